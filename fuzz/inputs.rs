@@ -25,7 +25,7 @@ use git_hydrate::testing::yaml::{self, Dialect, Limits, Sequences, Value, json, 
 const LIMITS: Limits = Limits { bytes: 1 << 16, depth: 64, nodes: 10_000 };
 
 /// One sort of input.
-pub struct Target {
+pub(super) struct Target {
     pub name: &'static str,
     pub run: fn(&[u8]),
     /// Inputs that mean something.
@@ -341,7 +341,7 @@ fn yaml(bytes: &[u8]) {
     }
 }
 
-pub const TARGETS: &[Target] = &[
+pub(super) const TARGETS: &[Target] = &[
     Target {
         name: "application",
         run: application,

@@ -23,7 +23,7 @@ mod name;
 mod near;
 mod object;
 mod options;
-pub mod parent;
+pub(crate) mod parent;
 mod pause;
 mod plain;
 mod read;
@@ -32,12 +32,13 @@ mod repo_url;
 mod repository;
 mod rules;
 mod search;
-pub mod set;
+pub(crate) mod set;
 mod source;
 mod sync_path;
 mod sync_policy;
 mod url;
 mod validate;
+mod write;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -54,31 +55,40 @@ use crate::yaml::Value;
 use field::Field;
 use set::Cluster;
 
-pub use conflict::destination_is_dry;
-pub use copy::Copier;
-pub use document::Document;
-pub use environment::{Environment, Substituted, Variable};
-pub use made::{By, Keeps, Maker, makers_of};
-pub use name::{AppName, BranchName, NameError};
+pub(crate) use conflict::destination_is_dry;
+pub(crate) use copy::Copier;
+pub(crate) use document::Document;
+pub use environment::Environment;
+pub(crate) use environment::{Substituted, Variable};
+pub(crate) use made::{By, Keeps, Maker, makers_of};
+pub use name::BranchName;
+pub(crate) use name::{AppName, NameError};
 pub(crate) use near::near;
-pub use options::{
-    Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
-    Plugin, PluginParameter, PluginVariable, Replicas,
+pub use options::Jsonnet;
+pub(crate) use options::{
+    Directory, FileParameter, Helm, HelmParameter, JsonnetVariable, Kustomize, Options, Patch, PatchTarget, Plugin,
+    PluginParameter, PluginVariable, Replicas,
 };
-pub use read::{File, Misspelt, is_marked, objects, read, read_by, read_too_large};
-pub use referenced::Referenced;
-pub use rules::{Rule, RuleSet};
-pub use search::{PatternError, Patterns, is_kustomization, may_hold_applications, patches};
-pub use source::{Source, SourceError, SourceType, Tool, source};
-pub use sync_policy::{Removal, SyncPolicy};
-pub use url::is_same_repository;
-pub use validate::{Context, Finding, Standing, Verdict, proven_repository, validate};
+pub use read::read;
+pub(crate) use read::{File, Misspelt, is_marked, objects, read_by, read_too_large};
+pub(crate) use referenced::Referenced;
+pub(crate) use rules::Rule;
+pub use rules::RuleSet;
+pub use search::Patterns;
+pub(crate) use search::{PatternError, is_kustomization, may_hold_applications, patches};
+pub use source::source;
+pub(crate) use source::{Source, SourceError, SourceType, Tool};
+pub(crate) use sync_policy::{Removal, SyncPolicy};
+pub(crate) use url::is_same_repository;
+pub use validate::{Context, Standing, validate};
+pub(crate) use validate::{Finding, Verdict, proven_repository};
+pub(crate) use write::{HydratorEdit, write_source_hydrator};
 
 /// The group of Argo CD's kinds.
 const GROUP: &str = "argoproj.io";
 
 /// The annotation: `"true"` keeps the files of an Application as they are.
-pub const PAUSED: &str = "git-hydrate/paused";
+pub(crate) const PAUSED: &str = "git-hydrate/paused";
 
 /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]

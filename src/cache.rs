@@ -26,12 +26,12 @@ mod store;
 mod table;
 mod unsearched;
 
-pub use codec::{Decoder, Encoder};
-pub use maker_limits::{MakerLimit, MakerLimits};
-pub use record::{About, Encoded, Failure, FailureKind, Record, Used};
-pub use state::{Branch, Frozen, Head, State, Stuck, Unusable};
-pub use store::Cache;
-pub use unsearched::Unsearched;
+pub(crate) use codec::{Decoder, Encoder};
+pub(crate) use maker_limits::{MakerLimit, MakerLimits};
+pub(crate) use record::{About, Encoded, Failure, FailureKind, Record, Used};
+pub(crate) use state::{Branch, Frozen, Head, State, Stuck, Unusable};
+pub(crate) use store::Cache;
+pub(crate) use unsearched::Unsearched;
 
 #[cfg(test)]
 mod tests;

@@ -136,7 +136,7 @@ struct WrongUse(String);
 ///
 /// The exit code is 0 when it is done or all is the same, 1 when it found differences or failures, 2 after an error or
 /// wrong use. A hook's is 0 or 1, as git expects.
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     let arguments = match hook::Arguments::of_server(std::env::args_os()) {
         Some(hook) => Arguments { command: Some(Command::Hook(hook)), ..Arguments::default() },
         None => match parse(std::env::args_os()) {
@@ -149,6 +149,9 @@ pub fn run() -> ExitCode {
     if std::env::var_os("GIT_CONFIG_SYSTEM").is_none() {
         let search_path = std::env::var_os("PATH").unwrap_or_default();
         git::system_config(&search_path).into_iter().for_each(git::use_system_config);
+    }
+    if let Some(given) = std::env::var_os("GIT_CONFIG_PARAMETERS") {
+        git::use_config_parameters(&given.to_string_lossy());
     }
     match wall::isolation(std::env::var_os(wall::VARIABLE).as_deref()) {
         Isolation::Alone if renders(&arguments) => return supervised(&arguments),

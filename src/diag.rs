@@ -290,7 +290,7 @@ impl fmt::Display for Diagnostic {
 ///
 /// Beginning and end stay, on character boundaries: the one tells what is wrong, the other, in errors that enclose others,
 /// why. Lines that are too many become a line of `…`.
-pub fn clipped(mut text: String) -> String {
+pub(crate) fn clipped(mut text: String) -> String {
     if text.len() > BYTES_MAX {
         let half = (BYTES_MAX - LEFT_OUT.len()) / 2;
         let is_boundary = |at: &usize| text.is_char_boundary(*at);
@@ -309,13 +309,13 @@ pub fn clipped(mut text: String) -> String {
 }
 
 /// What of a text can be sent to a terminal: see [`clipped`] and [`printable`].
-pub fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     printable(&clipped(text.to_owned()))
 }
 
 /// The text with every control character replaced, a tab by one blank: safe to send to a terminal. See
 /// [`is_unprintable`].
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\t' => ' ',
@@ -331,14 +331,14 @@ pub fn printable(text: &str) -> String {
 /// Joiners (U+200C, U+200D) are printable: emoji and several scripts need them.
 ///
 /// Reference: Unicode 16 `Bidi_Control`; "Trojan Source", CVE-2021-42574.
-pub fn is_unprintable(c: char) -> bool {
+pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
 /// A text as one word of a command that somebody is to paste into a shell: as it is where no shell reads more into it.
-pub fn shell_word(text: &str) -> String {
+pub(crate) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
@@ -347,12 +347,12 @@ pub fn shell_word(text: &str) -> String {
 }
 
 /// The same of a path.
-pub fn shell_path(path: &std::path::Path) -> String {
+pub(crate) fn shell_path(path: &std::path::Path) -> String {
     shell_word(&path.to_string_lossy())
 }
 
 /// An error and its causes on one line, [`clipped`].
-pub fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -17,6 +17,7 @@
 mod align;
 mod danger;
 mod image;
+pub(crate) mod live;
 mod noise;
 mod pair;
 mod path;
@@ -29,17 +30,17 @@ use crate::yaml::Value;
 
 use danger::{Around, Index};
 
-pub use align::{Line, lines};
-pub use danger::{Danger, Pruning, Severity};
-pub use image::{Image, ImageChange};
-pub use noise::Noise;
-pub use path::{FieldPath, Step};
-pub use value::{Difference, Leaf, Place};
-pub use words::Words;
+pub(crate) use align::{Line, lines};
+pub(crate) use danger::{Danger, Pruning, Severity};
+pub(crate) use image::{Image, ImageChange};
+pub(crate) use noise::Noise;
+pub(crate) use path::{FieldPath, Step};
+pub(crate) use value::{Difference, Leaf, Place};
+pub(crate) use words::Words;
 
 /// How to compare.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// The ids of the dry commits before and after: where a manifest holds them, their change means nothing.
     pub dry_commits: Option<(String, String)>,
     /// Whether the values of Secrets are told.
@@ -54,7 +55,7 @@ pub struct Options {
 
 /// One object that is not the same before and after.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ObjectDiff {
+pub(crate) struct ObjectDiff {
     /// Which object, by its name after the change, if it is there then.
     pub object: ObjectName,
     /// What became of it.
@@ -77,7 +78,7 @@ pub struct ObjectDiff {
 
 impl ObjectDiff {
     /// Whether no field changed and it is where it was: it is listed for what may do harm.
-    pub fn is_unchanged(&self) -> bool {
+    pub(crate) fn is_unchanged(&self) -> bool {
         self.change == Change::Changed
             && self.moved_from.is_none()
             && self.old_name.is_none()
@@ -85,7 +86,7 @@ impl ObjectDiff {
     }
 
     /// Whether only generated fields changed, so that the object needs no look.
-    pub fn is_noise(&self) -> bool {
+    pub(crate) fn is_noise(&self) -> bool {
         let is_moved = self.moved_from.is_some();
         self.change == Change::Changed && !is_moved && self.difference.is_noise() && self.dangers.is_empty()
     }
@@ -93,7 +94,7 @@ impl ObjectDiff {
 
 /// What an object is called.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ObjectName {
+pub(crate) struct ObjectName {
     /// `apiVersion`.
     pub api_version: String,
     /// `kind`.
@@ -106,7 +107,7 @@ pub struct ObjectName {
 
 impl ObjectName {
     /// That of a manifest.
-    pub fn of(manifest: &Manifest) -> Self {
+    pub(crate) fn of(manifest: &Manifest) -> Self {
         let name = match manifest.name() {
             "" => {
                 let generate = manifest.object().at(&["metadata", "generateName"]).and_then(Value::as_str);
@@ -123,7 +124,7 @@ impl ObjectName {
     }
 
     /// `shop/web`; `shop` without a namespace.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         let slash = if self.namespace.is_empty() { "" } else { "/" };
         format!("{}{slash}{}", self.namespace, self.name)
     }
@@ -138,7 +139,7 @@ impl std::fmt::Display for ObjectName {
 
 /// What became of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Change {
+pub(crate) enum Change {
     /// It is new.
     Added,
     /// It is gone.
@@ -149,7 +150,7 @@ pub enum Change {
 
 /// The objects of one destination path before and after.
 #[derive(Debug, Clone)]
-pub struct Sides {
+pub(crate) struct Sides {
     /// Those before.
     pub old: Vec<Manifest>,
     /// Those after.
@@ -159,14 +160,14 @@ pub struct Sides {
 }
 
 /// The objects that differ, by namespace, name and kind.
-pub fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
+pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
     let sides = Sides { old: old.to_vec(), new: new.to_vec(), options: options.clone() };
     compare_all(std::slice::from_ref(&sides)).pop().unwrap_or_default()
 }
 
 /// The same for all destination paths of a branch, in their order. An object that goes from one and comes in another is one
 /// that moved, and is listed where it comes.
-pub fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
+pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
     let index = Index::new(paths.iter().flat_map(|path| &path.old), paths.iter().flat_map(|path| &path.new));
     let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespace.as_deref()));
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();

@@ -51,7 +51,7 @@ impl Error {
 const SKIP_MARKER: &str = "+argocd:skip-file-rendering";
 
 /// How much the files of one directory may hold together, Jsonnet left out, when nothing else is set: as in Argo CD.
-pub const BYTES_MAX: u64 = 10_000_000;
+pub(crate) const BYTES_MAX: u64 = 10_000_000;
 
 /// Directories inside each other.
 const DEPTH_MAX: usize = 256;
@@ -64,7 +64,7 @@ const ENTRIES_MAX: usize = 200_000;
 /// `jsonnet` gives the objects of a Jsonnet file. What is odd but no error becomes a warning. `bytes_max` of 0 is no limit.
 ///
 /// Every mistake is reported, also when a file before had one.
-pub fn render<E: From<Error>>(
+pub(crate) fn render<E: From<Error>>(
     view: &View<'_>,
     dir: &RepoPath,
     options: &application::Directory,

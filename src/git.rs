@@ -10,6 +10,7 @@
 mod buffer;
 mod commit;
 mod config;
+mod config_parameters;
 mod deflate;
 mod lock;
 mod notes;
@@ -18,7 +19,7 @@ mod process;
 mod quarantine;
 mod ref_edit;
 mod refs;
-pub mod regular;
+pub(crate) mod regular;
 mod repository;
 mod snapshot;
 mod spool;
@@ -33,24 +34,29 @@ use std::fmt;
 use crate::diag::chain;
 
 pub use buffer::ObjectBuffer;
-pub use commit::{Commit, NewCommit, Signature};
-pub use config::{Fsync, Shared};
-pub use lock::Lock;
+pub(crate) use commit::Commit;
+pub use commit::{NewCommit, Signature};
+pub(crate) use config::{Fsync, Shared};
+pub(crate) use config_parameters::use_config_parameters;
+pub(crate) use lock::Lock;
 pub use notes::Notes;
-pub use process::Git;
-pub use quarantine::Quarantine;
+pub(crate) use process::Git;
+pub(crate) use quarantine::Quarantine;
 pub use ref_edit::{Expected, RefEdit};
-pub use refs::Refs;
-pub use repository::{Location, Repository, object_id};
-pub use system_config::{system_config, use_system_config};
-pub use transaction::{Transaction, TransactionError, update_refs};
-pub use tree::{Mode, TreeChange, TreeEdit, TreeEntry, tree_fault};
+pub(crate) use refs::Refs;
+pub(crate) use repository::object_id;
+pub use repository::{Location, Repository};
+pub(crate) use system_config::{system_config, use_system_config};
+pub use transaction::update_refs;
+pub(crate) use transaction::{Transaction, TransactionError};
+pub use tree::{Mode, TreeEdit};
+pub(crate) use tree::{TreeChange, TreeEntry, tree_fault};
 
 /// The id of a git object, SHA-1 or SHA-256.
 pub type ObjectId = gix::ObjectId;
 
 /// What an object is.
-pub type ObjectKind = gix::objs::Kind;
+pub(crate) type ObjectKind = gix::objs::Kind;
 
 /// The repository could not be read or written: the world failed, not a dry commit.
 #[derive(Debug, thiserror::Error)]

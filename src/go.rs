@@ -18,14 +18,14 @@
 //!
 //! Reference: Go 1.26, with which helm 4.2.3 and kubectl 1.36 are built. What real Go answers is recorded in `tests/cases/go`.
 
-pub mod doublestar;
-pub mod glob;
-pub mod json;
-pub mod mail;
-pub mod path;
-pub mod regexp;
-pub mod strconv;
-pub mod time;
-pub mod unicode;
-pub mod url;
-pub mod utf8;
+pub(crate) mod doublestar;
+pub(crate) mod glob;
+pub(crate) mod json;
+pub(crate) mod mail;
+pub(crate) mod path;
+pub(crate) mod regexp;
+pub(crate) mod strconv;
+pub(crate) mod time;
+pub(crate) mod unicode;
+pub(crate) mod url;
+pub(crate) mod utf8;

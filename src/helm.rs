@@ -54,14 +54,16 @@ use crate::template::{
 use crate::view::View;
 use crate::yaml::Mapping;
 
-pub use chart::Chart;
+pub(crate) use chart::Chart;
 pub use charts::Charts;
 use coalesce::Nulls;
 use engine::Executed;
-pub use error::{Error, ErrorKind};
-pub use load::{hidden, load};
-pub use options::{Effects, Options, ValuesSource};
-pub use output::Document;
+pub use error::Error;
+pub(crate) use error::ErrorKind;
+pub(crate) use load::{hidden, load};
+pub(crate) use options::ValuesSource;
+pub use options::{Effects, Options};
+pub(crate) use output::Document;
 use probe::Subject;
 use tree::Tree;
 

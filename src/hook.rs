@@ -11,19 +11,19 @@ mod pre_push;
 mod pre_receive;
 mod tell;
 
-pub use notify::notify;
-pub use options::{Options, Strict, UnknownWord, access};
+pub(crate) use notify::notify;
+pub(crate) use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
-pub use pre_push::pre_push;
-pub use pre_receive::pre_receive;
-pub use tell::{tell, untold};
+pub(crate) use pre_push::pre_push;
+pub(crate) use pre_receive::pre_receive;
+pub(crate) use tell::{tell, untold};
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;
 
 /// What git says to a hook on standard input, for a process that is started again to read it again. Of more than a hook takes
 /// there is enough to tell.
-pub fn input(stdin: impl Read) -> Vec<u8> {
+pub(crate) fn input(stdin: impl Read) -> Vec<u8> {
     let mut lines = Vec::new();
     drop(stdin.take(STDIN_BYTES_MAX + 1).read_to_end(&mut lines));
     lines

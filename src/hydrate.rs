@@ -40,22 +40,24 @@ mod survey;
 mod unsearched;
 
 pub use ask::*;
-pub use branch_records::{BranchRecords, RECORDS_REF};
-pub use claims::dry_commits_of_branches;
-pub use dry_branches::keep_settings;
-pub use error::HydrateError;
+pub(crate) use branch_records::{BranchRecords, RECORDS_REF};
+pub(crate) use claims::{dry_commits_of_branches, settings_of_branches};
+pub(crate) use dry_branches::keep_settings;
+pub(crate) use error::HydrateError;
 pub use failures::{FAILURES_REF, Failures};
-pub use gate::*;
-pub use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
-pub use report::{BehindPath, BranchReport, Frozen, Outcome, Report, Skipped};
-pub use rules::{check_settings, files_of as settings_files_at, settings_files};
-pub use run::{
-    Again, CommitRequest, commit, first_settings, hydrate, hydrate_again, hydrate_seen, lock, lock_path,
-    record_branches, settle,
+pub(crate) use gate::*;
+pub(crate) use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
+pub(crate) use report::{BehindPath, BranchReport, Frozen, Skipped};
+pub use report::{Outcome, Report};
+pub use rules::check_settings;
+pub(crate) use rules::{files_of as settings_files_at, settings_files};
+pub(crate) use run::{
+    Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,
 };
+pub use run::{CommitRequest, hydrate};
 pub use setup::{Observer, RefNames, Setup, Wake};
-pub use standing::hydrated_commit;
-pub use survey::{Survey, check_settings_ref, survey};
+pub(crate) use standing::hydrated_commit;
+pub(crate) use survey::{Survey, check_settings_ref, survey};
 
 #[cfg(test)]
 mod tests;

@@ -10,37 +10,39 @@
 //!
 //! [`Scan`] finds what sources need, [`archive`] takes packaged charts apart, [`index`] chooses the version of a chart.
 
-pub mod archive;
+pub(crate) mod archive;
 mod chart_lock;
 mod content;
 mod dir;
-pub mod index;
+pub(crate) mod index;
 mod kept;
 mod key;
 mod lock;
 mod remote;
 mod scan;
 mod walk;
-pub mod wire;
+pub(crate) mod wire;
 
-pub use chart_lock::ChartLock;
-pub use content::{InputFile, digest, files};
-pub use dir::InputsDir;
+pub(crate) use chart_lock::ChartLock;
+pub use content::InputFile;
+pub(crate) use content::{digest, files};
+pub(crate) use dir::InputsDir;
 pub(crate) use kept::VENDOR;
-pub use kept::{Kept, Unusable, check};
-pub use key::{Key, KeyError, Kind, is_exact_version};
-pub use lock::{Entry, Lock, LockError};
-pub use remote::{Remote, is_url};
-pub use scan::{Found, Need, Scan, Source};
-pub use walk::{Mention, Place, Step, What, walk};
+pub(crate) use kept::{Kept, Unusable, check};
+pub use key::{Key, is_exact_version};
+pub(crate) use key::{KeyError, Kind};
+pub(crate) use lock::{Entry, Lock, LockError};
+pub(crate) use remote::{Remote, is_url};
+pub(crate) use scan::{Found, Need, Scan, Source};
+pub(crate) use walk::{Mention, Place, Step, What, walk};
 
 /// The directory of the lock file, at the root of a dry tree.
-pub const TOP: &str = ".hydrate";
+pub(crate) const TOP: &str = ".hydrate";
 
 /// The lock file.
-pub const LOCK: &str = ".hydrate/inputs.lock";
+pub(crate) const LOCK: &str = ".hydrate/inputs.lock";
 
 /// Its path.
-pub fn lock_path() -> crate::path::RepoPath {
+pub(crate) fn lock_path() -> crate::path::RepoPath {
     crate::path::RepoPath::clean(LOCK).unwrap_or_default()
 }

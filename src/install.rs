@@ -33,15 +33,15 @@ use serde::Serialize;
 use crate::git::{self, Repository};
 use config::Config;
 
-pub use doctor::{Doctor, Finding, Health, Surroundings};
-pub use every::repositories;
-pub use forge::{FORGE_PUSHER, GITEA, forge_pusher};
-pub use guard::Owned;
-pub use hook::{CLIENT_HOOKS, SERVER_HOOKS};
+pub(crate) use doctor::{Doctor, Finding, Health, Surroundings};
+pub(crate) use every::repositories;
+pub(crate) use forge::{FORGE_PUSHER, GITEA, forge_pusher};
+pub(crate) use guard::Owned;
+pub(crate) use hook::{CLIENT_HOOKS, SERVER_HOOKS};
 
 /// Installs or uninstalls, one thing after the other; the result is a list of [`Step`]s.
 #[derive(Debug)]
-pub struct Installer<'a> {
+pub(crate) struct Installer<'a> {
     repository: &'a Repository,
     config: Config,
     git: Version,
@@ -52,7 +52,7 @@ pub struct Installer<'a> {
 
 /// What came of one part of an installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub(crate) struct Step {
     /// Whether anything changed.
     pub state: State,
     /// What was done or found, in a sentence without its full stop.
@@ -65,7 +65,7 @@ pub struct Step {
 /// Whether anything changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub(crate) enum State {
     /// It was done.
     Done,
     /// It was so already.
@@ -89,16 +89,16 @@ impl fmt::Display for State {
 
 /// The version of git, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(u32, u32);
+pub(crate) struct Version(u32, u32);
 
 impl Version {
     /// The oldest that we work with: `git config --fixed-value`.
-    pub const OLDEST: Self = Self(2, 30);
+    pub(crate) const OLDEST: Self = Self(2, 30);
     /// Reads hooks from its configuration, from this version on.
-    pub const WITH_CONFIG_HOOKS: Self = Self(2, 54);
+    pub(crate) const WITH_CONFIG_HOOKS: Self = Self(2, 54);
 
     /// Asks the git that is found on PATH.
-    pub fn of(repository: &Repository) -> Result<Self, Error> {
+    pub(crate) fn of(repository: &Repository) -> Result<Self, Error> {
         let answer = repository.git().output(&["version"])?;
         let answer = String::from_utf8_lossy(&answer);
         Self::parse(&answer).ok_or_else(|| git::Error::message(format!("git version: {}", answer.trim())).into())
@@ -118,7 +118,7 @@ impl fmt::Display for Version {
 
 /// The world failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// git failed, or the repository cannot be read.
     #[error(transparent)]
     Git(#[from] git::Error),
@@ -145,13 +145,13 @@ impl<T> Io<T> for std::io::Result<T> {
 
 impl<'a> Installer<'a> {
     /// Looks at a repository.
-    pub fn new(repository: &'a Repository) -> Result<Self, Error> {
+    pub(crate) fn new(repository: &'a Repository) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
         Ok(Self { repository, config, git, steps: Vec::new(), refused: Vec::new() })
     }
 
     /// Whether hooks of a server call us, wherever they are.
-    pub fn is_server(&self) -> Result<bool, Error> {
+    pub(crate) fn is_server(&self) -> Result<bool, Error> {
         for hook in SERVER_HOOKS {
             if calling::calling(hook, self.repository)?.is_some() || !self.config.get(&hook.key("command")).is_empty() {
                 return Ok(true);
@@ -161,17 +161,17 @@ impl<'a> Installer<'a> {
     }
 
     /// What was done and found, in that order.
-    pub fn steps(self) -> Vec<Step> {
+    pub(crate) fn steps(self) -> Vec<Step> {
         self.steps
     }
 
     /// Tells one more thing.
-    pub fn step(&mut self, state: State, what: impl Into<String>) {
+    pub(crate) fn step(&mut self, state: State, what: impl Into<String>) {
         self.steps.push(Step { state, what: what.into(), advice: None });
     }
 
     /// Tells one more thing, and what to do about it.
-    pub fn advise(&mut self, state: State, what: impl Into<String>, advice: impl Into<String>) {
+    pub(crate) fn advise(&mut self, state: State, what: impl Into<String>, advice: impl Into<String>) {
         self.steps.push(Step { state, what: what.into(), advice: Some(advice.into()) });
     }
 
@@ -189,7 +189,7 @@ fn kept(file: &Path) -> PathBuf {
 }
 
 /// Whether a file can be run.
-pub fn is_executable(file: &Path) -> bool {
+pub(crate) fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 

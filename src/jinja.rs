@@ -9,7 +9,7 @@ use std::io;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
-pub use minijinja::Value;
+pub(crate) use minijinja::Value;
 
 /// How deep macros may call each other.
 const DEPTH_MAX: usize = 50;
@@ -19,7 +19,7 @@ const FUNCTIONS: [&str; 3] = ["dict", "namespace", "range"];
 
 /// What one template may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Instructions.
     pub steps: u64,
     /// The length of what it makes, in bytes.
@@ -27,11 +27,11 @@ pub struct Bounds {
 }
 
 /// A filter that templates have beside the usual ones.
-pub type Filter = (&'static str, fn(&str) -> String);
+pub(crate) type Filter = (&'static str, fn(&str) -> String);
 
 /// A template that compiles. Values are inserted as they are.
 #[derive(Debug)]
-pub struct Template {
+pub(crate) struct Template {
     environment: Environment<'static>,
     name: String,
     bounds: Bounds,
@@ -40,7 +40,7 @@ pub struct Template {
 /// Why a template does not compile, or makes nothing of its values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct TemplateError {
+pub(crate) struct TemplateError {
     /// The line of the template, 1-based, when it is known.
     pub line: Option<u32>,
     /// Why, in one line.
@@ -49,7 +49,7 @@ pub struct TemplateError {
 
 impl Template {
     /// Compiles a text.
-    pub fn new(name: &str, text: &str, bounds: Bounds, filters: &[Filter]) -> Result<Self, TemplateError> {
+    pub(crate) fn new(name: &str, text: &str, bounds: Bounds, filters: &[Filter]) -> Result<Self, TemplateError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
@@ -69,7 +69,7 @@ impl Template {
     }
 
     /// The text that the template makes of a mapping of values.
-    pub fn render(&self, values: Value) -> Result<String, TemplateError> {
+    pub(crate) fn render(&self, values: Value) -> Result<String, TemplateError> {
         let mut output = Bounded { text: Vec::new(), bytes_max: self.bounds.bytes };
         let template = self.environment.get_template(&self.name).map_err(|error| self.error(&error))?;
         template.render_captured_to(values, &mut output).map_err(|error| self.error(&error))?;
@@ -77,7 +77,7 @@ impl Template {
     }
 
     /// The values that it may ask for, with dots where it asks for one inside of another: `destination.server`.
-    pub fn variables(&self) -> BTreeSet<String> {
+    pub(crate) fn variables(&self) -> BTreeSet<String> {
         let Ok(template) = self.environment.get_template(&self.name) else { return BTreeSet::new() };
         let is_value = |name: &String| !FUNCTIONS.contains(&name.as_str());
         template.undeclared_variables(true).into_iter().filter(is_value).collect()

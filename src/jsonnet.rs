@@ -10,7 +10,7 @@
 //! Never: an import of an absolute path or of one out of the tree, in a file or in the code of a variable. Imports are
 //! literals, so that is known before anything is evaluated.
 
-pub mod evaluate;
+pub(crate) mod evaluate;
 
 use std::collections::BTreeSet;
 

@@ -54,10 +54,11 @@ use session::Session;
 use transform::{Labels, Transformer};
 
 pub use charts::NativeCharts;
-pub use error::Error;
-pub use generate::helm::RenderChart;
-pub use options::{Options, Reorder};
-pub use tree::Limits;
+pub(crate) use error::Error;
+pub(crate) use generate::helm::RenderChart;
+pub use options::Options;
+pub(crate) use options::Reorder;
+pub(crate) use tree::Limits;
 use tree::text;
 
 /// What a build gives.
@@ -113,7 +114,7 @@ pub fn build(
 }
 
 /// Whether Kustomize takes a text for resources; when a remote file is none, it looks for a repository of that URL.
-pub fn holds_resources(text: &[u8]) -> bool {
+pub(crate) fn holds_resources(text: &[u8]) -> bool {
     let mut tree = tree::Tree::new(Limits::default(), crate::view::Stop::default());
     read::resources(&mut tree, text, read::Source::INLINE).is_ok()
 }

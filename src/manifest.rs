@@ -3,7 +3,7 @@
 //! A [`Manifest`] is one object with a kind. [`read()`] makes them of text, engines of what they rendered; [`sort`] is
 //! the order in which the proposal writes them, and [`Key`] tells whether two are one object for the API server.
 
-pub mod encrypted;
+pub(crate) mod encrypted;
 mod exposed;
 mod read;
 
@@ -12,7 +12,8 @@ use std::fmt;
 
 use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
-pub use exposed::{Exposed, exposed};
+pub(crate) use exposed::{Exposed, exposed};
+pub(crate) use read::read_until;
 pub use read::{Source, read};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.
@@ -166,7 +167,7 @@ pub fn encode(manifests: &[Manifest]) -> Vec<u8> {
 ///
 /// Documents are found by their separators alone, which are at the start of a line: a hydrator indents what is inside of
 /// an object, block scalars included. Documents without any content count for nothing. Never fails, whatever the text is.
-pub fn kinds(text: &[u8]) -> BTreeMap<String, usize> {
+pub(crate) fn kinds(text: &[u8]) -> BTreeMap<String, usize> {
     let is_content = |line: &[u8]| {
         let line = line.trim_ascii();
         !line.is_empty() && !line.starts_with(b"#") && line != b"null" && line != b"{}"
@@ -193,7 +194,7 @@ pub fn kinds(text: &[u8]) -> BTreeMap<String, usize> {
 /// Objects that agree in all four keep their order.
 ///
 /// Reference: the order that the Manifest Hydrator proposal asks for. Argo CD itself keeps the order of its tools.
-pub fn sort(manifests: &mut [Manifest]) {
+pub(crate) fn sort(manifests: &mut [Manifest]) {
     manifests.sort_by(|a, b| a.place().cmp(&b.place()));
 }
 

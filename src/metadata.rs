@@ -6,7 +6,7 @@
 //! Never panics on what was pushed, and never fails on it either, except where a template of the settings does.
 
 mod behind;
-pub mod contract;
+pub(crate) mod contract;
 mod copied;
 mod cut;
 mod dry;
@@ -25,15 +25,17 @@ mod values_of_argocd;
 mod writer;
 
 pub use crate::go::mail::Address;
-pub use behind::Behind;
-pub use copied::{Followed, Hydrated, copy_metadata, read_copy_metadata};
-pub use dry::{DryCommit, Message};
+pub(crate) use behind::Behind;
+pub(crate) use copied::{Followed, Hydrated, copy_metadata, read_copy_metadata};
+pub use dry::DryCommit;
+pub(crate) use dry::Message;
 pub use message::{Trailers, allowed_removals};
-pub use read::{NOTES_REF, Provenance, note, read_note};
-pub use settings::{Identity, Settings, TemplateFile, Tools};
+pub(crate) use read::NOTES_REF;
+pub use read::{Provenance, note, read_note};
+pub(crate) use settings::{Identity, Settings, TemplateFile, Tools};
 pub use time::Time;
-pub use values::{Origin, PathContent};
-pub use writer::{
+pub(crate) use values::{Origin, PathContent};
+pub(crate) use writer::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, Files,
     GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Writer,
 };
@@ -44,4 +46,4 @@ pub use writer::{
 /// renders it, a file of this module, a commit message. Leave it when only speed, errors or reports change, or when
 /// what used to be refused is now rendered. A raised revision alone makes no hydrated commit; `verify` uses it to tell
 /// "made by revision N" from tampering.
-pub const ENGINE_REVISION: u32 = 3;
+pub(crate) const ENGINE_REVISION: u32 = 3;

@@ -7,8 +7,9 @@ mod reader;
 mod removal;
 
 pub use changes::Changes;
-pub use discover::{
-    Again, Answered, Broken, Discovered, Discovery, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders,
-    Unanswered, Unrendered, Unusable, expand_again, render_again,
+pub use discover::Discovery;
+pub(crate) use discover::{
+    Again, Answered, Broken, Discovered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered,
+    Unrendered, Unusable, expand_again, render_again,
 };
-pub use removal::{Counts, Destination, Losses, Objects, Removal, removals};
+pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, removals};

@@ -12,7 +12,7 @@
 //! older than 6.12, signals to processes of the same user.
 
 mod calls;
-pub mod confine;
+pub(crate) mod confine;
 mod policy;
 mod runner;
 

@@ -11,7 +11,7 @@ use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit, TreeEntry, tree_
 use crate::path::RepoPath;
 
 /// The files that we write into one directory, by name.
-pub type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// A directory, read once.
 struct Listing {
@@ -41,7 +41,7 @@ const ENTRIES_MAX: usize = 1 << 18;
 
 /// The directories of hydrated branches that were read last, with how many entries they have together.
 #[derive(Default)]
-pub struct Listings(Mutex<(HashMap<ObjectId, Arc<Listing>>, usize)>);
+pub(crate) struct Listings(Mutex<(HashMap<ObjectId, Arc<Listing>>, usize)>);
 
 impl Listings {
     fn get(&self, tree: ObjectId) -> Option<Arc<Listing>> {
@@ -61,7 +61,7 @@ impl Listings {
 }
 
 /// A tree of a hydrated branch.
-pub struct HydratedTree<'a> {
+pub(crate) struct HydratedTree<'a> {
     buffer: &'a ObjectBuffer<'a>,
     root: ObjectId,
     listings: &'a Listings,
@@ -69,12 +69,12 @@ pub struct HydratedTree<'a> {
 
 impl<'a> HydratedTree<'a> {
     /// The tree `root`, whose directories are read once for all trees that share `listings`.
-    pub fn new(buffer: &'a ObjectBuffer<'a>, listings: &'a Listings, root: ObjectId) -> Self {
+    pub(crate) fn new(buffer: &'a ObjectBuffer<'a>, listings: &'a Listings, root: ObjectId) -> Self {
         Self { buffer, root, listings }
     }
 
     /// What is at a path; none when there is nothing.
-    pub fn entry(&self, path: &RepoPath) -> Result<Option<(Mode, ObjectId)>, Error> {
+    pub(crate) fn entry(&self, path: &RepoPath) -> Result<Option<(Mode, ObjectId)>, Error> {
         let mut here = (Mode::Directory, self.root);
         for name in path.components() {
             if here.0 != Mode::Directory {
@@ -89,7 +89,7 @@ impl<'a> HydratedTree<'a> {
     }
 
     /// The content of the regular file at a path; none when there is nothing, or something else.
-    pub fn file(&self, path: &RepoPath) -> Result<Option<Vec<u8>>, Error> {
+    pub(crate) fn file(&self, path: &RepoPath) -> Result<Option<Vec<u8>>, Error> {
         match self.entry(path)? {
             Some((Mode::File | Mode::Executable, blob)) => self.buffer.blob(blob).map(Some),
             _ => Ok(None),
@@ -97,13 +97,13 @@ impl<'a> HydratedTree<'a> {
     }
 
     /// Whether the file at a path is exactly this.
-    pub fn holds(&self, path: &RepoPath, mode: Mode, content: &[u8]) -> Result<bool, Error> {
+    pub(crate) fn holds(&self, path: &RepoPath, mode: Mode, content: &[u8]) -> Result<bool, Error> {
         Ok(self.entry(path)? == Some((mode, self.buffer.hash_blob(content)?)))
     }
 
     /// Why the directory `dir`, or one above it, is none that git would write: an edit of it would be lost among what is
     /// wrong there. None when they are well, or are not there.
-    pub fn fault(&self, dir: &str) -> Result<Option<String>, Error> {
+    pub(crate) fn fault(&self, dir: &str) -> Result<Option<String>, Error> {
         let (mut here, mut path) = (self.root, String::new());
         let mut names = dir.split('/').filter(|name| !name.is_empty());
         loop {
@@ -120,7 +120,7 @@ impl<'a> HydratedTree<'a> {
     }
 
     /// Whether nothing is at a path, nor at one that differs in case only, and no directory above it has one of `files`.
-    pub fn is_free(&self, path: &RepoPath, files: &[&str]) -> Result<bool, Error> {
+    pub(crate) fn is_free(&self, path: &RepoPath, files: &[&str]) -> Result<bool, Error> {
         let mut here = self.root;
         for (depth, name) in path.components().enumerate() {
             let listing = self.listing(here)?;
@@ -156,13 +156,13 @@ fn differs_in_case(one: &[u8], other: &str) -> bool {
 
 /// The edits that make a tree hold what one hydrated commit writes.
 #[derive(Debug, Default)]
-pub struct Edits {
+pub(crate) struct Edits {
     edits: BTreeMap<String, TreeEdit>,
 }
 
 impl Edits {
     /// Puts the files into a directory; others in it stay.
-    pub fn write(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, files: &Files) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, files: &Files) -> Result<(), Error> {
         for (name, content) in files {
             self.put(buffer, dir, name, buffer.write_blob(content)?);
         }
@@ -170,20 +170,20 @@ impl Edits {
     }
 
     /// Puts a file into a directory whose content the buffer holds or has.
-    pub fn put(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, name: &str, blob: ObjectId) {
+    pub(crate) fn put(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, name: &str, blob: ObjectId) {
         buffer.keep_blob(blob);
         self.edits.insert(below(dir, name), TreeEdit::Put(Mode::File, blob));
     }
 
     /// Takes the files of these names out of a directory; what somebody else put there stays.
-    pub fn remove<'n>(&mut self, dir: &RepoPath, names: impl IntoIterator<Item = &'n str>) {
+    pub(crate) fn remove<'n>(&mut self, dir: &RepoPath, names: impl IntoIterator<Item = &'n str>) {
         for name in names {
             self.edits.entry(below(dir, name)).or_insert(TreeEdit::Remove);
         }
     }
 
     /// Why a directory that they touch is none that git would write; none when all are well.
-    pub fn fault(&self, tree: &HydratedTree<'_>) -> Result<Option<String>, Error> {
+    pub(crate) fn fault(&self, tree: &HydratedTree<'_>) -> Result<Option<String>, Error> {
         let dirs: BTreeSet<&str> =
             self.edits.keys().map(|path| path.rsplit_once('/').map_or("", |(dir, _)| dir)).collect();
         for dir in dirs {
@@ -195,7 +195,7 @@ impl Edits {
     }
 
     /// The tree with the edits made.
-    pub fn apply(&self, buffer: &ObjectBuffer<'_>, base: ObjectId) -> Result<ObjectId, Error> {
+    pub(crate) fn apply(&self, buffer: &ObjectBuffer<'_>, base: ObjectId) -> Result<ObjectId, Error> {
         buffer.edit_tree(base, &self.edits)
     }
 }

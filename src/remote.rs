@@ -33,11 +33,11 @@ use dialogue::{Request, Service};
 pub use address::Address;
 
 /// The environment variable that tells us in a child of ours that we are at work already.
-pub const GUARD: &str = "GIT_REMOTE_HYDRATE";
+pub(crate) const GUARD: &str = "GIT_REMOTE_HYDRATE";
 
 /// Why git gets nothing from us.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// Talking to git.
     #[error("talking to git: {0}")]
     Dialogue(#[from] std::io::Error),
@@ -75,7 +75,7 @@ pub enum Error {
 /// Talks with git on standard input and output about the remote that it calls `remote`, and has a process that may die do
 /// what git asks for: that renders, and then serves git on the same input and output. Answers how it ended, or none when git
 /// asked for nothing.
-pub fn listen(remote: &str, address: &Address, machine: &Machine) -> Result<Option<Ended>, Error> {
+pub(crate) fn listen(remote: &str, address: &Address, machine: &Machine) -> Result<Option<Ended>, Error> {
     // What is read ahead would be missed by `git upload-pack`, so nothing is buffered.
     let mut stdin = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
@@ -94,7 +94,7 @@ pub fn listen(remote: &str, address: &Address, machine: &Machine) -> Result<Opti
 /// Serves what git asked for, as [`listen`] was told; caches are below `caches`.
 ///
 /// Does not return when it can, because this process has become `git upload-pack`.
-pub fn serve(request: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {
+pub(crate) fn serve(request: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {
     let request = Request::of_word(request);
     let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let cache = Cache::open(address, caches, &mut Console::new())?;

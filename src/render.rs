@@ -18,6 +18,7 @@ mod expand;
 mod failure;
 mod fence;
 mod kustomization;
+mod late;
 mod machine;
 mod outside;
 mod pattern;
@@ -36,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Tool, Variable};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, printable};
 use crate::helm;
 use crate::inputs::{self, Kept};
 use crate::manifest::{Key, Manifest};
@@ -50,14 +51,16 @@ use checkout::Checkout;
 use engines::One;
 use exec::Exec;
 use failure::{COMMIT_TIME_LIMIT, RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
+use late::{Late, Subject};
 
-pub use apart::{ARGUMENT, main};
+pub(crate) use apart::{ARGUMENT, main};
 pub use exec::Tools;
-pub use expand::{Set, Unexpanded};
-pub use failure::{Error, Failure, Unrendered};
+pub(crate) use expand::{Set, Unexpanded};
+pub(crate) use failure::Unrendered;
+pub use failure::{Error, Failure};
 pub use machine::{Isolation, Limits, Machine};
-pub use value_files::directory_of;
-pub use watch::Watch;
+pub(crate) use value_files::directory_of;
+pub(crate) use watch::Watch;
 
 /// The tools and limits of this machine.
 #[derive(Debug)]
@@ -74,6 +77,8 @@ pub struct Renderers {
     started: Option<Instant>,
     /// How much of its time another process took before it died.
     used: Duration,
+    /// What that process died of, where it was late.
+    late: Late,
     /// How Applications are to fail, by their names: for tests of what happens then.
     #[cfg(debug_assertions)]
     rehearsed: Rehearsed,
@@ -114,6 +119,8 @@ pub struct Rendered {
     pub reads: Reads,
     /// The variables of the build environment that were used.
     pub variables: BTreeSet<Variable>,
+    /// Whether it is a chart whose release nothing names: see [`Application::unnamed_release`].
+    pub is_unnamed_release: bool,
 }
 
 impl Renderers {
@@ -128,6 +135,7 @@ impl Renderers {
             watch: OnceLock::new(),
             started: Some(Instant::now()),
             used: Duration::ZERO,
+            late: Late::default(),
             #[cfg(debug_assertions)]
             rehearsed: Rehearsed::new(),
         }
@@ -158,6 +166,10 @@ impl Renderers {
     /// How much one Application may need, and how many are rendered at once.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    fn start_watch(&self) -> Watch {
+        Watch::start(self.isolation, self.exec.runner().settings().spare_dir.clone())
     }
 
     /// Once it is true, renders end as soon as they can.
@@ -302,7 +314,7 @@ pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
 }
 
 /// A warning of objects that one Application renders more than once, by its [`objects`]; none when there are none.
-pub fn repeated(application: &Application, objects: &[Key]) -> Option<Diagnostic> {
+pub(crate) fn repeated(application: &Application, objects: &[Key]) -> Option<Diagnostic> {
     conflict::repeated(application, objects)
 }
 
@@ -378,17 +390,28 @@ impl<'a> Commit<'a> {
     }
 
     fn watch(&self) -> &Watch {
-        self.watch.get_or_init(|| Watch::start(self.renderers.isolation))
+        self.watch.get_or_init(|| self.renderers.start_watch())
     }
 
     fn render(&self, application: &Application) -> Result<Rendered, Unrendered> {
-        if self.renderers.isolation == Isolation::Apart {
-            return match self.is_dropped() {
-                true => Err(Failure::from(self.dropped()).into()),
-                false => self.processes.render(self, application),
-            };
+        if self.renderers.isolation != Isolation::Apart {
+            return self.render_here(application);
         }
-        self.render_here(application)
+        if self.is_dropped() {
+            return Err(Failure::from(self.dropped()).into());
+        }
+        match self.renderers.late.reads(&self.subject(application)) {
+            Some(reads) => {
+                let failure = Failure::World(self.too_slow(application));
+                Err(Unrendered { failure, reads: reads.clone(), repeats: true, follows: false })
+            }
+            None => self.processes.render(self, application),
+        }
+    }
+
+    fn subject(&self, application: &Application) -> Subject {
+        let Application { file, index, name, .. } = application;
+        Subject { root: self.context.files.root(), name: format!("{file} {index} {name}"), time: self.limits().time }
     }
 
     /// The same in this process.
@@ -423,8 +446,10 @@ impl<'a> Commit<'a> {
             Err(Error::Cancelled.into())
         } else {
             let render = || self.render_within(application, &view, deeds);
-            self.watch()
-                .within(time, &over, || render().and_then(|rendered| self.check_inputs(application, &view, rendered)))
+            let subject = (self.renderers.isolation == Isolation::Together)
+                .then(|| (self.subject(application), view.shared_reads()));
+            let work = || render().and_then(|rendered| self.check_inputs(application, &view, rendered));
+            self.watch().within_of(subject, time, &over, work)
         };
         let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
@@ -478,6 +503,10 @@ impl<'a> Commit<'a> {
             count += rendered.manifests.len();
             self.check_count(application, count)?;
             parts.push((part.places.dry_path.clone(), rendered.manifests));
+            if rendered.commands.is_empty() {
+                let dir = printable(part.dry.path.as_str());
+                all.commands.push(format!("# and the source {dir}, for which there is no command"));
+            }
             all.commands.extend(rendered.commands);
             all.warnings.extend(rendered.warnings);
             all.variables.extend(rendered.variables);
@@ -531,7 +560,8 @@ impl<'a> Commit<'a> {
             self.check_count(application, manifests.len())?;
             one.warn_of_encrypted(&manifests);
             let warnings = std::mem::take(&mut one.warnings);
-            Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables })
+            let is_unnamed_release = one.is_unnamed_release;
+            Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables, is_unnamed_release })
         })
     }
 
@@ -554,7 +584,9 @@ impl<'a> Commit<'a> {
         if used.iter().any(|variable| variable.names_the_commit()) {
             deeds.names_the_commit.set(true);
         }
-        work(&mut One { commit: self, application, source: &source, view, deeds, warnings }, &environment, used)
+        let is_unnamed_release = false;
+        let mut one = One { commit: self, application, source: &source, view, deeds, warnings, is_unnamed_release };
+        work(&mut one, &environment, used)
     }
 
     fn cancel(&self) -> &AtomicBool {

@@ -1,6 +1,6 @@
 //! The only module that prints: progress, summary and diagnostics, as text or JSON.
 
-pub mod changes;
+pub(crate) mod changes;
 mod console;
 mod log;
 mod paint;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use crate::hydrate::Observer;
 
-pub use console::{Console, wrap};
-pub use log::log;
-pub use paint::{Paint, Style, screened, screened_json};
-pub use text::{Wording, counted, diagnostics, summary};
+pub(crate) use console::{Console, wrap};
+pub(crate) use log::log;
+pub(crate) use paint::{Paint, Style, screened, screened_json};
+pub(crate) use text::{Wording, counted, diagnostics, summary};
 
 /// How long work may take before it is worth a line.
 const SILENCE: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ const PACE: Duration = Duration::from_millis(100);
 
 /// Shows on a terminal how far rendering is, when it takes longer than half a second; says nothing anywhere else.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     state: Mutex<State>,
 }
 
@@ -40,14 +40,14 @@ struct State {
 
 impl Progress {
     /// Nothing is shown yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (console, started) = (Console::new(), Instant::now());
         let state = State { console, started, last: None, label: String::new(), total: 0, shown: false };
         Self { state: Mutex::new(state) }
     }
 
     /// Takes the line away, when there is one.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         if let Ok(mut state) = self.state.lock()
             && std::mem::take(&mut state.shown)
         {

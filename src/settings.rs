@@ -12,8 +12,9 @@
 //! | `commit-message.j2` | the minijinja template of the commit message |
 //! | `commit-message.tmpl` | the same as Argo CD's own Go template, in place of it |
 
-pub mod argocd_cm;
-pub mod edit;
+pub(crate) mod argocd_cm;
+mod depth;
+pub(crate) mod edit;
 mod frozen;
 mod on_failure;
 mod shape;
@@ -30,25 +31,29 @@ use crate::metadata::{
 };
 use crate::path::RepoPath;
 
-pub use crate::metadata::Tools;
-pub use frozen::{Freeze, Frozen};
-pub use on_failure::{Held, OnFailure};
+pub(crate) use crate::metadata::Tools;
+pub(crate) use frozen::{Freeze, Frozen};
+pub(crate) use on_failure::{Held, OnFailure};
 #[cfg(test)]
-pub use shape::keys;
-pub use shape::unknown_key;
+pub(crate) use shape::keys;
+pub(crate) use shape::unknown_key;
 
 /// The ref whose tree holds the settings.
-pub const SETTINGS_REF: &str = "refs/hydrate/config";
+pub(crate) const SETTINGS_REF: &str = "refs/hydrate/config";
+
+/// Below it is a ref for each commit of settings that a hydrated commit names and `refs/hydrate/config` no longer leads to. Its
+/// name is the id.
+pub(crate) const KEPT_SETTINGS: &str = "refs/hydrate/settings/";
 
 /// The file with everything but the templates.
-pub const SETTINGS_FILE: &str = "settings.yaml";
+pub(crate) const SETTINGS_FILE: &str = "settings.yaml";
 
 /// The names of the files, in the order of the table above.
-pub const FILES: [&str; 5] =
+pub(crate) const FILES: [&str; 5] =
     [SETTINGS_FILE, README_TEMPLATE, README_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE];
 
 /// How large each of them may be.
-pub const FILE_BYTES_MAX: u64 = 1 << 20;
+pub(crate) const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The files of a settings folder by name.
 pub type SettingsFiles = BTreeMap<String, Vec<u8>>;
@@ -56,7 +61,7 @@ pub type SettingsFiles = BTreeMap<String, Vec<u8>>;
 /// What an admin has set. Keys of `settings.yaml` are written in camel case, as in an Application.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The URLs under which Applications know this repository: `drySource.repoURL` must be one of them. Inferred from
     /// the Applications while it is empty.
     #[serde(rename = "repoURL", deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
@@ -149,7 +154,7 @@ pub struct Settings {
 /// What is said of one ApplicationSet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ApplicationSetSettings {
+pub(crate) struct ApplicationSetSettings {
     /// The file of the dry tree with what was recorded of its generators that git cannot answer.
     #[serde(deserialize_with = "a_path")]
     pub parameters: RepoPath,
@@ -178,7 +183,7 @@ impl From<ProfileName> for Profile {
 /// Which dry commits get a hydrated commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
-pub enum History {
+pub(crate) enum History {
     /// Every commit on the first-parent line of the dry branch.
     #[default]
     Every,
@@ -200,7 +205,7 @@ pub enum RendererName {
 /// A name and an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Author {
+pub(crate) struct Author {
     /// The name.
     pub name: String,
     /// The address.
@@ -210,7 +215,7 @@ pub struct Author {
 /// How much one dry commit may remove from a branch without saying so in a trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct RemovalLimit {
+pub(crate) struct RemovalLimit {
     /// The share of a branch's destination paths, from 0 to 1: more than this needs the trailer.
     pub share: f64,
     /// So many paths are never too many, whatever their share; emptying a branch needs the trailer all the same.
@@ -332,7 +337,7 @@ impl SettingsError {
 
 impl Settings {
     /// Reads the files of a settings folder.
-    pub fn read(files: &SettingsFiles) -> Result<Self, SettingsError> {
+    pub(crate) fn read(files: &SettingsFiles) -> Result<Self, SettingsError> {
         let mut texts = BTreeMap::new();
         for (name, content) in files {
             if !FILES.contains(&name.as_str()) {
@@ -345,6 +350,7 @@ impl Settings {
             texts.insert(name.as_str(), text);
         }
         let text = texts.remove(SETTINGS_FILE).unwrap_or_default();
+        depth::check_depth(&text)?;
         let document = serde_yaml::from_str::<Option<serde_yaml::Mapping>>(&text).map_err(|error| {
             let is_mapping = error.to_string().starts_with("invalid type");
             match SettingsError::of_yaml(error) {
@@ -400,7 +406,7 @@ impl Settings {
     }
 
     /// The part that the bytes of hydrated files depend on.
-    pub fn metadata(&self) -> Result<metadata::Settings, SettingsError> {
+    pub(crate) fn metadata(&self) -> Result<metadata::Settings, SettingsError> {
         let author = self.author.as_ref();
         let identity = metadata::Identity::new(
             author.map(|author| author.name.as_str()),
@@ -417,7 +423,7 @@ impl Settings {
 
     /// Whether what is hydrated from the same dry commit with either has the same bytes: they differ at most in which
     /// branches are read and written, and in what is allowed.
-    pub fn makes_the_same_as(&self, other: &Self) -> bool {
+    pub(crate) fn makes_the_same_as(&self, other: &Self) -> bool {
         let of_bytes = |settings: &Self| Self {
             repo_urls: Vec::new(),
             applications: Vec::new(),
@@ -442,14 +448,14 @@ impl Settings {
     }
 
     /// Whether what makes Applications makes the same ones with either, and the same ones are of this repository.
-    pub fn finds_as(&self, other: &Self) -> bool {
+    pub(crate) fn finds_as(&self, other: &Self) -> bool {
         (&self.repo_urls, &self.clusters, &self.roots) == (&other.repo_urls, &other.clusters, &other.roots)
             && self.application_sets == other.application_sets
             && self.argocd_namespace == other.argocd_namespace
     }
 
     /// The rules, with what they know of the repository.
-    pub fn rule_set(&self) -> RuleSet {
+    pub(crate) fn rule_set(&self) -> RuleSet {
         RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone())
     }
 
@@ -459,7 +465,7 @@ impl Settings {
     /// directories, and `env/dev-next/DIR` with that one.
     ///
     /// Reference: GitOps Promoter api/v1alpha1 `PromotionStrategy`, whose names of proposed branches are fixed.
-    pub fn active_paths(&self, branch: &BranchName) -> &[RepoPath] {
+    pub(crate) fn active_paths(&self, branch: &BranchName) -> &[RepoPath] {
         if let Some(paths) = self.active_paths.get(branch) {
             return paths;
         }

@@ -1,19 +1,19 @@
 //! The versions of what we do the same as, in one place: where an upgrade starts (`.github/CONTRIBUTING.md`).
 
 /// Helm, whose `helm template` charts render as.
-pub const HELM: &str = "4.2.3";
+pub(crate) const HELM: &str = "4.2.3";
 
 /// The commit of that Helm, which templates see.
-pub const HELM_COMMIT: &str = "43e8b7feece8beb0fcba47059ec9b522fd929a64";
+pub(crate) const HELM_COMMIT: &str = "43e8b7feece8beb0fcba47059ec9b522fd929a64";
 
 /// The Go that it is built with, which templates see, and whose library [`crate::go`] follows.
-pub const GO: &str = "1.26.5";
+pub(crate) const GO: &str = "1.26.5";
 
 /// Kustomize, whose `kustomize build` kustomizations build as.
-pub const KUSTOMIZE: &str = "5.8.1";
+pub(crate) const KUSTOMIZE: &str = "5.8.1";
 
 /// The minor version of Kubernetes whose client library Helm is built with: `.Capabilities` without a cluster.
-pub const KUBERNETES_MINOR: &str = "36";
+pub(crate) const KUBERNETES_MINOR: &str = "36";
 
 /// Argo CD, whose rules hold for Applications, ApplicationSets (commit `37ee0097`) and the `argocd` profile.
-pub const ARGO_CD: &str = "3.6";
+pub(crate) const ARGO_CD: &str = "3.6";

@@ -11,19 +11,21 @@ mod disk;
 mod error;
 mod memo;
 mod memory;
+mod overlay;
 mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::path::RepoPath;
 
 pub use disk::DiskFiles;
-pub use error::ViewError;
-pub use memo::Memo;
+pub(crate) use error::ViewError;
+pub(crate) use memo::Memo;
 pub use memory::MemoryFiles;
-pub use tree::TreeFiles;
+pub(crate) use overlay::Overlay;
+pub(crate) use tree::TreeFiles;
 
 /// The id of a file's content or of a whole directory, as git hashed it (20 or 32 bytes).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,7 +159,7 @@ impl Seen {
 }
 
 /// Everything that was read through a [`View`], by real path. A path can have been seen in more than one way.
-pub type Reads = BTreeMap<(RepoPath, u8), Seen>;
+pub(crate) type Reads = BTreeMap<(RepoPath, u8), Seen>;
 
 /// How many links may be in a row: what Linux allows.
 const LINKS_MAX: u32 = 40;
@@ -190,7 +192,31 @@ pub struct View<'a> {
     file_bytes_max: u64,
     stop: Stop,
     too_large: OnceLock<ViewError>,
-    reads: Mutex<Reads>,
+    reads: SharedReads,
+}
+
+/// What a [`View`] reads, also for who watches it from another thread.
+#[derive(Debug, Clone, Default)]
+pub struct SharedReads(Arc<Mutex<Layers>>);
+
+/// Those of the work that is being done now, and of each work around it.
+#[derive(Debug, Default)]
+struct Layers {
+    now: Reads,
+    around: Vec<Reads>,
+}
+
+impl SharedReads {
+    fn layers(&self) -> MutexGuard<'_, Layers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything that was read so far.
+    pub fn all(&self) -> Reads {
+        let layers = self.layers();
+        let around = layers.around.iter().flatten().map(|(key, seen)| (key.clone(), *seen));
+        around.chain(layers.now.clone()).collect()
+    }
 }
 
 impl<'a> View<'a> {
@@ -204,7 +230,7 @@ impl<'a> View<'a> {
 
     /// The same with another limit for the size of one file, in bytes.
     pub fn with_limit(files: &'a dyn Files, file_bytes_max: u64) -> Self {
-        Self { files, file_bytes_max, stop: Stop::default(), too_large: OnceLock::new(), reads: Mutex::default() }
+        Self { files, file_bytes_max, stop: Stop::default(), too_large: OnceLock::new(), reads: SharedReads::default() }
     }
 
     /// The same for a render that may have to give up: then nothing can be read any more.
@@ -342,21 +368,29 @@ impl<'a> View<'a> {
 
     /// What was read so far.
     pub fn reads(&self) -> Reads {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reads.layers().now.clone()
+    }
+
+    /// The same as it goes on.
+    pub fn shared_reads(&self) -> SharedReads {
+        self.reads.clone()
     }
 
     /// Whether something was looked for at a path without links.
     pub fn has_read(&self, path: &RepoPath) -> bool {
-        let reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.range((path.clone(), 0)..=(path.clone(), u8::MAX)).next().is_some()
+        self.reads.layers().now.range((path.clone(), 0)..=(path.clone(), u8::MAX)).next().is_some()
     }
 
     /// Does some work and says what that read.
     pub fn with_reads<T>(&self, work: impl FnOnce() -> T) -> (T, Reads) {
-        let reads = || self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::take(&mut *reads());
+        let begin = |layers: &mut Layers| layers.around.push(std::mem::take(&mut layers.now));
+        begin(&mut self.reads.layers());
         let result = work();
-        let during = std::mem::replace(&mut *reads(), before);
+        let end = |layers: &mut Layers| {
+            let before = layers.around.pop().unwrap_or_default();
+            std::mem::replace(&mut layers.now, before)
+        };
+        let during = end(&mut self.reads.layers());
         self.note_all(&during);
         (result, during)
     }
@@ -498,7 +532,7 @@ impl<'a> View<'a> {
     }
 
     fn note_as(&self, real: &RepoPath, way: u8, seen: Seen) {
-        let before = self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert((real.clone(), way), seen);
+        let before = self.reads.layers().now.insert((real.clone(), way), seen);
         if before != Some(seen) {
             self.files.noted(real, seen);
         }
@@ -516,7 +550,7 @@ fn directories(entries: &[Entry]) -> Vec<Entry> {
 }
 
 /// The id of a listing: the names and kinds of a directory's entries, whatever they contain.
-pub fn listing_id(entries: &[Entry]) -> ContentId {
+pub(crate) fn listing_id(entries: &[Entry]) -> ContentId {
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();
     for entry in entries {

@@ -6,7 +6,8 @@
 //! finds out whose fault it was and does the work for all others.
 //!
 //! Nothing that the first one did is in the way of the second: a lock goes with its process, refs move at the very end, and
-//! objects that no ref leads to are harmless. The script `hooks/post-receive` does the same by itself, because a shell is
+//! objects that no ref leads to are harmless. What was late when the first one ended itself, the second one knows
+//! (`render/late.rs`) and does not try. The script `hooks/post-receive` does the same by itself, because a shell is
 //! there already and costs a push less.
 
 use std::ffi::OsStr;
@@ -23,14 +24,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use crate::render::Isolation;
 
 /// The variable that tells a process where it renders: `together` or `apart`. Without it nobody goes on after the process.
-pub const VARIABLE: &str = "GIT_HYDRATE_ISOLATION";
+pub(crate) const VARIABLE: &str = "GIT_HYDRATE_ISOLATION";
 
 /// The variable that tells the second process how many seconds the first one took of the time of a run.
-pub const USED: &str = "GIT_HYDRATE_USED";
+pub(crate) const USED: &str = "GIT_HYDRATE_USED";
 
 /// How a process ended that was started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// With this exit code.
     Exit(u8),
     /// By this signal: somebody wanted it to end, or it died a second time.
@@ -38,13 +39,13 @@ pub enum Ended {
 }
 
 /// The time, in seconds since 1970. Nothing below the edge asks the clock for it.
-pub fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     i64::try_from(since).unwrap_or(i64::MAX)
 }
 
 /// What [`VARIABLE`] says.
-pub fn isolation(variable: Option<&OsStr>) -> Isolation {
+pub(crate) fn isolation(variable: Option<&OsStr>) -> Isolation {
     match variable.and_then(OsStr::to_str) {
         Some("together") => Isolation::Together,
         Some("apart") => Isolation::Apart,
@@ -53,7 +54,7 @@ pub fn isolation(variable: Option<&OsStr>) -> Isolation {
 }
 
 /// What [`USED`] says: none of the time when this process is the first.
-pub fn used(variable: Option<&OsStr>) -> Duration {
+pub(crate) fn used(variable: Option<&OsStr>) -> Duration {
     let seconds = variable.and_then(OsStr::to_str).and_then(|seconds| seconds.parse().ok());
     Duration::from_secs(seconds.unwrap_or_default())
 }
@@ -64,7 +65,7 @@ pub fn used(variable: Option<&OsStr>) -> Duration {
 /// # Errors
 ///
 /// It cannot be started.
-pub fn supervise(program: &Path, arguments: &[impl AsRef<OsStr>], input: Option<&[u8]>) -> io::Result<Ended> {
+pub(crate) fn supervise(program: &Path, arguments: &[impl AsRef<OsStr>], input: Option<&[u8]>) -> io::Result<Ended> {
     // Who presses Ctrl-C means the process that works; how that ends is how we end.
     for signal in [SIGINT, SIGQUIT, SIGHUP] {
         drop(signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))));
@@ -101,12 +102,12 @@ fn run(mut command: Command, input: Option<&[u8]>) -> io::Result<Ended> {
 }
 
 /// Whether somebody wanted a process to end by this signal.
-pub fn is_wanted(signal: i32) -> bool {
+pub(crate) fn is_wanted(signal: i32) -> bool {
     [SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE].contains(&signal)
 }
 
 /// What to say of a process that died twice.
-pub fn died(signal: i32) -> String {
+pub(crate) fn died(signal: i32) -> String {
     format!(
         "git-hydrate was ended by signal {signal} twice, the second time although each Application was rendered in its own \
          process; hydrate.runMemory and hydrate.applicationMemory set the limits"

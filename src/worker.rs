@@ -14,8 +14,10 @@
 mod copy;
 mod deliver;
 mod given;
+mod kept;
 mod moves;
 
+use crate::diag::{printable, shell_word};
 use crate::git::{self, Repository};
 use crate::hydrate::{self, HydrateError, Observer, RefNames, Report, Setup, Wake};
 use crate::render::Renderers;
@@ -23,8 +25,8 @@ use crate::render::Renderers;
 use copy::Copy;
 use deliver::{Refused, deliver};
 
-pub use given::Given;
-pub use moves::RefMove;
+pub(crate) use given::Given;
+pub(crate) use moves::RefMove;
 
 /// How often a lost race is run again.
 const TRIES: u32 = 50;
@@ -34,7 +36,7 @@ const TRIES_WITHOUT_RACE: u32 = 5;
 
 /// What a worker is asked for.
 #[derive(Debug, Clone)]
-pub struct Orders {
+pub(crate) struct Orders {
     /// The remote, by name.
     pub remote: String,
     /// Which settings count.
@@ -53,7 +55,7 @@ pub struct Orders {
 
 /// What a worker did.
 #[derive(Debug, Clone)]
-pub struct Done {
+pub(crate) struct Done {
     /// What was hydrated.
     pub report: Report,
     /// The refs of the remote that moved, or would have, by name.
@@ -62,7 +64,7 @@ pub struct Done {
 
 /// Why a worker gave up. The remote has nothing then that another run could not go on from.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// The clone, or the remote while it is read.
     #[error(transparent)]
     Git(#[from] git::Error),
@@ -97,6 +99,27 @@ pub enum Error {
         /// What git says.
         why: String,
     },
+    /// Somebody made a ref that keeps one of hydration's from being made. Branches that can be pushed were.
+    #[error(
+        "{remote} has `{}`, beside which git cannot make `{name}`: that was not pushed, all else was\nhint: git push {} --delete {}",
+        printable(there),
+        shell_word(remote),
+        shell_word(there)
+    )]
+    InTheWay {
+        /// The remote.
+        remote: String,
+        /// What was not pushed.
+        name: String,
+        /// What is in its way.
+        there: String,
+    },
+    /// An Application names the branch of the settings. Branches that can be pushed were.
+    #[error(
+        "an Application is hydrated to `{0}`, from which this job takes its settings: that was not pushed, all else was\nhint: \
+         name another branch as `targetBranch` of the Application"
+    )]
+    WritesSettings(String),
     /// Others were faster every time.
     #[error("gave up after {TRIES} tries, each of which others were faster than; the next run goes on")]
     Raced,
@@ -104,7 +127,7 @@ pub enum Error {
 
 /// Hydrates what the remote has and pushes it. The caller holds the lock of the clone. `wait` is called before the try of that
 /// number, counted from 1, when there is something to wait for.
-pub fn push(
+pub(crate) fn push(
     repository: &Repository,
     orders: &Orders,
     renderers: &Renderers,
@@ -123,12 +146,19 @@ pub fn push(
         }
         let report = hydrate_copy(&copy, orders, renderers, observer)?;
         let moves = moves::between(&copy)?;
-        if moves.is_empty() || orders.dry_run {
-            return Ok(Done { report, moves });
+        let named = given::branch(&orders.settings);
+        let writes_settings = moves.iter().any(|it| Some(&it.name) == named.as_ref());
+        let moves = moves.into_iter().filter(|it| Some(&it.name) != named.as_ref()).collect();
+        let (moves, blocked) = moves::possible(moves, &copy);
+        if !moves.is_empty() && !orders.dry_run {
+            refused = deliver(&copy, orders, &moves)?;
         }
-        refused = deliver(&copy, orders, &moves)?;
         if refused.is_none() {
-            return Ok(Done { report, moves });
+            return match blocked {
+                None if writes_settings => Err(Error::WritesSettings(named.unwrap_or_default())),
+                None => Ok(Done { report, moves }),
+                Some((it, there)) => Err(Error::InTheWay { remote: orders.remote.clone(), name: it.name, there }),
+            };
         }
         wait(tried + 1);
     }
@@ -137,7 +167,10 @@ pub fn push(
 
 fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &dyn Observer) -> Result<Report, Error> {
     copy.use_settings(given::decide(copy, orders, renderers)?)?;
+    let named = kept::named(copy)?;
     let setup =
         Setup { observer, ..Setup::new(&copy.repository, RefNames::worker(), Wake::Everything, renderers, orders.now) };
-    Ok(hydrate::hydrate(&setup)?)
+    let report = hydrate::hydrate(&setup)?;
+    kept::keep(&named, copy)?;
+    Ok(report)
 }

@@ -24,14 +24,15 @@ mod compose;
 mod convert;
 mod emit;
 mod error;
+mod extent;
 mod input;
-pub mod json;
+pub(crate) mod json;
 mod node;
 mod parse;
 mod quote;
 mod resolve;
 mod scan;
-pub mod sigs;
+pub(crate) mod sigs;
 mod sort;
 mod tag;
 mod timestamp;
@@ -41,15 +42,21 @@ mod value;
 mod tests;
 
 pub use alias::resolve_aliases;
-pub use comments::Comments;
-pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3, emit_v3_documents};
-pub use error::{Error, Mark};
-pub use node::{Data, Node, Style, from_value};
-pub use resolve::{Dialect, Plain, plain};
-pub use tag::Tag;
-pub use value::{Mapping, Value};
+pub(crate) use comments::Comments;
+pub(crate) use emit::emit_v3_documents;
+pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3};
+pub use error::Error;
+pub(crate) use error::Mark;
+pub(crate) use extent::Extents;
+pub use node::from_value;
+pub(crate) use node::{Data, Node, Style};
+pub use resolve::Dialect;
+pub(crate) use resolve::{Plain, plain};
+pub(crate) use tag::Tag;
+pub(crate) use value::Mapping;
+pub use value::Value;
 
-pub use crate::go::strconv::{format_shortest as format_float, quote};
+pub(crate) use crate::go::strconv::{format_shortest as format_float, quote};
 
 /// How much a text may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

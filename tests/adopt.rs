@@ -178,6 +178,9 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     }
     assert!(clone.git(&["for-each-ref", "refs/hydrate"]).is_empty() && clone.git(&["status", "--short"]).is_empty());
     let mut shown = vec![told];
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    let next = format!("  git hydrate adopt --branch-pattern '{BY_LABEL}' --repo-url {URL} --write");
+    assert!(told.contains(&next), "{told}");
     let refused = adopt(&clone, &["--write"]).exits(2).stderr;
     assert!(refused.contains("give a --branch-pattern"), "{refused}");
 
@@ -205,20 +208,13 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     assert!(!told.contains("vendor") && !told.contains("settings to write"), "{told}");
     assert!(told.contains("\n97 of 100 Applications hydrate (30 of them"), "{told}");
 
-    // The reference shows what they said.
-    let readme = include_str!("../.github/REFERENCE.md");
-    let mut missing = [shown[0].as_str(), &shown[1], &told]
-        .map(|told| told.replace(&upstream.url(), "https://charts.example.com"))
-        .to_vec();
-    missing.retain(|told| !readme.contains(told.as_str()));
-    assert!(missing.is_empty(), ".github/REFERENCE.md has other words than these:\n{}", missing.join("\n----\n"));
-
     // The server does the same.
+    let applications = clone.git(&["rev-parse", "HEAD"]);
     clone.commit("vendor", &[]);
     clone.hydrate(&["config", "set", "onFailure", "application"]).success();
     clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
-    let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("environments/dev") && told.contains("environments/prod"), "{told}");
+    let pushed = clone.push().success().remote().join("\n");
+    assert!(pushed.contains("environments/dev") && pushed.contains("environments/prod"), "{pushed}");
     let count =
         |branch: &str| files(&server, branch).split(' ').filter(|file| file.ends_with("/manifest.yaml")).count();
     assert_eq!((count("environments/dev"), count("environments/prod")), (36, 61));
@@ -228,12 +224,99 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web-7"
     );
     assert_eq!(numbers(&server.clone_to("other"), &[]), (97, 100, causes(&rest)));
+    shown.push(told);
+    shown.push(compared(&lab, &server, &clone));
+
+    // The reference shows what they said.
+    let readme = include_str!("../.github/REFERENCE.md");
+    let mut missing: Vec<String> =
+        shown.iter().map(|told| told.replace(&upstream.url(), "https://charts.example.com")).collect();
+    missing.retain(|told| !readme.contains(told.as_str()));
+    assert!(missing.is_empty(), ".github/REFERENCE.md has other words than these:\n{}", missing.join("\n----\n"));
+
+    copies_follow(&server, &clone);
+    one_breaks_and_others_go_on(&server, &clone);
+    frozen_and_thawed(&server, &clone);
 
     // The way back: nothing of the dry branch is to be changed.
     server.hydrate(&["uninstall", "--server"]).success();
-    clone.git(&["push", "-q", "origin", ":environments/dev", ":environments/prod", ":refs/hydrate/config"]);
+    let refs = [":environments/dev", ":environments/prod", ":applications", ":refs/hydrate/config"];
+    clone.git(&[&["push", "-q", "origin"], &refs[..]].concat());
     assert_eq!(server.git(&["for-each-ref", "--format=%(refname)", "refs/heads"]), "refs/heads/main");
-    assert_eq!(clone.git(&["diff", "--stat", "HEAD~", "--", ".", ":!.hydrate"]), "");
+    assert_eq!(clone.git(&["diff", "--stat", &applications, "--", ".", ":!.hydrate", ":!apps", ":!NOTES"]), "");
+}
+
+/// What runs, as Argo CD applied it from the dry branch: what is hydrated, with what the cluster and Argo CD add. One
+/// value was changed by hand, one object is from before, and one never came to be.
+fn compared(lab: &Lab, server: &Repo, clone: &Repo) -> String {
+    let live = lab.path("live");
+    fs::create_dir(&live).expect("made");
+    for branch in ["environments/dev", "environments/prod"] {
+        let all = files(server, branch);
+        for name in all.split(' ').filter_map(|path| path.strip_suffix("/manifest.yaml")) {
+            let added = format!(
+                "metadata:\n  annotations:\n    argocd.argoproj.io/tracking-id: {name}:/ConfigMap:shop/{name}\n  creationTimestamp: \
+                 \"2030-01-01T00:00:00Z\"\n  namespace: shop\n  resourceVersion: \"4711\"\n  uid: 0b7a2f6c\n"
+            );
+            let mut text = manifest(server, branch, name).replace("metadata:\n", &added) + "\n";
+            match name {
+                "app-3-prod" => text = text.replace("value: one", "value: by hand"),
+                "app-4-prod" => text += &format!("---\n{}", text.replace("app-4-prod\n", "app-4-former\n")),
+                "web-5" => continue,
+                _ => {}
+            }
+            fs::write(live.join(format!("{name}.yaml")), text).expect("written");
+        }
+    }
+    let told = adopt(clone, &["--compare", "../live"]).exits(1).stdout;
+    assert!(told.contains("\n94 of 96 Applications that run are the same\n"), "{told}");
+    told
+}
+
+/// Every Application that hydrates has a copy, alone or as what its set makes.
+fn copies_follow(server: &Repo, clone: &Repo) {
+    server.hydrate(&["config", "set", "applicationsTo", "applications"]);
+    clone.commit("notes", &[("NOTES", "copies")]);
+    clone.push().success();
+    let copies = files(server, "applications");
+    let count = copies.split(' ').filter(|file| file.ends_with("/manifest.yaml")).count();
+    assert_eq!(count, 78, "{copies}");
+    let copy = manifest(server, "applications", "applications/argocd/web-7");
+    assert!(copy.contains("path: web-7\n") && copy.contains("targetRevision: environments/prod"), "{copy}");
+}
+
+/// A config of an application that was changed.
+fn change(clone: &Repo, name: &str, value: &str) {
+    let env = if name.ends_with("prod") { "prod" } else { "dev" };
+    let (path, text) = config(name, env, value);
+    clone.commit(&format!("{name}: {value}"), &[(&path, &text)]);
+}
+
+fn one_breaks_and_others_go_on(server: &Repo, clone: &Repo) {
+    let before = manifest(server, "environments/prod", "app-3-prod");
+    change(clone, "app-3-prod", "'");
+    change(clone, "app-4-prod", "two");
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("app-3-prod"), "{told}");
+    assert_eq!(manifest(server, "environments/prod", "app-3-prod"), before);
+    assert!(manifest(server, "environments/prod", "app-4-prod").contains("value: two"));
+    change(clone, "app-3-prod", "three");
+    clone.push().success();
+    assert!(manifest(server, "environments/prod", "app-3-prod").contains("value: three"));
+}
+
+fn frozen_and_thawed(server: &Repo, clone: &Repo) {
+    let tips = || ["environments/prod", "environments/dev"].map(|branch| server.git(&["rev-parse", branch]));
+    let freeze = "{environments/prod: {reason: end of the year}}";
+    server.hydrate(&["config", "set", "frozen", "--", freeze]);
+    let before = tips();
+    change(clone, "app-5-prod", "two");
+    change(clone, "app-5-dev", "two");
+    clone.push().success();
+    let [prod, dev] = tips();
+    assert!(prod == before[0] && dev != before[1]);
+    server.hydrate(&["config", "unset", "frozen"]);
+    assert!(manifest(server, "environments/prod", "app-5-prod").contains("value: two"));
 }
 
 #[test]
@@ -273,7 +356,7 @@ fn what_is_asked_for_wrongly_is_refused_with_the_way_to_ask() {
     let lab = Lab::new();
     let server = lab.server();
     let clone = server.clone_to("clone");
-    let rows: [(&Repo, &[&str], &str); 5] = [
+    let rows: [(&Repo, &[&str], &str); 6] = [
         (
             &clone,
             &["--branch-pattern", "a..b"],
@@ -282,6 +365,7 @@ fn what_is_asked_for_wrongly_is_refused_with_the_way_to_ask() {
         (&clone, &["--branch-pattern", "{{ nme }}"], "there is no value `nme`; there are name"),
         (&clone, &["--root", "../x"], "--root ../x: "),
         (&clone, &["environments/dev"], "git hydrate config add adopt BRANCH"),
+        (&clone, &["--branch-pattern", "x", "--write", "--dry-run"], "'--write' cannot be used with '--dry-run'"),
         (&server, &["--write"], "this is a server's repository"),
     ];
     for (repo, args, expected) in rows {
@@ -408,4 +492,69 @@ fn a_copied_repository_whose_url_is_unclear_says_so_in_place_of_no_branch() {
         );
         assert!(!told.contains("no branch to hand over") && !told.contains("no environment branch"), "{told}");
     }
+}
+
+#[test]
+fn what_only_argo_cd_knows_of_clusters_is_named_with_the_line_that_asks_it() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let set = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: everywhere, namespace: argocd}}\nspec:\n  generators: [{{matrix: {{generators: \
+         [{{list: {{elements: [{{app: web}}]}}}}, {{clusters: {{selector: {{matchLabels: {{env: dev}}}}}}}}]}}}}]\n  template:\n    metadata: {{name: \
+         '{{{{app}}}}-{{{{name}}}}'}}\n    spec: {{destination: {{server: '{{{{server}}}}', namespace: shop}}, source: {{repoURL: '{URL}', targetRevision: HEAD, path: \
+         apps/web/dev}}}}\n"
+    );
+    let there = application("there", "env: dev", &here("apps/web/dev"))
+        .replace("https://kubernetes.default.svc", "https://prod.example.com");
+    let (path, text) = config("web", "dev", "one");
+    clone.commit("sets", &[("set.yaml", &set), ("there.yaml", &there), (&path, &text)]);
+    let args = ["--repo-url", URL, "--branch-pattern", "environments/dev"];
+    let told = adopt(&clone, &args).exits(1).stdout;
+    for expected in [
+        "only Argo CD knows the clusters that these ApplicationSets ask for\n      everywhere\n",
+        "clusters that Applications deploy to, and of which nothing is known\n      https://prod.example.com (1)\n",
+        "  kubectl get secret -n argocd -l argocd.argoproj.io/secret-type=cluster -o yaml | git hydrate clusters import > clusters.yaml",
+    ] {
+        assert!(told.contains(expected), "{expected}\n{told}");
+    }
+    // What the line writes is found by its content.
+    let encoded = [("name", "ZGV2"), ("server", "aHR0cHM6Ly9kZXYuZXhhbXBsZS5jb20=")];
+    let data: String = encoded.iter().map(|(key, value)| format!("  {key}: {value}\n")).collect();
+    let secret = |namespace: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: dev\n  namespace: {namespace}\n  labels: {{argocd.argoproj.io/secret-type: cluster, env: dev}}\ndata:\n{data}"
+        )
+    };
+    let list = clone.hydrate_with(&["clusters", "import"], &secret("argocd")).success().stdout;
+    fs::create_dir(clone.path.join("ops")).expect("made");
+    fs::write(clone.path.join("ops/clusters.yaml"), list).expect("written");
+    let told = adopt(&clone, &args).exits(0).stdout;
+    assert!(told.contains("  clusters:  # lists of clusters\n  - ops/clusters.yaml\n"), "{told}");
+    assert!(told.contains("2 of 2 Applications hydrate (1 of them made") && !told.contains("kubectl"), "{told}");
+    // Secrets in the tree, in the namespace that Argo CD has.
+    fs::write(clone.path.join("ops/clusters.yaml"), secret("gitops")).expect("written");
+    let told = adopt(&clone, &args).exits(0).stdout;
+    assert!(told.contains("  argocdNamespace: gitops  # the Secret of a cluster is in it\n"), "{told}");
+    assert!(told.contains("2 of 2 Applications hydrate (1 of them made"), "{told}");
+}
+
+#[test]
+fn applications_of_another_branch_are_counted_from_its_tree() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let (path, text) = config("web", "dev", "one");
+    let main = application("main", "env: dev", &here("apps/web/dev"));
+    let later = |name: &str| application(name, "env: dev", &here("apps/web/dev").replace("HEAD", "develop"));
+    let (one, two) = (later("one"), later("two"));
+    clone.commit("main", &[("main.yaml", &main), ("one.yaml", &one), ("two.yaml", &two), (&path, &text)]);
+    let args = ["--repo-url", URL, "--branch-pattern", "environments/{{ name }}", "--branch", "main"];
+    clone.git(&["checkout", "-qb", "develop"]);
+    clone.git(&["rm", "-q", "two.yaml"]);
+    clone.commit("only one", &[]);
+    clone.git(&["push", "-q", "origin", "develop"]);
+    clone.git(&["checkout", "-q", "main"]);
+    let told = adopt(&clone, &args).exits(1).stdout;
+    assert!(told.contains("  1 of 2 hydrate from the tree of `develop`\n"), "{told}");
+    assert!(told.contains("  dryBranches:  # the branches that Applications name\n  - main\n  - develop\n"), "{told}");
 }

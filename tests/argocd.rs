@@ -166,6 +166,24 @@ fn messages() -> Vec<(String, Vector, Vector)> {
             other("an id of SHA-256",
                 format!("DRY: s\n\nArgocd-reference-commit-sha: {id_of_256}\n\nCo-authored-by: <j@x>{AUTHOR}"),
                 format!("DRY: s\n\nCo-authored-by: j@x{AUTHOR}"), "ids of SHA-256 in references")),
+        ("s\n\nArgocd-reference-commit-author: Jörg <j@x>\n".into(),
+            same("a name that is not ASCII", format!("  \"subject\": \"s\",\n{}",
+                reference(&field("author", "=?utf-8?q?J=C3=B6rg?= <j@x>")))),
+            other("a name that is not ASCII", format!("DRY: s\n\nCo-authored-by: =?utf-8?q?J=C3=B6rg?= <j@x>{AUTHOR}"),
+                format!("DRY: s\n\nCo-authored-by: Jörg <j@x>{AUTHOR}"), "addresses in `Co-authored-by`")),
+        ("s\n\nArgocd-reference-commit-author: a <j@x>\nArgocd-reference-commit-subject: one\n two\n".into(),
+            same("a trailer of two lines", format!("  \"subject\": \"s\",\n  \"body\": \" two\\n\",\n{}", reference(&[
+                field("author", "\\\"a\\\" <j@x>"), field("subject", "one two")].join(",\n")))),
+            other("a trailer of two lines", format!("DRY: s\n\n two\n\nCo-authored-by: \"a\" <j@x>{AUTHOR}"),
+                format!("DRY: s\n\n two\n\nCo-authored-by: a <j@x>{AUTHOR}"), "addresses in `Co-authored-by`")),
+        ("s\n\nArgocd-reference-commit-author: a <j@x>\nArgocd-reference-commit-subject: one\nArgocd-reference-commit-subject: two\n".into(),
+            same("a key that is given twice", format!("  \"subject\": \"s\",\n{}", reference(&[
+                field("author", "\\\"a\\\" <j@x>"), field("subject", "two")].join(",\n")))),
+            other("a key that is given twice", format!("DRY: s\n\nCo-authored-by: \"a\" <j@x>{AUTHOR}"),
+                format!("DRY: s\n\nCo-authored-by: a <j@x>{AUTHOR}"), "addresses in `Co-authored-by`")),
+        ("s\n\nb\r\nc\r\n".into(),
+            same("line ends of Windows", with_body("b\\nc\\n")),
+            same("line ends of Windows", format!("DRY: s\n\nb\nc\n{AUTHOR}"))),
         ("s\n\nHydrate-Dry: 1\n---\nb\n".into(),
             same("our trailers", with_body("Hydrate-Dry: 1\\n---\\nb\\n")),
             other("our trailers", format!("DRY: s\n\nHydrate-Dry: 1\n---\nb\n{AUTHOR}"),
@@ -213,7 +231,7 @@ fn of_what_argocd_writes_nothing_differs_but_what_the_readme_lists() {
     let note = hydrated.server.run("git", &["cat-file", "blob", &format!("refs/notes/hydrator.metadata:{tip}")]).stdout;
     let rows = [
         (
-            other("date of the metadata", "2023-11-14T22:28:20Z", "2023-11-15T00:28:20+02:00", "dates"),
+            other("date of the metadata", "2023-11-14T22:32:20Z", "2023-11-15T00:32:20+02:00", "dates"),
             hydrated
                 .show("hydrator.metadata")
                 .split("\"date\": \"")
@@ -369,6 +387,17 @@ fn rendered() -> Vec<(Vector, FilesOf, String)> {
     let with = |options: &str| APPLICATION.replace("path: apps/web}", &format!("path: apps/web, {options}}}"));
     let in_argocd = APPLICATION.replace("{name: web}", "{name: web, namespace: argocd}");
     vec![
+        (same("an object without a kind", "error"), vec![("apps/web/a.yaml", "apiVersion: v1\nmetadata: {name: a}\n")], plain()),
+        (same("an item without a kind", "error"),
+            vec![("apps/web/a.yaml", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, metadata: {name: a}}]\n")], plain()),
+        (same("text behind a separator", "error"),
+            vec![("apps/web/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n--- x: y\nkind: Pod\n")], plain()),
+        (other("an annotation that is a number", "error", "Pod", "annotations that are no strings"),
+            vec![("apps/web/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {a: 1}}\n")], plain()),
+        (same("an object without a version", "Pod"), vec![("apps/web/a.yaml", "kind: Pod\nmetadata: {name: a}\n")], plain()),
+        (same("the order of a directory", "Pod Service"),
+            vec![("apps/web/b.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: b}\n"),
+                ("apps/web/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")], plain()),
         (other("a menu", "Pod", "Menu", "objects with a list `items`"),
             vec![("apps/web/a.yaml", "apiVersion: v1\nkind: Menu\nmetadata: {name: a}\nitems: [{apiVersion: v1, kind: Pod, metadata: {name: a}}]\n")], plain()),
         (other("a list in a list", "PodList", "Pod", "lists in lists"),
@@ -433,6 +462,23 @@ fn manifests_are_written_as_argocd_writes_them() {
     }
 }
 
+#[test]
+fn an_application_without_objects_has_an_empty_manifest_as_in_argocd() {
+    let lab = Lab::new();
+    let hydrated = Hydrated::new(&lab);
+    let other = APPLICATION
+        .replace("name: web", "name: none")
+        .replace("apps/web", "apps/none")
+        .replace("path: web}", "path: none}");
+    hydrated.clone.commit("nothing", &[("none.yaml", &other), ("apps/none/a.yaml", "# nothing\n---\nnull\n")]);
+    hydrated.clone.push().success();
+    assert_eq!(
+        hydrated.server.git(&["ls-tree", "--name-only", "env/dev:none"]),
+        "README.md\nhydrator.metadata\nmanifest.yaml"
+    );
+    assert_eq!(hydrated.show("none/manifest.yaml"), "");
+}
+
 /// Each: a rule, the source, and what Argo CD's repo server and commit server make of it.
 const MANIFESTS: &[(&str, &str, &str)] = &[
     (
@@ -459,6 +505,11 @@ const MANIFESTS: &[(&str, &str, &str)] = &[
         "numbers, booleans and empty values",
         "apiVersion: v1\nkind: A\nmetadata: {name: web}\nx: [1e3, 1.0, 0777, 0x1F, 0b11, 1_000, 1e20, 18446744073709551616, 1234567.5, 1e-5, 0.5, -0.0, yes, off, 12:30:45, 2001-01-01, {}, [], null, ~, [[a]]]\non: b\nlist: [[a, b]]\n",
         "apiVersion: v1\nkind: A\nlist:\n  - - a\n    - b\nmetadata:\n  name: web\n\"true\": b\nx:\n  - 1000\n  - 1\n  - 511\n  - 31\n  - 3\n  - 1000\n  - 1e+20\n  - 1.8446744073709552e+19\n  - 1.2345675e+06\n  - 1e-05\n  - 0.5\n  - 0\n  - true\n  - false\n  - \"12:30:45\"\n  - \"2001-01-01\"\n  - {}\n  - []\n  - null\n  - null\n  - - - a\n",
+    ),
+    (
+        "annotations of Argo CD, and no metadata",
+        "apiVersion: v1\nkind: A\nmetadata: {name: a, annotations: {argocd.argoproj.io/installation-id: x, b: c}}\n---\napiVersion: v1\nkind: B\n",
+        "apiVersion: v1\nkind: A\nmetadata:\n  annotations:\n    b: c\n  name: a\n---\napiVersion: v1\nkind: B\nmetadata: {}\n",
     ),
     (
         "lists and tracking",

@@ -133,20 +133,31 @@ fn a_folder_goes_out_and_comes_back() {
 }
 
 #[test]
-fn a_template_that_fails_on_every_commit_is_not_imported() {
+fn a_template_that_does_not_compile_or_fails_on_every_commit_is_not_imported_and_later_pushes_hydrate() {
     let lab = Lab::new();
     let server = lab.server();
     let clone = server.clone_to("clone");
     clone.example();
     std::fs::create_dir(lab.path("folder")).expect("made");
-    for (file, template) in [("README.md.j2", "# {{ nothing }}\n"), ("commit-message.j2", "{{ metadata.nothing }}\n")] {
+    let rows = [
+        ("README.md.j2", "{% if %}\n", "syntax error"),
+        ("commit-message.j2", "{{ nothing", "syntax error"),
+        ("commit-message.tmpl", "{{ if }}\n", "commit-message.tmpl:1"),
+        ("README.md.j2", "{{ x | nofilter }}\n", "filter nofilter is unknown"),
+        ("README.md.j2", "{% include \"a\" %}\n", "non-existing template 'a'"),
+        ("commit-message.j2", "{{ f() }}\n", "f is unknown"),
+        ("README.md.j2", "# {{ nothing }}\n", "it uses a value that does not exist"),
+        ("commit-message.j2", "{{ metadata.nothing }}\n", "it uses a value that does not exist"),
+    ];
+    for (file, template, expected) in rows {
         std::fs::write(lab.path("folder").join(file), template).expect("written");
-        let failed = server.hydrate(&["config", "import", "../folder"]).stderr;
-        assert!(failed.contains("it uses a value that does not exist") && failed.contains(file), "{failed}");
+        let failed = server.hydrate(&["config", "import", "../folder"]).exits(2).stderr;
+        assert!(failed.contains(expected) && failed.contains(file), "{failed}");
         assert_eq!(server.run("git", &["rev-parse", "--verify", "-q", REF]).code, Some(1), "{file}");
         std::fs::remove_file(lab.path("folder").join(file)).expect("removed");
     }
-    assert!(clone.push().success().stderr.contains("environments/dev"));
+    let told = clone.push().success().stderr;
+    assert!(told.contains("environments/dev") && !told.contains("error"), "{told}");
 }
 
 #[test]
@@ -161,6 +172,9 @@ fn settings_that_would_stop_every_later_push_are_not_taken_from_an_admin_either(
     let rows = [
         ("settings.yaml", "profil: argocd\n", "settings.yaml:1:1: unknown key `profil`"),
         ("README.md.j2", "{{ nothing", "the template README.md.j2 of the settings: syntax error"),
+        ("commit-message.j2", "{% if %}", "the template commit-message.j2 of the settings: syntax error"),
+        ("README.md.j2", "{{ x | nofilter }}", "the template README.md.j2 of the settings: unknown filter"),
+        ("commit-message.j2", "{{ f() }}", "the template commit-message.j2 of the settings: unknown function"),
         (
             "README.md.j2",
             "{{ nothing }}",
@@ -182,6 +196,9 @@ fn settings_that_would_stop_every_later_push_are_not_taken_from_an_admin_either(
             assert_eq!(server.git(&["rev-parse", REF]), before, "{file} {content}");
         }
     }
+    clone.commit("later", &[("NOTES", "text")]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("unchanged by") && !told.contains("error"), "{told}");
 }
 
 #[test]

@@ -393,6 +393,25 @@ fn a_set_whose_template_cannot_lead_there_is_told() {
 }
 
 #[test]
+fn many_sets_without_copies_are_one_warning_of_a_push() {
+    let lab = Lab::new();
+    let server = lab.server();
+    copied(&server, BY_LABEL);
+    let patch = plain_set("  templatePatch: '{}'\n").replacen("spec:\n", "spec:\n  goTemplate: true\n", 1);
+    let patch = patch.replace("{{app}}", "{{.app}}").replace("{{environment}}", "{{.environment}}");
+    let clone = with_set(&server, &patch);
+    for name in ["one", "two", "three"] {
+        let set = patch
+            .replacen("name: shop", &format!("name: {name}"), 1)
+            .replace("name: '{{.app}}", &format!("name: '{name}-{{{{.app}}}}"));
+        clone.commit("more", &[(&format!("sets/{name}.yaml"), &set)]);
+    }
+    let told = push(&clone);
+    assert!(told.contains("warning: 4 ApplicationSets have no copies that lead to what is hydrated: `"), "{told}");
+    assert_eq!(told.matches("to what is hydrated").count(), 1, "{told}");
+}
+
+#[test]
 fn what_a_set_in_a_root_makes_is_led_by_its_template() {
     let lab = Lab::new();
     let server = lab.server();

@@ -104,6 +104,32 @@ fn settings_that_both_sides_changed_are_not_overwritten_without_a_word() {
     assert!(told.contains("no remote"), "{told}");
 }
 
+/// Where everybody may write them, somebody else's settings may be anything.
+#[test]
+fn settings_of_a_server_that_cannot_be_read_leave_those_of_the_clone() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    clone.hydrate(&["config", "set", "profile", "argocd"]).success();
+    let ours = clone.git(&["rev-parse", CONFIG]);
+    let rows = [
+        ("a: [", "have to be corrected there: settings.yaml"),
+        (&format!("a: {}", "[".repeat(300_000)), "have to be corrected there: settings.yaml"),
+        ("\"a\u{1b}[31m\": 1\n", "have to be corrected there: settings.yaml"),
+    ];
+    for (text, expected) in rows {
+        std::fs::write(lab.path("settings.yaml"), text).expect("written");
+        let file = lab.path("settings.yaml").display().to_string();
+        let blob = server.git(&["hash-object", "-w", &file]);
+        let script = format!("printf '100644 blob {blob}\\tsettings.yaml\\n' | git mktree");
+        let tree = server.run("sh", &["-ec", &script]).success().stdout.trim().to_owned();
+        let commit = server.git(&["commit-tree", "-p", CONFIG, "-m", "odd", &tree]);
+        server.git(&["update-ref", CONFIG, &commit]);
+        let told = clone.hydrate(&["config", "rebase"]).exits(2).stderr;
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(clone.git(&["rev-parse", CONFIG]), ours, "{told}");
+    }
+}
+
 #[test]
 fn check_fails_where_the_push_would_fail() {
     let rows = [
@@ -308,12 +334,12 @@ fn a_word_that_is_no_command_is_called_so_inside_and_outside_of_a_repository() {
     fs::create_dir(lab.path("nothing")).expect("made");
     let outside = Repo::at(&lab, "nothing");
     let told = outside.hydrate(&["frobnicate"]).exits(2).stderr;
-    assert_eq!(told, "error: not a command: `frobnicate`\nhint: all commands: git hydrate --help\n");
+    assert_eq!(told, "error: not a command: `frobnicate`\nhint: all commands: git hydrate help\n");
     let told = outside.hydrate(&["statsu"]).exits(2).stderr;
     assert_eq!(told, "error: not a command: `statsu`\nhint: did you mean `git hydrate status`?\n");
     let (_, clone) = pushed(&lab);
     let told = clone.hydrate(&["frobnicate"]).exits(2).stderr;
-    assert_eq!(told, "error: neither a command nor a commit: `frobnicate`\nhint: all commands: git hydrate --help\n");
+    assert_eq!(told, "error: neither a command nor a commit: `frobnicate`\nhint: all commands: git hydrate help\n");
 }
 
 #[test]

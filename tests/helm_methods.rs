@@ -1,7 +1,8 @@
 //! The methods of Go that templates can call on what they reach: each as Helm 4.2.3 calls or refuses it.
 //!
 //! `tests/cases/helm-methods/methods.txt` has every method of each type, as the real Helm's binary has them, and
-//! `rows.txt` three lines for each call: its name, the template, and what Helm makes of it; `record` makes both.
+//! `rows.txt` three lines for each call: its name, the template, and what Helm makes of it; `pushed.yaml` is what Helm makes of
+//! the chart `pushed`. `record` makes all three.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,6 +11,9 @@ use std::path::{Path, PathBuf};
 use git_hydrate::testing::helm::{self, Options};
 use git_hydrate::testing::path::RepoPath;
 use git_hydrate::testing::view::{MemoryFiles, View};
+use serde_yaml::Value;
+
+use crate::push::{application, both, verified};
 
 const METHODS: &str = include_str!("cases/helm-methods/methods.txt");
 const ROWS: &str = include_str!("cases/helm-methods/rows.txt");
@@ -86,4 +90,30 @@ fn every_method_of_every_type_has_a_row() {
     assert!(methods.len() > 100, "the list is gone");
     let missing: Vec<&&str> = methods.iter().filter(|method| !named.contains(**method)).collect();
     assert!(missing.is_empty(), "without a row: {missing:?}");
+}
+
+/// The same through a push: a method that is taken for a missing key leaves an empty value, and no error.
+#[test]
+fn a_pushed_chart_that_calls_methods_is_hydrated_as_helm_renders_it() {
+    both(|server| {
+        let clone = server.clone_to("clone");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/helm-methods");
+        let (file, text) = application("web", "dev");
+        let text = text.replace("apps/web/dev\n", "apps/web/dev\n      helm: {releaseName: web}\n");
+        let mut files = vec![(file, text)];
+        for name in ["Chart.yaml", "values.yaml", "templates/map.yaml"] {
+            let text = fs::read_to_string(root.join("pushed").join(name)).expect("readable");
+            files.push((format!("apps/web/dev/{name}"), text));
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        clone.commit("a chart", &files);
+        clone.push().success();
+        let hydrated = server.git(&["show", "environments/dev:web/manifest.yaml"]);
+        let rendered = fs::read_to_string(root.join("pushed.yaml")).expect("readable");
+        let [hydrated, rendered] =
+            [hydrated, rendered].map(|text| serde_yaml::from_str::<Value>(&text).expect("a document")["data"].clone());
+        assert_eq!(hydrated, rendered);
+        assert_eq!(hydrated["map"], Value::from("hello"));
+        verified(server);
+    });
 }

@@ -19,6 +19,7 @@ use git_hydrate::testing::render::{Isolation, Machine, Renderers};
 use super::support::{BINARY, Lab, Repo};
 
 mod joining;
+mod shared;
 
 /// Counts what is rendered.
 #[derive(Default)]
@@ -81,14 +82,18 @@ impl Server {
     }
 
     fn hydrate(&self, pushed: &str) -> Report {
+        self.hydrate_pushed(&[pushed])
+    }
+
+    fn hydrate_pushed(&self, pushed: &[&str]) -> Report {
         self.with_setup(pushed, |setup| hydrate(setup).expect("the world is fine"))
     }
 
     fn plan(&self, pushed: &str) -> Planned {
-        self.with_setup(pushed, |setup| plan(setup).expect("the world is fine"))
+        self.with_setup(&[pushed], |setup| plan(setup).expect("the world is fine"))
     }
 
-    fn with_setup<T>(&self, pushed: &str, work: impl FnOnce(&Setup<'_>) -> T) -> T {
+    fn with_setup<T>(&self, pushed: &[&str], work: impl FnOnce(&Setup<'_>) -> T) -> T {
         let repository = self.open();
         let machine = Machine {
             program: BINARY.into(),
@@ -103,7 +108,7 @@ impl Server {
         let setup = Setup {
             repository: &repository,
             refs: RefNames::server(),
-            wake: Wake::Pushed(vec![pushed.to_owned()]),
+            wake: Wake::Pushed(pushed.iter().map(|name| (*name).to_owned()).collect()),
             renderers: &renderers,
             now: Some(self.now.get()),
             out_of_time: &|| false,
@@ -588,21 +593,40 @@ impl Twins {
     }
 
     fn push(&self, parent: Option<ObjectId>, files: &BTreeMap<String, String>, seconds: i64) -> Option<ObjectId> {
+        self.push_to("main", parent, files, seconds)
+    }
+
+    fn push_to(
+        &self,
+        branch: &str,
+        parent: Option<ObjectId>,
+        files: &BTreeMap<String, String>,
+        seconds: i64,
+    ) -> Option<ObjectId> {
+        let name = format!("refs/heads/{branch}");
         let servers = [&self.warm, &self.cold];
-        servers.map(|server| server.commit("refs/heads/main", parent, files, seconds)).first().copied()
+        servers.map(|server| server.commit(&name, parent, files, seconds)).first().copied()
     }
 
     /// Hydrates both, at times after what is remembered was damaged: the reports and all refs must be the same.
     fn hydrate(&mut self, round: usize, random: &mut Random) -> Report {
+        self.hydrate_pushed(&["main"], round, random)
+    }
+
+    fn hydrate_pushed(&mut self, pushed: &[&str], round: usize, random: &mut Random) -> Report {
         if random.below(8) == 0 {
             damage(&self.warm.path.join("hydrate/cache"), random);
         }
-        self.compare(&format!("round {round}"))
+        self.compare_pushed(pushed, &format!("round {round}"))
     }
 
     /// Hydrates both: the reports and all refs must be the same.
     fn compare(&mut self, name: &str) -> Report {
-        let [with, without] = [&self.warm, &self.cold].map(|server| server.hydrate("main"));
+        self.compare_pushed(&["main"], name)
+    }
+
+    fn compare_pushed(&mut self, pushed: &[&str], name: &str) -> Report {
+        let [with, without] = [&self.warm, &self.cold].map(|server| server.hydrate_pushed(pushed));
         assert_eq!(with, without, "{name}");
         assert_eq!(self.warm.refs(), self.cold.refs(), "{name}");
         self.moved += moved(&with);
@@ -616,6 +640,11 @@ impl Twins {
         assert!(*moved > 10 && *failed > 10, "{moved} moved, {failed} failed");
         [warm, cold].map(|server| server.rendered.0.load(Ordering::Relaxed))
     }
+}
+
+/// Whether nothing is odd but that charts have no release name.
+fn is_quiet(report: &Report) -> bool {
+    report.warnings.iter().all(|warning| warning.message.contains("no release name"))
 }
 
 fn moved(report: &Report) -> usize {
@@ -773,7 +802,7 @@ fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
         }
         let report = twins.hydrate(round, &mut random);
         if round == 0 {
-            assert!(moved(&report) == 2 && report.problems.is_empty() && report.warnings.is_empty(), "{report:?}");
+            assert!(moved(&report) == 2 && report.problems.is_empty() && is_quiet(&report), "{report:?}");
         }
     }
     let [with, without] = twins.rendered();
@@ -871,7 +900,7 @@ fn follow_rules(seed: u64, more: &str) {
         if round == 0 {
             let branches = if more.is_empty() { 2 } else { 3 };
             assert!(moved(&report) == branches && report.problems.is_empty(), "{report:?}");
-            assert!(!more.is_empty() || report.warnings.is_empty(), "{report:?}");
+            assert!(!more.is_empty() || is_quiet(&report), "{report:?}");
         }
     }
     let [with, without] = twins.rendered();

@@ -25,6 +25,23 @@ fn the_example_hydrates_as_it_is() {
 }
 
 #[test]
+fn the_example_does_not_have_the_password_that_the_clone_logs_in_with() {
+    let lab = Lab::new();
+    let server = lab.server();
+    for (name, url, expected) in [
+        ("one", "https://ann:secret@git.example.com/team/dry.git", "https://git.example.com/team/dry.git"),
+        ("two", "ssh://git:secret@git.example.com/team/dry.git", "ssh://git@git.example.com/team/dry.git"),
+        ("three", "ssh://git@git.example.com/team/dry.git", "ssh://git@git.example.com/team/dry.git"),
+    ] {
+        let clone = server.clone_to(name);
+        clone.git(&["remote", "set-url", "origin", url]);
+        clone.hydrate(&["init"]).success();
+        let written = clone.file("applications/dev.yaml").expect("written");
+        assert!(written.contains(&format!("repoURL: {expected}\n")) && !written.contains("secret"), "{written}");
+    }
+}
+
+#[test]
 fn who_has_no_application_is_told_how_to_begin() {
     let lab = Lab::new();
     let clone = lab.bare(&[]).clone_to("clone");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::push::{both, config_map, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
-pub const URL: &str = "https://git.example.com/dry.git";
+pub(crate) const URL: &str = "https://git.example.com/dry.git";
 
 /// A set as Argo CD users write it, nothing of it made for us: an Application for each directory `apps/NAME/ENVIRONMENT`.
 fn directories(name: &str) -> String {
@@ -43,7 +43,7 @@ spec:
 }
 
 /// What makes the Applications of a list, `NAME@ENVIRONMENT` each; further lines go into `spec`.
-pub fn list(name: &str, elements: &[&str], spec: &str) -> String {
+pub(crate) fn list(name: &str, elements: &[&str], spec: &str) -> String {
     let mut entries = String::new();
     for element in elements {
         let (app, environment) = element.split_once('@').expect("two words");
@@ -67,12 +67,12 @@ spec:
     )
 }
 
-pub fn config(app: &str, environment: &str, value: &str) -> (String, String) {
+pub(crate) fn config(app: &str, environment: &str, value: &str) -> (String, String) {
     (format!("apps/{app}/{environment}/config.yaml"), config_map(app, value))
 }
 
 /// A clone with these files, committed.
-pub fn dry(server: &Repo, files: &[(&str, &str)]) -> Repo {
+pub(crate) fn dry(server: &Repo, files: &[(&str, &str)]) -> Repo {
     let clone = server.clone_to("clone");
     clone.commit("begin", files);
     clone
@@ -88,11 +88,11 @@ fn with_apps(server: &Repo, files: &[(&str, &str)], apps: &[(&str, &str)]) -> Re
 
 const FOUR: [(&str, &str); 4] = [("web", "dev"), ("web", "prod"), ("api", "dev"), ("api", "prod")];
 
-pub fn files(server: &Repo, branch: &str) -> String {
+pub(crate) fn files(server: &Repo, branch: &str) -> String {
     server.git(&["ls-tree", "-r", "--name-only", branch]).lines().collect::<Vec<_>>().join(" ")
 }
 
-pub fn manifest(server: &Repo, branch: &str, path: &str) -> String {
+pub(crate) fn manifest(server: &Repo, branch: &str, path: &str) -> String {
     server.git(&["show", &format!("{branch}:{path}/manifest.yaml")])
 }
 
@@ -166,6 +166,30 @@ fn a_set_that_fails_holds_the_branches_that_it_fed_and_no_other() {
         clone.push().success();
         assert!(manifest(server, "environments/prod", "web").contains("value: two"));
         assert_eq!(note(server, "environments/dev"), note_of(&mended));
+    });
+}
+
+#[test]
+fn a_misspelt_generator_removes_nothing_and_is_an_error() {
+    both(|server| {
+        let [web, api] = ["web", "api"].map(|app| config(app, "dev", "one"));
+        let (a, b) = (list("a", &["web@dev"], ""), list("b", &["api@dev"], ""));
+        let clone = dry(server, &[("sets/a.yaml", &a), ("sets/b.yaml", &b), (&web.0, &web.1), (&api.0, &api.1)]);
+        clone.push().success();
+        let before = tip(server, "environments/dev");
+        let api = config("api", "dev", "two");
+        clone.commit("typo", &[("sets/a.yaml", &a.replace("- list:", "- lst:")), (&api.0, &api.1)]);
+        let told = clone.push().success().remote().join("\n");
+        let error =
+            "error: ApplicationSet `a` makes no Applications: ApplicationSet a contains unrecognized generators";
+        assert!(told.contains(error) && told.contains("sets/a.yaml:6:5"), "{told}");
+        assert_eq!(tip(server, "environments/dev"), before);
+        clone.commit("right", &[("sets/a.yaml", &a)]);
+        clone.push().success();
+        assert!(server.git(&["show", "environments/dev:api/manifest.yaml"]).contains("two"));
+        assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("one"));
+        let dry = clone.git(&["rev-parse", "HEAD"]);
+        assert_eq!(note(server, "environments/dev"), note_of(&dry));
     });
 }
 

@@ -45,6 +45,38 @@ fn a_misspelt_source_hydrator_in_a_template_of_a_set_removes_nothing() {
 }
 
 #[test]
+fn a_misspelt_group_of_an_application_or_a_set_removes_nothing() {
+    both(|server| {
+        let (clone, set) = of_set(server);
+        let (path, web) = application("more", "dev");
+        let config = config("more", "dev", "one");
+        clone.commit("one more", &[(&path, &web), (&config.0, &config.1)]);
+        clone.push().success();
+        let before = tip(server, DEV);
+        for (path, text) in [(path.as_str(), &web), (SET, &set)] {
+            for version in ["argoproj/v1alpha1", "argocd.io/v1alpha1", "v1alpha1"] {
+                let read = told(&clone, path, &text.replace("argoproj.io/v1alpha1", version));
+                let expected =
+                    format!("error: `apiVersion` is `{version}`, but Applications are `argoproj.io/v1alpha1`");
+                assert!(read.contains(&expected) && read.contains(&format!("--> {path}:1:13")), "{read}");
+                assert_eq!(tip(server, DEV), before);
+            }
+            if path == SET {
+                let read = told(&clone, path, &text.replace("kind: ApplicationSet", "kind: AplicationSets"));
+                assert!(read.contains("an object of kind `AplicationSets` is not hydrated, although"), "{read}");
+                assert_eq!(tip(server, DEV), before);
+            }
+            clone.commit("right again", &[(path, text)]);
+            clone.push().success();
+            assert_eq!(
+                server.git(&["rev-parse", &format!("{DEV}^{{tree}}")]),
+                server.git(&["rev-parse", &format!("{before}^{{tree}}")])
+            );
+        }
+    });
+}
+
+#[test]
 fn an_unknown_field_in_a_template_of_a_set_is_told_at_its_line() {
     let lab = Lab::new();
     let server = lab.server();

@@ -502,7 +502,7 @@ fn an_application_that_went_while_the_dry_branch_was_renamed_is_removed() {
 }
 
 /// What `git push` told of a change of `apps/web/dev/config.yaml` to `value`.
-fn edited(clone: &Repo, value: &str) -> String {
+pub(crate) fn edited(clone: &Repo, value: &str) -> String {
     clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", value))]);
     clone.push().success().stderr
 }
@@ -541,6 +541,24 @@ fn strict_mode_refuses_a_push_while_the_repo_url_setting_is_wrong() {
     clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
     let told = clone.push().exits(1).stderr;
     assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
+}
+
+#[test]
+fn touched_refuses_a_push_of_what_a_wrong_setting_keeps_from_being_hydrated_and_lets_others_in() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
+    server.git(&["config", "hydrate.strict", "touched"]);
+    clone.commit("beside it", &[("NOTES", "text")]);
+    clone.push().success();
+    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
+    let told = clone.push().exits(1).stderr;
+    assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    clone.push().success();
+    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("value: edited"));
 }
 
 #[test]

@@ -428,31 +428,58 @@ fn strategies_that_share_an_active_branch_by_active_paths_never_conflict() {
                 "{what}"
             );
             assert_eq!(tip(&server, "env/dev-next/b"), before, "{what}");
+            no_op(&server, &clone, &["env/dev-next/a", "env/dev-next/b"], &what);
             assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "", "{what}");
         }
     }
 }
 
+/// Pushes what changes no manifest: every note names it then, and no staging branch has a new commit.
+fn no_op(server: &Repo, clone: &Repo, staging: &[&str], what: &str) {
+    let before: Vec<String> = staging.iter().map(|branch| tip(server, branch)).collect();
+    let dry = clone.commit("words", &[("WORDS.md", &format!("{what} {before:?}\n"))]);
+    let told = clone.push().success().stderr;
+    assert!(!told.contains("error"), "{what}: {told}");
+    for (branch, before) in staging.iter().zip(before) {
+        assert_eq!((note(server, branch), tip(server, branch)), (dry.clone(), before), "{what}: {branch}");
+    }
+}
+
 #[test]
 fn applications_that_share_an_active_branch_without_active_paths_are_promoted_together() {
-    let lab = Lab::new();
-    let apps = [("a", "dev", "env/dev-next"), ("b", "dev", "env/dev-next"), ("c", "dev", "env/dev-other")];
-    let (server, clone) = server(&lab, &[], &apps);
-    let dry = clone.git(&["rev-parse", "HEAD"]);
-    // One first commit below both staging branches.
-    let base = server.git(&["merge-base", "env/dev-next", "env/dev-other"]);
-    assert_eq!(base, tip(&server, "env/dev"));
-    for next in ["env/dev-next", "env/dev-other"] {
-        assert_eq!((note(&server, next), dry_sha(&server, next, "")), (dry.clone(), dry.clone()), "{next}");
-        promote(&server, "env/dev", next, None, Way::Merge);
+    for profile in ["proposal", "argocd"] {
+        for way in [Way::Squash, Way::FastForward, Way::Merge] {
+            let lab = Lab::new();
+            let apps = [("a", "dev", "env/dev-next"), ("b", "dev", "env/dev-next"), ("c", "dev", "env/dev-other")];
+            let (server, clone) = server(&lab, &[&["profile", profile]], &apps);
+            let what = format!("{profile}, {way:?}");
+            let dry = clone.git(&["rev-parse", "HEAD"]);
+            // One first commit below both staging branches.
+            let base = server.git(&["merge-base", "env/dev-next", "env/dev-other"]);
+            assert_eq!(base, tip(&server, "env/dev"), "{what}");
+            for next in ["env/dev-next", "env/dev-other"] {
+                assert_eq!(
+                    (note(&server, next), dry_sha(&server, next, "")),
+                    (dry.clone(), dry.clone()),
+                    "{what}: {next}"
+                );
+            }
+            promote(&server, "env/dev", "env/dev-next", None, way);
+            assert_eq!(dry_sha(&server, "env/dev", ""), dry, "{what}");
+            // The other one is not ahead any more, whatever way the first went.
+            promote(&server, "env/dev", "env/dev-other", None, if way == Way::Squash { way } else { Way::Merge });
+            let names = server.git(&["ls-tree", "--name-only", "env/dev"]);
+            assert!(["a", "b", "c"].iter().all(|name| names.lines().any(|found| found == *name)), "{what}: {names}");
+            no_op(&server, &clone, &["env/dev-next", "env/dev-other"], &what);
+            clone.commit("next", &[("apps/c/dev/config.yaml", &config_map("c", "2"))]);
+            let told = clone.push().success().stderr;
+            assert!(!told.contains("error"), "{what}: {told}");
+            let dry = clone.git(&["rev-parse", "HEAD"]);
+            assert_eq!((note(&server, "env/dev-next"), note(&server, "env/dev-other")), (dry.clone(), dry), "{what}");
+            server.hydrate(&["verify"]).success();
+            assert_eq!(server.git(&["fsck", "--strict", "--no-dangling"]), "", "{what}");
+        }
     }
-    let names = server.git(&["ls-tree", "--name-only", "env/dev"]);
-    assert!(["a", "b", "c"].iter().all(|name| names.lines().any(|found| found == *name)), "{names}");
-    clone.commit("next", &[("apps/c/dev/config.yaml", &config_map("c", "2"))]);
-    let told = clone.push().success().stderr;
-    assert!(!told.contains("error"), "{told}");
-    let dry = clone.git(&["rev-parse", "HEAD"]);
-    assert_eq!((note(&server, "env/dev-next"), note(&server, "env/dev-other")), (dry.clone(), dry));
 }
 
 #[test]

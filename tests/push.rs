@@ -4,7 +4,7 @@ use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
 /// An Application that renders the plain files of `apps/<name>/<env>` onto `environments/<env>`.
-pub fn application(name: &str, env: &str) -> (String, String) {
+pub(crate) fn application(name: &str, env: &str) -> (String, String) {
     let text = format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -26,12 +26,12 @@ spec:
     (format!("applications/{env}/{name}.yaml"), text)
 }
 
-pub fn config_map(name: &str, value: &str) -> String {
+pub(crate) fn config_map(name: &str, value: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  value: {value}\n")
 }
 
 /// A clone with the Applications committed, not pushed.
-pub fn dry(server: &Repo, names: &[&str], envs: &[&str]) -> Repo {
+pub(crate) fn dry(server: &Repo, names: &[&str], envs: &[&str]) -> Repo {
     let clone = server.clone_to("clone");
     let mut files = Vec::new();
     for name in names {
@@ -45,7 +45,7 @@ pub fn dry(server: &Repo, names: &[&str], envs: &[&str]) -> Repo {
     clone
 }
 
-pub fn tip(repo: &Repo, branch: &str) -> String {
+pub(crate) fn tip(repo: &Repo, branch: &str) -> String {
     repo.git(&["rev-parse", "--verify", &format!("refs/heads/{branch}")])
 }
 
@@ -57,21 +57,21 @@ fn names(repo: &Repo, branch: &str) -> Vec<String> {
     repo.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()
 }
 
-pub fn note(repo: &Repo, branch: &str) -> String {
+pub(crate) fn note(repo: &Repo, branch: &str) -> String {
     repo.git(&["notes", "--ref=hydrator.metadata", "show", &tip(repo, branch)])
 }
 
 /// The dry commit that the note of a branch must name.
-pub fn note_of(dry: &str) -> String {
+pub(crate) fn note_of(dry: &str) -> String {
     format!("{{\"drySha\":\"{dry}\"}}")
 }
 
-pub fn healthy(repo: &Repo) {
+pub(crate) fn healthy(repo: &Repo) {
     assert_eq!(repo.git(&["fsck", "--strict", "--full"]), "");
 }
 
 /// Runs a test with what the cache knows and without: both end with the same refs, to the last id, in a sound repository.
-pub fn both(test: fn(&Repo)) {
+pub(crate) fn both(test: fn(&Repo)) {
     let [with, without] = ["true", "false"].map(|cache| {
         let lab = Lab::new();
         let server = lab.server();
@@ -85,7 +85,7 @@ pub fn both(test: fn(&Repo)) {
 
 /// That the commits are the same when they are made again, and the notes right.
 #[track_caller]
-pub fn verified(server: &Repo) {
+pub(crate) fn verified(server: &Repo) {
     let told = server.hydrate(&["verify"]);
     assert_eq!((told.code, told.stdout.contains("differ")), (Some(0), false), "{told:?}");
 }

@@ -52,7 +52,7 @@ fn pieces(file: &str, readme: &str) -> Vec<Piece> {
 const CHARTS: &str = "https://charts.example.com";
 
 /// A repository of charts on disk: the chart `web` in two versions.
-pub fn charts(lab: &Lab) -> std::path::PathBuf {
+pub(crate) fn charts(lab: &Lab) -> std::path::PathBuf {
     let root = lab.path("charts");
     fs::create_dir(&root).expect("made");
     let mut index = "apiVersion: v1\nentries:\n  web:\n".to_owned();
@@ -78,7 +78,7 @@ pub fn charts(lab: &Lab) -> std::path::PathBuf {
 }
 
 /// A dry tree whose Applications name nothing but charts of a server.
-pub fn only_charts(lab: &Lab, url: &str) -> std::path::PathBuf {
+pub(crate) fn only_charts(lab: &Lab, url: &str) -> std::path::PathBuf {
     let root = lab.path("only-charts");
     for environment in ["dev", "prod"] {
         let text = application(&format!("web-{environment}"), &format!("web/{environment}"));

@@ -3,7 +3,7 @@
 use crate::support::Lab;
 
 /// The YAML blocks, each with the heading above it.
-pub fn blocks() -> Vec<(String, String)> {
+pub(crate) fn blocks() -> Vec<(String, String)> {
     let texts = concat!(include_str!("../README.md"), include_str!("../.github/REFERENCE.md"));
     let (mut heading, mut blocks, mut open) = (String::new(), Vec::new(), None::<String>);
     for line in texts.split_inclusive('\n') {

@@ -9,7 +9,7 @@ use crate::support::{Answer, Lab, Repo};
 use crate::vendor::{files_of, packed, vendor};
 
 /// An Application as Argo CD users write it, with the environment as a label.
-pub fn plain(name: &str, environment: &str, source: &str) -> String {
+pub(crate) fn plain(name: &str, environment: &str, source: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -22,12 +22,12 @@ spec:
     )
 }
 
-pub fn directory(name: &str, environment: &str) -> String {
+pub(crate) fn directory(name: &str, environment: &str) -> String {
     let source = format!("source: {{repoURL: {URL}, targetRevision: HEAD, path: apps/{name}/{environment}}}");
     plain(&format!("{name}-{environment}"), environment, &source)
 }
 
-pub const BY_LABEL: &str =
+pub(crate) const BY_LABEL: &str =
     "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
 
 /// The manifest of a [`config`].
@@ -36,12 +36,12 @@ fn rendered(name: &str, value: &str) -> String {
 }
 
 /// Sets the rules of a server, and `repoURL`.
-pub fn rule(server: &Repo, rules: &str) -> Answer {
+pub(crate) fn rule(server: &Repo, rules: &str) -> Answer {
     server.hydrate(&["config", "set", "repoURL", URL]).success();
     server.hydrate(&["config", "set", "rules", "--", rules])
 }
 
-pub fn two(server: &Repo) -> Repo {
+pub(crate) fn two(server: &Repo) -> Repo {
     let [dev, prod] =
         ["dev", "prod"].map(|environment| (directory("web", environment), config("web", environment, "one")));
     let files = [

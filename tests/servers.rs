@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A port that nobody listens at.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
 /// A process that ends with the test.
-pub struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -29,7 +29,7 @@ impl Drop for Running {
 
 impl Running {
     /// Starts a server and waits until it listens.
-    pub fn start(command: &mut Command, port: u16) -> Self {
+    pub(crate) fn start(command: &mut Command, port: u16) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut running = Self(child.unwrap_or_else(|error| panic!("{command:?}: {error}")));
         let started = Instant::now();
@@ -43,7 +43,7 @@ impl Running {
 }
 
 /// A certificate for loopback and the authority that signed it.
-pub struct Certificates {
+pub(crate) struct Certificates {
     pub authority: PathBuf,
     pub certificate: PathBuf,
     pub key: PathBuf,
@@ -51,7 +51,7 @@ pub struct Certificates {
 
 impl Certificates {
     /// Makes both in a directory.
-    pub fn new(dir: &Path) -> Self {
+    pub(crate) fn new(dir: &Path) -> Self {
         let names = ["ca.crt", "server.crt", "server.key"].map(|name| dir.join(name));
         fs::write(dir.join("san"), "subjectAltName=IP:127.0.0.1,DNS:localhost\nbasicConstraints=CA:FALSE\n")
             .expect("written");
@@ -72,13 +72,13 @@ impl Certificates {
 
 /// nginx behind TLS: `/` is a directory, `/secret/` the same for `user:word` only, `/git/`, `/v2/` and `/token` what another
 /// port serves.
-pub struct Nginx {
+pub(crate) struct Nginx {
     pub url: String,
     _running: Running,
 }
 
 impl Nginx {
-    pub fn start(dir: &Path, root: &Path, certificates: &Certificates, git_port: u16) -> Self {
+    pub(crate) fn start(dir: &Path, root: &Path, certificates: &Certificates, git_port: u16) -> Self {
         let port = free_port();
         let (dir_text, root) = (dir.display(), root.display());
         let Certificates { certificate, key, .. } = certificates;
@@ -113,13 +113,13 @@ impl Nginx {
 }
 
 /// Debian's `docker-registry` behind TLS, for `user:word` only.
-pub struct Registry {
+pub(crate) struct Registry {
     pub host: String,
     _running: Running,
 }
 
 impl Registry {
-    pub fn start(dir: &Path, certificates: &Certificates) -> Self {
+    pub(crate) fn start(dir: &Path, certificates: &Certificates) -> Self {
         let port = free_port();
         let hash = bcrypt::hash("word", 4).expect("a hash");
         fs::write(dir.join("htpasswd"), format!("user:{hash}\n")).expect("written");
@@ -144,7 +144,7 @@ auth: {{htpasswd: {{realm: registry, path: {0}/htpasswd}}}}
 }
 
 /// A request as a test sees it.
-pub struct Request {
+pub(crate) struct Request {
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
@@ -152,13 +152,13 @@ pub struct Request {
 }
 
 impl Request {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
 /// An HTTP server of the test itself: each answer is what the test writes, byte by byte.
-pub struct Liar {
+pub(crate) struct Liar {
     pub port: u16,
     over: Arc<AtomicBool>,
 }
@@ -172,7 +172,7 @@ impl Drop for Liar {
 
 impl Liar {
     /// Answers every request by `answer`, which writes to the connection.
-    pub fn start(answer: impl Fn(&Request, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(answer: impl Fn(&Request, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
         let (over, answer) = (Arc::new(AtomicBool::new(false)), Arc::new(answer));
@@ -193,7 +193,7 @@ impl Liar {
         Self { port, over }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }
@@ -238,19 +238,19 @@ fn chunks(reader: &mut BufReader<&TcpStream>) -> Option<Vec<u8>> {
 }
 
 /// Writes a whole answer.
-pub fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
+pub(crate) fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
     // Whoever asked may have gone.
     drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)));
 }
 
 /// `git http-backend` for the repositories of a directory.
-pub fn git_server(root: &Path) -> Liar {
+pub(crate) fn git_server(root: &Path) -> Liar {
     git_server_with(root, &[])
 }
 
 /// The same with settings of git that count on the server.
-pub fn git_server_with(root: &Path, settings: &[(&str, &str)]) -> Liar {
+pub(crate) fn git_server_with(root: &Path, settings: &[(&str, &str)]) -> Liar {
     let root = root.to_owned();
     let output = Command::new("git").arg("--exec-path").output().expect("git");
     let program = PathBuf::from(String::from_utf8(output.stdout).expect("UTF-8").trim()).join("git-http-backend");
@@ -295,14 +295,14 @@ pub fn git_server_with(root: &Path, settings: &[(&str, &str)]) -> Liar {
 }
 
 /// What git on another machine is over ssh: a connection for each command, whose first line is the words that ssh got.
-pub struct Shell {
+pub(crate) struct Shell {
     pub port: u16,
     said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Shell {
     /// Answers `git-upload-pack 'PATH'` for the repositories below a directory.
-    pub fn start(root: &Path) -> Self {
+    pub(crate) fn start(root: &Path) -> Self {
         let root = root.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
@@ -328,7 +328,7 @@ impl Shell {
     }
 
     /// A program that stands in for ssh.
-    pub fn client(&self) -> String {
+    pub(crate) fn client(&self) -> String {
         format!(
             "#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/{}\nprintf '%s\\n' \"$*\" >&3\ncat <&3 &\ncat >&3\nwait\n",
             self.port
@@ -336,19 +336,19 @@ impl Shell {
     }
 
     /// The words of each call so far.
-    pub fn said(&self) -> Vec<String> {
+    pub(crate) fn said(&self) -> Vec<String> {
         self.said.lock().expect("one at a time").clone()
     }
 }
 
 /// Debian's sshd on a free port, with the configuration of a client that knows it as `git.example.com`.
-pub struct Sshd {
+pub(crate) struct Sshd {
     _running: Running,
 }
 
 impl Sshd {
     /// `home` is that of the client; whoever runs the test may log in.
-    pub fn start(dir: &Path, home: &Path) -> Self {
+    pub(crate) fn start(dir: &Path, home: &Path) -> Self {
         let port = free_port();
         let ssh = home.join(".ssh");
         fs::create_dir_all(&ssh).expect("made");

@@ -82,6 +82,28 @@ fn a_commit_in_between_does_not_write_where_another_dry_branch_does() {
     both(|server| take_and_give_back(server, "argocd"));
 }
 
+/// What a note names may be gone from a dry branch when other dry branches have put commits on top since.
+#[test]
+fn a_dry_branch_that_is_rewound_beside_others_is_no_finding() {
+    both(|server| {
+        let clone = shared(server, "proposal");
+        clone.git(&["checkout", "-q", "main"]);
+        clone.commit("change", &[("apps/a/dev/config.yaml", &config_map("a", "two"))]);
+        push(&clone);
+        clone.commit("nothing", &[("README", "x")]);
+        push(&clone);
+        clone.git(&["checkout", "-q", "other"]);
+        clone.commit("change", &[("apps/b/dev/config.yaml", &config_map("b", "two"))]);
+        push(&clone);
+        clone.git(&["checkout", "-q", "main"]);
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        clone.commit("nothing again", &[("README", "y")]);
+        clone.git(&["push", "-q", "--force", "origin", "main"]);
+        server.hydrate(&["status"]).success();
+        verified(server);
+    });
+}
+
 #[test]
 fn a_directory_changes_hands_in_one_push() {
     both(|server| {

@@ -8,7 +8,7 @@ use crate::support::{Lab, Repo};
 const DEV: &str = "environments/dev";
 const WEB: &str = "apps/web/dev/config.yaml";
 const API: &str = "apps/api/dev/config.yaml";
-pub const BROKEN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
+pub(crate) const BROKEN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: web\n";
 
 fn strict(lab: &Lab, args: &[&str]) -> (Repo, Repo) {
     let server = lab.bare(args);

@@ -11,32 +11,32 @@ use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
 
 /// The program under test.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
 
 /// A directory of repositories that nothing outside of it can change.
 #[derive(Clone)]
-pub struct Lab {
+pub(crate) struct Lab {
     dir: Rc<tempfile::TempDir>,
     clock: Rc<Cell<u64>>,
 }
 
 /// A repository, and what one can do in it.
 #[derive(Clone)]
-pub struct Repo {
+pub(crate) struct Repo {
     pub path: PathBuf,
     lab: Lab,
 }
 
 /// What a program answered.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Lab {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let lab = Self { dir: Rc::new(tempfile::tempdir().expect("a directory")), clock: Rc::default() };
         fs::create_dir(lab.path("home")).expect("made");
         fs::create_dir(lab.path("bin")).expect("made");
@@ -46,12 +46,12 @@ impl Lab {
         lab
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// An empty bare repository `dry.git`, made by `git init` with further arguments.
-    pub fn bare(&self, args: &[&str]) -> Repo {
+    pub(crate) fn bare(&self, args: &[&str]) -> Repo {
         let repo = Repo { path: self.path("dry.git"), lab: self.clone() };
         fs::create_dir(&repo.path).expect("made");
         repo.git(&[&["init", "-q", "--bare"], args].concat());
@@ -59,28 +59,28 @@ impl Lab {
     }
 
     /// A bare repository whose pushes are hydrated.
-    pub fn server(&self) -> Repo {
+    pub(crate) fn server(&self) -> Repo {
         let repo = self.bare(&[]);
         repo.hydrate(&["install", "--server"]).success();
         repo
     }
 
     /// Puts an executable script first on the PATH of everything that runs in the lab.
-    pub fn program(&self, name: &str, script: &str) {
+    pub(crate) fn program(&self, name: &str, script: &str) {
         let path = self.path("bin").join(name);
         fs::create_dir_all(path.parent().expect("a directory")).expect("made");
         executable(&path, script);
     }
 
     /// Lets git read repositories of other users, as an admin may have set.
-    pub fn trust_every_directory(&self) {
+    pub(crate) fn trust_every_directory(&self) {
         let path = self.path("home/.gitconfig");
         let config = fs::read_to_string(&path).expect("there");
         fs::write(path, config + "[safe]\n\tdirectory = *\n").expect("written");
     }
 
     /// A command with the environment of the lab and nothing else.
-    pub fn command(&self, program: &str, dir: &Path) -> Command {
+    pub(crate) fn command(&self, program: &str, dir: &Path) -> Command {
         let product = Path::new(BINARY).parent().expect("a directory");
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let path = [self.path("bin"), product.to_owned()].into_iter().chain(std::env::split_paths(&inherited));
@@ -101,22 +101,22 @@ impl Lab {
 
 impl Repo {
     /// The repository of this name, which somebody else made in the lab.
-    pub fn at(lab: &Lab, name: &str) -> Self {
+    pub(crate) fn at(lab: &Lab, name: &str) -> Self {
         Self { path: lab.path(name), lab: lab.clone() }
     }
 
     /// What `git` prints, without the line break at its end; it must succeed.
-    pub fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         self.run("git", args).success().stdout.trim_end_matches('\n').to_owned()
     }
 
     /// What `git hydrate` answers.
-    pub fn hydrate(&self, args: &[&str]) -> Answer {
+    pub(crate) fn hydrate(&self, args: &[&str]) -> Answer {
         self.run("git", &[&["hydrate"], args].concat())
     }
 
     /// What `git hydrate` answers to an input.
-    pub fn hydrate_with(&self, args: &[&str], input: &str) -> Answer {
+    pub(crate) fn hydrate_with(&self, args: &[&str], input: &str) -> Answer {
         let mut command = self.command("git");
         command.arg("hydrate").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("starts");
@@ -125,24 +125,24 @@ impl Repo {
     }
 
     /// A command in this repository that is not run yet, so that another thread can do it.
-    pub fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         self.lab.command(program, &self.path)
     }
 
-    pub fn run(&self, program: &str, args: &[&str]) -> Answer {
+    pub(crate) fn run(&self, program: &str, args: &[&str]) -> Answer {
         let output = self.command(program).args(args).output();
         Answer::new(output.unwrap_or_else(|error| panic!("{program}: {error}")))
     }
 
     /// A clone beside this repository; the next one of a team when there is one.
-    pub fn clone_to(&self, name: &str) -> Repo {
+    pub(crate) fn clone_to(&self, name: &str) -> Repo {
         let clone = Repo { path: self.lab.path(name), lab: self.lab.clone() };
         self.git(&["clone", "-q", ".", clone.path.to_str().expect("UTF-8")]);
         clone
     }
 
     /// Writes files and commits all there is; one without content is removed. Answers the commit's id.
-    pub fn commit(&self, message: &str, files: &[(&str, &str)]) -> String {
+    pub(crate) fn commit(&self, message: &str, files: &[(&str, &str)]) -> String {
         for (path, content) in files {
             let path = self.path.join(path);
             fs::create_dir_all(path.parent().expect("a directory")).expect("made");
@@ -155,12 +155,12 @@ impl Repo {
     }
 
     /// Sets the clock of the lab, in minutes.
-    pub fn set_clock(&self, minutes: u64) {
+    pub(crate) fn set_clock(&self, minutes: u64) {
         self.lab.clock.set(minutes);
     }
 
     /// Commits the bundled example: two regions of three environments.
-    pub fn example(&self) -> String {
+    pub(crate) fn example(&self) -> String {
         let example =
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/applications/two-regions-of-three-environments/in/.");
         self.run("cp", &["-R", example, "."]).success();
@@ -168,13 +168,13 @@ impl Repo {
     }
 
     /// Pushes the branch that is checked out, and answers what the pusher saw.
-    pub fn push(&self) -> Answer {
+    pub(crate) fn push(&self) -> Answer {
         self.run("git", &["push", "origin", "HEAD"])
     }
 
     /// What `git receive-pack` answers to these updates, each `<old> <new> <ref>`, with no objects: a push by hand, which
     /// need not say where the refs are.
-    pub fn receive_pack(&self, updates: &[String], capabilities: &str) -> Answer {
+    pub(crate) fn receive_pack(&self, updates: &[String], capabilities: &str) -> Answer {
         let mut empty = self.command("git");
         empty.args(["pack-objects", "--stdout", "-q"]).stdin(Stdio::null());
         let mut input = Vec::new();
@@ -202,7 +202,7 @@ impl Repo {
     }
 
     /// The repository as it is, beside itself.
-    pub fn copy_to(&self, name: &str) -> Repo {
+    pub(crate) fn copy_to(&self, name: &str) -> Repo {
         let copy = Repo { path: self.lab.path(name), lab: self.lab.clone() };
         drop(fs::remove_dir_all(&copy.path));
         self.run("cp", &["-R", ".", copy.path.to_str().expect("UTF-8")]).success();
@@ -210,26 +210,26 @@ impl Repo {
     }
 
     /// Lets everybody in the lab push what `key` gives to names: all go by the one name of its commits.
-    pub fn allow(&self, key: &str) {
+    pub(crate) fn allow(&self, key: &str) {
         self.git(&["config", "hydrate.pusherVariable", "GIT_AUTHOR_NAME"]);
         self.git(&["config", key, "Dev Eloper"]);
         self.hydrate(&["install", "--server"]).success();
     }
 
     /// Writes a hook, as an admin would.
-    pub fn hook(&self, path: &str, script: &str) {
+    pub(crate) fn hook(&self, path: &str, script: &str) {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().expect("a directory")).expect("made");
         executable(&path, script);
     }
 
     /// The content of a file of the repository itself, such as a hook; none when there is none.
-    pub fn file(&self, path: &str) -> Option<String> {
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.path.join(path)).ok()
     }
 
     /// The names in a directory of the repository itself, sorted.
-    pub fn names(&self, dir: &str) -> Vec<String> {
+    pub(crate) fn names(&self, dir: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path.join(dir)).expect("readable");
         let mut names: Vec<_> =
             entries.map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8")).collect();
@@ -239,26 +239,26 @@ impl Repo {
 }
 
 impl Answer {
-    pub fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
     /// The answer again; the test fails unless the exit code is 0.
     #[track_caller]
-    pub fn success(self) -> Self {
+    pub(crate) fn success(self) -> Self {
         self.exits(0)
     }
 
     /// The answer again; the test fails unless the exit code is `code`.
     #[track_caller]
-    pub fn exits(self, code: i32) -> Self {
+    pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
         self
     }
 
     /// What the remote said in a push, line by line, without the mark and the padding that git adds.
-    pub fn remote(&self) -> Vec<&str> {
+    pub(crate) fn remote(&self) -> Vec<&str> {
         self.stderr.lines().filter_map(|line| line.strip_prefix("remote:")).map(str::trim).collect()
     }
 }

@@ -4,7 +4,7 @@ use crate::push::{application, config_map, dry, tip};
 use crate::support::{Lab, Repo};
 
 /// A server, and a clone that has pushed the example.
-pub fn pushed(lab: &Lab) -> (Repo, Repo) {
+pub(crate) fn pushed(lab: &Lab) -> (Repo, Repo) {
     let server = lab.server();
     let clone = server.clone_to("clone");
     clone.example();

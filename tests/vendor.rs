@@ -20,10 +20,10 @@ use std::path::Path;
 use super::servers::{Certificates, Liar, respond};
 use super::support::{Answer, Lab, Repo};
 
-pub const LOCK: &str = ".hydrate/inputs.lock";
+pub(crate) const LOCK: &str = ".hydrate/inputs.lock";
 
 /// An Application of a directory.
-pub fn application(name: &str, path: &str) -> String {
+pub(crate) fn application(name: &str, path: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -40,7 +40,7 @@ spec:
 }
 
 /// A kustomization of these lines as the Application `web`.
-pub fn dry(lab: &Lab, files: &[(&str, &str)]) -> Repo {
+pub(crate) fn dry(lab: &Lab, files: &[(&str, &str)]) -> Repo {
     lab.server().clone_to("dry");
     let dry = Repo::at(lab, "dry");
     dry.git(&["checkout", "-q", "-b", "main"]);
@@ -48,11 +48,11 @@ pub fn dry(lab: &Lab, files: &[(&str, &str)]) -> Repo {
     dry
 }
 
-pub fn kustomized(lab: &Lab, kustomization: &str) -> Repo {
+pub(crate) fn kustomized(lab: &Lab, kustomization: &str) -> Repo {
     dry(lab, &[("web/kustomization.yaml", kustomization), ("applications/web.yaml", &application("web", "web"))])
 }
 
-pub fn charted(lab: &Lab, dependencies: &str) -> Repo {
+pub(crate) fn charted(lab: &Lab, dependencies: &str) -> Repo {
     let chart = format!("apiVersion: v2\nname: app\nversion: 0.1.0\ndependencies:\n{dependencies}");
     let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n";
     dry(
@@ -66,7 +66,7 @@ pub fn charted(lab: &Lab, dependencies: &str) -> Repo {
 }
 
 /// The files of a packaged chart.
-pub fn chart(name: &str, version: &str) -> Vec<(String, String)> {
+pub(crate) fn chart(name: &str, version: &str) -> Vec<(String, String)> {
     let object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-{{ .Chart.Name }}\ndata:\n  \
                   version: {{ .Chart.Version | quote }}\n  word: {{ .Values.word }}\n";
     [
@@ -78,7 +78,7 @@ pub fn chart(name: &str, version: &str) -> Vec<(String, String)> {
     .to_vec()
 }
 
-pub fn packed(files: &[(String, String)]) -> Vec<u8> {
+pub(crate) fn packed(files: &[(String, String)]) -> Vec<u8> {
     let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     let mut tar = tar::Builder::new(gzip);
     for (path, text) in files {
@@ -90,13 +90,13 @@ pub fn packed(files: &[(String, String)]) -> Vec<u8> {
     tar.into_inner().and_then(|gzip| gzip.finish()).expect("memory")
 }
 
-pub fn sha256(data: &[u8]) -> String {
+pub(crate) fn sha256(data: &[u8]) -> String {
     use sha2::Digest as _;
     data_encoding::HEXLOWER.encode(&sha2::Sha256::digest(data))
 }
 
 /// Charts of these versions as a repository on disk.
-pub fn repository(root: &Path, charts: &[(&str, &str)]) {
+pub(crate) fn repository(root: &Path, charts: &[(&str, &str)]) {
     fs::create_dir_all(root).expect("made");
     let mut index = "apiVersion: v1\nentries:\n".to_owned();
     let mut names: Vec<&str> = charts.iter().map(|(name, _)| *name).collect();
@@ -114,7 +114,7 @@ pub fn repository(root: &Path, charts: &[(&str, &str)]) {
 }
 
 /// The Git repository `upstream.git` below a directory, with the tag `v1`; what it is cloned to, to go on.
-pub fn upstream(lab: &Lab, files: &[(&str, &str)]) -> Repo {
+pub(crate) fn upstream(lab: &Lab, files: &[(&str, &str)]) -> Repo {
     fs::create_dir_all(lab.path("git")).expect("made");
     let bare = Repo::at(lab, "git/upstream.git");
     fs::create_dir(&bare.path).expect("made");
@@ -127,7 +127,7 @@ pub fn upstream(lab: &Lab, files: &[(&str, &str)]) -> Repo {
     clone
 }
 
-pub const BASE: &[(&str, &str)] = &[
+pub(crate) const BASE: &[(&str, &str)] = &[
     ("base/kustomization.yaml", "resources: [map.yaml, ../shared]\n"),
     ("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\n"),
     ("shared/kustomization.yaml", "resources: [map.yaml]\n"),
@@ -135,12 +135,12 @@ pub const BASE: &[(&str, &str)] = &[
     ("other/big.txt", "not needed\n"),
 ];
 
-pub fn vendor(dry: &Repo, args: &[&str]) -> Answer {
+pub(crate) fn vendor(dry: &Repo, args: &[&str]) -> Answer {
     dry.hydrate(&[&["vendor", "--allow", "http://127.0.0.1"], args].concat())
 }
 
 /// A server of the files of a directory.
-pub fn files_of(root: std::path::PathBuf) -> Liar {
+pub(crate) fn files_of(root: std::path::PathBuf) -> Liar {
     Liar::start(move |request, stream| {
         let path = request.path.split('?').next().unwrap_or_default().trim_start_matches('/');
         match fs::read(root.join(path)) {
@@ -151,7 +151,7 @@ pub fn files_of(root: std::path::PathBuf) -> Liar {
 }
 
 /// A place for repositories, with a server of charts of these versions.
-pub fn with_charts(charts: &[(&str, &str)]) -> (Lab, Liar) {
+pub(crate) fn with_charts(charts: &[(&str, &str)]) -> (Lab, Liar) {
     let lab = Lab::new();
     repository(&lab.path("charts"), charts);
     let server = files_of(lab.path("charts"));
@@ -159,19 +159,19 @@ pub fn with_charts(charts: &[(&str, &str)]) -> (Lab, Liar) {
 }
 
 /// The chart `web` of a server as a dependency.
-pub fn web(charts: &Liar, version: &str) -> String {
+pub(crate) fn web(charts: &Liar, version: &str) -> String {
     format!("- {{name: web, version: {version}, repository: '{}'}}\n", charts.url())
 }
 
 /// `vendor` with hosts on loopback that are asked over TLS, with an authority of the test.
-pub fn vendor_over_tls(dry: &Repo, certificates: &Certificates, args: &[&str]) -> Answer {
+pub(crate) fn vendor_over_tls(dry: &Repo, certificates: &Certificates, args: &[&str]) -> Answer {
     let mut command = dry.command("git");
     command.args(["hydrate", "vendor", "--allow", "127.0.0.1"]).args(args);
     Answer::new(command.env("SSL_CERT_FILE", &certificates.authority).output().expect("runs"))
 }
 
 /// Lets git know the password of each host.
-pub fn with_password(lab: &Lab, dry: &Repo) {
+pub(crate) fn with_password(lab: &Lab, dry: &Repo) {
     let helper = "#!/bin/sh\n[ \"$1\" = get ] || exit 0\nprintf 'username=user\\npassword=word\\n'\n";
     lab.program("git-credential-test", helper);
     dry.git(&["config", "credential.helper", "test"]);

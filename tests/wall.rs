@@ -16,7 +16,7 @@ const PROD: &str = "environments/prod";
 /// What is said of the Application that aborts.
 const ABORTED: &str = APPLICATION.ways[1].1;
 
-pub fn global(lab: &Lab, key: &str, value: &str) {
+pub(crate) fn global(lab: &Lab, key: &str, value: &str) {
     let set = lab.command("git", &lab.path("")).args(["config", "--global", key, value]).status();
     assert!(set.expect("git runs").success());
 }
@@ -27,7 +27,7 @@ fn lab_unset(lab: &Lab, key: &str) {
 }
 
 /// Everything that a process of ours could leave behind: scratch directories, locks, processes.
-pub fn leftovers(lab: &Lab, repos: &[&Repo]) -> Vec<String> {
+pub(crate) fn leftovers(lab: &Lab, repos: &[&Repo]) -> Vec<String> {
     let mut found = Vec::new();
     for dir in [lab.path("")].iter().chain(repos.iter().map(|repo| &repo.path)) {
         let names = std::fs::read_dir(dir).expect("readable").flatten();
@@ -113,7 +113,7 @@ fn both_tries_of_a_push_share_the_time_of_a_run() {
     // With one that leaves no time, the second try ends when the run does.
     let (lab, _, clone) = turned(&APPLICATION, "spin");
     global(&lab, "hydrate.runTimeLimit", "12");
-    global(&lab, "hydrate.renderTimeLimit", "8");
+    global(&lab, "hydrate.renderTimeLimit", "60");
     let started = Instant::now();
     let told = clone.push().success().remote().join(" ");
     assert!(told.contains("one run take more than 12 seconds to render; git config hydrate.runTimeLimit"), "{told}");

@@ -6,7 +6,7 @@ use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
 /// All refs of a repository but the dry ones.
-pub fn refs(repo: &Repo) -> String {
+pub(crate) fn refs(repo: &Repo) -> String {
     repo.git(&["for-each-ref", "--format=%(refname) %(objectname)"])
 }
 
@@ -357,25 +357,41 @@ fn settings_come_from_a_protected_branch() {
 fn settings_of_a_branch_change_and_a_new_clone_goes_on() {
     let lab = Lab::new();
     let host = lab.bare(&[]);
-    let clone = dry(&host, &["web"], &["dev"]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
     clone.push().success();
     clone.git(&["switch", "-q", "--orphan", "settings"]);
-    let set = |text: &str| {
+    let set = |text: &str, how: &[&str]| {
         clone.commit("settings", &[("settings.yaml", text)]);
-        clone.git(&["push", "-q", "origin", "settings"]);
+        clone.git(&[&["push", "-q", "origin"], how].concat());
     };
-    set("profile: argocd\n");
-    host.clone_to("one").hydrate(&["push", "--settings-ref", "settings"]).success();
+    let push = |name: &str| {
+        let job = host.clone_to(name);
+        job.hydrate(&["push", "--settings-ref", "settings"]).success();
+        assert!(
+            job.hydrate(&["push", "--settings-ref", "settings"]).success().stdout.ends_with("origin is up to date\n")
+        );
+    };
+    set("profile: argocd\n", &["settings"]);
+    push("one");
     let (first, config) = (tip(&host, "environments/dev"), tip_of(&host, "refs/hydrate/config"));
-    // The settings that the branch was hydrated with are in no ref any more.
-    set("profile: proposal\n");
-    host.clone_to("two").hydrate(&["push", "--settings-ref", "settings"]).success();
+    // The branch moves on, then it is written anew: what the job found out was on top of what it had, and goes with it.
+    set("profile: proposal\n", &["settings"]);
+    push("two");
     assert_ne!(tip_of(&host, "refs/hydrate/config"), config);
+    assert_eq!(tip_of(&host, &format!("refs/hydrate/settings/{config}")), config);
+    let second = tip_of(&host, "refs/hydrate/config");
     host.git(&["merge-base", "--is-ancestor", &first, "environments/dev"]);
-    let third = host.clone_to("three");
-    third.hydrate(&["push", "--settings-ref", "settings"]).success();
+    clone.git(&["switch", "-q", "--orphan", "again"]);
+    set("profile: proposal\nauthor: {name: Fleet, email: fleet@example.com}\n", &["+HEAD:settings"]);
+    push("three");
+    assert_eq!(tip_of(&host, &format!("refs/hydrate/settings/{second}")), second);
     let files = host.git(&["show", "environments/dev:web/hydrator.metadata"]);
     assert!(files.contains("\"drySha\""), "{files}");
+    // So each commit can be made again, after the host has thrown away what no ref leads to.
+    host.git(&["gc", "-q", "--prune=now"]);
+    let auditor = host.clone_to("auditor");
+    let verified = auditor.hydrate(&["verify"]).success();
+    assert!(verified.stdout.contains("3 "), "{verified:?}");
 }
 
 #[test]
@@ -496,5 +512,67 @@ fn who_may_not_push_what_is_deployed_does_not_change_it_by_other_refs() {
         assert!(!host.git(&["ls-tree", "-r", "--name-only", "environments/prod"]).contains("job/"), "{name}");
         let again = job.hydrate(&["push", "--settings-ref", "settings"]).success();
         assert!(again.stdout.ends_with("origin is up to date\n"), "{name}: {}", again.stdout);
+    }
+}
+
+/// Refs that a writer may push who may not push to dry branches and environment branches, and with which git cannot have one
+/// that hydration writes: those to delete first, and the one to make.
+const IN_THE_WAY: [(&[&str], &str, &str); 5] = [
+    (&["refs/hydrate/branches"], "refs/hydrate/branches/x", "refs/hydrate/branches"),
+    (&["refs/hydrate/config"], "refs/hydrate/config/x", "refs/hydrate/config"),
+    (&["refs/notes/hydrator.metadata"], "refs/notes/hydrator.metadata/x", "refs/notes/hydrator.metadata"),
+    (&["refs/notes/hydrator.metadata"], "refs/notes", "refs/notes/hydrator.metadata"),
+    (&["refs/hydrate/branches", "refs/hydrate/config"], "refs/hydrate", "refs/hydrate/branches"),
+];
+
+#[test]
+fn a_ref_in_the_way_of_records_holds_back_no_branch() {
+    let lab = Lab::new();
+    // Settings that say less than what is found out, so that these are to be pushed too.
+    let (host, settings) = host_with_settings(&lab);
+    settings.git(&["switch", "-q", "settings"]);
+    settings.commit("less", &[("settings.yaml", "dryBranches: [main]\n")]);
+    settings.git(&["push", "-q", "origin", "settings"]);
+    for (number, (gone, made, named)) in IN_THE_WAY.iter().enumerate() {
+        let host = host.copy_to(&format!("way{number}.git"));
+        for name in *gone {
+            host.git(&["update-ref", "-d", name]);
+        }
+        host.git(&["update-ref", made, "main"]);
+        let job = host.clone_to(&format!("job-of-way{number}"));
+        for _ in 0..2 {
+            let told = job.hydrate(&["push", "--settings-ref", "settings"]).exits(2).stderr;
+            assert!(told.contains(&format!("origin has `{made}`, beside which git cannot make `{named}`")), "{told}");
+            assert!(told.contains(&format!("hint: git push origin --delete {made}\n")), "{told}");
+            let files = host.git(&["show", "environments/dev:web/manifest.yaml"]);
+            assert!(files.contains("value: new"), "{made}: {told}");
+        }
+        job.git(&["push", "-q", "origin", "--delete", made]);
+        job.hydrate(&["push", "--settings-ref", "settings"]).success();
+        assert!(
+            job.hydrate(&["push", "--settings-ref", "settings"]).success().stdout.ends_with("origin is up to date\n")
+        );
+    }
+}
+
+#[test]
+fn an_application_cannot_write_the_settings_of_a_job() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
+    let (file, text) = application("job", "dev");
+    let text = text.replace("environments/dev", "settings");
+    clone.commit("take the settings", &[(&file, &text), ("apps/job/dev/config.yaml", &config_map("job", "x"))]);
+    clone.push().success();
+    // An empty branch is nobody's.
+    clone.git(&["switch", "-q", "--orphan", "settings"]);
+    clone.git(&["commit", "-q", "--allow-empty", "-m", "no settings yet"]);
+    clone.git(&["push", "-q", "origin", "settings"]);
+    let settings = tip(&host, "settings");
+    for _ in 0..2 {
+        let told = clone.hydrate(&["push", "--settings-ref", "settings"]).exits(2).stderr;
+        assert!(told.contains("an Application is hydrated to `refs/heads/settings`"), "{told}");
+        assert_eq!(tip(&host, "settings"), settings);
+        assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: web"), "{told}");
     }
 }

@@ -54,13 +54,13 @@ pub(super) enum Conflict {
 }
 
 /// The mistake of an Application that names a dry branch as its destination, at the place where it does.
-pub fn destination_is_dry(branch: &BranchName, at: &Span) -> Diagnostic {
+pub(crate) fn destination_is_dry(branch: &BranchName, at: &Span) -> Diagnostic {
     Conflict::DestinationIsDry { branch: branch.clone() }.at(at.clone())
 }
 
 impl Conflict {
     /// The whole report of it.
-    pub fn at(self, span: Span) -> Diagnostic {
+    pub(super) fn at(self, span: Span) -> Diagnostic {
         let message = one_line(&self.to_string());
         let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         diagnostic.label = clipped(self.label().unwrap_or_default());
@@ -72,7 +72,7 @@ impl Conflict {
     }
 
     /// Whether it stops the environment branch.
-    pub fn is_error(&self) -> bool {
+    pub(super) fn is_error(&self) -> bool {
         !matches!(
             self,
             Conflict::OtherRepository { .. }
@@ -86,12 +86,12 @@ impl Conflict {
 
     /// Whether an Application with it is where it was before until it is corrected: a branch or repository that is not this
     /// one is a slip more often than a decision.
-    pub fn is_kept_off(&self) -> bool {
+    pub(super) fn is_kept_off(&self) -> bool {
         self.is_error() || matches!(self, Conflict::OtherRepository { .. } | Conflict::NoSuchBranch { .. })
     }
 
     /// Whether it is one of the branch that is written, or of the repository: none of single Applications.
-    pub fn is_of_branch(&self) -> bool {
+    pub(super) fn is_of_branch(&self) -> bool {
         match self {
             Conflict::PathTaken { .. }
             | Conflict::PathInside { .. }

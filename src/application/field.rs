@@ -41,7 +41,7 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    pub fn bytes(len: usize) -> Self {
+    pub(super) fn bytes(len: usize) -> Self {
         u32::try_from(len).map_or(Extent::Start, Extent::Bytes)
     }
 }
@@ -54,7 +54,7 @@ const QUOTE_CHARS_MAX: usize = 200;
 
 impl Place {
     /// The start of a file of which nothing is quoted.
-    pub fn at_start_of(file: &RepoPath) -> Self {
+    pub(super) fn at_start_of(file: &RepoPath) -> Self {
         let file = Arc::new(Text { path: file.clone(), text: String::new() });
         Self { file, line: 1, column: 1, offset: 0, extent: Extent::Start }
     }
@@ -62,7 +62,7 @@ impl Place {
     /// The place with its line; a line too long to be read is left out.
     ///
     /// Looks only near the place: a file may be one line.
-    pub fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         let (before, after) = self.file.text.split_at_checked(self.offset).unwrap_or_default();
         let start = before.char_indices().rev().nth(QUOTE_CHARS_MAX).map_or(0, |(at, _)| at);
         let end = after.char_indices().nth(QUOTE_CHARS_MAX + 1).map_or(after.len(), |(at, _)| at);
@@ -130,12 +130,12 @@ pub(super) struct Entry {
 }
 
 impl Field {
-    pub fn is_null(&self) -> bool {
+    pub(super) fn is_null(&self) -> bool {
         matches!(self.content, Content::Scalar(Value::Null))
     }
 
     /// The entry `key` of a mapping; one that is `null` is no entry.
-    pub fn get(&self, key: &str) -> Option<&Field> {
+    pub(super) fn get(&self, key: &str) -> Option<&Field> {
         match &self.content {
             Content::Mapping(entries) => {
                 entries.iter().find(|entry| entry.key == key).map(|entry| &entry.field).filter(|field| !field.is_null())
@@ -144,7 +144,7 @@ impl Field {
         }
     }
 
-    pub fn as_str(&self) -> Option<&str> {
+    pub(super) fn as_str(&self) -> Option<&str> {
         match &self.content {
             Content::Scalar(value) => value.as_str(),
             Content::List(_) | Content::Mapping(_) => None,
@@ -152,7 +152,7 @@ impl Field {
     }
 
     /// A value of which every part has one place.
-    pub fn everywhere(value: &Value, place: &Place) -> Self {
+    pub(super) fn everywhere(value: &Value, place: &Place) -> Self {
         let content = match value {
             Value::Sequence(items) => Content::List(items.iter().map(|item| Self::everywhere(item, place)).collect()),
             Value::Mapping(entries) => Content::Mapping(
@@ -170,7 +170,7 @@ impl Field {
     }
 
     /// The place of what is reached through `path`, keys and indexes; where that ends early, of the last part of it.
-    pub fn find(&self, path: &[&str]) -> &Place {
+    pub(super) fn find(&self, path: &[&str]) -> &Place {
         let Some((step, rest)) = path.split_first() else { return &self.place };
         let next = match &self.content {
             Content::Mapping(_) => self.get(step),
@@ -181,7 +181,7 @@ impl Field {
     }
 
     /// The value without its places.
-    pub fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         match &self.content {
             Content::Scalar(value) => value.clone(),
             Content::List(items) => Value::Sequence(items.iter().map(Field::to_value).collect()),
@@ -192,7 +192,7 @@ impl Field {
     }
 
     /// An id of the value, whatever the order of its keys.
-    pub fn id(&self) -> ContentId {
+    pub(super) fn id(&self) -> ContentId {
         let mut hash = Sha256::new();
         self.sorted().hash_into(&mut hash);
         ContentId::new(&hash.finalize())
@@ -213,7 +213,7 @@ impl Field {
     }
 
     /// Adds the value to a hash, places left out: different values, different bytes.
-    pub fn hash_into(&self, hash: &mut Sha256) {
+    pub(super) fn hash_into(&self, hash: &mut Sha256) {
         let text = |hash: &mut Sha256, text: &str| {
             hash.update(text.len().to_le_bytes());
             hash.update(text);
@@ -244,7 +244,7 @@ impl Field {
     }
 
     /// What the value is, as an error names it.
-    pub fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         match &self.content {
             Content::Scalar(Value::Null) => "nothing",
             Content::Scalar(Value::Bool(_)) => "a boolean",
@@ -258,7 +258,7 @@ impl Field {
     /// Merges `patch` in: mappings entry by entry, `null` takes an entry away, anything else replaces what is there.
     ///
     /// Reference: RFC 7386. Argo CD's merge can't take away and mixes the elements of lists; ours does as the RFC says.
-    pub fn merge(&mut self, patch: &Field) {
+    pub(super) fn merge(&mut self, patch: &Field) {
         let Content::Mapping(changes) = &patch.content else {
             *self = patch.clone();
             return;

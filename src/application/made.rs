@@ -292,7 +292,7 @@ pub(super) struct KeptOfSet {
 }
 
 impl Kept {
-    pub fn to_text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let mut text = serde_json::to_string(self).expect("texts and numbers are JSON");
         text.shrink_to_fit();
         text
@@ -340,7 +340,7 @@ impl Application {
 
 /// What made that of which [`Application::made`] is the text, and what makes that, from the inside out; none for another
 /// text.
-pub fn makers_of(text: &str) -> Option<Vec<By>> {
+pub(crate) fn makers_of(text: &str) -> Option<Vec<By>> {
     let (by, parent) = match serde_json::from_str(text).ok()? {
         Kept::OfSet(of_set) => (Some(of_set.by), of_set.set.map(|set| set.parent)),
         Kept::Rendered(rendered) => (None, Some(rendered.parent)),

@@ -110,7 +110,7 @@ pub(super) enum Mistake {
 
 impl Mistake {
     /// The whole report of it.
-    pub fn at(self, span: Span) -> Diagnostic {
+    pub(super) fn at(self, span: Span) -> Diagnostic {
         let message = one_line(&self.to_string());
         let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         diagnostic.hint = self.hint().map(|hint| one_line(&hint));
@@ -119,7 +119,7 @@ impl Mistake {
     }
 
     /// Whether it stops the environment branch.
-    pub fn is_error(&self) -> bool {
+    pub(super) fn is_error(&self) -> bool {
         !matches!(
             self,
             Mistake::OtherKind(_)
@@ -298,7 +298,7 @@ pub(super) struct Mistakes {
 
 impl Mistakes {
     /// Notes a mistake; of very many, those after the first ones are counted only.
-    pub fn add(&mut self, mistake: Mistake, place: &Place) {
+    pub(super) fn add(&mut self, mistake: Mistake, place: &Place) {
         let count = if mistake.is_error() { &mut self.errors } else { &mut self.warnings };
         *count += 1;
         if *count <= TOLD_MAX {
@@ -306,12 +306,12 @@ impl Mistakes {
         }
     }
 
-    pub fn is_error(&self) -> bool {
+    pub(super) fn is_error(&self) -> bool {
         self.errors > 0
     }
 
     /// In the order of their places.
-    pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         self.found.sort_by(|(_, a), (_, b)| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
         self.found.into_iter().map(|(mistake, span)| mistake.at(span)).collect()
     }

@@ -24,7 +24,7 @@ pub(super) struct Object<'a> {
 impl<'a> Object<'a> {
     /// Reads `field`, called `name`; `place` is its key's, or its own when it has none. Not a mapping: a mistake, and
     /// nothing.
-    pub fn new(field: &'a Field, name: &str, place: &'a Place, mistakes: &'a RefCell<Mistakes>) -> Option<Self> {
+    pub(super) fn new(field: &'a Field, name: &str, place: &'a Place, mistakes: &'a RefCell<Mistakes>) -> Option<Self> {
         let Content::Mapping(entries) = &field.content else {
             let mistake = Mistake::Type { field: name.to_owned(), expected: "a mapping", found: field.kind() };
             mistakes.borrow_mut().add(mistake, &field.place);
@@ -47,22 +47,22 @@ impl<'a> Object<'a> {
     }
 
     /// Where the mapping stands.
-    pub fn place(&self) -> &'a Place {
+    pub(super) fn place(&self) -> &'a Place {
         self.place
     }
 
     /// The entry of a field, noted as known; `null` is no entry.
-    pub fn entry(&self, key: &'static str) -> Option<&'a Entry> {
+    pub(super) fn entry(&self, key: &'static str) -> Option<&'a Entry> {
         self.known.borrow_mut().push(key);
         self.entries.iter().find(|entry| entry.key == key && !entry.field.is_null())
     }
 
-    pub fn add(&self, mistake: Mistake, place: &Place) {
+    pub(super) fn add(&self, mistake: Mistake, place: &Place) {
         self.mistakes.borrow_mut().add(mistake, place);
     }
 
     /// The entry of a field that must be there.
-    pub fn required(&self, key: &'static str) -> Option<&'a Entry> {
+    pub(super) fn required(&self, key: &'static str) -> Option<&'a Entry> {
         let entry = self.entry(key);
         if entry.is_none() {
             self.add(Mistake::Missing { field: format!("{}{key}", self.name) }, self.place);
@@ -71,42 +71,42 @@ impl<'a> Object<'a> {
     }
 
     /// A mapping inside of this one.
-    pub fn object(&self, key: &'static str) -> Option<Object<'a>> {
+    pub(super) fn object(&self, key: &'static str) -> Option<Object<'a>> {
         let entry = self.entry(key)?;
         self.inner(&entry.field, &self.called(key), &entry.key_place, key)
     }
 
     /// A mapping inside of this one whose fields are called after it alone.
-    pub fn object_called(&self, entry: &'a Entry, name: &str) -> Option<Object<'a>> {
+    pub(super) fn object_called(&self, entry: &'a Entry, name: &str) -> Option<Object<'a>> {
         self.inner(&entry.field, name, &entry.key_place, &entry.key)
     }
 
     /// An item of a list, which is a mapping. Not one: a mistake, and nothing.
-    pub fn item(&self, key: &str, index: usize, field: &'a Field) -> Option<Object<'a>> {
+    pub(super) fn item(&self, key: &str, index: usize, field: &'a Field) -> Option<Object<'a>> {
         let step = format!("{key}[{index}]");
         self.inner(field, &self.called(&step), &field.place, &step)
     }
 
     /// A mapping that must be there.
-    pub fn required_object(&self, key: &'static str) -> Option<Object<'a>> {
+    pub(super) fn required_object(&self, key: &'static str) -> Option<Object<'a>> {
         self.required(key)?;
         self.object(key)
     }
 
     /// A text; nothing when it is not there, of another type, or empty.
-    pub fn text(&self, key: &'static str) -> Option<String> {
+    pub(super) fn text(&self, key: &'static str) -> Option<String> {
         let entry = self.entry(key)?;
         self.as_text(&entry.field, self.called(key)).filter(|text| !text.is_empty())
     }
 
     /// A text that must be there and may be empty, with its place.
-    pub fn required_text(&self, key: &'static str) -> Option<(String, &'a Place)> {
+    pub(super) fn required_text(&self, key: &'static str) -> Option<(String, &'a Place)> {
         let entry = self.required(key)?;
         Some((self.as_text(&entry.field, self.called(key))?, &entry.field.place))
     }
 
     /// A text that must be there and can't be empty, with its place.
-    pub fn required_name(&self, key: &'static str) -> Option<(String, &'a Place)> {
+    pub(super) fn required_name(&self, key: &'static str) -> Option<(String, &'a Place)> {
         let (text, place) = self.required_text(key)?;
         if text.is_empty() {
             self.add(Mistake::Empty { field: self.called(key) }, place);
@@ -115,7 +115,7 @@ impl<'a> Object<'a> {
         Some((text, place))
     }
 
-    pub fn flag(&self, key: &'static str) -> bool {
+    pub(super) fn flag(&self, key: &'static str) -> bool {
         let Some(entry) = self.entry(key) else { return false };
         match &entry.field.content {
             Content::Scalar(Value::Bool(value)) => *value,
@@ -126,12 +126,12 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub fn texts(&self, key: &'static str) -> Vec<String> {
+    pub(super) fn texts(&self, key: &'static str) -> Vec<String> {
         self.list(key).filter_map(|(name, field)| self.as_text(field, name)).collect()
     }
 
     /// The mappings of a list, each read by `read`.
-    pub fn objects<T>(&self, key: &'static str, mut read: impl FnMut(&Object<'a>) -> T) -> Vec<T> {
+    pub(super) fn objects<T>(&self, key: &'static str, mut read: impl FnMut(&Object<'a>) -> T) -> Vec<T> {
         let objects = self.list(key).enumerate().filter_map(|(index, (name, field))| {
             let object = self.inner(field, &name, &field.place, &format!("{key}[{index}]"))?;
             let value = read(&object);
@@ -142,7 +142,11 @@ impl<'a> Object<'a> {
     }
 
     /// A mapping of texts to what `read` makes of each value.
-    pub fn map<T>(&self, key: &'static str, read: impl Fn(&Self, &Field, String) -> Option<T>) -> BTreeMap<String, T> {
+    pub(super) fn map<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&Self, &Field, String) -> Option<T>,
+    ) -> BTreeMap<String, T> {
         let mut map = BTreeMap::new();
         let Some(object) = self.object(key) else { return map };
         for entry in object.entries {
@@ -153,7 +157,7 @@ impl<'a> Object<'a> {
         map
     }
 
-    pub fn as_text(&self, field: &Field, name: String) -> Option<String> {
+    pub(super) fn as_text(&self, field: &Field, name: String) -> Option<String> {
         let text = field.as_str().map(str::to_owned);
         if text.is_none() {
             self.wrong_type(field, name, "a text");
@@ -161,7 +165,7 @@ impl<'a> Object<'a> {
         text
     }
 
-    pub fn as_flag(&self, field: &Field, name: String) -> Option<bool> {
+    pub(super) fn as_flag(&self, field: &Field, name: String) -> Option<bool> {
         let Content::Scalar(Value::Bool(value)) = &field.content else {
             self.wrong_type(field, name, "true or false");
             return None;
@@ -169,18 +173,18 @@ impl<'a> Object<'a> {
         Some(*value)
     }
 
-    pub fn wrong_type(&self, field: &Field, name: String, expected: &'static str) {
+    pub(super) fn wrong_type(&self, field: &Field, name: String, expected: &'static str) {
         let mistake = Mistake::Type { field: name, expected, found: field.kind() };
         self.add(mistake, &field.place);
     }
 
     /// What a field of this mapping is called in messages.
-    pub fn called(&self, key: &str) -> String {
+    pub(super) fn called(&self, key: &str) -> String {
         format!("{}{key}", self.name)
     }
 
     /// Warns of the fields that were never asked for; when there are very many, of near misses first.
-    pub fn finish(&self) {
+    pub(super) fn finish(&self) {
         let known = self.known.borrow();
         let unknown = self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()));
         let (near, far): (Vec<_>, Vec<_>) =
@@ -191,7 +195,7 @@ impl<'a> Object<'a> {
     }
 
     /// Warns of the fields that are near misses of `name`, and of no others.
-    pub fn near_misses(&self, name: &'static str) {
+    pub(super) fn near_misses(&self, name: &'static str) {
         let near = |entry: &'a Entry| Some((entry, near(&entry.key, &[name])?));
         for (entry, name) in self.entries.iter().filter_map(near).take(UNKNOWN_MAX) {
             self.unknown(entry, Some(name));

@@ -29,10 +29,10 @@ use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::yaml::Value;
 
-pub use excerpt::Excerpt;
-pub use origins::Origins;
-pub use reach::Reach;
-pub use root::Root;
+pub(crate) use excerpt::Excerpt;
+pub(crate) use origins::Origins;
+pub(crate) use reach::Reach;
+pub(crate) use root::Root;
 
 /// How long the excerpts may be together that are kept with what one parent makes; without one, only the file and the line are
 /// told.
@@ -40,7 +40,7 @@ const EXCERPTS_BYTES_MAX: usize = 16 << 20;
 
 /// Something that renders Applications.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Parent {
+pub(crate) struct Parent {
     /// What it is.
     pub by: By,
     /// The file that it stands in; of one that is made itself, the file of the first of those that make it; of a root that
@@ -54,7 +54,7 @@ pub struct Parent {
 
 /// What a parent makes.
 #[derive(Debug, Default)]
-pub struct Makes {
+pub(crate) struct Makes {
     /// Its Applications with `spec.sourceHydrator` or under a rule, right or wrong.
     pub documents: Vec<Document>,
     /// Its ApplicationSets that mention `sourceHydrator` or fall under a rule.
@@ -82,13 +82,13 @@ pub(super) struct RenderedObject {
 
 impl Makes {
     /// Whether it makes nothing for us.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.documents.is_empty() && self.sets.is_empty()
     }
 }
 
 /// Whether a rendered object may be an Application or an ApplicationSet for us.
-pub fn is_made(object: &Value) -> bool {
+pub(crate) fn is_made(object: &Value) -> bool {
     let text = |key| object.get(key).and_then(Value::as_str).unwrap_or_default();
     matches!(text("kind"), "Application" | "ApplicationSet")
         && text("apiVersion").split('/').next() == Some("argoproj.io")
@@ -96,7 +96,7 @@ pub fn is_made(object: &Value) -> bool {
 
 impl Parent {
     /// An Application as a parent.
-    pub fn of(application: &Application) -> Self {
+    pub(crate) fn of(application: &Application) -> Self {
         let by = By::Application {
             namespace: application.namespace.as_ref().map(ToString::to_string),
             name: application.name.to_string(),
@@ -107,14 +107,14 @@ impl Parent {
     }
 
     /// A root of the setting `roots` as a parent.
-    pub fn root(application: &Application) -> Self {
+    pub(crate) fn root(application: &Application) -> Self {
         let by = By::Root { name: application.name.to_string() };
         let file = application.dry.path.clone();
         Self { by, place: Span::file(file.clone()), file, above: Vec::new() }
     }
 
     /// The Applications and sets among what it rendered that are hydrated by themselves or by `rules`, `objects` in their order.
-    pub fn makes(&self, objects: Vec<Value>, origins: &Origins, rules: &RuleSet) -> Makes {
+    pub(crate) fn makes(&self, objects: Vec<Value>, origins: &Origins, rules: &RuleSet) -> Makes {
         let mut makes = Makes::default();
         let mut bytes_left = EXCERPTS_BYTES_MAX;
         for (number, object) in (1..).zip(objects) {
@@ -157,7 +157,7 @@ impl RenderedObject {
     }
 
     /// The object itself.
-    pub fn value(&self) -> Value {
+    pub(super) fn value(&self) -> Value {
         of_json(self.object.clone())
     }
 
@@ -207,13 +207,13 @@ impl RenderedObject {
     }
 
     /// The set that it is.
-    pub fn set(&self) -> Option<ApplicationSet> {
+    pub(super) fn set(&self) -> Option<ApplicationSet> {
         let is_set = self.object.get("kind").and_then(serde_json::Value::as_str) == Some("ApplicationSet");
         is_set.then(|| ApplicationSet::of(&self.field()).rendered(self.clone()))
     }
 
     /// The Application that it is.
-    pub fn application(self) -> Option<Arc<Application>> {
+    pub(super) fn application(self) -> Option<Arc<Application>> {
         let is_application = self.object.get("kind").and_then(serde_json::Value::as_str) == Some("Application");
         let field = self.field();
         is_application.then(|| self.document(&field).application).flatten()
@@ -222,17 +222,17 @@ impl RenderedObject {
 
 impl Parent {
     /// A number for something of this parent that has a name: never that of a document which stands in a file.
-    pub fn index_of(&self, name: &str) -> usize {
+    pub(crate) fn index_of(&self, name: &str) -> usize {
         number([&self.by].into_iter().chain(&self.above), name)
     }
 
     /// A number for the parent itself among the makers of its file.
-    pub fn ordinal(&self) -> usize {
+    pub(crate) fn ordinal(&self) -> usize {
         Self::ordinal_of(&self.by, &self.above)
     }
 
     /// The same of one that is known by what names it and what makes it, from the inside out.
-    pub fn ordinal_of(by: &By, above: &[By]) -> usize {
+    pub(crate) fn ordinal_of(by: &By, above: &[By]) -> usize {
         number([by].into_iter().chain(above), "") >> 1
     }
 }

@@ -84,7 +84,7 @@ impl File {
 }
 
 /// A file that is too large to be read as a list of Applications, if it seems to be one: nobody knows which it holds then.
-pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
+pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
     let text = located::text(bytes);
     // A line of its own: what describes Applications, such as their CustomResourceDefinition, has such words too.
     let kinds = ["kind: Application", "\"kind\": \"Application\"", "\"kind\":\"Application\""];
@@ -108,7 +108,7 @@ pub fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
 
 /// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may hold what a rule is for. One without
 /// any of these holds no Application of ours.
-pub fn is_marked(bytes: &[u8], rules: &RuleSet) -> bool {
+pub(crate) fn is_marked(bytes: &[u8], rules: &RuleSet) -> bool {
     let text = located::text(bytes);
     holds_source_hydrator(&text) || (!rules.is_empty() && may_be_plain(text.as_bytes()))
 }
@@ -156,7 +156,7 @@ pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
 ///
 /// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`]; one that seems
 /// to hold an Application without it a warning.
-pub fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
+pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
     let text = located::text(bytes);
     let holds_source_hydrator = holds_source_hydrator(&text);
     let mut file = File {
@@ -192,7 +192,7 @@ pub fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
 
 /// The Applications of a file as they are written, by the numbers that [`read_by`] gives them; none of a file that cannot be
 /// parsed.
-pub fn objects(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> Vec<Value> {
+pub(crate) fn objects(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> Vec<Value> {
     let mut found = Vec::new();
     for document in located::parse(path, bytes).unwrap_or_default() {
         gather(&document, None, 0, (rules, path), &mut found);
@@ -307,6 +307,13 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
     {
         return Kind::Misspelt(misspelt);
     }
+    if let Some((version, place)) = text("apiVersion")
+        && !argo
+        && is_misspelt_version(version)
+        && is_meant(named, object)
+    {
+        return Kind::Misspelt(Misspelt::new(object, Mistake::ApiVersion(version.to_owned()).at(place.span())));
+    }
     match (named, text("kind")) {
         (Some("Application"), _) if argo && hydrated(object) => Kind::Application(None),
         (Some("Application"), _) if argo => {
@@ -329,8 +336,32 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
         {
             Kind::Misspelt(Misspelt::new(object, Mistake::OtherKind(kind.to_owned()).at(place.span())))
         }
+        (_, Some((kind, place)))
+            if group == Some(GROUP)
+                && near(kind, &["ApplicationSet"]).is_some()
+                && ApplicationSet::mentioning(MARK, object).is_some() =>
+        {
+            let mistake = Mistake::OtherKind(kind.to_owned());
+            Kind::Misspelt(Misspelt { application: None, ..Misspelt::new(object, mistake.at(place.span())) })
+        }
         (_, found) if group == Some(GROUP) && hydrated(object) => Kind::Unclear(found),
         _ => Kind::Other,
+    }
+}
+
+/// Whether an `apiVersion` of another group may have been meant to be Argo CD's: its group is much like it, or missing. Kubernetes
+/// itself has no kind of these names.
+fn is_misspelt_version(version: &str) -> bool {
+    let group = version.split_once('/').map(|(group, _)| group);
+    group.is_none_or(|group| group.contains("argo") || near(group, &[GROUP]).is_some())
+}
+
+/// Whether an Application has `spec.sourceHydrator`, or what a set makes has.
+fn is_meant(kind: Option<&str>, object: &Field) -> bool {
+    match (kind, object.get("spec")) {
+        (Some("Application"), Some(spec)) => spec.get(MARK).is_some(),
+        (Some("ApplicationSet"), Some(_)) => ApplicationSet::mentioning(MARK, object).is_some(),
+        _ => false,
     }
 }
 

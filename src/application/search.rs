@@ -13,14 +13,14 @@ pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomizati
 
 /// Whether a file of this name can hold Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read
 /// them.
-pub fn may_hold_applications(path: &RepoPath) -> bool {
+pub(crate) fn may_hold_applications(path: &RepoPath) -> bool {
     let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
     matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
 /// Whether the file is part of a chart and no manifest of its own: below the `templates/` or `charts/` of a directory
 /// with a `Chart.yaml`, which `is_chart` knows.
-pub fn is_inside_chart(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool) -> bool {
+pub(super) fn is_inside_chart(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool) -> bool {
     let mut here = path.parent();
     while let Some(dir) = here {
         here = dir.parent();
@@ -34,7 +34,7 @@ pub fn is_inside_chart(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> bool) ->
 }
 
 /// Whether this is the file of a kustomization.
-pub fn is_kustomization(path: &RepoPath) -> bool {
+pub(crate) fn is_kustomization(path: &RepoPath) -> bool {
     path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }
 
@@ -42,7 +42,7 @@ pub fn is_kustomization(path: &RepoPath) -> bool {
 ///
 /// `patches[].path`, `patchesStrategicMerge[]` and `patchesJson6902[].path`, and the old form of `patches` with names
 /// alone.
-pub fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPath> {
+pub(crate) fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPath> {
     let dir = kustomization.parent().unwrap_or_default();
     let nodes = yaml::parse(bytes, &Limits::default()).unwrap_or_default();
     let fields = ["patches", "patchesStrategicMerge", "patchesJson6902"];

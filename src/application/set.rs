@@ -70,19 +70,21 @@ use params::Params;
 use shape::{Keys, written};
 use types::{APPLICATION, APPLICATION_SET};
 
+pub use cluster::Clusters;
 pub(crate) use cluster::may_hold_clusters;
-pub use cluster::{Cluster, Clusters, has_userinfo};
+pub(crate) use cluster::{Cluster, has_userinfo};
 pub use import::{Versions, import};
-pub use only::Only;
-pub use question::{Answer, Question};
-pub use recorded::{Recorded, read_recorded};
+pub(crate) use only::Only;
+pub(crate) use question::{Answer, Question};
+pub(crate) use recorded::Recorded;
+pub use recorded::read_recorded;
 
 const API_VERSION: &str = "argoproj.io/v1alpha1";
 const KIND: &str = "ApplicationSet";
 /// How deep lists may stand in lists.
 const LIST_DEPTH_MAX: u32 = 8;
 /// How many sets a file may have.
-pub const SETS_MAX: usize = 1000;
+pub(crate) const SETS_MAX: usize = 1000;
 
 /// How much one set may make.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -172,7 +174,7 @@ pub struct Sources<'a> {
 }
 
 /// The namespace of Argo CD, as its own manifests have it.
-pub const ARGOCD_NAMESPACE: &str = "argocd";
+pub(crate) const ARGOCD_NAMESPACE: &str = "argocd";
 
 impl<'a> Sources<'a> {
     /// The files of a tree, and where it is from. Argo CD lives in the namespace `argocd`, and nothing is recorded.
@@ -617,7 +619,7 @@ impl ApplicationSet {
         Err(path.into_iter().fold(Fault::new(format!("{text}{more}")), |fault, step| fault.below(step)))
     }
 
-    /// Entries of which nothing is known.
+    /// Entries of which nothing is known. The controller goes on without them; a push does not.
     fn unknown_generators(&self, generators: &[Value]) -> Vec<Diagnostic> {
         let is_unknown = |entry: &Value| entry.as_mapping().is_none_or(Mapping::is_empty);
         let unknown = generators.iter().enumerate().filter(|(_, entry)| is_unknown(entry));

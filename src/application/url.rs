@@ -22,7 +22,7 @@ pub(super) struct RepoUrl {
 }
 
 impl RepoUrl {
-    pub fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let text = text.trim();
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (format!("{}://", scheme.to_ascii_lowercase()), rest.to_owned()),
@@ -43,7 +43,7 @@ impl RepoUrl {
 
     /// Whether the two are one repository: the same path of the same host, by whichever of https and ssh, as whichever
     /// user.
-    pub fn is_same(&self, other: &RepoUrl) -> bool {
+    pub(super) fn is_same(&self, other: &RepoUrl) -> bool {
         // The ports of two protocols differ.
         let host = |url: &RepoUrl| {
             let name = url.host.split(':').next().unwrap_or_default();
@@ -54,7 +54,7 @@ impl RepoUrl {
     }
 
     /// Whether the two lead to the same path of the same host, whatever the way and the case of letters.
-    pub fn same_place(&self, other: &RepoUrl) -> bool {
+    pub(super) fn same_place(&self, other: &RepoUrl) -> bool {
         let host = |url: &RepoUrl| url.host.split(':').next().unwrap_or_default().to_owned();
         !self.host.is_empty() && host(self) == host(other) && self.path.eq_ignore_ascii_case(&other.path)
     }
@@ -69,7 +69,7 @@ impl fmt::Display for RepoUrl {
 }
 
 /// Whether two URLs are of one repository: the same path of the same host, by whichever of https and ssh, as whichever user.
-pub fn is_same_repository(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_repository(one: &str, other: &str) -> bool {
     RepoUrl::new(one).is_same(&RepoUrl::new(other))
 }
 

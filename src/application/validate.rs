@@ -132,7 +132,7 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
 }
 
 /// The URL of the repository whose tree holds these Applications, when enough of them prove it to be kept for good.
-pub fn proven_repository<'a>(applications: &'a [Arc<Application>], context: &Context<'_>) -> Option<&'a str> {
+pub(crate) fn proven_repository<'a>(applications: &'a [Arc<Application>], context: &Context<'_>) -> Option<&'a str> {
     match weigh(applications, context) {
         Evidence::Proven(one) => Some(&one.dry.repo_url),
         Evidence::Plausible(_) | Evidence::Missing(_) | Evidence::Disagreeing(..) | Evidence::Nothing => None,

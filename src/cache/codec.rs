@@ -24,11 +24,11 @@ pub(super) fn checked(bytes: &[u8]) -> Option<&[u8]> {
 
 /// Writes values one after the other.
 #[derive(Debug, Default)]
-pub struct Encoder(pub Vec<u8>);
+pub(crate) struct Encoder(pub Vec<u8>);
 
 impl Encoder {
     /// A number: seven bits at a time, the lowest first.
-    pub fn number(&mut self, mut number: u64) {
+    pub(crate) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
             number >>= 7;
@@ -37,30 +37,30 @@ impl Encoder {
     }
 
     /// Bytes, behind their number.
-    pub fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend(bytes);
     }
 
     /// A text, as its bytes.
-    pub fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
     /// Whether there is a text, and the text.
-    pub fn optional(&mut self, text: Option<&str>) {
+    pub(crate) fn optional(&mut self, text: Option<&str>) {
         self.number(u64::from(text.is_some()));
         self.text(text.unwrap_or_default());
     }
 
     /// Items, behind their number.
-    pub fn list<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
+    pub(crate) fn list<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
         self.number(items.len() as u64);
         items.for_each(|one| item(self, one));
     }
 
     /// What a read found.
-    pub fn seen(&mut self, seen: Seen) {
+    pub(crate) fn seen(&mut self, seen: Seen) {
         match seen {
             Seen::Absent => self.number(0),
             Seen::Present(kind) => self.number(1 + kind as u64),
@@ -86,11 +86,11 @@ impl Encoder {
 
 /// Reads what an [`Encoder`] wrote; none for anything else.
 #[derive(Debug, Clone, Copy)]
-pub struct Decoder<'a>(pub &'a [u8]);
+pub(crate) struct Decoder<'a>(pub &'a [u8]);
 
 impl<'a> Decoder<'a> {
     /// A number.
-    pub fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let (&byte, rest) = self.0.split_first()?;
@@ -104,7 +104,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Bytes, borrowed.
-    pub fn bytes(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.number()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
@@ -112,35 +112,35 @@ impl<'a> Decoder<'a> {
     }
 
     /// A text.
-    pub fn text(&mut self) -> Option<String> {
+    pub(crate) fn text(&mut self) -> Option<String> {
         String::from_utf8(self.bytes()?.to_vec()).ok()
     }
 
     /// A text that may be missing.
-    pub fn optional(&mut self) -> Option<Option<String>> {
+    pub(crate) fn optional(&mut self) -> Option<Option<String>> {
         let is_some = self.number()? == 1;
         let text = self.text()?;
         Some(is_some.then_some(text))
     }
 
     /// A path; the empty text is the root.
-    pub fn path(&mut self) -> Option<RepoPath> {
+    pub(crate) fn path(&mut self) -> Option<RepoPath> {
         let text = self.text()?;
         if text.is_empty() { Some(RepoPath::root()) } else { RepoPath::new(&text).ok() }
     }
 
     /// The id of a content.
-    pub fn id(&mut self) -> Option<ContentId> {
+    pub(crate) fn id(&mut self) -> Option<ContentId> {
         self.bytes().map(ContentId::new)
     }
 
     /// Items in their order.
-    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub(crate) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         (0..self.number()?).map(|_| item(self)).collect()
     }
 
     /// What a read found.
-    pub fn seen(&mut self) -> Option<Seen> {
+    pub(crate) fn seen(&mut self) -> Option<Seen> {
         Some(match self.number()? {
             0 => Seen::Absent,
             1 => Seen::Present(Kind::File),

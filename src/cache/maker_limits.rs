@@ -15,14 +15,14 @@ pub(super) const BYTES_MAX: usize = 8 << 20;
 
 /// Sets and parents that reached a limit of this machine, so that not every push tries them anew.
 #[derive(Debug, Default, PartialEq)]
-pub struct MakerLimits {
+pub(crate) struct MakerLimits {
     /// The oldest first.
     limits: Vec<MakerLimit>,
 }
 
 /// A maker that reached a limit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MakerLimit {
+pub(crate) struct MakerLimit {
     /// An id of the maker, and of all that it depends on beside the dry tree.
     pub id: String,
     /// Which limit, with its key.
@@ -33,19 +33,19 @@ pub struct MakerLimit {
 
 impl MakerLimits {
     /// What is known under an id: in each of these a maker looked at something else.
-    pub fn of<'l>(&'l self, id: &'l str) -> impl Iterator<Item = &'l MakerLimit> {
+    pub(crate) fn of<'l>(&'l self, id: &'l str) -> impl Iterator<Item = &'l MakerLimit> {
         self.limits.iter().rev().filter(move |limit| limit.id == id)
     }
 
     /// Remembers one more.
-    pub fn add(&mut self, limit: MakerLimit) {
+    pub(crate) fn add(&mut self, limit: MakerLimit) {
         self.limits.retain(|other| *other != limit);
         self.limits.push(limit);
         self.limits.drain(..self.limits.len().saturating_sub(LIMITS_MAX));
     }
 
     /// Forgets what is known under an id.
-    pub fn forget(&mut self, id: &str) {
+    pub(crate) fn forget(&mut self, id: &str) {
         self.limits.retain(|limit| limit.id != id);
     }
 

@@ -12,7 +12,7 @@ use crate::view::{ContentId, Reads, Seen};
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum FailureKind {
+pub(crate) enum FailureKind {
     /// Mistakes of the dry commit.
     Mistakes,
     /// It reached a limit of this machine.
@@ -25,7 +25,7 @@ pub enum FailureKind {
 
 /// What an Application failed by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// Why it has no manifests.
     pub kind: FailureKind,
     /// What was said of it.
@@ -34,7 +34,7 @@ pub struct Failure {
 
 /// What a [`Record`] is about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum About {
+pub(crate) enum About {
     /// An Application that is in its file.
     #[default]
     Written,
@@ -57,14 +57,14 @@ pub struct Used {
 
 impl About {
     /// What a record of an Application is about.
-    pub fn of(application: &Application) -> Self {
+    pub(crate) fn of(application: &Application) -> Self {
         application.made().map_or(Self::Written, |made| Self::Made(made.to_owned()))
     }
 }
 
 /// One Application of a dry tree, and what it rendered to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub(crate) struct Record {
     /// What it is about.
     pub about: About,
     /// The file that holds it.
@@ -105,7 +105,7 @@ pub struct Record {
 
 /// A [`Record`] as bytes, and the hashes that lead to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Encoded {
+pub(crate) struct Encoded {
     pub(super) bytes: Vec<u8>,
     pub(super) hashes: Vec<u64>,
 }
@@ -133,7 +133,7 @@ pub(super) enum Way<'a> {
 
 impl Way<'_> {
     /// FNV-1a, 64 bits. Two ways with one hash lead to a record too many, which then turns out to be none.
-    pub fn hash(self) -> u64 {
+    pub(super) fn hash(self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |text: &str| {
             for byte in text.bytes().chain([0xff]) {
@@ -163,7 +163,7 @@ impl Way<'_> {
 
 impl Encoded {
     /// The record; none when it is damaged.
-    pub fn decode(&self) -> Option<Record> {
+    pub(crate) fn decode(&self) -> Option<Record> {
         Record::decode(&self.bytes)
     }
 
@@ -185,7 +185,7 @@ impl Encoded {
 
 impl Record {
     /// That of an Application whose render looked at `reads`, without anything that it rendered to.
-    pub fn of(application: &Application, reads: Reads) -> Self {
+    pub(crate) fn of(application: &Application, reads: Reads) -> Self {
         let none = ContentId::new(&[]);
         let keeps = application.maker.as_ref().map(|maker| maker.keeps).unwrap_or_default();
         Self {
@@ -212,7 +212,7 @@ impl Record {
 
     /// That of something that makes Applications, or says something of all: which one of its file it is, and what it was
     /// made from.
-    pub fn of_maker(file: RepoPath, ordinal: usize, reads: Reads, used: Used) -> Self {
+    pub(crate) fn of_maker(file: RepoPath, ordinal: usize, reads: Reads, used: Used) -> Self {
         let none = ContentId::new(&[]);
         Self {
             about: About::Maker(used),
@@ -237,22 +237,22 @@ impl Record {
     }
 
     /// The `index` of a maker by which one of its file it is: never that of an Application that stands there.
-    pub fn index_of_maker(ordinal: usize) -> usize {
+    pub(crate) fn index_of_maker(ordinal: usize) -> usize {
         usize::MAX - ordinal.min(usize::MAX >> 1)
     }
 
     /// Whether it is about an Application.
-    pub fn is_of_application(&self) -> bool {
+    pub(crate) fn is_of_application(&self) -> bool {
         !matches!(self.about, About::Maker(_))
     }
 
     /// Whether it is about this Application.
-    pub fn is_of(&self, application: &Application) -> bool {
+    pub(crate) fn is_of(&self, application: &Application) -> bool {
         self.is_of_application() && self.file == application.file && self.index == application.index
     }
 
     /// The record as bytes.
-    pub fn encode(&self) -> Encoded {
+    pub(crate) fn encode(&self) -> Encoded {
         let mut bytes = Encoder::default();
         bytes.text(self.file.as_str());
         bytes.number(self.index as u64);

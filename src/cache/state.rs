@@ -36,7 +36,7 @@ impl From<Damaged> for Unusable {
 
 /// What a state says as a whole. Ids are in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub(crate) struct Head {
     /// The dry commit whose tree it tells of.
     pub dry_commit: String,
     /// An id of all that results depend on beside Applications and dry trees: another one, and nothing here holds.
@@ -69,7 +69,7 @@ pub struct Head {
 
 /// An environment branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Branch {
+pub(crate) struct Branch {
     /// Its name.
     pub name: String,
     /// The branch that is deployed.
@@ -86,7 +86,7 @@ pub struct Branch {
 
 /// An environment branch that stays behind. It does so until something changes that its Applications rest on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stuck {
+pub(crate) struct Stuck {
     /// Its name.
     pub name: String,
     /// The branch that is deployed.
@@ -107,7 +107,7 @@ pub struct Stuck {
 
 /// An environment branch that was frozen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frozen {
+pub(crate) struct Frozen {
     /// Its name.
     pub name: String,
     /// The branch that is deployed.
@@ -118,7 +118,7 @@ pub struct Frozen {
 
 /// All Applications of a dry tree, and what each of them rendered to.
 #[derive(Debug)]
-pub struct State {
+pub(crate) struct State {
     /// What it says as a whole.
     pub head: Head,
     table: Table,
@@ -176,7 +176,7 @@ impl State {
     }
 
     /// All records, those of the table first.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record, Unusable>> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = Result<Record, Unusable>> {
         let old = self.table.records().filter_map(|record| match record {
             Ok((place, _)) if self.superseded.contains(&place) => None,
             Ok((_, bytes)) => Some(Record::decode(&bytes).ok_or(Unusable)),
@@ -186,7 +186,7 @@ impl State {
     }
 
     /// The Applications of a file.
-    pub fn of_file(&self, file: &RepoPath) -> Result<Vec<Record>, Unusable> {
+    pub(crate) fn of_file(&self, file: &RepoPath) -> Result<Vec<Record>, Unusable> {
         let mut found = self.in_table(&BTreeSet::from([Way::File(file).hash()]))?;
         found.retain(|record| record.file == *file);
         let changed = self.changed.range((file.clone(), 0)..).take_while(|((of, _), _)| of == file);
@@ -197,7 +197,7 @@ impl State {
     }
 
     /// One Application of a file; none when there is none.
-    pub fn one(&self, file: &RepoPath, index: usize) -> Result<Option<Record>, Unusable> {
+    pub(crate) fn one(&self, file: &RepoPath, index: usize) -> Result<Option<Record>, Unusable> {
         if let Some(record) = self.changed.get(&(file.clone(), index)) {
             return record.decode().ok_or(Unusable).map(Some);
         }
@@ -207,7 +207,7 @@ impl State {
 
     /// The Applications whose renders looked at one of these paths, or only at the directories in one of `directories`, and
     /// those whose results name the dry commit.
-    pub fn readers<'p>(
+    pub(crate) fn readers<'p>(
         &self,
         paths: impl IntoIterator<Item = &'p RepoPath>,
         directories: impl IntoIterator<Item = &'p RepoPath>,
@@ -217,27 +217,32 @@ impl State {
     }
 
     /// The Applications that write one of these objects to a branch.
-    pub fn owners(&self, branch: &BranchName, cluster: Option<&str>, keys: &[Key]) -> Result<Vec<Record>, Unusable> {
+    pub(crate) fn owners(
+        &self,
+        branch: &BranchName,
+        cluster: Option<&str>,
+        keys: &[Key],
+    ) -> Result<Vec<Record>, Unusable> {
         self.along(keys.iter().map(|key| Way::Object(branch, cluster, key)))
     }
 
     /// The Applications of this name.
-    pub fn named(&self, name: &AppName) -> Result<Vec<Record>, Unusable> {
+    pub(crate) fn named(&self, name: &AppName) -> Result<Vec<Record>, Unusable> {
         self.along([Way::Name(name)])
     }
 
     /// Whether a kustomization names this file as a patch.
-    pub fn is_patch(&self, path: &RepoPath) -> Result<bool, Unusable> {
+    pub(crate) fn is_patch(&self, path: &RepoPath) -> Result<bool, Unusable> {
         Ok(self.patches.contains(path) || !self.table.find(Way::Patch(path).hash())?.is_empty())
     }
 
     /// Notes that a kustomization names this file as a patch.
-    pub fn add_patch(&mut self, path: RepoPath) {
+    pub(crate) fn add_patch(&mut self, path: RepoPath) {
         self.patches.insert(path);
     }
 
     /// Puts a record in place of the one that was there for its Application.
-    pub fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
+    pub(crate) fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
         let (file, index) = record.identity().ok_or(Unusable)?;
         self.remove(&file, index)?;
         self.insert((file, index), record);
@@ -245,7 +250,7 @@ impl State {
     }
 
     /// Takes out the record of an Application, if there is one.
-    pub fn remove(&mut self, file: &RepoPath, index: usize) -> Result<(), Unusable> {
+    pub(crate) fn remove(&mut self, file: &RepoPath, index: usize) -> Result<(), Unusable> {
         for place in self.table.find(Way::One(file, index).hash())? {
             let old = Record::decode(&self.table.record(place)?).ok_or(Unusable)?;
             if old.file == *file && old.index == index {

@@ -38,24 +38,24 @@ const WRITING_MAX: Duration = Duration::from_secs(3600);
 
 /// The directory of all states of a repository.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub(crate) struct Cache {
     dir: PathBuf,
     shared: Shared,
 }
 
 impl Cache {
     /// The cache in a directory that need not exist; `shared` says who else may use it.
-    pub fn new(dir: PathBuf, shared: Shared) -> Self {
+    pub(crate) fn new(dir: PathBuf, shared: Shared) -> Self {
         Self { dir, shared }
     }
 
     /// What is remembered under a name; none when it is nothing, or damaged.
-    pub fn load(&self, name: &str) -> Option<State> {
+    pub(crate) fn load(&self, name: &str) -> Option<State> {
         State::read(&self.dir, &regular::read(&self.overlay(name), OVERLAY_BYTES_MAX).ok()?)
     }
 
     /// Remembers a state that was loaded and changed since.
-    pub fn save(&self, name: &str, state: &State) -> io::Result<()> {
+    pub(crate) fn save(&self, name: &str, state: &State) -> io::Result<()> {
         if !state.is_heavy() {
             return self.place(&self.overlay(name), &state.overlay());
         }
@@ -64,7 +64,7 @@ impl Cache {
     }
 
     /// Remembers all that is known of a dry tree. `patches` are the files that its kustomizations name as patches.
-    pub fn save_all<'p>(
+    pub(crate) fn save_all<'p>(
         &self,
         name: &str,
         head: &Head,
@@ -75,25 +75,25 @@ impl Cache {
     }
 
     /// The dry trees that are known not to be searched.
-    pub fn load_unsearched(&self) -> Unsearched {
+    pub(crate) fn load_unsearched(&self) -> Unsearched {
         let bytes = regular::read(&self.dir.join(UNSEARCHED), UNSEARCHED_BYTES_MAX).ok();
         bytes.and_then(|bytes| Unsearched::read(&bytes)).unwrap_or_default()
     }
 
     /// Remembers them.
-    pub fn save_unsearched(&self, unsearched: &Unsearched) -> io::Result<()> {
+    pub(crate) fn save_unsearched(&self, unsearched: &Unsearched) -> io::Result<()> {
         self.make_dir()?;
         self.place(&self.dir.join(UNSEARCHED), &unsearched.written())
     }
 
     /// The makers that are known to reach a limit.
-    pub fn load_maker_limits(&self) -> MakerLimits {
+    pub(crate) fn load_maker_limits(&self) -> MakerLimits {
         let bytes = regular::read(&self.dir.join(MAKER_LIMITS), MAKER_LIMITS_BYTES_MAX as u64).ok();
         bytes.and_then(|bytes| MakerLimits::read(&bytes)).unwrap_or_default()
     }
 
     /// Remembers them.
-    pub fn save_maker_limits(&self, limits: &MakerLimits) -> io::Result<()> {
+    pub(crate) fn save_maker_limits(&self, limits: &MakerLimits) -> io::Result<()> {
         self.make_dir()?;
         self.place(&self.dir.join(MAKER_LIMITS), &limits.written())
     }

@@ -44,7 +44,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Opens the table of this name; none when it is not there, or damaged.
-    pub fn open(dir: &Path, name: &str) -> Option<Self> {
+    pub(super) fn open(dir: &Path, name: &str) -> Option<Self> {
         let file = regular::open(&dir.join(name)).ok()?;
         let end = file.metadata().ok()?.len();
         let tail_start = end.checked_sub(TAIL_BYTES as u64)?;
@@ -60,7 +60,7 @@ impl Table {
     }
 
     /// Writes a table into a directory and answers its name.
-    pub fn write(
+    pub(super) fn write(
         dir: &Path,
         records: impl IntoIterator<Item = Encoded>,
         marks: impl IntoIterator<Item = u64>,
@@ -101,14 +101,14 @@ impl Table {
     }
 
     /// Where the records of a hash are.
-    pub fn find(&self, hash: u64) -> Result<Vec<Place>, Damaged> {
+    pub(super) fn find(&self, hash: u64) -> Result<Vec<Place>, Damaged> {
         let count = self.pages.len().checked_sub(1).filter(|count| *count > 0).ok_or(Damaged)?;
         let entries = self.page(page_of(hash, count))?;
         Ok(entries.into_iter().filter(|entry| entry.0 == hash).map(|(_, place)| place).collect())
     }
 
     /// All hashes that only say that there is something.
-    pub fn marks(&self) -> Result<Vec<u64>, Damaged> {
+    pub(super) fn marks(&self) -> Result<Vec<u64>, Damaged> {
         let mut marks = Vec::new();
         for page in 1..self.pages.len() {
             marks.extend(self.page(page - 1)?.into_iter().filter(|(_, place)| *place == 0).map(|(hash, _)| hash));
@@ -125,12 +125,12 @@ impl Table {
     }
 
     /// The record at a place.
-    pub fn record(&self, place: Place) -> Result<Vec<u8>, Damaged> {
+    pub(super) fn record(&self, place: Place) -> Result<Vec<u8>, Damaged> {
         self.record_and_end(place).map(|(record, _)| record)
     }
 
     /// All records in the order in which they were written, each with its place.
-    pub fn records(&self) -> impl Iterator<Item = Result<(Place, Vec<u8>), Damaged>> {
+    pub(super) fn records(&self) -> impl Iterator<Item = Result<(Place, Vec<u8>), Damaged>> {
         let mut next = Some(MAGIC.len() as u64);
         std::iter::from_fn(move || {
             let place = next.filter(|place| *place < self.records_end)?;

@@ -15,7 +15,7 @@ const TREES_MAX: usize = 64;
 ///
 /// To find that out takes as long as the largest tree that is searched, and every push would find it out anew.
 #[derive(Debug, Default, PartialEq)]
-pub struct Unsearched {
+pub(crate) struct Unsearched {
     /// The oldest first.
     trees: Vec<Tree>,
 }
@@ -29,12 +29,12 @@ struct Tree {
 
 impl Unsearched {
     /// Why the tree of an id is not searched; none when that is not known.
-    pub fn why(&self, id: &str) -> Option<&Diagnostic> {
+    pub(crate) fn why(&self, id: &str) -> Option<&Diagnostic> {
         self.trees.iter().find(|tree| tree.id == id).map(|tree| &tree.why)
     }
 
     /// Remembers why the tree of an id is not searched.
-    pub fn add(&mut self, id: String, why: Diagnostic) {
+    pub(crate) fn add(&mut self, id: String, why: Diagnostic) {
         self.trees.push(Tree { id, why });
         self.trees.drain(..self.trees.len().saturating_sub(TREES_MAX));
     }

@@ -1,6 +1,8 @@
 //! `git hydrate adopt`: what a repository needs to be hydrated as it is; on a server, branches that are handed over.
 
+mod compare;
 mod hand_over;
+mod hydrators;
 mod report;
 
 use std::path::PathBuf;
@@ -12,11 +14,16 @@ use super::clone::{self, Clone, is_server};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, config, output};
 use crate::application::{BranchName, Rule};
-use crate::hydrate::{self, Adoption, Asked};
+use crate::diag::{shell_path, shell_word};
+use crate::hydrate::{self, Adoption, Asked, Tree};
 use crate::path::RepoPath;
+use crate::render::Renderers;
 use crate::report::Progress;
 
 pub(super) use report::{Ask, report};
+
+/// Where an Application goes on its branch when nothing else is asked for.
+const NAME_PATTERN: &str = "{{ name }}";
 
 /// Find what a repository needs to be hydrated as it is; on a server, hand branches over to hydration.
 ///
@@ -24,7 +31,8 @@ pub(super) use report::{Ask, report};
 /// other Applications, and proposes the settings with which they hydrate without being edited. Tells how many hydrate,
 /// which do not and why, and what to run next; run again, it tells how far you are. Where plain Applications go you
 /// say with --branch-pattern: without it, patterns that fit are shown. Nothing is written without --write, and then
-/// only the settings, which you push when you like them. Needs no cluster, no server and no network.
+/// only the settings, which you push when you like them; files are edited with --write-source-hydrator only. Needs no
+/// cluster, no server and no network.
 ///
 /// On a server: hydration never writes to a branch that it did not make: one written by Argo CD's hydrator, by a person
 /// or by another server. This adds branches that it may continue to the setting `adopt`, and hydrates them. Files on
@@ -32,13 +40,18 @@ pub(super) use report::{Ask, report};
 /// are made again, as after a move that lost `refs/hydrate/branches`, is recorded as hydrated and needs no setting.
 /// Without a branch, lists the branches that could be handed over.
 ///
-/// Exit code: 0 when everything hydrates, 1 when something does not, 2 after an error.
+/// With --compare, what would be hydrated is compared with what runs, before anything is led to the branches. It is
+/// refused while an ApplicationSet that is to go owns live Applications among the files.
+///
+/// Exit code: 0 when everything hydrates (or is the same), 1 when something does not (or is not), 2 after an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 in a clone
   git hydrate adopt                                                        what would hydrate, and patterns that fit
   git hydrate adopt --branch-pattern 'environments/{{ labels.env }}'         which Application would go where
   git hydrate adopt --branch-pattern 'environments/{{ labels.env }}' --write writes the settings
+  git hydrate adopt --write-source-hydrator --dry-run                      what editing the files would change
+  git hydrate adopt --compare live                                         what runs, beside what would be hydrated
 on a server
   git hydrate adopt                       branches that hydration did not make
   git hydrate adopt environments/prod     hands one over")]
@@ -53,7 +66,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TEMPLATE")]
     branch_pattern: Option<String>,
     /// The directory of each plain Application on its branch: a template as in the setting `rules`.
-    #[arg(long, value_name = "TEMPLATE", default_value = "{{ name }}", requires = "branch_pattern")]
+    #[arg(long, value_name = "TEMPLATE", default_value = NAME_PATTERN, requires = "branch_pattern")]
     path_pattern: String,
     /// A URL by which Applications know this repository; by default found. May be given more than once.
     #[arg(long, value_name = "URL")]
@@ -65,6 +78,17 @@ pub(super) struct Arguments {
     /// Write the settings.
     #[arg(long)]
     write: bool,
+    /// Compare what would be hydrated with what runs: files that `kubectl get -o yaml` (or `-o json`) or `argocd app manifests`
+    /// wrote. What only the API server adds does not count.
+    #[arg(long, value_name = "DIR|FILE", conflicts_with_all = ["write", "write_source_hydrator"])]
+    compare: Option<PathBuf>,
+    /// Edit the files of plain Applications: `sourceHydrator` in place of `source`, leading where the rules or the patterns
+    /// lead. All else in the files stays as it is; what cannot be edited is listed with the reason.
+    #[arg(long, conflicts_with = "write")]
+    write_source_hydrator: bool,
+    /// Show the edits as a diff, and write nothing.
+    #[arg(long, requires = "write_source_hydrator", conflicts_with = "write")]
+    dry_run: bool,
     #[command(flatten)]
     clone: clone::Arguments,
 }
@@ -72,8 +96,9 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Whether it is asked for what only a clone does.
     fn is_of_clone(&self) -> bool {
-        let Self { branch_pattern, repo_url, root, write, .. } = self;
-        branch_pattern.is_some() || !repo_url.is_empty() || !root.is_empty() || *write
+        let Self { branch_pattern, repo_url, root, write, write_source_hydrator, compare, .. } = self;
+        let is_edit = *write || *write_source_hydrator || compare.is_some();
+        branch_pattern.is_some() || !repo_url.is_empty() || !root.is_empty() || is_edit
     }
 }
 
@@ -93,6 +118,15 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
 }
 
+/// What was asked for beside the branch pattern, to be typed again.
+fn options(arguments: &Arguments) -> String {
+    let path_pattern = Some(&arguments.path_pattern).filter(|pattern| *pattern != NAME_PATTERN);
+    let path_pattern = path_pattern.map(|pattern| format!(" --path-pattern {}", shell_word(pattern)));
+    let repo_urls = arguments.repo_url.iter().map(|url| format!(" --repo-url {}", shell_word(url)));
+    let roots = arguments.root.iter().map(|root| format!(" --root {}", shell_path(root)));
+    path_pattern.into_iter().chain(repo_urls).chain(roots).collect()
+}
+
 fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
@@ -104,9 +138,28 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
         roots: roots(&arguments.root)?,
         renders_unnamed: false,
     };
-    let next = Ask { rule: arguments.branch_pattern.clone(), remote: clone.remote().map(str::to_owned) };
+    let next = Ask {
+        rule: arguments.branch_pattern.clone(),
+        options: options(arguments),
+        remote: clone.remote().map(str::to_owned),
+    };
     let site = Site::of_worktree(clone, "git hydrate adopt")?;
     let progress = Progress::new();
+    if arguments.write_source_hydrator {
+        let found =
+            site.with_tree(branch, |tree, renderers| hydrate::source_hydrators(tree, renderers, &asked, &progress));
+        progress.clear();
+        return hydrators::run(&site, &found?, arguments.dry_run, json);
+    }
+    if let Some(what) = &arguments.compare {
+        let running = compare::read(what)?;
+        let compare = |tree: &Tree<'_>, renderers: &Renderers| {
+            hydrate::compare_running(tree, renderers, &asked, &progress, running)
+        };
+        let found = site.with_tree(branch, compare);
+        progress.clear();
+        return compare::show(&site, &found?, json);
+    }
     let adoption = site.with_tree(branch, |tree, renderers| hydrate::adopt(tree, renderers, &asked, &progress));
     progress.clear();
     let adoption = adoption?;

@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     /// Those of a command that never asks the remote.
-    pub fn of_branch(branch: Option<String>) -> Self {
+    pub(super) fn of_branch(branch: Option<String>) -> Self {
         Self { branch, remote: None, offline: true }
     }
 }
@@ -41,7 +41,7 @@ pub(super) struct Clone {
 
 impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
-    pub fn open(arguments: &Arguments) -> anyhow::Result<Self> {
+    pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::offline(arguments)?;
         if !arguments.offline {
             clone.fetch()?;
@@ -50,7 +50,7 @@ impl Clone {
     }
 
     /// Opens the repository of the working directory as it is.
-    pub fn offline(arguments: &Arguments) -> anyhow::Result<Self> {
+    pub(super) fn offline(arguments: &Arguments) -> anyhow::Result<Self> {
         let repository = super::repository(None)?;
         let prefix = local_prefix(&repository);
         let remotes = repository.remotes();
@@ -90,32 +90,24 @@ impl Clone {
     }
 
     /// Whether it is a clone of another repository, and not the one that is pushed to.
-    pub fn has_remote(&self) -> bool {
+    pub(super) fn has_remote(&self) -> bool {
         self.remote.is_some()
     }
 
     /// The name of the remote.
-    pub fn remote(&self) -> Option<&str> {
+    pub(super) fn remote(&self) -> Option<&str> {
         self.remote.as_deref()
     }
 
     /// The URL of the remote, as far as Applications may name it: no path of this machine, and without a user of https.
-    pub fn remote_url(&self) -> Option<String> {
+    pub(super) fn remote_url(&self) -> Option<String> {
         let url = self.repository.config(&format!("remote.{}.url", self.remote.as_ref()?))?;
-        Some(match url.split_once("://") {
-            Some((scheme @ ("https" | "http"), rest)) => {
-                let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-                let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-                format!("{scheme}://{host}/{path}")
-            }
-            Some(_) => url,
-            None if url.contains('@') => url,
-            None => return None,
-        })
+        let is_of_network = url.contains("://") || url.contains('@');
+        is_of_network.then(|| without_user(&url))
     }
 
     /// The dry branch that is meant: the one that was named, else the one that is checked out, by its name at the remote.
-    pub fn dry_branch(&self) -> anyhow::Result<BranchName> {
+    pub(super) fn dry_branch(&self) -> anyhow::Result<BranchName> {
         let Some(branch) = &self.branch else {
             bail!(WrongUse("HEAD is detached; name the dry branch with --branch".to_owned()));
         };
@@ -125,7 +117,7 @@ impl Clone {
 
     /// The dry branch that another one is most likely merged into: the remote's default branch when it is hydrated, else
     /// the only one that is.
-    pub fn main_dry_branch(&self) -> anyhow::Result<Option<BranchName>> {
+    pub(super) fn main_dry_branch(&self) -> anyhow::Result<Option<BranchName>> {
         let hydrated = hydrate::dry_branches(&self.repository, &self.refs)?;
         let default = self.refs.head(&self.repository.refs()?).filter(|branch| hydrated.contains(branch));
         Ok(default.or_else(|| hydrated.first().filter(|_| hydrated.len() == 1).cloned()))
@@ -133,7 +125,7 @@ impl Clone {
 
     /// The dry branch to take a commit for the tip of, and the one to try when nothing is hydrated from the first: a branch
     /// such as one for a pull request will be merged into that one.
-    pub fn dry_branches_to_try(&self) -> anyhow::Result<(BranchName, Option<BranchName>)> {
+    pub(super) fn dry_branches_to_try(&self) -> anyhow::Result<(BranchName, Option<BranchName>)> {
         let branch = self.dry_branch();
         if self.is_branch_named {
             return Ok((branch?, None));
@@ -147,7 +139,7 @@ impl Clone {
     }
 
     /// The commits that `FROM..TO`, an environment branch or a commit stand for.
-    pub fn line(&self, range: &str) -> anyhow::Result<Line> {
+    pub(super) fn line(&self, range: &str) -> anyhow::Result<Line> {
         let (after, tip) = match range.split_once("..") {
             Some((after, tip)) => (Some(self.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),
             None => (None, range),
@@ -156,13 +148,13 @@ impl Clone {
     }
 
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
-    pub fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
+    pub(super) fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
         let of_branch = self.repository.rev_parse(&format!("{}{rev}", self.refs.read));
         of_branch.or_else(|_| super::commit_of(&self.repository, rev))
     }
 
     /// The result of a hydration, with what to do about an error that only a clone can have.
-    pub fn explain<T>(&self, result: Result<T, HydrateError>) -> anyhow::Result<T> {
+    pub(super) fn explain<T>(&self, result: Result<T, HydrateError>) -> anyhow::Result<T> {
         result.map_err(|error| {
             let missing = matches!(error, HydrateError::SettingsMissing { .. });
             let error = anyhow::Error::from(error);
@@ -226,4 +218,23 @@ pub(super) fn remote_of(repository: &Repository, option: &str) -> anyhow::Result
         )));
     }
     Ok(remote)
+}
+
+/// A URL of http or https without the user and the password that are in it; one of another scheme without the password.
+pub(super) fn without_user(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme @ ("https" | "http"), rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}://{host}/{path}")
+        }
+        Some((scheme, rest)) => {
+            let (authority, path) =
+                rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+            let name = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host)));
+            let authority = name.map_or_else(|| authority.to_owned(), |(name, host)| format!("{name}@{host}"));
+            path.map_or_else(|| format!("{scheme}://{authority}"), |path| format!("{scheme}://{authority}/{path}"))
+        }
+        None => url.to_owned(),
+    }
 }

@@ -176,7 +176,7 @@ pub(super) struct Dry {
 
 impl Dry {
     /// A revision, or the working tree; `command` is who asks.
-    pub fn of(clone: &Clone, (rev, worktree): (&str, bool), command: &str) -> anyhow::Result<Self> {
+    pub(super) fn of(clone: &Clone, (rev, worktree): (&str, bool), command: &str) -> anyhow::Result<Self> {
         if worktree {
             let tip = super::snapshot_of(&clone.repository, command)?;
             return Ok(Self { tip, parting: clone.commit("HEAD").unwrap_or(tip) });
@@ -186,7 +186,7 @@ impl Dry {
     }
 
     /// The environment branches of the remote; where the commit lacks some of its dry branch, the commit where they parted.
-    pub fn against_branches(&self, clone: &Clone) -> anyhow::Result<impl Fn(&BranchName) -> Against> {
+    pub(super) fn against_branches(&self, clone: &Clone) -> anyhow::Result<impl Fn(&BranchName) -> Against> {
         let refs = clone.repository.refs()?;
         Ok(move |branch: &BranchName| {
             let upstream = clone.refs.tip(&refs, branch);
@@ -199,7 +199,7 @@ impl Dry {
     ///
     /// A branch from which nothing is hydrated, such as one for a pull request, is taken for one that will be merged into
     /// one that is.
-    pub fn preview(&self, clone: &Clone, against: &dyn Fn(&BranchName) -> Against) -> anyhow::Result<Preview> {
+    pub(super) fn preview(&self, clone: &Clone, against: &dyn Fn(&BranchName) -> Against) -> anyhow::Result<Preview> {
         let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
         let progress = Progress::new();
         let hydrated = |branch: BranchName| {

@@ -16,17 +16,17 @@ pub(super) struct Every<T> {
 }
 
 impl<T: Serialize> Every<T> {
-    pub fn new(results: Vec<(PathBuf, anyhow::Result<Vec<T>>)>, name: &'static str) -> Self {
+    pub(super) fn new(results: Vec<(PathBuf, anyhow::Result<Vec<T>>)>, name: &'static str) -> Self {
         Self { results, name }
     }
 
     /// The lists of those where nothing failed.
-    pub fn lists(&self) -> impl Iterator<Item = &Vec<T>> {
+    pub(super) fn lists(&self) -> impl Iterator<Item = &Vec<T>> {
         self.results.iter().filter_map(|(_, list)| list.as_ref().ok())
     }
 
     /// Prints them, each repository below its path.
-    pub fn print(&self, json: bool, text: impl Fn(&[T]) -> String) -> anyhow::Result<()> {
+    pub(super) fn print(&self, json: bool, text: impl Fn(&[T]) -> String) -> anyhow::Result<()> {
         if json {
             let all = self.results.iter().map(|(path, list)| {
                 let path = path.display().to_string();
@@ -52,7 +52,7 @@ impl<T: Serialize> Every<T> {
     /// What the exit code says; `found` is whether there was anything to complain of.
     ///
     /// Errors: nothing could be done in some of them.
-    pub fn outcome(&self, found: bool) -> anyhow::Result<Outcome> {
+    pub(super) fn outcome(&self, found: bool) -> anyhow::Result<Outcome> {
         let failed = self.results.iter().filter(|(_, list)| list.is_err()).count();
         if failed > 0 {
             bail!("{failed} of {} repositories failed", self.results.len());

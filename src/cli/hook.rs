@@ -30,7 +30,7 @@ enum Name {
 impl Arguments {
     /// What the installed scripts of a server call. Each push does so twice, and is not to wait until the whole command line
     /// is set up.
-    pub fn of_server(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
+    pub(super) fn of_server(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = args.into_iter().skip(1);
         words.next().filter(|word| word == "hook")?;
         let name = match words.next()?.to_str()? {
@@ -42,7 +42,7 @@ impl Arguments {
     }
 
     /// Whether the hook renders whatever is pushed.
-    pub fn renders(&self) -> bool {
+    pub(super) fn renders(&self) -> bool {
         match self.name {
             Name::PrePush | Name::PostReceive => true,
             Name::PreReceive => false,
@@ -50,7 +50,7 @@ impl Arguments {
     }
 
     /// Whether a push goes on when the hook fails.
-    pub fn lets_go(&self) -> bool {
+    pub(super) fn lets_go(&self) -> bool {
         matches!(self.name, Name::PrePush)
     }
 }

@@ -24,7 +24,7 @@ fn dry_commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
     super::dry_commit_of(&clone.repository, rev, "git hydrate").map_err(|error| match super::close_command(rev) {
         Some(command) => WrongUse(format!("{error}\nhint: did you mean `git hydrate {command}`?")).into(),
         None if may_be_command(rev) && clone.repository.rev_parse(rev).is_err() => {
-            WrongUse(format!("neither a command nor a commit: `{rev}`\nhint: all commands: git hydrate --help")).into()
+            WrongUse(format!("neither a command nor a commit: `{rev}`\nhint: all commands: git hydrate help")).into()
         }
         None => error,
     })
@@ -42,7 +42,7 @@ fn outside(rev: &str, error: anyhow::Error) -> anyhow::Error {
     }
     let hint = match super::close_command(rev) {
         Some(command) => format!("did you mean `git hydrate {command}`?"),
-        None => "all commands: git hydrate --help".to_owned(),
+        None => "all commands: git hydrate help".to_owned(),
     };
     WrongUse(format!("not a command: `{rev}`\nhint: {hint}")).into()
 }

@@ -131,6 +131,8 @@ fn applications(repository: &Repository) -> anyhow::Result<usize> {
 fn url(repository: &Repository) -> Option<String> {
     let remote = hydrate::dry_remote(repository);
     let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")))?;
+    // What a clone logs in with is not for those who read the repository.
+    let url = super::clone::without_user(&url);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
     let is_plain = url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
     Some(if is_plain { url } else { crate::yaml::json::encode_string(&url, false) })

@@ -25,14 +25,14 @@ pub(super) struct Screen {
 
 impl Screen {
     /// What standard output is now; git decides on colours and names the pager, by the configuration of the repository.
-    pub fn new(repository: Option<&Repository>) -> Self {
+    pub(super) fn new(repository: Option<&Repository>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let pager = is_terminal.then(|| pager(repository)).flatten();
         Self { paint: Paint::new(repository, is_terminal), is_terminal, pager }
     }
 
     /// Shows one of several results, without a pager and in place of the one before; answers whether somebody still reads.
-    pub fn show_next(&self, text: &str) -> anyhow::Result<bool> {
+    pub(super) fn show_next(&self, text: &str) -> anyhow::Result<bool> {
         let clear = if self.is_terminal { CLEAR } else { "" };
         let mut stdout = std::io::stdout().lock();
         let shown = self.paint.screened(text);
@@ -43,22 +43,22 @@ impl Screen {
     }
 
     /// Whether what it shows gets colours.
-    pub fn paint(&self) -> Paint {
+    pub(super) fn paint(&self) -> Paint {
         self.paint
     }
 
     /// Whether it is a terminal, whose lines are short.
-    pub fn is_terminal(&self) -> bool {
+    pub(super) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
     /// Shows the whole of a result and returns when the reader has left it.
-    pub fn show(&self, text: &str) -> anyhow::Result<()> {
+    pub(super) fn show(&self, text: &str) -> anyhow::Result<()> {
         self.show_all([Ok(text.to_owned())])
     }
 
     /// Shows a result part by part as they come, no more of them than the reader wants.
-    pub fn show_all(&self, parts: impl IntoIterator<Item = anyhow::Result<String>>) -> anyhow::Result<()> {
+    pub(super) fn show_all(&self, parts: impl IntoIterator<Item = anyhow::Result<String>>) -> anyhow::Result<()> {
         let Some(mut pager) = self.pager.as_deref().and_then(start) else {
             let mut stdout = std::io::stdout().lock();
             return write_all(&mut stdout, parts, self.paint);

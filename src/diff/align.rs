@@ -8,7 +8,7 @@ use crate::yaml::{Value, json};
 
 /// A line of two texts that were compared, without its line break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// It is in both.
     Same(&'a str),
     /// It is in the old text only.
@@ -18,7 +18,7 @@ pub enum Line<'a> {
 }
 
 /// The lines of both texts, those removed before those added in their place.
-pub fn lines<'a>(old: &'a str, new: &'a str) -> Vec<Line<'a>> {
+pub(crate) fn lines<'a>(old: &'a str, new: &'a str) -> Vec<Line<'a>> {
     let mut input = intern(old.split('\n'), new.split('\n'));
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);

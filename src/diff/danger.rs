@@ -28,11 +28,11 @@ use crate::manifest::Manifest;
 use crate::yaml::Value;
 
 pub(super) use around::{Around, Index};
-pub use pruning::Pruning;
+pub(crate) use pruning::Pruning;
 
 /// How bad it is; the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub(crate) enum Severity {
     /// Data are gone.
     DataLoss,
     /// Something stops working.
@@ -45,7 +45,7 @@ pub enum Severity {
 
 impl Severity {
     /// The word by which programs know it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Severity::DataLoss => "data-loss",
             Severity::Outage => "outage",
@@ -55,7 +55,7 @@ impl Severity {
     }
 
     /// Whether no output may leave it out.
-    pub fn is_severe(self) -> bool {
+    pub(crate) fn is_severe(self) -> bool {
         self < Severity::Other
     }
 }
@@ -74,7 +74,7 @@ impl std::fmt::Display for Severity {
 
 /// A change that somebody should have a second look at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Danger {
+pub(crate) struct Danger {
     /// How bad it is.
     pub severity: Severity,
     /// What it is.
@@ -85,7 +85,7 @@ pub struct Danger {
 
 /// The sorts of dangers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum What {
+pub(crate) enum What {
     /// An object goes, and more with it than itself.
     Removed {
         /// What goes with it.
@@ -193,7 +193,7 @@ impl Danger {
     }
 
     /// The word by which programs know it.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.what {
             What::Removed { .. } => "removed",
             What::HandedOver { .. } => "handedOver",
@@ -215,7 +215,7 @@ impl Danger {
     }
 
     /// What to do about it.
-    pub fn advice(&self) -> &'static str {
+    pub(crate) fn advice(&self) -> &'static str {
         match &self.what {
             What::Removed { .. } if self.pruning == Some(Pruning::Cascade) => {
                 "to keep it, set the sync option `Delete=false` on it in a commit before this one"
@@ -261,7 +261,7 @@ impl Danger {
 
 impl Danger {
     /// What Argo CD does with the object that goes; none where none does.
-    pub fn pruning_text(&self) -> Option<String> {
+    pub(crate) fn pruning_text(&self) -> Option<String> {
         let object = if matches!(self.what, What::NamespaceChanged { .. }) { "the old one" } else { "it" };
         self.pruning.map(|pruning| pruning.sentence(object))
     }

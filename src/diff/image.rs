@@ -8,7 +8,7 @@ use crate::yaml::Value;
 
 /// An image that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ImageChange {
+pub(crate) struct ImageChange {
     /// The name of the container; where there is none, the field.
     pub container: String,
     /// The image before; none for a new container.
@@ -19,7 +19,7 @@ pub struct ImageChange {
 
 /// An image as it is written: `registry:5000/team/web:1.4@sha256:…`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Image<'a> {
+pub(crate) struct Image<'a> {
     /// The registry and the repository.
     pub name: &'a str,
     /// Tag and digest, empty when there are none.
@@ -28,7 +28,7 @@ pub struct Image<'a> {
 
 impl<'a> Image<'a> {
     /// Takes an image apart. Never fails: what has no version has only a name.
-    pub fn parse(text: &'a str) -> Self {
+    pub(crate) fn parse(text: &'a str) -> Self {
         let at = text.find('@').unwrap_or(text.len());
         let path = text[..at].rfind('/').map_or(0, |slash| slash + 1);
         let end = text[path..at].find(':').map_or(at, |colon| path + colon);

@@ -8,7 +8,7 @@ use crate::yaml::Value;
 
 /// Why a change is not worth a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Noise {
+pub(crate) enum Noise {
     /// A label that names the version of the chart or of what it installs.
     ChartLabel,
     /// A digest of something else in the manifests, put there so that Pods restart with it.
@@ -43,7 +43,7 @@ pub(super) struct Echoes {
 }
 
 impl Echoes {
-    pub fn new(pairs: &[Pair<'_>], dry_commits: Option<&(String, String)>) -> Self {
+    pub(super) fn new(pairs: &[Pair<'_>], dry_commits: Option<&(String, String)>) -> Self {
         let renamed = pairs.iter().filter(|pair| pair.renamed).filter_map(|pair| pair.old.zip(pair.new));
         Self {
             names: renamed.map(|(old, new)| (old.name().to_owned(), new.name().to_owned())).collect(),
@@ -55,7 +55,7 @@ impl Echoes {
     ///
     /// Only what is replaced can be noise: a label that comes or goes is somebody's decision. Labels of
     /// `volumeClaimTemplates` cannot be changed in a cluster, so there they are none.
-    pub fn noise(&self, path: &FieldPath, old: Option<&Value>, new: Option<&Value>) -> Option<Noise> {
+    pub(super) fn noise(&self, path: &FieldPath, old: Option<&Value>, new: Option<&Value>) -> Option<Noise> {
         let (Some(Value::String(old)), Some(Value::String(new))) = (old, new) else { return None };
         let keys = path.keys();
         if let [outer @ .., "metadata", sort @ ("labels" | "annotations"), key] = &keys[..]

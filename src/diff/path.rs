@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One step down into a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub(crate) enum Step {
     /// The entry of a mapping.
     Key(String),
     /// The item of a list that has these fields, and no other item has: `name=web`, as key and value.
@@ -15,31 +15,31 @@ pub enum Step {
 
 /// The steps from an object to one of its fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct FieldPath(Vec<Step>);
+pub(crate) struct FieldPath(Vec<Step>);
 
 impl FieldPath {
     /// The object itself.
-    pub fn root() -> Self {
+    pub(crate) fn root() -> Self {
         Self::default()
     }
 
     /// Goes one step down.
-    pub fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: Step) {
         self.0.push(step);
     }
 
     /// Goes one step up.
-    pub fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.0.pop();
     }
 
     /// The steps, outermost first.
-    pub fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[Step] {
         &self.0
     }
 
     /// The keys on the way, those of lists without their items.
-    pub fn keys(&self) -> Vec<&str> {
+    pub(crate) fn keys(&self) -> Vec<&str> {
         let keys = self.0.iter().filter_map(|step| match step {
             Step::Key(key) => Some(key.as_str()),
             Step::Item(_) | Step::Index(_) => None,

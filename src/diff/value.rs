@@ -9,7 +9,7 @@ use crate::yaml::{Mapping, Value};
 
 /// Where two values differ. What is equal is not in it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Difference {
+pub(crate) enum Difference {
     /// The whole value.
     Leaf(Leaf),
     /// Entries of a mapping, by key.
@@ -20,7 +20,7 @@ pub enum Difference {
 
 /// A value that was added, removed or replaced.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     /// The value before; none when it was added.
     pub old: Option<Value>,
     /// The value after; none when it was removed.
@@ -31,7 +31,7 @@ pub struct Leaf {
 
 /// An item of a list that differs, or is elsewhere.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub(crate) struct Item {
     /// Which item.
     pub step: Step,
     /// Its index before and after, when it is elsewhere among the others.
@@ -42,7 +42,7 @@ pub struct Item {
 
 /// One place of a [`Difference`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Place<'a> {
+pub(crate) enum Place<'a> {
     /// A value that was added, removed or replaced.
     Leaf(&'a Leaf),
     /// An item that is elsewhere: its index before and after.
@@ -51,14 +51,14 @@ pub enum Place<'a> {
 
 impl Difference {
     /// Whether every place of it is noise.
-    pub fn is_noise(&self) -> bool {
+    pub(crate) fn is_noise(&self) -> bool {
         let mut all = true;
         self.visit(&mut |_, place| all &= matches!(place, Place::Leaf(Leaf { noise: Some(_), .. })));
         all
     }
 
     /// Calls `found` for each place, in their order.
-    pub fn visit(&self, found: &mut dyn FnMut(&FieldPath, Place<'_>)) {
+    pub(crate) fn visit(&self, found: &mut dyn FnMut(&FieldPath, Place<'_>)) {
         self.visit_below(&mut FieldPath::root(), found);
     }
 

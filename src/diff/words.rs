@@ -2,7 +2,7 @@
 
 /// A word, and the one that is in its place elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Words {
+pub(crate) struct Words {
     /// The word that is replaced.
     pub from: String,
     /// The word in its place.
@@ -12,7 +12,7 @@ pub struct Words {
 impl Words {
     /// What differs in two names, in whole words: `staging` and `qa` of `environments/staging` and `environments/qa`. None
     /// when one of them has nothing there.
-    pub fn between(from: &str, to: &str) -> Option<Self> {
+    pub(crate) fn between(from: &str, to: &str) -> Option<Self> {
         let [old, new] = [from, to].map(|name| name.split_inclusive(is_between).collect::<Vec<_>>());
         let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
         let [old, new] = [old, new].map(|words| words.get(front..).unwrap_or_default().concat());
@@ -27,7 +27,7 @@ impl Words {
     }
 
     /// A text with the word replaced wherever it is one of its own: next to letters and digits it is another one.
-    pub fn replaced(&self, text: &str) -> String {
+    pub(crate) fn replaced(&self, text: &str) -> String {
         let (mut replaced, mut rest, mut before) = (String::with_capacity(text.len()), text, None);
         while let Some(at) = rest.find(&self.from) {
             let (front, found) = rest.split_at(at);

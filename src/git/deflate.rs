@@ -12,12 +12,12 @@ pub(super) struct Deflate {
 }
 
 impl Deflate {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { compressor: Compress::new(Compression::fast(), true), piece: vec![0; 32 << 10] }
     }
 
     /// Appends the compressed content to `bytes`.
-    pub fn append(&mut self, content: &[u8], bytes: &mut Vec<u8>) -> Result<(), Error> {
+    pub(super) fn append(&mut self, content: &[u8], bytes: &mut Vec<u8>) -> Result<(), Error> {
         self.compressor.reset();
         loop {
             let [read, written] = self.totals();

@@ -11,7 +11,7 @@ use super::{Doing as _, Error, Shared, regular};
 
 /// The right to hydrate a repository. Only one process has it at a time; the kernel takes it back when that one dies.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 impl Lock {
     /// Waits for the lock file `path`. `waiting` is called before each pause with the time waited so far, and ends
     /// the wait by answering false; the lock is none then. The file stays, for whoever may use it as `shared` says.
-    pub fn acquire(
+    pub(crate) fn acquire(
         path: &Path,
         shared: Shared,
         mut waiting: impl FnMut(Duration) -> bool,

@@ -14,7 +14,7 @@ use crate::shares::on_all_cores;
 const SHARE: usize = 64;
 
 /// The bytes of a pack and of its index.
-pub struct Pack {
+pub(super) struct Pack {
     /// What `pack-<id>.pack` holds.
     pub pack: Vec<Piece>,
     /// What `pack-<id>.idx` holds.
@@ -24,7 +24,7 @@ pub struct Pack {
 }
 
 /// Some of the bytes of a pack.
-pub enum Piece {
+pub(super) enum Piece {
     /// In memory.
     Bytes(Vec<u8>),
     /// In a spool.
@@ -32,10 +32,10 @@ pub enum Piece {
 }
 
 /// An object that is not on disk yet.
-pub type Object = (ObjectId, ObjectKind, Content);
+pub(super) type Object = (ObjectId, ObjectKind, Content);
 
 /// Packs objects whole, none as a difference to another: a repack does that better, later and for all at once.
-pub fn encode(objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
+pub(super) fn encode(objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error> {
     let count = u32::try_from(objects.len()).doing(|| "packing objects".to_owned())?;
     let header = [b"PACK\0\0\0\x02".as_slice(), &count.to_be_bytes()].concat();
     let mut len = header.len();
@@ -61,7 +61,7 @@ pub fn encode(objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack, Error
 }
 
 /// Hands on the bytes of a pack, some at a time.
-pub fn each_piece(pieces: &[Piece], mut take: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<(), Error> {
+pub(super) fn each_piece(pieces: &[Piece], mut take: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<(), Error> {
     pieces.iter().try_for_each(|piece| match piece {
         Piece::Bytes(bytes) => take(bytes).doing(|| "writing a pack".to_owned()),
         Piece::Spooled(range) => range.read(&mut take),
@@ -69,7 +69,7 @@ pub fn each_piece(pieces: &[Piece], mut take: impl FnMut(&[u8]) -> std::io::Resu
 }
 
 /// Puts the entries of objects into a spool, to be packed from there.
-pub fn spool(
+pub(super) fn spool(
     objects: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
     spool: &mut Spool,
 ) -> Result<Vec<(ObjectId, Entry)>, Error> {

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// # Errors
 ///
 /// It is something else, a link included.
-pub fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     opened(path, OpenOptions::new().read(true), OFlags::NOFOLLOW)
 }
 
@@ -26,12 +26,12 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// It is larger, or something else, a link included.
-pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     content(open(path)?, bytes_max)
 }
 
 /// The same for a file that an admin or the user may have put elsewhere: links are followed.
-pub fn read_linked(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_linked(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     content(opened(path, OpenOptions::new().read(true), OFlags::empty())?, bytes_max)
 }
 
@@ -55,7 +55,7 @@ fn content(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
 }
 
 /// How the name of each scratch directory starts.
-const SCRATCH: &str = "git-hydrate-";
+pub(crate) const SCRATCH: &str = "git-hydrate-";
 
 /// How often a directory is made again that somebody took for one of a dead process.
 const SCRATCH_TRIES: usize = 10;
@@ -111,7 +111,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Takes away the scratch directories of ours that dead processes left in these.
-pub fn sweep(dirs: &[&Path]) {
+pub(crate) fn sweep(dirs: &[&Path]) {
     let entries = dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SCRATCH)) {
         let path = entry.path();
@@ -130,7 +130,7 @@ pub fn sweep(dirs: &[&Path]) {
 /// # Errors
 ///
 /// The first one's, when none can be made.
-pub fn scratch_dir(purpose: &str, dirs: &[&Path]) -> io::Result<Scratch> {
+pub(crate) fn scratch_dir(purpose: &str, dirs: &[&Path]) -> io::Result<Scratch> {
     let mut made = dirs.iter().map(|dir| Scratch::make(purpose, dir));
     let first = made.next().unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()));
     first.or_else(|error| made.find_map(Result::ok).ok_or(error))

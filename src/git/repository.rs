@@ -10,8 +10,8 @@ use gix::objs::{Find as _, FindExt as _};
 
 use super::store::{self, Kept};
 use super::{
-    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry, regular, stale,
-    system_config,
+    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry,
+    config_parameters, regular, stale, system_config,
 };
 
 /// Where a repository is looked for.
@@ -490,8 +490,8 @@ fn no_repository(path: &Path) -> Error {
 fn options() -> gix::open::Options {
     let mut permissions = gix::open::Permissions::all();
     permissions.env.objects = gix::sec::Permission::Deny;
-    let options =
-        gix::open::Options::default().permissions(permissions).config_overrides(["core.useReplaceRefs=false"]);
+    let overrides = config_parameters::given().chain(["core.useReplaceRefs=false"]);
+    let options = gix::open::Options::default().permissions(permissions).config_overrides(overrides);
     match system_config::named() {
         Some(path) => options.system_config_path(path),
         None => options,
@@ -527,7 +527,7 @@ fn checked(id: ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectKi
 }
 
 /// Reads 40 or 64 hexadecimal digits.
-pub fn object_id(text: &str) -> Option<ObjectId> {
+pub(crate) fn object_id(text: &str) -> Option<ObjectId> {
     ObjectId::from_hex(text.trim().as_bytes()).ok()
 }
 

@@ -13,7 +13,7 @@ use flate2::write::ZlibDecoder;
 use super::{Doing as _, Error};
 
 /// The content of an object that is new.
-pub enum Content {
+pub(super) enum Content {
     /// As it is.
     Whole(Vec<u8>),
     /// In a spool.
@@ -22,7 +22,7 @@ pub enum Content {
 
 impl Content {
     /// The object itself.
-    pub fn read(&self) -> Result<Cow<'_, [u8]>, Error> {
+    pub(super) fn read(&self) -> Result<Cow<'_, [u8]>, Error> {
         match self {
             Self::Whole(content) => Ok(Cow::Borrowed(content)),
             Self::Spooled(entry) => entry.read().map(Cow::Owned),
@@ -30,7 +30,7 @@ impl Content {
     }
 
     /// The size of the object, in bytes.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         match self {
             Self::Whole(content) => content.len(),
             Self::Spooled(entry) => entry.size,
@@ -40,7 +40,7 @@ impl Content {
 
 /// Where an object's entry is in a spool.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub(super) struct Entry {
     /// The size of the object.
     pub size: usize,
     /// The check of the entry, for the index.
@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// Bytes of a spool.
 #[derive(Debug, Clone)]
-pub struct Range {
+pub(super) struct Range {
     file: Arc<File>,
     start: u64,
     pub len: usize,
@@ -64,20 +64,20 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// A file without a name: it is gone with the process, however that ends.
 #[derive(Debug)]
-pub struct Spool {
+pub(super) struct Spool {
     file: Arc<File>,
     len: u64,
 }
 
 impl Spool {
     /// An empty one on the disk of `dir`.
-    pub fn new(dir: &Path) -> Result<Self, Error> {
+    pub(super) fn new(dir: &Path) -> Result<Self, Error> {
         let file = tempfile::tempfile_in(dir).doing(|| format!("making a temporary file in {}", dir.display()))?;
         Ok(Self { file: Arc::new(file), len: 0 })
     }
 
     /// Appends bytes and answers where they are.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<Range, Error> {
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<Range, Error> {
         self.file.as_ref().write_all(bytes).doing(|| "writing a temporary file".to_owned())?;
         let range = Range { file: self.file.clone(), start: self.len, len: bytes.len() };
         self.len += bytes.len() as u64;
@@ -87,19 +87,19 @@ impl Spool {
 
 impl Range {
     /// So many of the bytes, behind the first `start`.
-    pub fn part(&self, start: usize, len: usize) -> Self {
+    pub(super) fn part(&self, start: usize, len: usize) -> Self {
         Self { file: self.file.clone(), start: self.start + start as u64, len }
     }
 
     /// Grows by bytes that stand right behind; answers whether they do.
-    pub fn extend(&mut self, next: &Self) -> bool {
+    pub(super) fn extend(&mut self, next: &Self) -> bool {
         let is_next = Arc::ptr_eq(&self.file, &next.file) && self.start + self.len as u64 == next.start;
         self.len += if is_next { next.len } else { 0 };
         is_next
     }
 
     /// Hands on the bytes, some at a time.
-    pub fn read(&self, mut take: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<(), Error> {
+    pub(super) fn read(&self, mut take: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<(), Error> {
         let mut chunk = vec![0; CHUNK_BYTES.min(self.len)];
         let mut done = 0;
         while done < self.len {

@@ -55,7 +55,7 @@ pub(super) struct Recorded(Option<PathBuf>);
 
 impl Recorded {
     /// Lets the record stay: the process died, and its locks are to be taken away.
-    pub fn leave(mut self) {
+    pub(super) fn leave(mut self) {
         self.0 = None;
     }
 }

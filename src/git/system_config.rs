@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
 
 /// Has every repository that this process opens read `path` as the configuration of the machine.
-pub fn use_system_config(path: PathBuf) {
+pub(crate) fn use_system_config(path: PathBuf) {
     // The first one named counts: there is one machine.
     drop(NAMED.set(path));
 }
@@ -21,7 +21,7 @@ pub(super) fn named() -> Option<&'static Path> {
 /// whose prefix is not `/usr` keeps it below that prefix. No git is started.
 ///
 /// Reference: git 2.47 Makefile `sysconfdir`, `ETC_GITCONFIG`.
-pub fn system_config(search_path: &OsStr) -> Option<PathBuf> {
+pub(crate) fn system_config(search_path: &OsStr) -> Option<PathBuf> {
     let git = std::env::split_paths(search_path).map(|dir| dir.join("git")).find(|path| path.is_file())?;
     let git = git.canonicalize().ok()?;
     let dir = git.parent()?;

@@ -32,7 +32,7 @@ pub fn update_refs(repository: &Repository, edits: &[RefEdit], message: &str) ->
 }
 
 /// A git that waits for the refs to move. It holds no lock until then, and nothing happens when this is dropped.
-pub struct Transaction<'a> {
+pub(crate) struct Transaction<'a> {
     repository: &'a Repository,
     git: Child,
     stdin: Option<ChildStdin>,
@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl<'a> Transaction<'a> {
     /// Starts git. `message` is for the reflogs.
-    pub fn begin(repository: &'a Repository, message: &str) -> Result<Self, Error> {
+    pub(crate) fn begin(repository: &'a Repository, message: &str) -> Result<Self, Error> {
         repository.check_writable()?;
         // A dead process cannot hold these locks long: wait for the living instead of failing at once.
         let args = [
@@ -86,7 +86,7 @@ impl<'a> Transaction<'a> {
     ///
     /// Reference: git 2.47 builtin/update-ref.c. Success is its `commit: ok`, never its exit status: an input that ends
     /// after `prepare` is an abort that exits 0.
-    pub fn commit(mut self, edits: &[RefEdit]) -> Result<(), TransactionError> {
+    pub(crate) fn commit(mut self, edits: &[RefEdit]) -> Result<(), TransactionError> {
         stale::clear(self.repository);
         let placed = self.repository.place().map(|place| placed(edits, place));
         let edits = placed.as_deref().unwrap_or(edits);

@@ -171,7 +171,7 @@ pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<
 /// Why a directory is none that git would write; none when it is.
 ///
 /// Reference: git 2.55 fsck.c `fsck_tree`, without its warnings of modes and of empty ids.
-pub fn tree_fault(entries: &[TreeEntry]) -> Option<String> {
+pub(crate) fn tree_fault(entries: &[TreeEntry]) -> Option<String> {
     let shown = |entry: &TreeEntry| String::from_utf8_lossy(&entry.name).into_owned();
     for (index, entry) in entries.iter().enumerate() {
         let (before, _) = entries.split_at(index);

@@ -8,7 +8,7 @@ const ALTERNATIVES_MAX: usize = 256;
 /// A pattern of whole paths: each component as in Go's `filepath.Match`, but `**` matches any number of them; `[!a]` is
 /// `[^a]`, and `{a,b}` are alternatives.
 #[derive(Debug, Clone)]
-pub struct PathPattern(Vec<Vec<Component>>);
+pub(crate) struct PathPattern(Vec<Vec<Component>>);
 
 #[derive(Debug, Clone)]
 enum Component {
@@ -18,7 +18,7 @@ enum Component {
 
 impl PathPattern {
     /// Compiles a pattern.
-    pub fn new(text: &str) -> Result<Self, BadPattern> {
+    pub(crate) fn new(text: &str) -> Result<Self, BadPattern> {
         let component = |text: &str| match text {
             "**" => Ok(Component::Any),
             text => Pattern::new(&text.replace("[!", "[^")).map(Component::One),
@@ -28,7 +28,7 @@ impl PathPattern {
     }
 
     /// Whether the pattern describes the path of these components.
-    pub fn matches<'a>(&self, components: impl Iterator<Item = &'a str>) -> bool {
+    pub(crate) fn matches<'a>(&self, components: impl Iterator<Item = &'a str>) -> bool {
         let names: Vec<&str> = components.collect();
         self.0.iter().any(|components| {
             // Whether the components so far describe this many of the names.

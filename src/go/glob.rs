@@ -49,7 +49,7 @@ pub enum BadGlob {
 }
 
 /// How deep braces may nest.
-pub const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Glob {
     /// Compiles a pattern with `/` as separator.

@@ -9,7 +9,7 @@ pub fn clean(path: &str) -> String {
 }
 
 /// The same for what need not be UTF-8.
-pub fn clean_bytes(path: &[u8]) -> Vec<u8> {
+pub(crate) fn clean_bytes(path: &[u8]) -> Vec<u8> {
     let is_rooted = path.starts_with(b"/");
     let mut kept: Vec<&[u8]> = Vec::new();
     for element in path.split(|byte| *byte == b'/') {
@@ -29,7 +29,7 @@ pub fn clean_bytes(path: &[u8]) -> Vec<u8> {
 }
 
 /// The last element; `.` for nothing, `/` for slashes alone. Reference: `path.Base`.
-pub fn base(path: &[u8]) -> &[u8] {
+pub(crate) fn base(path: &[u8]) -> &[u8] {
     if path.is_empty() {
         return b".";
     }
@@ -38,13 +38,13 @@ pub fn base(path: &[u8]) -> &[u8] {
 }
 
 /// All but the last element, in its shortest form. Reference: `path.Dir`.
-pub fn dir(path: &[u8]) -> Vec<u8> {
+pub(crate) fn dir(path: &[u8]) -> Vec<u8> {
     let end = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     clean_bytes(path.get(..end).unwrap_or_default())
 }
 
 /// The last element from its last point on. Reference: `path.Ext`.
-pub fn ext(path: &[u8]) -> &[u8] {
+pub(crate) fn ext(path: &[u8]) -> &[u8] {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let dot = last.iter().rposition(|byte| *byte == b'.');
     dot.and_then(|dot| last.get(dot..)).unwrap_or_default()

@@ -17,7 +17,7 @@ use regex_automata::Span;
 use super::unicode::{is_digit, is_letter};
 use super::utf8::{decode, push_char, runes, to_str};
 
-pub use cost::{GROUPS_COST_MAX, PATTERN_BYTES_MAX, PATTERN_GROWTH, Work};
+pub(crate) use cost::{GROUPS_COST_MAX, PATTERN_BYTES_MAX, PATTERN_GROWTH, Work};
 use groups::Groups;
 use parse::Parsed;
 use search::{Caches, Program};
@@ -359,7 +359,7 @@ fn group_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Escapes what has a meaning in an expression.
-pub fn quote_meta(text: &[u8]) -> Vec<u8> {
+pub(crate) fn quote_meta(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
         if b"\\.+*?()|[]{}^$".contains(byte) {

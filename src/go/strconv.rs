@@ -4,6 +4,9 @@ mod float;
 mod number;
 mod quote;
 
-pub use float::{Decimal, format_float, format_shortest, format_shortest_32};
-pub use number::{NumberError, atoi, atoi_clamped, parse_float, parse_int, parse_uint};
-pub use quote::{Escape, Unit, can_backquote, escape_char, quote, quote_bytes, quote_with, unquote, unquote_char};
+pub(crate) use float::Decimal;
+pub use float::{format_float, format_shortest, format_shortest_32};
+pub(crate) use number::atoi_clamped;
+pub use number::{NumberError, atoi, parse_float, parse_int, parse_uint};
+pub(crate) use quote::{Escape, Unit, can_backquote, escape_char, quote_bytes, quote_with, unquote_char};
+pub use quote::{quote, unquote};

@@ -14,7 +14,8 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use super::strconv::quote;
 
-pub use duration::{duration_string, parse_duration, round_duration};
+pub(crate) use duration::round_duration;
+pub use duration::{duration_string, parse_duration};
 pub use parse::parse;
 
 /// `time.Time`: an instant, and the zone in which it is shown.
@@ -128,9 +129,9 @@ pub struct Civil {
 }
 
 /// The seconds of a day.
-pub const DAY: i64 = 86_400;
+pub(crate) const DAY: i64 = 86_400;
 /// The year 1, the first instant of Go's calendar, in seconds since 1970.
-pub const YEAR_ONE: i64 = -62_135_596_800;
+pub(crate) const YEAR_ONE: i64 = -62_135_596_800;
 
 impl Time {
     /// Seconds since 1970 and nanoseconds on top, in UTC.
@@ -302,12 +303,12 @@ impl fmt::Display for Time {
 }
 
 /// The instant that clocks and calendars show so, in seconds since 1970, `offset` taken off.
-pub fn seconds_of_civil(year: i64, month: u8, day: u8, second_of_day: i64) -> i64 {
+pub(crate) fn seconds_of_civil(year: i64, month: u8, day: u8, second_of_day: i64) -> i64 {
     days_of_civil(year, month, day).saturating_mul(DAY).saturating_add(second_of_day)
 }
 
 /// Days since 1970, in the Gregorian calendar carried on in both directions.
-pub fn days_of_civil(year: i64, month: u8, day: u8) -> i64 {
+pub(crate) fn days_of_civil(year: i64, month: u8, day: u8) -> i64 {
     // Years begin in March here, so that the leap day comes last.
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -349,11 +350,11 @@ fn named(names: &[&'static str], index: Option<usize>, otherwise: String) -> Str
 }
 
 /// `time.Month`'s `String`.
-pub fn month_string(month: i64) -> String {
+pub(crate) fn month_string(month: i64) -> String {
     named(&MONTHS, usize::try_from(month - 1).ok(), format!("%!Month({month})"))
 }
 
 /// `time.Weekday`'s `String`.
-pub fn weekday_string(day: i64) -> String {
+pub(crate) fn weekday_string(day: i64) -> String {
     named(&WEEKDAYS, usize::try_from(day).ok(), format!("%!Weekday({day})"))
 }

@@ -3,7 +3,7 @@
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// Go's `unicode.IsLetter`.
-pub fn is_letter(c: char) -> bool {
+pub(crate) fn is_letter(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphabetic();
     }
@@ -15,33 +15,33 @@ pub fn is_letter(c: char) -> bool {
 }
 
 /// Go's `unicode.IsDigit`.
-pub fn is_digit(c: char) -> bool {
+pub(crate) fn is_digit(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_digit() } else { get_general_category(c) == GeneralCategory::DecimalNumber }
 }
 
 /// Go's `unicode.IsNumber`.
-pub fn is_number(c: char) -> bool {
+pub(crate) fn is_number(c: char) -> bool {
     use GeneralCategory::*;
     matches!(get_general_category(c), DecimalNumber | LetterNumber | OtherNumber)
 }
 
 /// Go's `unicode.IsUpper`.
-pub fn is_upper(c: char) -> bool {
+pub(crate) fn is_upper(c: char) -> bool {
     get_general_category(c) == GeneralCategory::UppercaseLetter
 }
 
 /// Go's `unicode.IsLower`.
-pub fn is_lower(c: char) -> bool {
+pub(crate) fn is_lower(c: char) -> bool {
     get_general_category(c) == GeneralCategory::LowercaseLetter
 }
 
 /// Go's `unicode.IsTitle`.
-pub fn is_title(c: char) -> bool {
+pub(crate) fn is_title(c: char) -> bool {
     get_general_category(c) == GeneralCategory::TitlecaseLetter
 }
 
 /// Go's `unicode.IsPunct`.
-pub fn is_punct(c: char) -> bool {
+pub(crate) fn is_punct(c: char) -> bool {
     use GeneralCategory::*;
     matches!(
         get_general_category(c),
@@ -56,12 +56,12 @@ pub fn is_punct(c: char) -> bool {
 }
 
 /// Go's `unicode.IsSpace`.
-pub fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
 /// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols, and the ASCII blank.
-pub fn is_print(c: char) -> bool {
+pub(crate) fn is_print(c: char) -> bool {
     if c.is_ascii() {
         return matches!(c, ' '..='~');
     }
@@ -73,7 +73,7 @@ pub fn is_print(c: char) -> bool {
 }
 
 /// Go's `unicode.ToUpper`: one character for one, so `ß` stays.
-pub fn to_upper(c: char) -> char {
+pub(crate) fn to_upper(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {
         (Some(only), None) => only,
@@ -82,13 +82,13 @@ pub fn to_upper(c: char) -> char {
 }
 
 /// Go's `unicode.ToLower`.
-pub fn to_lower(c: char) -> char {
+pub(crate) fn to_lower(c: char) -> char {
     // The dot of İ goes where there is room for one character only.
     c.to_lowercase().next().unwrap_or(c)
 }
 
 /// Go's `unicode.ToTitle`.
-pub fn to_title(c: char) -> char {
+pub(crate) fn to_title(c: char) -> char {
     match c {
         'Ǆ'..='ǆ' => 'ǅ',
         'Ǉ'..='ǉ' => 'ǈ',

@@ -6,7 +6,8 @@ mod address;
 mod escape;
 mod join;
 
-pub use escape::{EscapeError, Part, escape, unescape};
+pub(crate) use escape::EscapeError;
+pub use escape::{Part, escape, unescape};
 
 use super::strconv::quote_bytes;
 use super::utf8::to_str;

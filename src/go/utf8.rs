@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// One character of Go's reading of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rune {
+pub(crate) struct Rune {
     /// The character; U+FFFD for a byte that starts none.
     pub char: char,
     /// How many bytes it takes; 1 for a wrong byte.
@@ -16,7 +16,7 @@ pub struct Rune {
 /// Reads the first character; `None` at the end.
 ///
 /// Each byte that doesn't belong to a whole, shortest-form character counts as one U+FFFD of its own.
-pub fn decode(bytes: &[u8]) -> Option<Rune> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<Rune> {
     let first = *bytes.first()?;
     if first < 0x80 {
         return Some(Rune { char: first as char, width: 1, wrong: false });
@@ -36,7 +36,7 @@ pub fn decode(bytes: &[u8]) -> Option<Rune> {
 }
 
 /// Reads the last character; `None` when there are no bytes.
-pub fn decode_last(bytes: &[u8]) -> Option<Rune> {
+pub(crate) fn decode_last(bytes: &[u8]) -> Option<Rune> {
     let wrong = Rune { char: char::REPLACEMENT_CHARACTER, width: 1, wrong: true };
     let end = bytes.len().checked_sub(1)?;
     for start in (end.saturating_sub(3)..=end).rev() {
@@ -51,7 +51,7 @@ pub fn decode_last(bytes: &[u8]) -> Option<Rune> {
 }
 
 /// The characters from front to back, each with the offset of its first byte.
-pub fn runes(bytes: &[u8]) -> impl Iterator<Item = (usize, Rune)> + '_ {
+pub(crate) fn runes(bytes: &[u8]) -> impl Iterator<Item = (usize, Rune)> + '_ {
     let mut offset = 0;
     std::iter::from_fn(move || {
         let rune = decode(bytes.get(offset..)?)?;
@@ -62,7 +62,7 @@ pub fn runes(bytes: &[u8]) -> impl Iterator<Item = (usize, Rune)> + '_ {
 }
 
 /// As UTF-8, each wrong byte replaced by U+FFFD.
-pub fn to_str(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn to_str(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(runes(bytes).map(|(_, rune)| rune.char).collect()),
@@ -70,7 +70,7 @@ pub fn to_str(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Appends one character as UTF-8.
-pub fn push_char(out: &mut Vec<u8>, char: char) {
+pub(crate) fn push_char(out: &mut Vec<u8>, char: char) {
     out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
 }
 

@@ -16,8 +16,9 @@ const BYTES: f64 = 100_000.0;
 /// How much more time four times as much may take. In proportion it is four times; with each for each it is sixteen.
 const GROWTH_MAX: f64 = 9.0;
 
-/// What is too short to be measured, in seconds.
+/// What is too short to be measured, in seconds; also of larger inputs, whose memory comes from the system page by page.
 const SECONDS_MIN: f64 = 0.004;
+const SECONDS_MIN_LARGE: f64 = 0.02;
 
 /// How often what grows too much is measured again.
 const REPEATS_MAX: usize = 4;
@@ -97,10 +98,11 @@ fn check_here(rows: impl IntoIterator<Item = (Row, impl Fn(usize) -> Work)>) {
             if two.0 < one.0 { two } else { one }
         };
         let (first, second) = (work(size), work(more * size));
+        let seconds_min = if scale > 1.0 { SECONDS_MIN_LARGE } else { SECONDS_MIN };
         let (mut small, mut large, mut blind) = (0.0, f64::INFINITY, 0.0);
         // A machine at work is slow now and then: what grows too much does so only if it does each time.
         for _ in 0..REPEATS_MAX {
-            small = f64::max(small, shortest(&first).0).max(SECONDS_MIN);
+            small = f64::max(small, shortest(&first).0).max(seconds_min);
             let (seconds, unseen) = shortest(&second);
             (large, blind) = (large.min(seconds), unseen);
             if large / small <= GROWTH_MAX && blind <= BLIND_MAX {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 ///
 /// Nothing is unpacked to disk and no entry is followed anywhere: a link is an empty file, as in Helm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub(super) struct Limits {
     /// All files together, in bytes.
     pub archive_bytes_max: u64,
     /// One file, in bytes.
@@ -24,7 +24,7 @@ impl Default for Limits {
 
 /// One file of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArchiveFile {
+pub(super) struct ArchiveFile {
     /// Below the archive's one directory.
     pub name: String,
     /// Without a byte order mark.
@@ -63,7 +63,7 @@ pub enum ArchiveError {
 /// The files of a packaged chart in the order of the archive; directories are left out.
 ///
 /// Reference: helm 4.2.3 pkg/chart/loader/archive `LoadArchiveFiles`.
-pub fn read(data: &[u8], limits: Limits) -> Result<Vec<ArchiveFile>, ArchiveError> {
+pub(super) fn read(data: &[u8], limits: Limits) -> Result<Vec<ArchiveFile>, ArchiveError> {
     if !data.starts_with(b"\x1f\x8b\x08") {
         return Err(ArchiveError::NoGzip);
     }

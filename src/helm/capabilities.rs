@@ -236,7 +236,7 @@ fn field(version: &Struct, name: &str) -> Text {
 }
 
 /// The object; `more` are the versions of `--api-versions`.
-pub fn capabilities(version: &KubeVersion, more: &[String]) -> Value {
+pub(super) fn capabilities(version: &KubeVersion, more: &[String]) -> Value {
     let known = API_VERSIONS.iter().copied().chain(more.iter().map(String::as_str));
     let versions = List::of(&VERSION_SET, known.map(Value::from).collect());
     let (helm, go) = (format!("v{}", versions::HELM), format!("go{}", versions::GO));

@@ -13,7 +13,7 @@ use crate::template::{Map, Text, Value};
 
 /// What becomes of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nulls {
+pub(super) enum Nulls {
     /// They remove what they stand for.
     Remove,
     /// They stay, for a later round.
@@ -26,7 +26,7 @@ const GLOBAL: &[u8] = b"global";
 /// All values of `chart` and its subcharts, those in `values` first. The maps of `values` are copied before.
 ///
 /// What had to be passed over is added to `warnings`.
-pub fn coalesce(
+pub(super) fn coalesce(
     tree: &Tree<'_>,
     chart: ChartId,
     values: &Map,
@@ -39,7 +39,7 @@ pub fn coalesce(
 }
 
 /// Adds to `into` what it lacks of `from`, table by table. `from` may be changed.
-pub fn merge_tables(into: &Map, from: &Map, nulls: Nulls, warnings: &mut Vec<String>) {
+pub(super) fn merge_tables(into: &Map, from: &Map, nulls: Nulls, warnings: &mut Vec<String>) {
     tables(into, from, "", nulls, warnings);
 }
 

@@ -18,7 +18,7 @@ const TRIES_MAX: usize = 100;
 const STEPS_TIMES: u64 = 4;
 
 /// Tries of a chart with other values.
-pub struct Trials<'a> {
+pub(super) struct Trials<'a> {
     subject: Subject<'a>,
     /// The sites of all refused calls, as far as they are known.
     sites: Option<BTreeSet<Site>>,
@@ -28,7 +28,7 @@ pub struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     /// None made yet. `plain` is the chart as it is, if there is a sketch of it.
-    pub fn new(subject: Subject<'a>, plain: Option<&Files>) -> Self {
+    pub(super) fn new(subject: Subject<'a>, plain: Option<&Files>) -> Self {
         let sites = plain.map(|plain| plain.probed.iter().map(|call| call.site).collect());
         let left = plain.map_or(TRIES_MAX, |plain| affordable(plain.steps).min(TRIES_MAX));
         let steps_max = plain.map_or(u64::MAX, |plain| plain.steps.saturating_mul(STEPS_TIMES));
@@ -36,7 +36,7 @@ impl<'a> Trials<'a> {
     }
 
     /// What makes some calls needless, in the order of the settings.
-    pub fn cures(&mut self, calls: &[&RefusedCall], settings: &[Setting]) -> Vec<String> {
+    pub(super) fn cures(&mut self, calls: &[&RefusedCall], settings: &[Setting]) -> Vec<String> {
         let mut options = self.subject.options.clone();
         options.limits.steps = options.limits.steps.min(self.steps_max);
         let mut found = Vec::new();

@@ -9,7 +9,7 @@ use super::tree::{ChartId, CoalesceError, Tree};
 use crate::template::{Map, Text, Value, printed};
 
 /// Applies aliases, conditions, tags and `import-values` to the whole tree. `values` are the user's.
-pub fn process(tree: &mut Tree, values: &Map, warnings: &mut Vec<String>) -> Result<(), CoalesceError> {
+pub(super) fn process(tree: &mut Tree, values: &Map, warnings: &mut Vec<String>) -> Result<(), CoalesceError> {
     enable(tree, Tree::ROOT, values, "", warnings)?;
     import(tree, Tree::ROOT, warnings)
 }
@@ -105,7 +105,7 @@ fn value_at(values: &Map, path: &str) -> Option<Value> {
 }
 
 /// The table at a path with dots.
-pub fn table(values: &Map, path: &str) -> Option<Map> {
+pub(super) fn table(values: &Map, path: &str) -> Option<Map> {
     path.split('.').try_fold(values.clone(), |values, key| values.get(key.as_bytes())?.as_map().cloned())
 }
 

@@ -3,8 +3,8 @@
 //! Reference: helm 4.2.3 pkg/engine/engine.go. Cases `define-precedence`, `render-order-mutation`, `error-first-file`,
 //! `nested-error-format`.
 
-pub mod host;
-pub mod templates;
+pub(super) mod host;
+pub(super) mod templates;
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use host::{Host, Unreadable};
 use templates::{Template, Templates, is_partial};
 
 /// What the templates made.
-pub struct Executed {
+pub(super) struct Executed {
     /// In Helm's order.
     pub rendered: Vec<RenderedFile>,
     /// The calls that were answered only because this is a probe.
@@ -32,7 +32,7 @@ pub struct Executed {
 }
 
 /// Executes all templates that are no partials, or those up to one.
-pub fn render(
+pub(super) fn render(
     tree: &Tree<'_>,
     roots: &Roots,
     limits: template::Limits,

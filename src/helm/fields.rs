@@ -10,7 +10,7 @@ use crate::yaml::{Mapping, Value};
 #[error(
     "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go {place} of type {wanted}"
 )]
-pub struct WrongType {
+pub(super) struct WrongType {
     found: &'static str,
     /// `value`, or `struct field Metadata.name`.
     place: String,
@@ -19,14 +19,14 @@ pub struct WrongType {
 
 impl WrongType {
     /// The keys that lead to the value, as the file has them; empty for the document itself.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.place.split('.').skip(1)
     }
 }
 
 /// Where a value is in the struct that is being filled.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     /// The name of the innermost struct; empty for one without a name.
     pub of: &'a str,
     /// The names of the fields from the document down, by dots.
@@ -35,7 +35,7 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     /// The error for a value that is no `wanted` here.
-    pub fn wrong(&self, value: &Value, wanted: &str) -> WrongType {
+    pub(super) fn wrong(&self, value: &Value, wanted: &str) -> WrongType {
         let place =
             if self.path.is_empty() { "value".to_owned() } else { format!("struct field {}.{}", self.of, self.path) };
         WrongType { found: json_kind(value), place, wanted: wanted.to_owned() }
@@ -43,7 +43,7 @@ impl Place<'_> {
 }
 
 /// The entries of a value that must be a map. None for null.
-pub fn object<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Option<&'a Mapping>, WrongType> {
+pub(super) fn object<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Option<&'a Mapping>, WrongType> {
     match value {
         Value::Null => Ok(None),
         Value::Mapping(entries) => Ok(Some(entries)),
@@ -52,7 +52,7 @@ pub fn object<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<O
 }
 
 /// The items of a value that must be a list. None for null.
-pub fn list<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Option<&'a [Value]>, WrongType> {
+pub(super) fn list<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Option<&'a [Value]>, WrongType> {
     match value {
         Value::Null => Ok(None),
         Value::Sequence(items) => Ok(Some(items)),
@@ -61,7 +61,7 @@ pub fn list<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Opt
 }
 
 /// Sets a string field.
-pub fn string(field: &mut String, value: &Value, place: Place<'_>) -> Result<(), WrongType> {
+pub(super) fn string(field: &mut String, value: &Value, place: Place<'_>) -> Result<(), WrongType> {
     if let Some(text) = text(value, place)? {
         *field = text;
     }
@@ -69,7 +69,7 @@ pub fn string(field: &mut String, value: &Value, place: Place<'_>) -> Result<(),
 }
 
 /// Sets a field that is a list of strings; null among them is the empty string.
-pub fn strings(field: &mut Vec<String>, value: &Value, place: Place<'_>) -> Result<(), WrongType> {
+pub(super) fn strings(field: &mut Vec<String>, value: &Value, place: Place<'_>) -> Result<(), WrongType> {
     if let Some(items) = list(value, place, "[]string")? {
         *field = items.iter().map(|item| Ok(text(item, place)?.unwrap_or_default())).collect::<Result<_, _>>()?;
     }
@@ -77,7 +77,7 @@ pub fn strings(field: &mut Vec<String>, value: &Value, place: Place<'_>) -> Resu
 }
 
 /// Sets a boolean field.
-pub fn boolean(field: &mut bool, value: &Value, place: Place<'_>) -> Result<(), WrongType> {
+pub(super) fn boolean(field: &mut bool, value: &Value, place: Place<'_>) -> Result<(), WrongType> {
     match value {
         Value::Null => {}
         Value::Bool(value) => *field = *value,
@@ -87,7 +87,7 @@ pub fn boolean(field: &mut bool, value: &Value, place: Place<'_>) -> Result<(), 
 }
 
 /// A scalar as a string field takes it; none for null.
-pub fn text(value: &Value, place: Place<'_>) -> Result<Option<String>, WrongType> {
+pub(super) fn text(value: &Value, place: Place<'_>) -> Result<Option<String>, WrongType> {
     match value {
         Value::Null => Ok(None),
         Value::Bool(value) => Ok(Some(value.to_string())),

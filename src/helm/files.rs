@@ -24,7 +24,7 @@ static METHODS: LazyLock<Functions> = LazyLock::new(|| {
 const PATTERN_BYTES_MAX: usize = 64 << 10;
 
 /// The object for the files of a chart. An unreadable one is there, but reading its content fails.
-pub fn files<'a>(files: impl IntoIterator<Item = &'a File>) -> Value {
+pub(super) fn files<'a>(files: impl IntoIterator<Item = &'a File>) -> Value {
     let entry = |file: &File| (Text::from(&file.name), Value::Bytes(file.data.clone()));
     Map::of(&FILES, files.into_iter().map(entry).collect()).into()
 }

@@ -19,10 +19,10 @@ const ACTION_BYTES: usize = 512;
 /// How many steps it takes.
 const STEPS_PER_ACTION: usize = 8;
 /// The name of the template set; what `tpl` parses gets it too.
-pub const SET_NAME: &str = "gotpl";
+pub(super) const SET_NAME: &str = "gotpl";
 
 /// All functions that charts may call.
-pub fn functions() -> &'static Functions {
+pub(super) fn functions() -> &'static Functions {
     static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
         let mut functions = Functions::standard();
         functions.add("include", include).add("tpl", tpl).add("required", required).add("fail", fail);
@@ -96,7 +96,7 @@ fn raise(message: &Text) -> Failure {
 }
 
 /// What is printed, without what Go prints for a missing value, wherever it comes from.
-pub fn without_no_value(text: Text) -> Text {
+pub(super) fn without_no_value(text: Text) -> Text {
     const NO_VALUE: &[u8] = b"<no value>";
     if memchr::memmem::find(&text, NO_VALUE).is_none() {
         return text;

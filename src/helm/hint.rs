@@ -23,7 +23,7 @@ const SECRETS: &[&str] =
     &["password", "passwd", "secret", "token", "key", "cert", "crt", "tls", "salt", "credential", "generat", "uuid"];
 
 /// The charts of a render, to look for settings in.
-pub struct Settings<'a> {
+pub(super) struct Settings<'a> {
     templates: &'a Templates<'a>,
     tree: &'a Tree<'a>,
     /// Those of the root chart, with all below.
@@ -34,7 +34,7 @@ pub struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     /// Reads the templates.
-    pub fn new(templates: &'a Templates<'a>, tree: &'a Tree<'a>, roots: &Roots) -> Self {
+    pub(super) fn new(templates: &'a Templates<'a>, tree: &'a Tree<'a>, roots: &Roots) -> Self {
         let values = match roots.get(Tree::ROOT).get(b"Values") {
             Some(GoValue::Map(values)) => values,
             _ => Map::new(),
@@ -48,7 +48,7 @@ impl<'a> Settings<'a> {
     }
 
     /// The most promising first, each once.
-    pub fn of(&self, call: &RefusedCall) -> Vec<Setting> {
+    pub(super) fn of(&self, call: &RefusedCall) -> Vec<Setting> {
         // What is called gets the values of the chart whose file is executed.
         let chart = call.places.first().and_then(|place| Some(self.templates.get(&place.template)?.chart));
         let Some(chart) = chart else { return Vec::new() };

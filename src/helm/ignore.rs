@@ -3,7 +3,7 @@
 use crate::go::path::{BadPattern, Pattern};
 
 /// The name of the file, in the directory of the chart. Archives and subcharts have none that counts.
-pub const FILE_NAME: &str = ".helmignore";
+pub(super) const FILE_NAME: &str = ".helmignore";
 
 /// The longest line that Helm reads.
 const LINE_BYTES_MAX: usize = 64 * 1024;
@@ -15,7 +15,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 ///
 /// Reference: helm 4.2.3 pkg/ignore/rules.go. Cases `helmignore*`.
 #[derive(Debug, Clone)]
-pub struct Ignore(Vec<Rule>);
+pub(super) struct Ignore(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
@@ -49,7 +49,7 @@ impl Default for Ignore {
 
 impl Ignore {
     /// Reads the rules. A mistake comes with its line, 1-based.
-    pub fn parse(text: &str) -> Result<Self, (u32, Mistake)> {
+    pub(super) fn parse(text: &str) -> Result<Self, (u32, Mistake)> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut rules = Vec::new();
         for (line, number) in text.lines().zip(1..) {
@@ -63,7 +63,7 @@ impl Ignore {
     }
 
     /// Whether the file or directory at `path`, relative to the chart, is left out. A directory takes all below it along.
-    pub fn ignores(&self, path: &str, is_directory: bool) -> bool {
+    pub(super) fn ignores(&self, path: &str, is_directory: bool) -> bool {
         for rule in &self.0 {
             let matches = || {
                 let name = if rule.base_name { path.rsplit('/').next().unwrap_or(path) } else { path };

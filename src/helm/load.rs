@@ -5,7 +5,7 @@
 mod dependencies;
 mod walk;
 
-pub use walk::hidden;
+pub(crate) use walk::hidden;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ const BYTES_MAX: u64 = 256 << 20;
 ///
 /// A dependency that is not in `charts/` but has a `file://` repository is loaded from there, as after `helm dependency
 /// build` in each chart. Any other that is missing is an error, as in Helm, which names only those of the chart itself.
-pub fn load(view: &View<'_>, path: &RepoPath) -> Result<Arc<Chart>, Error> {
+pub(crate) fn load(view: &View<'_>, path: &RepoPath) -> Result<Arc<Chart>, Error> {
     let mut chart = match view.kind(path)? {
         None => return Err(ErrorKind::PathNotFound(path.clone()).at(Span::file(path.clone()))),
         Some(Kind::File) => packaged(view, path)?,

@@ -7,7 +7,7 @@ use crate::yaml::{Mapping, Value};
 
 /// The fields of `Chart.yaml` that Helm knows, cleaned: white space is blanks, other unprintables are gone.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Metadata {
+pub(super) struct Metadata {
     pub api_version: String,
     pub name: String,
     /// As it is written, only checked.
@@ -34,7 +34,7 @@ pub struct Metadata {
 
 /// One of the chart's maintainers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Maintainer {
+pub(super) struct Maintainer {
     pub name: String,
     pub email: String,
     pub url: String,
@@ -42,7 +42,7 @@ pub struct Maintainer {
 
 /// A chart that this one needs.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Dependency {
+pub(super) struct Dependency {
     /// The name in the other chart's `Chart.yaml`.
     pub name: String,
     /// A range of versions.
@@ -82,7 +82,7 @@ pub enum Invalid {
 
 /// Why a file can't be used as metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MetadataError {
+pub(super) enum MetadataError {
     /// A field has another type.
     #[error(transparent)]
     WrongType(#[from] WrongType),
@@ -93,12 +93,12 @@ pub enum MetadataError {
 
 impl Metadata {
     /// Whether the chart lends its templates only.
-    pub fn is_library(&self) -> bool {
+    pub(super) fn is_library(&self) -> bool {
         self.kind == "library"
     }
 
     /// Takes over what a file says: `Chart.yaml`, then `requirements.yaml` for its dependencies.
-    pub fn merge(&mut self, value: &Value) -> Result<(), MetadataError> {
+    pub(super) fn merge(&mut self, value: &Value) -> Result<(), MetadataError> {
         let at = |path| Place { of: "Metadata", path };
         let Some(entries) = fields::object(value, Place { of: "", path: "" }, "v2.Metadata")? else { return Ok(()) };
         for (key, value) in entries {
@@ -135,7 +135,7 @@ impl Metadata {
     }
 
     /// Cleans the texts, then checks what Helm checks, in its order.
-    pub fn validate(&mut self, is_version: impl Fn(&str) -> bool) -> Result<(), Invalid> {
+    pub(super) fn validate(&mut self, is_version: impl Fn(&str) -> bool) -> Result<(), Invalid> {
         for text in [
             &mut self.name,
             &mut self.description,
@@ -186,7 +186,7 @@ impl Metadata {
 
 impl Dependency {
     /// The name under which the chart is used: the alias, when there is one.
-    pub fn used_name(&self) -> &str {
+    pub(super) fn used_name(&self) -> &str {
         if self.alias.is_empty() { &self.name } else { &self.alias }
     }
 
@@ -201,7 +201,7 @@ impl Dependency {
 }
 
 /// The dependencies of a `Chart.lock` or `requirements.lock`; nothing else in it counts.
-pub fn lock(value: &Value) -> Result<Vec<Dependency>, MetadataError> {
+pub(super) fn lock(value: &Value) -> Result<Vec<Dependency>, MetadataError> {
     let at = |path| Place { of: "Lock", path };
     let mut dependencies = Vec::new();
     let Some(entries) = fields::object(value, Place { of: "", path: "" }, "v2.Lock")? else {

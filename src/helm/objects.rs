@@ -10,13 +10,13 @@ use super::values_type::VALUES;
 use crate::template::{List, Map, MapType, Text, Value};
 
 /// The root objects of all charts of a render, which share `.Release` and `.Capabilities`.
-pub struct Roots {
+pub(super) struct Roots {
     roots: BTreeMap<ChartId, Map>,
 }
 
 impl Roots {
     /// Makes the objects. `values` are those of the root chart, those of a subchart the table below its name.
-    pub fn new(tree: &Tree<'_>, options: &Options, capabilities: &Value, values: &Map) -> Self {
+    pub(super) fn new(tree: &Tree<'_>, options: &Options, capabilities: &Value, values: &Map) -> Self {
         let mut roots = Self { roots: BTreeMap::new() };
         let release = release(options);
         roots.add(tree, Tree::ROOT, &release, capabilities, values);
@@ -24,7 +24,7 @@ impl Roots {
     }
 
     /// The root object of a chart.
-    pub fn get(&self, chart: ChartId) -> Map {
+    pub(super) fn get(&self, chart: ChartId) -> Map {
         self.roots.get(&chart).cloned().unwrap_or_default()
     }
 
@@ -61,7 +61,7 @@ fn release(options: &Options) -> Map {
 }
 
 /// What `.Template` says while a file is executed.
-pub fn template_object(name: &str, base_path: &str) -> Value {
+pub(super) fn template_object(name: &str, base_path: &str) -> Value {
     let object = Map::new();
     object.set("Name", name);
     object.set("BasePath", base_path);

@@ -92,7 +92,7 @@ pub enum Effects {
 }
 
 /// What refused calls draw from in a probe.
-pub struct Draw {
+pub(super) struct Draw {
     /// Which of them draw from the source `number`; the rest draws from the first one.
     pub calls: template::Calls,
     /// One of the sources.

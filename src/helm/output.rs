@@ -10,6 +10,7 @@ use super::split::{Version, split};
 use crate::diag::Span;
 use crate::go::path::{BadPattern, Pattern};
 use crate::path::RepoPath;
+use crate::template::Limit;
 use crate::yaml::{Limits, Mapping, Value, sigs};
 
 /// Kinds in the order in which they are installed; others follow by name.
@@ -70,7 +71,7 @@ const EVENTS: &[&str] = &[
 
 /// A file as a template rendered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenderedFile {
+pub(super) struct RenderedFile {
     /// The path in names of charts: `web/templates/service.yaml`.
     pub name: String,
     /// What was printed.
@@ -119,8 +120,8 @@ impl Document {
 
 /// Cuts files into documents and puts them in order: manifests, then hooks. `files` may be in any order.
 ///
-/// Dropped are partials, notes, what is blank, and hooks of events that Helm doesn't know.
-pub fn documents(
+/// Dropped are partials, notes, what is blank, and hooks of events that Helm doesn't know. An error when the time is over.
+pub(super) fn documents(
     mut files: Vec<RenderedFile>,
     options: &Options,
     warnings: &mut Vec<String>,
@@ -132,6 +133,9 @@ pub fn documents(
             continue;
         }
         for text in split(&file.text, options.version) {
+            if options.stop.is_set() {
+                return Err(ErrorKind::from(Limit::Time).into());
+            }
             documents.extend(document(&file, text, warnings)?);
         }
     }
@@ -140,7 +144,7 @@ pub fn documents(
 }
 
 /// Whether a template of this name makes manifests: partials and notes don't.
-pub fn is_printed(name: &str) -> bool {
+pub(super) fn is_printed(name: &str) -> bool {
     !name.rsplit('/').next().unwrap_or(name).starts_with('_') && !name.ends_with("NOTES.txt")
 }
 
@@ -230,7 +234,7 @@ impl Head {
 }
 
 /// What `helm template` prints, and the documents in it.
-pub fn print(mut documents: Vec<Document>, options: &Options) -> Result<(String, Vec<Document>), Error> {
+pub(super) fn print(mut documents: Vec<Document>, options: &Options) -> Result<(String, Vec<Document>), Error> {
     let is_wanted = |document: &Document| {
         document.hook.is_none() || !(options.no_hooks || (options.skip_tests && document.is_test()))
     };

@@ -14,21 +14,21 @@ use crate::template::{Calls, RefusedCall, Site};
 use crate::yaml::Mapping;
 
 /// The first source of chance, which the others are compared with.
-pub const FIRST: u8 = 0;
+pub(super) const FIRST: u8 = 0;
 /// The other ones.
-pub const OTHERS: [u8; 2] = [1, 2];
+pub(super) const OTHERS: [u8; 2] = [1, 2];
 
 /// How many steps templates may take in all that is tried with one chart, more or less.
 const STEPS_MAX: u64 = 100_000_000;
 
 /// How many renders of so many steps may be tried.
-pub fn affordable(steps: u64) -> usize {
+pub(super) fn affordable(steps: u64) -> usize {
     usize::try_from(STEPS_MAX / steps.max(1)).unwrap_or(usize::MAX)
 }
 
 /// A chart with what it is rendered with.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub(super) struct Subject<'a> {
     /// The chart.
     pub chart: &'a Arc<Chart>,
     /// The user's values.
@@ -39,17 +39,17 @@ pub struct Subject<'a> {
 
 impl Subject<'_> {
     /// The files that are printed when all refused calls draw from one source.
-    pub fn files(&self, number: u8) -> Result<Files, Error> {
+    pub(super) fn files(&self, number: u8) -> Result<Files, Error> {
         self.printed(&Draw { calls: Calls::All, number, sketch: false }, None)
     }
 
     /// The same as far as they tell what depends on what: keys in them are quick to make, and good for nothing.
-    pub fn sketch(&self, number: u8) -> Result<Files, Error> {
+    pub(super) fn sketch(&self, number: u8) -> Result<Files, Error> {
         self.printed(&Draw { calls: Calls::All, number, sketch: true }, None)
     }
 
     /// Whether what is printed depends on any of some calls. `plain` is the sketch with the first source.
-    pub fn depends_on(&self, calls: &[&RefusedCall], plain: &Files) -> bool {
+    pub(super) fn depends_on(&self, calls: &[&RefusedCall], plain: &Files) -> bool {
         let sites: BTreeSet<Site> = calls.iter().map(|call| call.site).collect();
         let draw = |number| Draw { calls: Calls::At(sites.clone()), number, sketch: true };
         // Most calls show in the file that makes them: what comes behind it need not be executed then.
@@ -61,7 +61,7 @@ impl Subject<'_> {
     }
 
     /// Whether two renders print the same, as far as it counts.
-    pub fn prints_alike(&self, one: &Files, other: &Files) -> bool {
+    pub(super) fn prints_alike(&self, one: &Files, other: &Files) -> bool {
         if one.rendered == other.rendered {
             return true;
         }
@@ -73,7 +73,7 @@ impl Subject<'_> {
     }
 
     /// What is printed of some files.
-    pub fn text(&self, rendered: &[RenderedFile]) -> Result<String, Error> {
+    pub(super) fn text(&self, rendered: &[RenderedFile]) -> Result<String, Error> {
         let documents = output::documents(rendered.to_vec(), self.options, &mut Vec::new())?;
         Ok(output::print(documents, self.options)?.0)
     }

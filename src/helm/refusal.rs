@@ -16,7 +16,7 @@ const CALLS_MAX: usize = 100;
 /// Its files when nothing in them comes from such a call, as in `.Values.password | default (randAlphaNum 10)` with a
 /// password. Its error when it fails whatever such calls give, because then Helm fails too. None when its files depend on
 /// them.
-pub fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
+pub(super) fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
     // Most charts print what they draw: those are found out without a good key, which takes long to make.
     let sketches = OTHERS.map(|number| (number, subject.sketch(number)));
     if let (Ok(one), [(_, Ok(other)), ..]) = (subject.sketch(FIRST), &sketches)
@@ -36,7 +36,7 @@ pub fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
 }
 
 /// The refused calls that what the chart prints depends on, each with its cure.
-pub fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
+pub(super) fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
     let plain = match subject.sketch(FIRST) {
         Err(error) => {
             // A call that can't be made to repeat, whatever is asked of it, hides those behind it.

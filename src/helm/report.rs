@@ -9,7 +9,7 @@ use crate::template::{Cause, Failure, Level, Limit, ParseError, Place, Refused, 
 use crate::yaml::quote;
 
 /// A file that is no template: the first part of Go's message that has a place, and the last part of all.
-pub fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {
+pub(super) fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {
     let text = error.to_string();
     let parts: Vec<&str> = text.split(": ").collect();
     let place = parts.get(1).copied().unwrap_or_default();
@@ -25,7 +25,7 @@ pub fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {
 ///
 /// When the template engine itself failed all the way down, each template on the way gets a paragraph; when a function
 /// has its own error at the end, the message is Go's, in one line.
-pub fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
+pub(super) fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
     let kind = match failure.cause() {
         Cause::Refused(call) => return refused(call, templates).hint(hint(call, &[])),
         Cause::Raised(message) => {
@@ -49,7 +49,7 @@ pub fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
 }
 
 /// A call that is refused, at the last place on the way to it that is in a file of the repository.
-pub fn refused<'c>(call: &'c RefusedCall, templates: &Templates<'_>) -> Error {
+pub(super) fn refused<'c>(call: &'c RefusedCall, templates: &Templates<'_>) -> Error {
     let error: Error = ErrorKind::Refused(Box::new(call.clone())).into();
     let in_file = |place: &'c Place| Some((templates.get(&place.template)?.file, place));
     match call.places.iter().rev().find_map(in_file) {
@@ -130,7 +130,7 @@ fn span(file: &File, line: u32, column: Option<u32>, width: usize) -> Span {
 }
 
 /// What can be done about a call: one of its cures, if there are any.
-pub fn hint(call: &RefusedCall, cures: &[String]) -> String {
+pub(super) fn hint(call: &RefusedCall, cures: &[String]) -> String {
     let function = call.refused.function();
     let allow = match call.refused {
         Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),

@@ -40,11 +40,11 @@ const URL: &str = "file:///values.schema.json";
 
 /// A schema that is ready to be applied. Immutable, so that renders may share it.
 #[derive(Debug)]
-pub struct Schema(Compiled);
+pub(super) struct Schema(Compiled);
 
 /// Why a schema can't be used. Reads as the reference's own message, except that nothing is ever fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CompileError {
+pub(super) enum CompileError {
     #[error("{0}")]
     Json(String),
     #[error("failing loading {}: rendering opens no connection", crate::yaml::quote(.0))]
@@ -73,19 +73,19 @@ pub enum CompileError {
 
 impl Schema {
     /// Reads and compiles the text of a `values.schema.json`. Once `stop` is set, what it answers counts for nothing.
-    pub fn new(text: &str, stop: &Stop) -> Result<Self, CompileError> {
+    pub(super) fn new(text: &str, stop: &Stop) -> Result<Self, CompileError> {
         let value = super::values::parse_json(text).map_err(CompileError::Json)?;
         compile::compile(URL, value, false, stop).map(Self)
     }
 
     /// URNs that the schema refers to and that are not resolved; anything is valid against them.
-    pub fn unresolved(&self) -> &[String] {
+    pub(super) fn unresolved(&self) -> &[String] {
         &self.0.unresolved
     }
 
     /// What the schema says against the values, a line for each problem; `Ok` when nothing. It ends early once `stop` is
     /// set, and what it answers counts for nothing then.
-    pub fn validate(&self, values: &Value, stop: &Stop) -> Result<(), String> {
+    pub(super) fn validate(&self, values: &Value, stop: &Stop) -> Result<(), String> {
         validate::validate(&self.0, values, stop).map_err(|problems| {
             let lines = shown(&problems);
             format!("{}\n", lines.strip_prefix('\n').unwrap_or(&lines))

@@ -12,7 +12,7 @@ const INDEX_MAX: usize = 65536;
 
 /// What becomes of the text behind a `=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Typing {
+pub(super) enum Typing {
     /// `--set`: `true`, `false`, `null` in any case, whole numbers without leading zeros, else strings.
     Typed,
     /// `--set-string`: strings.
@@ -75,12 +75,12 @@ pub enum SetError {
 }
 
 /// Where `--set-file` gets the content of a file; the error is reported as it is.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+pub(super) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// Sets what `text` says in `values`; what is there already is kept or replaced name by name.
 ///
 /// Reference: helm 4.2.3 pkg/strvals. Cases `set-*`.
-pub fn set(text: &str, typing: Typing, read_file: ReadFile<'_>, values: &mut Mapping) -> Result<(), SetError> {
+pub(super) fn set(text: &str, typing: Typing, read_file: ReadFile<'_>, values: &mut Mapping) -> Result<(), SetError> {
     let mut parser = Parser { rest: text, typing, read_file, indexes: 0 };
     loop {
         parser.indexes = 0;

@@ -12,7 +12,7 @@ const SHOWN_CHARS_MAX: usize = 40;
 
 /// A value and what to set it to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub(super) struct Setting {
     /// Below the values of the root chart, keys joined by dots.
     path: String,
     to: To,
@@ -29,7 +29,7 @@ enum To {
 
 impl Setting {
     /// The other content that a value can be tried with; none for a number, a list or a table.
-    pub fn of(path: String, value: Option<&GoValue>) -> Option<Self> {
+    pub(super) fn of(path: String, value: Option<&GoValue>) -> Option<Self> {
         let to = match value {
             None | Some(GoValue::Nil) => To::Text,
             Some(GoValue::String(text)) if text.is_empty() => To::Text,
@@ -41,12 +41,12 @@ impl Setting {
     }
 
     /// Whether it gives a value that is missing, which changes less than to change one.
-    pub fn gives(&self) -> bool {
+    pub(super) fn gives(&self) -> bool {
         self.to == To::Text
     }
 
     /// The user's values with it; none when these have something else than a table on the way.
-    pub fn apply(&self, values: &Mapping) -> Option<Mapping> {
+    pub(super) fn apply(&self, values: &Mapping) -> Option<Mapping> {
         let mut all = values.clone();
         let mut here = &mut all;
         let mut keys = self.path.split('.').peekable();

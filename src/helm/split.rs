@@ -17,7 +17,7 @@ pub enum Version {
 /// separator of 4.2.3 eats the line break behind it, the second of two such lines in a row becomes text.
 ///
 /// Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util/manifest.go `SplitManifests`. Case `out-split`.
-pub fn split(text: &str, version: Version) -> Vec<&str> {
+pub(super) fn split(text: &str, version: Version) -> Vec<&str> {
     let mut documents = Vec::new();
     let mut rest = text.trim_start();
     let mut at_start = true;

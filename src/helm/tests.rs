@@ -77,8 +77,8 @@ fn preparing_stops_at_each_chart() {
     };
     let (text, asked) = rendered(usize::MAX);
     text.expect("a chart");
-    // To bring values together, before and after its schema, and for its template.
-    assert_eq!(asked, 4 * CHARTS);
+    // To bring values together, before and after its schema, for its template, and for what that gives.
+    assert_eq!(asked, 5 * CHARTS);
     for times in 0..asked {
         let (text, asked) = rendered(times);
         assert_eq!(text.expect_err("no time").to_string(), template::Limit::Time.to_string(), "after {times}");

@@ -4,12 +4,12 @@ use crate::template::{List, Map, Value as GoValue};
 use crate::yaml::{Mapping, Value};
 
 /// Values as templates have them, in maps of their own.
-pub fn thaw(values: &Mapping) -> Map {
+pub(super) fn thaw(values: &Mapping) -> Map {
     values.iter().map(|(key, value)| (key.into(), thaw_value(value))).collect()
 }
 
 /// One value as templates have it.
-pub fn thaw_value(value: &Value) -> GoValue {
+pub(super) fn thaw_value(value: &Value) -> GoValue {
     match value {
         Value::Null => GoValue::Nil,
         Value::Bool(value) => (*value).into(),
@@ -23,7 +23,7 @@ pub fn thaw_value(value: &Value) -> GoValue {
 }
 
 /// Values of templates as data: what a schema looks at. What is no JSON is null.
-pub fn freeze(value: &GoValue) -> Value {
+pub(super) fn freeze(value: &GoValue) -> Value {
     match value {
         GoValue::Bool(value) => Value::Bool(*value),
         GoValue::Int(_, number) => Value::Int(*number),
@@ -40,7 +40,7 @@ pub fn freeze(value: &GoValue) -> Value {
 }
 
 /// A copy that shares nothing.
-pub fn copy(map: &Map) -> Map {
+pub(super) fn copy(map: &Map) -> Map {
     map.entries().iter().map(|(key, value)| (key.clone(), copy_value(value))).collect()
 }
 

@@ -13,7 +13,7 @@ use crate::view::Stop;
 
 /// A chart of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChartId(usize);
+pub(super) struct ChartId(usize);
 
 /// What `Chart.yaml` says, as far as preparing changes it.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ struct Node<'a> {
 
 /// Why values cannot be brought together.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum CoalesceError {
+pub(super) enum CoalesceError {
     /// Where a subchart's values should be, there is something else.
     #[error("type mismatch on {}: {}", .name.to_str(), printed("%t", .value))]
     TypeMismatch {
@@ -59,7 +59,7 @@ pub enum CoalesceError {
 pub(super) const VISITS_MAX: u32 = 20_000;
 
 /// The charts of one render, the root first. Copies of charts are made, none is ever removed.
-pub struct Tree<'a> {
+pub(super) struct Tree<'a> {
     nodes: Vec<Node<'a>>,
     heads: Vec<Head>,
     visits: Cell<u32>,
@@ -68,10 +68,10 @@ pub struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// The root chart.
-    pub const ROOT: ChartId = ChartId(0);
+    pub(super) const ROOT: ChartId = ChartId(0);
 
     /// A chart with all its subcharts, as they were loaded. They are looked at until `stop` is set.
-    pub fn new(chart: &'a Arc<Chart>, stop: &'a Stop) -> Self {
+    pub(super) fn new(chart: &'a Arc<Chart>, stop: &'a Stop) -> Self {
         let mut tree = Self { nodes: Vec::new(), heads: Vec::new(), visits: Cell::new(0), stop };
         tree.grow(chart, None);
         tree
@@ -89,50 +89,50 @@ impl<'a> Tree<'a> {
     }
 
     /// Counts a look at a chart; an error when there were too many, or the time limit was reached.
-    pub fn visit(&self) -> Result<(), CoalesceError> {
+    pub(super) fn visit(&self) -> Result<(), CoalesceError> {
         self.go_on()?;
         self.visits.set(self.visits.get().saturating_add(1));
         if self.visits.get() > VISITS_MAX { Err(CoalesceError::TooMany) } else { Ok(()) }
     }
 
     /// An error when the time limit was reached: the one with which templates end then.
-    pub fn go_on(&self) -> Result<(), Limit> {
+    pub(super) fn go_on(&self) -> Result<(), Limit> {
         if self.stop.is_set() { Err(Limit::Time) } else { Ok(()) }
     }
 
     /// When the render gives up.
-    pub fn stop(&self) -> &Stop {
+    pub(super) fn stop(&self) -> &Stop {
         self.stop
     }
 
     /// The chart itself.
-    pub fn chart(&self, id: ChartId) -> &'a Arc<Chart> {
+    pub(super) fn chart(&self, id: ChartId) -> &'a Arc<Chart> {
         self.node(id).chart
     }
 
     /// The name of this use: the alias, when it has one.
-    pub fn name(&self, id: ChartId) -> &str {
+    pub(super) fn name(&self, id: ChartId) -> &str {
         &self.head(id).name
     }
 
     /// The dependencies that are left. None when the chart has no list of them.
-    pub fn dependencies(&self, id: ChartId) -> Option<&[Dependency]> {
+    pub(super) fn dependencies(&self, id: ChartId) -> Option<&[Dependency]> {
         self.head(id).dependencies.as_deref()
     }
 
     /// Changes the dependencies.
-    pub fn set_dependencies(&mut self, id: ChartId, dependencies: Option<Vec<Dependency>>) {
+    pub(super) fn set_dependencies(&mut self, id: ChartId, dependencies: Option<Vec<Dependency>>) {
         let head = self.node(id).head;
         self.heads[head.0].dependencies = dependencies;
     }
 
     /// The charts directly below.
-    pub fn subcharts(&self, id: ChartId) -> &[ChartId] {
+    pub(super) fn subcharts(&self, id: ChartId) -> &[ChartId] {
         &self.node(id).subcharts
     }
 
     /// Puts charts below this one.
-    pub fn set_subcharts(&mut self, id: ChartId, subcharts: Vec<ChartId>) {
+    pub(super) fn set_subcharts(&mut self, id: ChartId, subcharts: Vec<ChartId>) {
         for &subchart in &subcharts {
             self.nodes[subchart.0].parent = Some(id);
         }
@@ -140,20 +140,20 @@ impl<'a> Tree<'a> {
     }
 
     /// The default values, in maps of their own.
-    pub fn values(&self, id: ChartId) -> Map {
+    pub(super) fn values(&self, id: ChartId) -> Map {
         let node = self.node(id);
         node.values.as_ref().map_or_else(|| thaw(&node.chart.values), copy)
     }
 
     /// Changes the default values.
-    pub fn set_values(&mut self, id: ChartId, values: Map) {
+    pub(super) fn set_values(&mut self, id: ChartId, values: Map) {
         self.nodes[id.0].values = Some(values);
     }
 
     /// Another use of a chart under the name that a dependency gives it.
     ///
     /// Its own subcharts are copied too, but share their heads and what is below them with those of the original.
-    pub fn use_as(&mut self, id: ChartId, name: &str) -> ChartId {
+    pub(super) fn use_as(&mut self, id: ChartId, name: &str) -> ChartId {
         let copy = self.copy(id);
         let head = HeadId(self.heads.len());
         self.heads.push(Head { name: name.to_owned(), dependencies: self.head(id).dependencies.clone() });
@@ -172,12 +172,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether this is no subchart.
-    pub fn is_root(&self, id: ChartId) -> bool {
+    pub(super) fn is_root(&self, id: ChartId) -> bool {
         self.node(id).parent.is_none()
     }
 
     /// The path of the chart in names of charts: `root/charts/sub`.
-    pub fn full_path(&self, id: ChartId) -> String {
+    pub(super) fn full_path(&self, id: ChartId) -> String {
         match self.node(id).parent {
             Some(parent) => format!("{}/charts/{}", self.full_path(parent), self.name(id)),
             None => self.name(id).to_owned(),
@@ -185,7 +185,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The custom resource definitions in `crds/` of a chart and then of its subcharts, with the paths that Helm shows.
-    pub fn crds(&self, id: ChartId) -> Vec<(String, &'a File)> {
+    pub(super) fn crds(&self, id: ChartId) -> Vec<(String, &'a File)> {
         let is_manifest = |file: &&File| {
             let extension = file.name.rsplit_once('.').map_or("", |(_, extension)| extension);
             file.name.starts_with("crds/") && ["yaml", "yml", "json"].iter().any(|e| extension.eq_ignore_ascii_case(e))

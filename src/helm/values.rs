@@ -11,7 +11,7 @@ use crate::yaml::{Limits, Mapping, Value, json, sigs};
 /// Why values can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot unmarshal yaml document: {message}")]
-pub struct ValuesError {
+pub(super) struct ValuesError {
     message: String,
     /// 1-based; 0 when unknown.
     pub line: u32,
@@ -28,7 +28,7 @@ const DOCUMENTS_PER_LOOK: usize = 1024;
 /// The last line has an end, also when the file has none: a block scalar there keeps it.
 ///
 /// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`.
-pub fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
+pub(super) fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let text = if text.ends_with(b"\n") { Cow::Borrowed(text) } else { Cow::Owned([text, b"\n"].concat()) };
     let mut values = Mapping::new();
@@ -85,7 +85,7 @@ fn documents(text: &[u8]) -> Vec<(&[u8], u32)> {
 }
 
 /// Puts `over` over `values`: maps merge key by key, all else is replaced, null too.
-pub fn merge(values: &mut Mapping, over: Mapping) {
+pub(super) fn merge(values: &mut Mapping, over: Mapping) {
     for (key, value) in over {
         match (values.get_mut(&key), value) {
             (Some(Value::Mapping(here)), Value::Mapping(over)) => merge(here, over),
@@ -97,13 +97,13 @@ pub fn merge(values: &mut Mapping, over: Mapping) {
 }
 
 /// Reads JSON, its errors in Go's words.
-pub fn parse_json(text: &str) -> Result<Value, String> {
+pub(super) fn parse_json(text: &str) -> Result<Value, String> {
     json::decode(text.as_bytes(), &Limits::default()).map_err(|error| error.to_string())
 }
 
 /// Makes all numbers floats.
 #[expect(clippy::cast_precision_loss, reason = "as JSON does in Go")]
-pub fn floats(value: &mut Value) {
+pub(super) fn floats(value: &mut Value) {
     match value {
         Value::Int(number) => *value = Value::Float(*number as f64),
         Value::Uint(number) => *value = Value::Float(*number as f64),

@@ -12,7 +12,7 @@ use crate::template::{
 use crate::yaml::quote;
 
 /// The type. Its methods win over keys of their names.
-pub static VALUES: MapType =
+pub(super) static VALUES: MapType =
     MapType { name: "common.Values", element: Element::Any, methods: Methods::of(|| &METHODS) };
 
 static METHODS: LazyLock<Functions> = LazyLock::new(|| {

@@ -32,7 +32,7 @@ struct Notice<'n> {
 /// # Errors
 ///
 /// The command could not be run, failed, or took too long, in words for a warning. Hydration does not depend on it.
-pub fn notify(repository: &Repository, outcome: Result<&Report, &str>) -> Result<(), String> {
+pub(crate) fn notify(repository: &Repository, outcome: Result<&Report, &str>) -> Result<(), String> {
     let options = Options::read(repository);
     let Some(command) = options.notify else { return Ok(()) };
     if outcome.is_ok_and(Report::is_empty) {

@@ -9,7 +9,7 @@ use crate::hydrate::{Access, Strictness};
 
 /// What an admin may set for this machine in git config. Nothing of it changes a byte of what is hydrated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// `hydrate.budget`, in seconds: how long a hook hydrates a backlog before it leaves the rest to a process of its
     /// own. 60 unless it is set.
     pub budget: Duration,
@@ -40,7 +40,7 @@ pub(super) fn bad_guard(repository: &Repository) -> Option<String> {
 
 impl Options {
     /// Reads git config. What is no number of seconds counts as not set.
-    pub fn read(repository: &Repository) -> Self {
+    pub(crate) fn read(repository: &Repository) -> Self {
         let seconds = |key: &str, default: u64| {
             let set = repository.config_number(key).and_then(|value| u64::try_from(value).ok());
             Duration::from_secs(set.unwrap_or(default))
@@ -59,7 +59,7 @@ impl Options {
 
 /// What becomes of a push of which something does not render: `hydrate.prePush`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PrePush {
+pub(super) enum PrePush {
     /// It is stopped; so it is unless anything is set.
     Block,
     /// It goes on, and the pusher is told.
@@ -70,7 +70,7 @@ pub enum PrePush {
 
 impl PrePush {
     /// Reads git config. Errors: neither `block`, `warn` nor `off`.
-    pub fn read(repository: &Repository) -> Result<Self, String> {
+    pub(super) fn read(repository: &Repository) -> Result<Self, String> {
         match repository.config("hydrate.prePush").as_deref() {
             None | Some("block") => Ok(Self::Block),
             Some("warn") => Ok(Self::Warn),
@@ -82,7 +82,7 @@ impl PrePush {
 
 /// Whether a push has to hydrate before it is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Strict {
+pub(crate) struct Strict {
     /// `hydrate.strict`: `touched` or `all`.
     pub strictness: Strictness,
     /// `hydrate.strictTimeLimit`, in seconds: how long that may take to find out. 60 unless it is set. What is found
@@ -97,7 +97,7 @@ pub struct Strict {
 /// A setting with a word that no one knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {value}: must be {expected}")]
-pub struct UnknownWord {
+pub(crate) struct UnknownWord {
     key: &'static str,
     value: String,
     expected: &'static str,
@@ -105,7 +105,7 @@ pub struct UnknownWord {
 
 impl UnknownWord {
     /// The line that sets the key to a valid value.
-    pub fn remedy(&self) -> String {
+    pub(crate) fn remedy(&self) -> String {
         let default = self.expected.split([',', ' ']).next().unwrap_or_default();
         format!("git config {} {default}", self.key)
     }
@@ -113,7 +113,7 @@ impl UnknownWord {
 
 impl Strict {
     /// Reads git config; none when pushes need not hydrate.
-    pub fn read(repository: &Repository) -> Result<Option<Self>, UnknownWord> {
+    pub(crate) fn read(repository: &Repository) -> Result<Option<Self>, UnknownWord> {
         let value = repository.config("hydrate.strict").unwrap_or_default();
         let strictness = match value.as_str() {
             "" | "off" | "false" | "no" | "0" => return Ok(None),
@@ -141,7 +141,7 @@ impl Strict {
 ///
 /// The pusher's name stands in the variable that `hydrate.pusherVariable` names: the hosting software sets it, and
 /// pushers must not be able to. Errors: a pattern that cannot be read.
-pub fn access(repository: &Repository) -> Result<Access, PatternError> {
+pub(crate) fn access(repository: &Repository) -> Result<Access, PatternError> {
     let variable = repository.config("hydrate.pusherVariable");
     Ok(Access {
         pusher: variable.and_then(|name| std::env::var(name).ok()),

@@ -30,7 +30,7 @@ struct Pushed {
 /// that of the dry repository, of tags, or of branches from which nothing is hydrated, goes on without a word.
 ///
 /// What keeps us from telling never stops a push.
-pub fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Read, machine: &Machine) -> bool {
+pub(crate) fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
     let mode = match PrePush::read(repository) {
         Ok(PrePush::Off) => return true,

@@ -22,7 +22,7 @@ use crate::wall::{self, Ended};
 ///
 /// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When no one can tell whether it
 /// touches what is guarded, it is refused: an admin who does not want that switches the guard off.
-pub fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
+pub(crate) fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
     match run(git_dir, stdin, machine, &mut console) {
         Ok(refusals) => {
@@ -138,7 +138,7 @@ fn run(
     if let Some(signal) = died {
         return Ok(undecided(&wall::died(signal), Vec::new(), &strict, console));
     }
-    match judge(&before, &after, pushed, quarantine.as_ref(), &strict, machine.isolation) {
+    match judge(&before, &after, pushed, quarantine.as_ref(), &strict, machine) {
         Ok(judgement) => Ok(judged(judgement, &strict, console)),
         Err(error) => Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
     }
@@ -160,10 +160,11 @@ fn judge(
     pushed: Vec<String>,
     quarantine: Option<&Quarantine>,
     strict: &Strict,
-    isolation: Isolation,
+    machine: &Machine,
 ) -> Result<Judgement, HydrateError> {
     let started = Instant::now();
-    let out_of_time = || started.elapsed() > strict.time_limit;
+    let time = strict.time_limit.saturating_sub(machine.used);
+    let out_of_time = || started.elapsed() > time;
     let cancel = before.renderers.cancel_flag();
     let pushed = Wake::Pushed(pushed);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -174,7 +175,7 @@ fn judge(
         latest: i64::try_from(now).unwrap_or(i64::MAX).saturating_add(DAY),
         quarantine,
     };
-    match Watch::start(isolation).within(strict.time_limit, &cancel, || hydrate::judge(&push)) {
+    match Watch::start(machine.isolation, None).within(time, &cancel, || hydrate::judge(&push)) {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(time_is_over(strict)),
         judged => judged,
     }

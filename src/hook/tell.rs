@@ -42,7 +42,7 @@ enum Untold {
 /// # Errors
 ///
 /// The host could not be notified, in words for a warning; the next run does it. Hydration does not depend on it.
-pub fn tell(repository: &Repository) -> Result<(), String> {
+pub(crate) fn tell(repository: &Repository) -> Result<(), String> {
     if is_telling() {
         return Ok(());
     }
@@ -52,7 +52,7 @@ pub fn tell(repository: &Repository) -> Result<(), String> {
 }
 
 /// The branches, by full name, that the host of the repository does not know as they are; none where no host has to be notified.
-pub fn untold(repository: &Repository) -> Vec<String> {
+pub(crate) fn untold(repository: &Repository) -> Vec<String> {
     let Some(host) = Host::named(repository) else { return Vec::new() };
     lines(repository, &host).map_or_else(|_| Vec::new(), |(_, lines)| lines.into_iter().map(|line| line.name).collect())
 }

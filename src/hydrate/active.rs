@@ -29,7 +29,7 @@ impl Active {
     /// Who made `active`, the branch that `staging` is promoted to.
     ///
     /// Errors: its tip cannot be read.
-    pub fn of(active: &BranchName, staging: &BranchName, found: &Snapshot<'_>) -> Result<Self, Error> {
+    pub(super) fn of(active: &BranchName, staging: &BranchName, found: &Snapshot<'_>) -> Result<Self, Error> {
         let Some(tip) = found.tip(active) else { return Ok(Self::Missing) };
         let is_of = |record: &BranchRecord| record.is_of(tip, found.buffer.repository());
         if found.records.get(active).is_some_and(is_of) {

@@ -3,7 +3,7 @@
 //! About the branches as they are: [`status()`], [`history`](History), [`explain()`], [`verify()`], [`recompute()`].
 //! About what hydrating would do:
 //! [`plan()`] renders nothing, [`preview()`] hydrates in memory. About one dry tree, whatever the branches show: [`list()`],
-//! [`check()`], [`adopt()`].
+//! [`check()`], [`adopt()`]; beside what runs in a cluster: [`compare_running()`].
 
 mod adopt;
 mod apps;
@@ -15,25 +15,32 @@ mod planned;
 mod preview;
 mod recomputed;
 mod repoint;
+mod running;
 mod single;
 mod status;
 mod vendor;
 mod verify;
 
-pub use adopt::{AdoptedApplication, Adoption, Asked, Cause, Unnamed, adopt};
-pub use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
-pub use check::{CheckFinding, Checked, Rule, Tree, check};
-pub use explain::{Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects};
-pub use foreign::{ForeignBranch, foreign};
-pub use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};
-pub use planned::{Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, plan};
-pub use preview::{
+pub(crate) use adopt::{
+    AdoptedApplication, Adoption, Asked, Cause, HydratorFile, Hydrators, Unnamed, adopt, source_hydrators,
+};
+pub(crate) use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
+pub(crate) use check::{CheckFinding, Checked, Rule, Tree, check};
+pub(crate) use explain::{
+    Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
+};
+pub(crate) use foreign::{ForeignBranch, foreign};
+pub(crate) use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};
+pub use planned::{Planned, plan};
+pub(crate) use planned::{PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
+pub(crate) use preview::{
     Against, End, FormerApplication, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath,
     is_production, preview,
 };
-pub use recomputed::recompute;
-pub use repoint::{Repointed, repointed};
-pub use single::{Single, render_named};
-pub use status::{BranchState, BranchStatus, Promotion, Restorable, problems, status};
-pub use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
-pub use verify::{Line, Verified, audited, lines, strayed, verify};
+pub(crate) use recomputed::recompute;
+pub(crate) use repoint::{Repointed, repointed};
+pub(crate) use running::{ComparedApplication, Running, RunningComparison, RunningResult, compare_running};
+pub(crate) use single::{Single, render_named};
+pub(crate) use status::{BranchState, BranchStatus, Promotion, Restorable, problems, status};
+pub(crate) use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
+pub(crate) use verify::{Line, Verified, audited, lines, strayed, verify};

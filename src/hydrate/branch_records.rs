@@ -24,11 +24,11 @@ use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repos
 use crate::metadata::Trailers;
 
 /// The ref whose tree holds the records, a file for each branch.
-pub const RECORDS_REF: &str = "refs/hydrate/branches";
+pub(crate) const RECORDS_REF: &str = "refs/hydrate/branches";
 
 /// What hydration knows of a branch that it made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BranchRecord {
+pub(crate) struct BranchRecord {
     /// The newest commit that hydration made on the branch, or found there when it was recorded first.
     pub tip: ObjectId,
     /// The dry branch that the tip was hydrated from.
@@ -37,8 +37,11 @@ pub struct BranchRecord {
     pub dry_commit: ObjectId,
     /// The other dry branches that share the branch, each with its dry commit that was hydrated last.
     pub others: BTreeMap<BranchName, ObjectId>,
-    /// The settings that the branch was brought up to date with last, whether or not that took a commit.
+    /// The settings that the branch was brought up to date with last, whether or not that took a commit; on a branch that
+    /// several dry branches share, what `dry_branch` writes.
     pub settings: Option<ObjectId>,
+    /// The same of what those of `others` write that were brought up to date with other settings.
+    pub other_settings: BTreeMap<BranchName, ObjectId>,
     /// The revision of the engine that made the tip.
     pub engine: u32,
     /// Whether hydration writes nothing but the empty commit that a missing sync branch starts with: a promoter writes it.
@@ -52,16 +55,64 @@ pub struct BranchRecord {
 impl BranchRecord {
     /// Whether a branch whose tip is `tip` is the recorded one: moved on by a promoter, or behind because a run was
     /// killed or an admin took it back.
-    pub fn is_of(&self, tip: ObjectId, repository: &Repository) -> bool {
+    pub(crate) fn is_of(&self, tip: ObjectId, repository: &Repository) -> bool {
         tip == self.tip || repository.is_ancestor(self.tip, tip) || repository.is_ancestor(tip, self.tip)
     }
 
     /// The dry commit of `dry_branch` that was hydrated onto the branch last.
-    pub fn dry_commit_of(&self, dry_branch: &BranchName) -> Option<ObjectId> {
+    pub(crate) fn dry_commit_of(&self, dry_branch: &BranchName) -> Option<ObjectId> {
         match *dry_branch == self.dry_branch {
             true => Some(self.dry_commit),
             false => self.others.get(dry_branch).copied(),
         }
+    }
+
+    /// The settings with which what `dry_branch` writes was brought up to date last.
+    pub(crate) fn settings_of(&self, dry_branch: &BranchName) -> Option<ObjectId> {
+        let other = self.other_settings.get(dry_branch).filter(|_| *dry_branch != self.dry_branch);
+        other.copied().or(self.settings)
+    }
+
+    /// The same record after `dry_branch`, one of those that share the branch, was brought up to date.
+    pub(crate) fn with(
+        mut self,
+        dry_branch: &BranchName,
+        dry_commit: Option<ObjectId>,
+        settings: Option<ObjectId>,
+    ) -> Self {
+        let dry_commit = dry_commit.or(self.dry_commit_of(dry_branch));
+        if *dry_branch == self.dry_branch {
+            self.keep_settings_of_others(settings);
+            (self.dry_commit, self.settings) = (dry_commit.unwrap_or(self.dry_commit), settings);
+            return self;
+        }
+        self.others.extend(dry_commit.map(|id| (dry_branch.clone(), id)));
+        match settings.filter(|id| self.settings != Some(*id)) {
+            Some(id) => drop(self.other_settings.insert(dry_branch.clone(), id)),
+            None => drop(self.other_settings.remove(dry_branch)),
+        }
+        self
+    }
+
+    /// Notes of each other dry branch with what settings it was brought up to date, before `settings` become those of
+    /// `dry_branch`.
+    fn keep_settings_of_others(&mut self, settings: Option<ObjectId>) {
+        for other in self.others.keys() {
+            match self.settings_of(other).filter(|id| settings != Some(*id)) {
+                Some(id) => drop(self.other_settings.insert(other.clone(), id)),
+                None => drop(self.other_settings.remove(other)),
+            }
+        }
+    }
+
+    /// The record of a newer commit of `dry_branch`, on a branch that it shares with those that this one names.
+    pub(crate) fn followed_by(self, mut newer: Self) -> Self {
+        newer.others = self.others.clone();
+        newer.others.insert(self.dry_branch.clone(), self.dry_commit);
+        newer.others.remove(&newer.dry_branch);
+        let settings = newer.others.keys().filter_map(|other| Some((other.clone(), self.settings_of(other)?)));
+        newer.other_settings = settings.filter(|(_, id)| newer.settings != Some(*id)).collect();
+        newer
     }
 
     /// The record of a branch that ends with a commit of hydration, as the commit says.
@@ -72,6 +123,7 @@ impl BranchRecord {
             dry_commit: trailers.dry_commit,
             others: BTreeMap::new(),
             settings: trailers.settings_commit,
+            other_settings: BTreeMap::new(),
             engine: trailers.engine,
             initial: commit.parents.is_empty(),
             made: Vec::new(),
@@ -92,6 +144,8 @@ struct Stored {
     others: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    other_settings: BTreeMap<String, String>,
     engine: u32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     initial: bool,
@@ -108,8 +162,9 @@ impl Stored {
             tip: record.tip.to_string(),
             dry_branch: record.dry_branch.to_string(),
             dry_sha: record.dry_commit.to_string(),
-            others: record.others.iter().map(|(branch, id)| (branch.to_string(), id.to_string())).collect(),
+            others: texts(&record.others),
             settings: record.settings.map(|id| id.to_string()),
+            other_settings: texts(&record.other_settings),
             engine: record.engine,
             initial: record.initial,
             made: record.made.iter().map(ObjectId::to_string).collect(),
@@ -120,13 +175,16 @@ impl Stored {
     fn read(&self) -> Option<(BranchName, BranchRecord)> {
         let name = |text: &str| BranchName::new(text).ok();
         let optional = |id: &Option<String>| id.as_deref().map(|id| object_id(id).ok_or(())).transpose().ok();
-        let others = self.others.iter().map(|(branch, id)| Some((name(branch)?, object_id(id)?)));
+        let ids = |ids: &BTreeMap<String, String>| {
+            ids.iter().map(|(branch, id)| Some((name(branch)?, object_id(id)?))).collect::<Option<_>>()
+        };
         let record = BranchRecord {
             tip: object_id(&self.tip)?,
             dry_branch: name(&self.dry_branch)?,
             dry_commit: object_id(&self.dry_sha)?,
-            others: others.collect::<Option<_>>()?,
+            others: ids(&self.others)?,
             settings: optional(&self.settings)?,
+            other_settings: ids(&self.other_settings)?,
             engine: self.engine,
             initial: self.initial,
             made: self.made.iter().map(|id| object_id(id)).collect::<Option<_>>()?,
@@ -136,9 +194,13 @@ impl Stored {
     }
 }
 
+fn texts(ids: &BTreeMap<BranchName, ObjectId>) -> BTreeMap<String, String> {
+    ids.iter().map(|(branch, id)| (branch.to_string(), id.to_string())).collect()
+}
+
 /// The records of a repository, with changes that are not written yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BranchRecords {
+pub(crate) struct BranchRecords {
     branches: BTreeMap<BranchName, BranchRecord>,
     /// The tree that they were read from; none when there was none.
     tree: Option<ObjectId>,
@@ -148,7 +210,7 @@ pub struct BranchRecords {
 
 impl BranchRecords {
     /// Reads the records in the tree of a commit of [`RECORDS_REF`].
-    pub fn read(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
+    pub(crate) fn read(tip: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
         let tree = buffer.commit(tip)?.tree;
         let mut branches = BTreeMap::new();
         for entry in buffer.tree(tree)? {
@@ -162,7 +224,7 @@ impl BranchRecords {
     }
 
     /// Finds what earlier versions made: branches whose newest commit of hydration has a note.
-    pub fn from_notes(
+    pub(crate) fn from_notes(
         names: &RefNames,
         refs: &Refs,
         notes: &mut Notes,
@@ -184,7 +246,7 @@ impl BranchRecords {
     }
 
     /// Adds what commits say of themselves, for branches without a record or with one of commits that are not here.
-    pub fn add_claims(&mut self, names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) {
+    pub(crate) fn add_claims(&mut self, names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) {
         for (name, tip) in refs.below(&names.read) {
             let Ok(branch) = BranchName::new(name) else { continue };
             let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
@@ -204,25 +266,27 @@ impl BranchRecords {
     }
 
     /// Whether there is no record at all.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.branches.is_empty()
     }
 
     /// The record of a branch.
-    pub fn get(&self, branch: &BranchName) -> Option<&BranchRecord> {
+    pub(crate) fn get(&self, branch: &BranchName) -> Option<&BranchRecord> {
         self.branches.get(branch)
     }
 
     /// All records, by branch.
-    pub fn iter(&self) -> impl Iterator<Item = (&BranchName, &BranchRecord)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&BranchName, &BranchRecord)> {
         self.branches.iter()
     }
 
     /// The newest settings that a branch was hydrated with and that are in the repository, and that branch.
-    pub fn newest_settings(&self, repository: &Repository) -> Option<(ObjectId, &BranchName)> {
+    pub(crate) fn newest_settings(&self, repository: &Repository) -> Option<(ObjectId, &BranchName)> {
         let mut newest: Option<(ObjectId, &BranchName)> = None;
-        for (branch, record) in self.iter() {
-            let Some(id) = record.settings.filter(|id| repository.has(*id)) else { continue };
+        let all = self.iter().flat_map(|(branch, record)| {
+            record.settings.iter().chain(record.other_settings.values()).map(move |id| (branch, *id))
+        });
+        for (branch, id) in all.filter(|(_, id)| repository.has(*id)) {
             if newest.is_none_or(|(known, _)| repository.is_ancestor(known, id)) {
                 newest = Some((id, branch));
             }
@@ -231,7 +295,7 @@ impl BranchRecords {
     }
 
     /// Records a branch.
-    pub fn set(&mut self, branch: BranchName, record: BranchRecord) {
+    pub(crate) fn set(&mut self, branch: BranchName, record: BranchRecord) {
         if self.branches.get(&branch) != Some(&record) || self.tree.is_none() {
             self.changed.push(branch.clone());
             self.branches.insert(branch, record);
@@ -239,14 +303,14 @@ impl BranchRecords {
     }
 
     /// Drops the record of a branch.
-    pub fn remove(&mut self, branch: &BranchName) {
+    pub(crate) fn remove(&mut self, branch: &BranchName) {
         if self.branches.remove(branch).is_some() {
             self.changed.push(branch.clone());
         }
     }
 
     /// The tree of the records as they are now; none when nothing changed.
-    pub fn write(&self, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
+    pub(crate) fn write(&self, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
         if self.changed.is_empty() {
             return Ok(None);
         }
@@ -358,7 +422,7 @@ pub(super) struct Engines {
 
 impl Engines {
     /// Reads the history of [`RECORDS_REF`], as far back as it is here.
-    pub fn read(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
+    pub(super) fn read(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
         let Some(tip) = tip else { return Ok(Self::default()) };
         let (mut made, mut older, mut seen) = (BTreeMap::new(), BTreeSet::new(), HashSet::new());
         let mut tips = BTreeSet::new();
@@ -380,23 +444,23 @@ impl Engines {
     }
 
     /// The revision that made a commit, if a record names the commit.
-    pub fn of(&self, commit: ObjectId) -> Option<u32> {
+    pub(super) fn of(&self, commit: ObjectId) -> Option<u32> {
         self.made.get(&commit).copied()
     }
 
     /// Whether a record names a commit: made by hydration, or found as its tip.
-    pub fn is_recorded(&self, commit: ObjectId) -> bool {
+    pub(super) fn is_recorded(&self, commit: ObjectId) -> bool {
         let is_older = self.older.as_ref().is_some_and(|tips| tips.contains(&commit));
         self.made.contains_key(&commit) || self.tips.contains(&commit) || is_older
     }
 
     /// The commits that hydration made, as recorded.
-    pub fn made(&self) -> impl Iterator<Item = ObjectId> {
+    pub(super) fn made(&self) -> impl Iterator<Item = ObjectId> {
         self.made.keys().copied()
     }
 
     /// Whether a commit was there before there were records.
-    pub fn is_older(&self, commit: ObjectId, repository: &Repository) -> bool {
+    pub(super) fn is_older(&self, commit: ObjectId, repository: &Repository) -> bool {
         self.older.as_ref().is_none_or(|tips| tips.iter().any(|tip| repository.is_ancestor(commit, *tip)))
     }
 }

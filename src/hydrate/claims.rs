@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
+use super::rules::files_of;
 use super::setup::RefNames;
 use super::standing::{Standing, provenance};
 use crate::application::BranchName;
@@ -64,9 +65,11 @@ fn merged(
     // Settings that led to those of now.
     let led_here = |id: &ObjectId| settings_commit.is_some_and(|now| buffer.repository().is_ancestor(*id, now));
     let others = kept.others.iter().filter(|(branch, _)| is_dry(branch));
+    let other_settings = kept.other_settings.iter().filter(|(branch, id)| is_dry(branch) && led_here(id));
     BranchRecord {
         settings: kept.settings.filter(led_here).or(claimed.settings),
         others: others.map(|(branch, id)| (branch.clone(), *id)).collect(),
+        other_settings: other_settings.map(|(branch, id)| (branch.clone(), *id)).collect(),
         ..kept.clone()
     }
 }
@@ -93,9 +96,27 @@ pub(super) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result
 /// The dry commits that branches of a repository say they were made from, as far as they are here.
 ///
 /// Errors: refs cannot be read.
-pub fn dry_commits_of_branches(repository: &Repository) -> Result<BTreeSet<ObjectId>, Error> {
+pub(crate) fn dry_commits_of_branches(repository: &Repository) -> Result<BTreeSet<ObjectId>, Error> {
+    of_branches(repository, |trailers| Some(trailers.dry_commit))
+}
+
+/// The commits of settings that branches of a repository say they were hydrated with last, as far as they are here and can
+/// be read as settings.
+///
+/// Errors: refs cannot be read.
+pub(crate) fn settings_of_branches(repository: &Repository) -> Result<BTreeSet<ObjectId>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    let mut found = of_branches(repository, |trailers| trailers.settings_commit)?;
+    found.retain(|id| files_of(Some(*id), &buffer).is_ok());
+    Ok(found)
+}
+
+fn of_branches(
+    repository: &Repository,
+    what: impl Fn(&Trailers) -> Option<ObjectId>,
+) -> Result<BTreeSet<ObjectId>, Error> {
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let claimed = refs.below("refs/heads/").filter_map(|(_, tip)| hydrated_below(tip, &buffer));
-    Ok(claimed.map(|(_, trailers)| trailers.dry_commit).filter(|dry| repository.has(*dry)).collect())
+    Ok(claimed.filter_map(|(_, trailers)| what(&trailers)).filter(|id| repository.has(*id)).collect())
 }

@@ -15,7 +15,7 @@ pub(super) struct Copies<'r> {
 
 impl<'r> Copies<'r> {
     /// Those of a dry branch, beside the branch that counts as the default one; without a dry branch it may be any.
-    pub fn new(rules: &'r Rules, dry_branch: Option<&BranchName>, default: Option<&BranchName>) -> Self {
+    pub(super) fn new(rules: &'r Rules, dry_branch: Option<&BranchName>, default: Option<&BranchName>) -> Self {
         let makers = rules.makers(dry_branch, default);
         let home =
             Home { repo_urls: makers.repo_urls, revisions: makers.revisions, is_beside_head: makers.is_beside_head };
@@ -23,17 +23,17 @@ impl<'r> Copies<'r> {
     }
 
     /// The same of a dry branch of `found`.
-    pub fn of(found: &'r Snapshot<'_>, dry_branch: &BranchName) -> Self {
+    pub(super) fn of(found: &'r Snapshot<'_>, dry_branch: &BranchName) -> Self {
         Self::new(&found.rules, Some(dry_branch), found.default_branch())
     }
 
-    pub fn copier(&self) -> Copier<'_> {
+    pub(super) fn copier(&self) -> Copier<'_> {
         let repo_urls = &self.rules.settings.repo_urls;
         Copier { rules: &self.rules.plain, repo_urls, home: &self.home }
     }
 
     /// What an Application renders, with copies in place of the Applications and ApplicationSets that are hydrated.
-    pub fn in_place(&self, parent: &Application, manifests: Vec<Manifest>) -> Vec<Manifest> {
+    pub(super) fn in_place(&self, parent: &Application, manifests: Vec<Manifest>) -> Vec<Manifest> {
         if self.rules.settings.applications_to.is_none() || self.rules.makes != Some(true) {
             return manifests;
         }

@@ -24,7 +24,7 @@ impl DryBranches {
     /// Without the setting: those from which branches were hydrated, as far as they exist; else the one that `HEAD`
     /// names, if it exists; else the only branch that was pushed. Before there were records, the setting named branches
     /// besides these, so they are added to it then.
-    pub fn find(
+    pub(super) fn find(
         wake: &Wake,
         names: &RefNames,
         refs: &Refs,
@@ -126,7 +126,7 @@ pub(super) fn settings_with(
 /// A commit of settings, all of which `files` are, on top of `parent`. It is the same commit wherever the same is kept.
 ///
 /// Errors: hydration cannot work with them, or the repository cannot be written.
-pub fn keep_settings(
+pub(crate) fn keep_settings(
     repository: &Repository,
     files: &SettingsFiles,
     parent: Option<ObjectId>,

@@ -62,23 +62,26 @@ struct OfBranch {
 
 impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
-    pub fn applications<'t>(&'t self, branch: &BranchName) -> impl Iterator<Item = &'t Arc<Application>> + use<'t> {
+    pub(super) fn applications<'t>(
+        &'t self,
+        branch: &BranchName,
+    ) -> impl Iterator<Item = &'t Arc<Application>> + use<'t> {
         self.by_branch.get(branch).into_iter().flat_map(|of| &of.applications)
     }
 
     /// The dry branch.
-    pub fn branch(&self) -> &BranchName {
+    pub(super) fn branch(&self) -> &BranchName {
         &self.branch
     }
 
     /// Whether it has no Application that asks to be hydrated, good or bad.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         let Discovered { applications, mistakes, broken, misspelt, .. } = &self.discovered;
         applications.is_empty() && mistakes.is_empty() && broken.is_empty() && misspelt.is_empty()
     }
 
     /// Whether nothing is wrong with any Application.
-    pub fn is_sound(&self) -> bool {
+    pub(super) fn is_sound(&self) -> bool {
         let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
         let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
         // A set that is not answered holds the branches that it fed, and no others.
@@ -87,7 +90,7 @@ impl DryTree {
     }
 
     /// What Applications have for revisions, and the branches that they name to be written.
-    pub fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+    pub(super) fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let applications = &self.discovered.applications;
         let destinations = applications.iter().flat_map(|app| [&app.sync_branch, app.environment_branch()]);
         let destinations: BTreeSet<&str> = destinations.map(BranchName::as_str).collect();
@@ -97,39 +100,39 @@ impl DryTree {
     }
 
     /// How many Applications it has, those that are not hydrated and those that others make among them.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.discovered.applications.len()
     }
 
     /// How many documents of its files are Applications, whether or not they count.
-    pub fn documents(&self) -> usize {
+    pub(super) fn documents(&self) -> usize {
         self.discovered.documents
     }
 
     /// The files that kustomizations name as patches.
-    pub fn patches(&self) -> &BTreeSet<RepoPath> {
+    pub(super) fn patches(&self) -> &BTreeSet<RepoPath> {
         &self.discovered.patches
     }
 
     /// The Applications that are hydrated from this dry branch.
-    pub fn hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(super) fn hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
         hydrated(&self.verdict, &self.discovered)
     }
 
     /// All Applications, those that are not hydrated among them.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Application>> {
         self.discovered.applications.iter()
     }
 
     /// The Applications that name another branch, which exists.
-    pub fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(super) fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
         let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
         let others = standings.filter(|(standing, _)| **standing == application::Standing::OtherBranch);
         others.map(|(_, application)| application)
     }
 
     /// The Applications that name something that does not move with a push, and the warnings that say so.
-    pub fn pinned(&self) -> impl Iterator<Item = (&Application, &Diagnostic)> {
+    pub(super) fn pinned(&self) -> impl Iterator<Item = (&Application, &Diagnostic)> {
         let findings = self.verdict.findings.iter().filter(|finding| !finding.is_kept_off);
         let about = findings.flat_map(|finding| finding.applications.iter().map(move |index| (index, finding)));
         about.filter_map(|(index, finding)| {
@@ -139,44 +142,44 @@ impl DryTree {
     }
 
     /// What this dry branch writes to `branch`.
-    pub fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
+    pub(super) fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
         self.applications(branch).map(|application| destination(application)).collect()
     }
 
     /// The paths on `active` that come with a staging branch, by which a promoter writes them.
-    pub fn promoted<'t>(&'t self, active: &BranchName) -> impl Iterator<Item = &'t RepoPath> + use<'t> {
+    pub(super) fn promoted<'t>(&'t self, active: &BranchName) -> impl Iterator<Item = &'t RepoPath> + use<'t> {
         let promoted = self.by_branch.get(active).into_iter().flat_map(|of| &of.promoted);
         promoted.map(|application| &application.sync_path)
     }
 
     /// Whether `branch` is written by a promoter alone.
-    pub fn is_active(&self, branch: &BranchName) -> bool {
+    pub(super) fn is_active(&self, branch: &BranchName) -> bool {
         self.promoted(branch).next().is_some() && self.applications(branch).next().is_none()
     }
 
     /// Whether the dry commit says that much may be removed from `branch`.
-    pub fn allows_removal(&self, branch: &BranchName) -> bool {
+    pub(super) fn allows_removal(&self, branch: &BranchName) -> bool {
         self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
     }
 
     /// The makers that are not answered.
-    pub fn unanswered(&self) -> impl Iterator<Item = &Unanswered> {
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = &Unanswered> {
         self.discovered.unanswered.iter()
     }
 
     /// What is wrong with files of which it is not known which Applications they hold.
-    pub fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
+    pub(super) fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
         self.discovered.broken.iter().map(|broken| &broken.diagnostic)
     }
 
     /// The makers that are answered neither here nor at `before`.
-    pub fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
+    pub(super) fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
         let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);
         self.discovered.unanswered.iter().filter(move |unanswered| at(&unanswered.by))
     }
 
     /// Warnings of the sets that made Applications of a branch before, and make none at all now.
-    pub fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
+    pub(super) fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
         let is_by =
             |application: &Application, by: &By| application.maker.as_ref().is_some_and(|maker| maker.by == *by);
         let emptied = self.discovered.sets.iter().filter_map(|found| {
@@ -190,7 +193,7 @@ impl DryTree {
     }
 
     /// The Applications that made others of a branch before and were not looked into here.
-    pub fn silent_parents(&self, former: &Former) -> Vec<&Application> {
+    pub(super) fn silent_parents(&self, former: &Former) -> Vec<&Application> {
         let made = former.applications.iter().filter_map(|application| application.maker.as_ref());
         let made_by: BTreeSet<&By> = made.flat_map(|maker| maker.parents()).collect();
         if made_by.is_empty() {
@@ -206,42 +209,42 @@ impl DryTree {
     }
 
     /// Whether it has an Application that a maker names as its parent.
-    pub fn has_parent(&self, parent: &By) -> bool {
+    pub(super) fn has_parent(&self, parent: &By) -> bool {
         self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
     }
 
     /// Whether an Application was rendered for what it makes.
-    pub fn is_parent(&self, application: &Application) -> bool {
+    pub(super) fn is_parent(&self, application: &Application) -> bool {
         let parent = Parent::of(application);
         let mut expanded = self.discovered.expanded.iter();
         expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal())
     }
 
     /// The ApplicationSet in a file that makes an Application; none for another maker.
-    pub fn written_set(&self, maker: &Maker) -> Option<&ApplicationSet> {
+    pub(super) fn written_set(&self, maker: &Maker) -> Option<&ApplicationSet> {
         let mut sets = self.discovered.sets.iter().filter(|found| found.file.0 == maker.file);
         sets.find(|found| found.set.by() == maker.by).map(|found| &*found.set)
     }
 
     /// Whether it has something that makes Applications for us, if that is on.
-    pub fn has_makers(&self) -> bool {
+    pub(super) fn has_makers(&self) -> bool {
         let Discovered { applications, sets, unanswered, .. } = &self.discovered;
         !sets.is_empty() || !unanswered.is_empty() || applications.iter().any(|application| application.maker.is_some())
     }
 
     /// Whether it is not known what some file or set of it makes, so that it matters what fed a branch before.
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         !self.discovered.broken.is_empty() || !self.discovered.unanswered.is_empty()
     }
 
     /// What the Applications follow from that others make, or that lists of clusters say something of.
-    pub fn expanded(&self) -> &[Expanded] {
+    pub(super) fn expanded(&self) -> &[Expanded] {
         &self.discovered.expanded
     }
 
     /// What is wrong with the Applications of one branch, before anything is rendered. Of those that are in each
     /// other's way, at least one is not paused.
-    pub fn mistakes(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
+    pub(super) fn mistakes(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
         let applications = &self.discovered.applications;
         let ours = |index: &usize| applications.get(*index).is_some_and(|app| app.environment_branch() == branch);
         let active = |index: &usize| applications.get(*index).is_some_and(|app| !app.paused);
@@ -263,7 +266,7 @@ impl DryTree {
 
     /// The limits of this machine that keep from knowing which Applications one branch has: they say nothing about the dry
     /// commit.
-    pub fn limits(&self, former: &Former) -> Vec<Diagnostic> {
+    pub(super) fn limits(&self, former: &Former) -> Vec<Diagnostic> {
         let limits = self.holding(former).filter(|unanswered| unanswered.is_limit);
         limits.map(|unanswered| unanswered.diagnostic.clone()).collect()
     }
@@ -278,7 +281,12 @@ impl DryTree {
     /// which an Application of this branch seems to have left: near misses of `sourceHydrator`, URLs of other repositories,
     /// revisions that do not exist, destinations that are refused, settings by which nothing is made any more. What is
     /// wrong in `explained` files is known to be about others.
-    pub fn unread(&self, branch: &BranchName, former: &Former, explained: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
+    pub(super) fn unread(
+        &self,
+        branch: &BranchName,
+        former: &Former,
+        explained: &BTreeSet<RepoPath>,
+    ) -> Vec<Diagnostic> {
         let fed = |mistake: &&Diagnostic| {
             let file = mistake.span.as_ref().map(|span| &span.path);
             file.is_some_and(|file| former.feeds(file) && !explained.contains(file))
@@ -299,14 +307,22 @@ impl DryTree {
             let identity = (application.namespace.as_ref(), &application.name);
             names.contains(&identity) && !former.is_elsewhere(application, branch)
         };
-        let elsewhere = self.verdict.findings.iter().filter(|found| {
+        let elsewhere = self.verdict.findings.iter().filter(|found| found.is_kept_off).filter_map(|found| {
             let mut about = found.applications.iter().filter_map(|index| self.judged(*index));
-            about.any(|(application, standing)| {
-                let is_here = standing == application::Standing::Hydrated && application.environment_branch() == branch;
-                found.is_kept_off && !is_here && explains(application)
-            })
+            let gone = about.find(|(application, standing)| {
+                let is_here =
+                    *standing == application::Standing::Hydrated && application.environment_branch() == branch;
+                !is_here && explains(application)
+            });
+            let (application, to) = gone.map(|(application, _)| (application, application.environment_branch()))?;
+            let mistake = found.diagnostic.as_error();
+            // What is in the way is on another branch.
+            let is_theirs = found.applications.len() > 1 && to != branch;
+            let text =
+                || format!("`{}` moves to `{to}`, which does not take it: {}", application.name, mistake.message);
+            Some(if is_theirs { Diagnostic { message: text(), ..mistake.clone() } } else { mistake })
         });
-        unread.extend(elsewhere.map(|found| found.diagnostic.as_error()));
+        unread.extend(elsewhere);
         let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
         unread.extend(gone.filter(|gone| self.is_not_asked(gone)).filter_map(|gone| gone.not_made()));
         unread
@@ -326,7 +342,7 @@ impl DryTree {
     /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
     /// `fed` tells whether what fed a branch when it was hydrated last is such: a file by an Application that it held, a set
     /// by one that it made. What never fed any is odd, when it is a set.
-    pub fn problems(
+    pub(super) fn problems(
         &self,
         is_known: impl Fn(&BranchName) -> bool,
         fed: impl Fn(&dyn Fn(&Former) -> bool) -> bool,
@@ -390,7 +406,7 @@ pub(super) struct DryTrees<'a> {
 
 impl<'a> DryTrees<'a> {
     /// The files of a dry tree: whoever looks at it again soon finds its directories read.
-    pub fn files(&mut self, tree: ObjectId, repository: &'a Repository) -> Rc<TreeFiles<'a>> {
+    pub(super) fn files(&mut self, tree: ObjectId, repository: &'a Repository) -> Rc<TreeFiles<'a>> {
         let root = ContentId::new(tree.as_bytes());
         let known = self.files.iter().position(|files| files.root() == root).map(|place| self.files.remove(place));
         let files = known.unwrap_or_else(|| Rc::new(TreeFiles::new(repository, tree)));
@@ -402,7 +418,7 @@ impl<'a> DryTrees<'a> {
     }
 
     /// The Applications of a dry commit, taken for one of the dry branch `head`.
-    pub fn read(
+    pub(super) fn read(
         &mut self,
         dry: ObjectId,
         head: &DryHead,
@@ -422,7 +438,7 @@ impl<'a> DryTrees<'a> {
     }
 
     /// The same by other settings.
-    pub fn read_by(
+    pub(super) fn read_by(
         &mut self,
         former: &Rules,
         dry: ObjectId,
@@ -490,28 +506,28 @@ impl<'a> DryTrees<'a> {
     }
 
     /// A dry commit that was read already, for whichever dry branch.
-    pub fn known(&self, dry: ObjectId) -> Option<&Rc<DryTree>> {
+    pub(super) fn known(&self, dry: ObjectId) -> Option<&Rc<DryTree>> {
         self.known.get(&dry)
     }
 
     /// All that were read.
-    pub fn all(&self) -> impl Iterator<Item = (ObjectId, &Rc<DryTree>)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (ObjectId, &Rc<DryTree>)> {
         self.known.iter().map(|(id, tree)| (*id, tree))
     }
 
     /// How many were read.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.known.len()
     }
 
     /// Forgets what was read, since the rules are others now, or it is too much.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.known.clear();
         self.files.clear();
     }
 
     /// Takes over what was read for another run.
-    pub fn extend(&mut self, others: Self) {
+    pub(super) fn extend(&mut self, others: Self) {
         self.known.extend(others.known);
     }
 }

@@ -28,7 +28,7 @@ struct Past {
 
 impl Freezes {
     /// Whether settings after `before`, up to `tip`, freeze a branch, be it over or not.
-    pub fn since(
+    pub(super) fn since(
         &self,
         tip: ObjectId,
         before: Option<ObjectId>,
@@ -40,7 +40,7 @@ impl Freezes {
     }
 
     /// The date of the first of the settings up to `tip` that freeze a branch one after the other.
-    pub fn start(&self, tip: ObjectId, branch: &BranchName, buffer: &ObjectBuffer<'_>) -> Option<Time> {
+    pub(super) fn start(&self, tip: ObjectId, branch: &BranchName, buffer: &ObjectBuffer<'_>) -> Option<Time> {
         let frozen = self.line(tip, buffer).take_while(|(_, past)| past.frozen.names(branch));
         frozen.last().map(|(_, past)| past.date)
     }

@@ -6,7 +6,7 @@ mod guard;
 mod settings;
 mod strict;
 
-pub use foreseen::fulfil;
-pub use guard::{Access, RefUpdate, guard, stale};
-pub use settings::unusable_settings;
-pub use strict::{DAY, Judgement, Push, Strictness, judge};
+pub(crate) use foreseen::fulfil;
+pub(crate) use guard::{Access, RefUpdate, guard, stale};
+pub(crate) use settings::unusable_settings;
+pub(crate) use strict::{DAY, Judgement, Push, Strictness, judge};

@@ -61,14 +61,17 @@ pub(super) fn records(
         Ok(None) => (BranchRecords::from_notes(names, refs, notes, buffer)?, None),
         Err(fault) => (BranchRecords::from_notes(names, refs, notes, buffer)?, Some(fault)),
     };
-    if names.believes_commits {
+    // A server that found its dry branches has recorded what it made: a clone of one without records knows that there is
+    // nothing.
+    let has_made_none = names.is_of_clone() && refs.get(RECORDS_REF).is_none() && !settings.dry_branches.is_empty();
+    if names.believes_commits && !has_made_none {
         records.add_claims(names, refs, buffer);
     }
     Ok((records, fault))
 }
 
 /// The dry branches of a repository: those of the setting, else those that it should have.
-pub fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, HydrateError> {
+pub(crate) fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let rules = Rules::read(&refs, &buffer)?;
@@ -85,10 +88,10 @@ pub(super) fn recorded_notes(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<N
 }
 
 /// The key in git's configuration that names the remote of the dry repository, where it is not the one to be expected.
-pub const REMOTE: &str = "hydrate.remote";
+pub(crate) const REMOTE: &str = "hydrate.remote";
 
 /// The remote of the dry repository: the one that [`REMOTE`] names, else the only one, else `origin`.
-pub fn dry_remote(repository: &Repository) -> Option<String> {
+pub(crate) fn dry_remote(repository: &Repository) -> Option<String> {
     let remotes = repository.remotes();
     repository.config(REMOTE).or_else(|| match &remotes[..] {
         [only] => Some(only.clone()),
@@ -98,7 +101,7 @@ pub fn dry_remote(repository: &Repository) -> Option<String> {
 
 /// Of `branches` by name, those that hold what hydration wrote, as their commits say: environment branches, and the sync
 /// branches of staging branches.
-pub fn hydrated_branches(
+pub(crate) fn hydrated_branches(
     branches: &BTreeMap<String, ObjectId>,
     buffer: &ObjectBuffer<'_>,
 ) -> BTreeMap<String, ObjectId> {

@@ -26,26 +26,31 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// As they were read.
-    pub fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
+    pub(super) fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
         Self { notes, failures, faults, newest_dry: None, believes_failures: true }
     }
 
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
-    pub fn known_failure(&self, name: &BranchName, dry: ObjectId, settings: Option<ObjectId>) -> Option<&Failure> {
+    pub(super) fn known_failure(
+        &self,
+        name: &BranchName,
+        dry: ObjectId,
+        settings: Option<ObjectId>,
+    ) -> Option<&Failure> {
         let settings = settings.map(|id| id.to_string());
         let found = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
         found.filter(|failure| self.believes_failures && failure.behind.is_empty())
     }
 
     /// What was wrong with the Applications that stayed behind when a branch was hydrated from this dry commit.
-    pub fn left_behind(&self, name: &BranchName, dry: ObjectId) -> Vec<Diagnostic> {
+    pub(super) fn left_behind(&self, name: &BranchName, dry: ObjectId) -> Vec<Diagnostic> {
         let dry_sha = dry.to_string();
         let is_it = |failure: &&Failure| failure.dry_sha == dry_sha && !failure.behind.is_empty();
         self.failures.of(name).iter().find(is_it).map(|failure| failure.diagnostics.clone()).unwrap_or_default()
     }
 
     /// Records that a dry commit does not hydrate onto a branch, or onto the paths `behind` of it.
-    pub fn record_failure(
+    pub(super) fn record_failure(
         &mut self,
         name: &BranchName,
         head: &DryHead,
@@ -66,7 +71,7 @@ impl Ledger {
     }
 
     /// Notes that a branch whose tip is `tip` now shows a dry commit; of the dry branch `shared`, where several share it.
-    pub fn reached(
+    pub(super) fn reached(
         &mut self,
         name: &BranchName,
         tip: Option<ObjectId>,
@@ -89,7 +94,7 @@ pub(super) struct Faults(BTreeMap<&'static str, String>);
 
 impl Faults {
     /// What a ref holds; none when it cannot be read.
-    pub fn read<T>(
+    pub(super) fn read<T>(
         &mut self,
         name: &'static str,
         refs: &Refs,
@@ -103,17 +108,17 @@ impl Faults {
     }
 
     /// Leaves a ref alone from here on.
-    pub fn give_up(&mut self, name: &'static str, why: &Error) {
+    pub(super) fn give_up(&mut self, name: &'static str, why: &Error) {
         self.0.insert(name, chain(why));
     }
 
     /// Whether a ref can be used.
-    pub fn allows(&self, name: &str) -> bool {
+    pub(super) fn allows(&self, name: &str) -> bool {
         !self.0.contains_key(name)
     }
 
     /// What to tell of it.
-    pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
+    pub(super) fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
         self.0.iter().map(|(name, why)| {
             let what = format!("`{name}` stays as it is, without what this push would add: {why}");
             Diagnostic::warning(what).hint("`git hydrate doctor` on the server explains how to fix it")

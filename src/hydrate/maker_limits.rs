@@ -19,7 +19,7 @@ use crate::view::View;
 
 /// What the cache knows of such makers, and what was found out since.
 #[derive(Debug, Default)]
-pub struct MakerLimits {
+pub(super) struct MakerLimits {
     /// None until somebody asks.
     known: RefCell<Option<Known>>,
     has_new: Cell<bool>,
@@ -29,7 +29,7 @@ pub struct MakerLimits {
 
 /// The same for the makers of one dry tree.
 #[derive(Debug)]
-pub struct Remembered<'a> {
+pub(super) struct Remembered<'a> {
     limits: &'a MakerLimits,
     repository: &'a Repository,
     /// An id of all that limits depend on beside makers and dry trees.
@@ -38,17 +38,17 @@ pub struct Remembered<'a> {
 
 impl MakerLimits {
     /// Tries again what reached a limit in an earlier run.
-    pub fn retry(&self) {
+    pub(super) fn retry(&self) {
         self.is_retried.set(true);
     }
 
     /// What is known by these rules, and with these renderers.
-    pub fn by<'a>(&'a self, rules: &Rules, renderers: &Renderers, repository: &'a Repository) -> Remembered<'a> {
+    pub(super) fn by<'a>(&'a self, rules: &Rules, renderers: &Renderers, repository: &'a Repository) -> Remembered<'a> {
         Remembered { limits: self, repository, context: rules.context(renderers) }
     }
 
     /// Leaves for the next run what this one found out.
-    pub fn write(&self, repository: &Repository) {
+    pub(super) fn write(&self, repository: &Repository) {
         if let (true, Some(known), Some(cache)) = (self.has_new.get(), &*self.known.borrow(), cache(repository)) {
             // Whoever finds nothing finds it out again.
             drop(cache.save_maker_limits(known));
@@ -58,23 +58,23 @@ impl MakerLimits {
 
 impl Remembered<'_> {
     /// The limit that a maker reached in an earlier run, and would reach in the tree of `view`.
-    pub fn find(&self, id: &str, view: &View<'_>) -> Option<MakerLimit> {
+    pub(super) fn find(&self, id: &str, view: &View<'_>) -> Option<MakerLimit> {
         self.within(|known| known.of(id).find(|limit| view.confirms(&limit.reads).unwrap_or(false)).cloned())
     }
 
     /// Whether this run found out what was not known.
-    pub fn has_new(&self) -> bool {
+    pub(super) fn has_new(&self) -> bool {
         self.limits.has_new.get()
     }
 
     /// Notes that a maker reached a limit.
-    pub fn add(&self, limit: MakerLimit) {
+    pub(super) fn add(&self, limit: MakerLimit) {
         self.within(|known| known.add(limit));
         self.limits.has_new.set(true);
     }
 
     /// Notes that a maker reached none.
-    pub fn clear(&self, id: &str) {
+    pub(super) fn clear(&self, id: &str) {
         let was_known = self.within(|known| {
             let was_known = known.of(id).next().is_some();
             known.forget(id);
@@ -86,14 +86,14 @@ impl Remembered<'_> {
     }
 
     /// The id of an Application that others may be made by.
-    pub fn of_parent(&self, parent: &Application) -> String {
+    pub(super) fn of_parent(&self, parent: &Application) -> String {
         let (file, index, cluster) = (&parent.file, parent.index, &parent.cluster);
         let ids = (parent.fingerprint(), parent.placement());
         self.id(&format!("parent {file:?} {index} {ids:?} {cluster:?}"))
     }
 
     /// The id of a set.
-    pub fn of_set(&self, found: &FoundSet, question: &Question) -> String {
+    pub(super) fn of_set(&self, found: &FoundSet, question: &Question) -> String {
         // The limits of the machine do not depend on what other sets have left.
         let question = Question { limits: Limits::default(), ..question.clone() };
         self.id(&format!("set {:?} {} {question:?}", found.file, found.ordinal))

@@ -25,7 +25,7 @@ pub(super) struct Making<'a> {
 
 impl Rules {
     /// Renders and expands what makes Applications of a dry commit, and remembers nothing.
-    pub fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
+    pub(super) fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
         Making { settings: &self.settings, renderers, dry_commit, limits: None }
     }
 }
@@ -37,7 +37,7 @@ impl Making<'_> {
     }
 
     /// Whether a maker reached a limit in this run.
-    pub fn has_new_limits(&self) -> bool {
+    pub(super) fn has_new_limits(&self) -> bool {
         self.limits.as_ref().is_some_and(Remembered::has_new)
     }
 

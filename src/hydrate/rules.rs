@@ -30,7 +30,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Reads the settings of a repository.
-    pub fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
+    pub(super) fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
         let doing = || format!("reading {SETTINGS_REF}, which `git hydrate doctor` on the server explains how to fix");
         if refs.is_broken(SETTINGS_REF) {
             return Err(git::Error::message(doing()).into());
@@ -44,13 +44,13 @@ impl Rules {
     }
 
     /// The same in a repository from which nothing was hydrated yet, or something was.
-    pub fn in_repository(mut self, is_new: bool) -> Self {
+    pub(super) fn in_repository(mut self, is_new: bool) -> Self {
         self.makes = self.settings.made_applications.or(is_new.then_some(true));
         self
     }
 
     /// Whether the same Applications are found in a dry tree, and the same ones of them are hydrated.
-    pub fn finds_as(&self, others: &Self) -> bool {
+    pub(super) fn finds_as(&self, others: &Self) -> bool {
         self.applications == others.applications
             && self.plain == others.plain
             && self.makes == others.makes
@@ -58,17 +58,17 @@ impl Rules {
     }
 
     /// The same, where what others make is hydrated if it is by `others`, as long as no setting says so.
-    pub fn making_as(self, others: &Self) -> Self {
+    pub(super) fn making_as(self, others: &Self) -> Self {
         Self { makes: self.makes.or(others.makes), ..self }
     }
 
     /// What lists say of clusters in a tree.
-    pub fn clusters(&self, view: &View<'_>) -> Lists {
+    pub(super) fn clusters(&self, view: &View<'_>) -> Lists {
         Lists::read(view, &self.settings.clusters)
     }
 
     /// An id of all that results depend on beside Applications and dry trees.
-    pub fn context(&self, renderers: &Renderers) -> String {
+    pub(super) fn context(&self, renderers: &Renderers) -> String {
         let settings = self.id.map(|id| id.to_string());
         let (version, bounds) = (env!("CARGO_PKG_VERSION"), renderers.bounds());
         let digest = Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"));
@@ -79,7 +79,7 @@ impl Rules {
     /// make others. Without a dry branch it may be any.
     ///
     /// Errors: a repository that cannot be read, or tools that cannot be run.
-    pub fn discover(
+    pub(super) fn discover(
         &self,
         discovery: &mut Discovery,
         files: &dyn Files,
@@ -106,7 +106,7 @@ impl Rules {
     }
 
     /// What the makers of a dry branch are told.
-    pub fn makers(&self, dry_branch: Option<&BranchName>, head: Option<&BranchName>) -> Makers {
+    pub(super) fn makers(&self, dry_branch: Option<&BranchName>, head: Option<&BranchName>) -> Makers {
         let settings = &self.settings;
         let branches = dry_branch.map_or(&settings.dry_branches[..], std::slice::from_ref);
         let revisions = branches.iter().flat_map(|branch| [branch.to_string(), format!("refs/heads/{branch}")]);
@@ -130,13 +130,13 @@ impl Rules {
     }
 
     /// Reads the settings that a commit holds.
-    pub fn at(commit: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
+    pub(super) fn at(commit: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
         let (id, files) = files_of(commit, buffer)?;
         Ok(Self { id, ..Self::of(&files)? })
     }
 
     /// Makes rules of a folder of settings.
-    pub fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
+    pub(super) fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
         let settings = Settings::read(files)?;
         let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
         let applications = Patterns::new(&settings.applications).map_err(wrong)?;
@@ -148,7 +148,7 @@ impl Rules {
 }
 
 /// The settings of a repository as files, and the commit that holds them; none when there are none.
-pub fn settings_files(
+pub(crate) fn settings_files(
     refs: &Refs,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<(Option<ObjectId>, SettingsFiles), HydrateError> {
@@ -156,7 +156,7 @@ pub fn settings_files(
 }
 
 /// The same of the settings that a commit holds.
-pub fn files_of(
+pub(crate) fn files_of(
     commit: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<(Option<ObjectId>, SettingsFiles), HydrateError> {
@@ -182,7 +182,11 @@ pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
 }
 
 /// What engines are told about the dry commit that they render.
-pub fn render_context<'c>(settings: &'c Settings, files: &'c dyn Files, dry_commit: &'c str) -> render::Context<'c> {
+pub(super) fn render_context<'c>(
+    settings: &'c Settings,
+    files: &'c dyn Files,
+    dry_commit: &'c str,
+) -> render::Context<'c> {
     render::Context {
         files,
         profile: settings.profile.into(),

@@ -8,6 +8,7 @@
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
 mod astray;
+mod base;
 mod branch;
 mod by_changes;
 mod by_everything;
@@ -27,6 +28,7 @@ mod moved;
 mod moves;
 mod other_branches;
 mod output;
+mod overwritten;
 mod pipeline;
 mod plan;
 mod recorded;
@@ -38,6 +40,7 @@ mod state;
 mod stopped;
 mod takeover;
 mod touched;
+mod unnamed;
 mod unproven;
 mod untouched;
 
@@ -47,9 +50,11 @@ use super::setup::Setup;
 use crate::git::{self, Lock, Refs, Repository};
 use crate::settings::Settings;
 
-pub use recorded::record_branches;
-pub use request::{CommitRequest, commit};
+pub(crate) use recorded::record_branches;
+pub use request::CommitRequest;
+pub(crate) use request::commit;
 
+pub(super) use base::learn_base;
 pub(super) use branch::{Branch, initial};
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
@@ -60,12 +65,12 @@ pub(super) use stopped::Stopped;
 pub(super) use takeover::left_alone;
 
 /// The lock file of a repository: whoever hydrates holds it.
-pub fn lock_path(repository: &Repository) -> std::path::PathBuf {
+pub(crate) fn lock_path(repository: &Repository) -> std::path::PathBuf {
     repository.common_dir().join("hydrate.lock")
 }
 
 /// Waits for the lock of a repository, as [`Lock::acquire`] does.
-pub fn lock(
+pub(crate) fn lock(
     repository: &Repository,
     waiting: impl FnMut(std::time::Duration) -> bool,
 ) -> Result<Option<Lock>, git::Error> {
@@ -74,7 +79,7 @@ pub fn lock(
 
 /// Writes what a repository needs before its first push: its dry branches where they can be found, and records of what
 /// earlier versions made. [`Report::notes`] says what. The caller holds the repository's lock.
-pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
+pub(crate) fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     let settled = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
         run.found.check_settings_ref()?;
         if !run.found.dry_branches.is_empty() {
@@ -87,7 +92,7 @@ pub fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
 }
 
 /// The settings with what the first hydration of a repository would add to them.
-pub fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError> {
+pub(crate) fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError> {
     let found = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
         let heads = run.found.heads();
         learn::learn(&mut run, &heads)?;
@@ -104,13 +109,13 @@ pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
 }
 
 /// The same of refs that the caller has read since it holds the lock.
-pub fn hydrate_seen(setup: &Setup<'_>, refs: Refs) -> Result<Report, HydrateError> {
+pub(crate) fn hydrate_seen(setup: &Setup<'_>, refs: Refs) -> Result<Report, HydrateError> {
     tries(setup, Again::default(), Some(refs))
 }
 
 /// What is done again that is left alone otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Again {
+pub(crate) struct Again {
     /// What reached a limit of this machine in an earlier run is tried again, although nothing that it was rendered from has
     /// changed.
     pub retry: bool,
@@ -119,7 +124,7 @@ pub struct Again {
 }
 
 /// The same with more than is done by itself.
-pub fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateError> {
+pub(crate) fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateError> {
     tries(setup, again, None)
 }
 

@@ -65,6 +65,11 @@ impl RefNames {
         self.read == Self::server().read
     }
 
+    /// Whether the branches are what a clone fetched of its remote.
+    pub fn is_of_clone(&self) -> bool {
+        self.read.starts_with("refs/remotes/")
+    }
+
     /// Those of a clone of `remote`, which writes below `prefix`.
     pub fn client(remote: &str, prefix: &str) -> Self {
         Self {
@@ -125,7 +130,7 @@ pub trait Observer: Sync {
 
 /// Hears nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Silent;
+pub(super) struct Silent;
 
 impl Observer for Silent {
     fn rendering(&self, _dry_commit: &str, _total: usize) {}

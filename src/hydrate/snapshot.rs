@@ -51,12 +51,16 @@ impl<'a> Snapshot<'a> {
     /// of another run already.
     ///
     /// Errors: what hydration cannot do without. Notes, failures and records that cannot be read are faults of the ledger.
-    pub fn read(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<(Self, Ledger), HydrateError> {
+    pub(super) fn read(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<(Self, Ledger), HydrateError> {
         Self::of(setup, setup.repository.refs()?, buffer)
     }
 
     /// The same of refs that were read already.
-    pub fn of(setup: &'a Setup<'a>, mut refs: Refs, buffer: ObjectBuffer<'a>) -> Result<(Self, Ledger), HydrateError> {
+    pub(super) fn of(
+        setup: &'a Setup<'a>,
+        mut refs: Refs,
+        buffer: ObjectBuffer<'a>,
+    ) -> Result<(Self, Ledger), HydrateError> {
         refs.remove(&branch_records::gone(&setup.refs, &refs, &buffer));
         let rules = Rules::read(&refs, &buffer)?;
         let mut faults = Faults::default();
@@ -103,7 +107,7 @@ impl<'a> Snapshot<'a> {
     /// others would be found, and what is frozen would move.
     ///
     /// Errors: [`HydrateError::SettingsLost`].
-    pub fn check_settings_ref(&self) -> Result<(), HydrateError> {
+    pub(super) fn check_settings_ref(&self) -> Result<(), HydrateError> {
         let names = &self.setup.refs;
         let is_certain = names.is_of_server() && names.believes_records && self.has_records();
         if !is_certain || self.refs.get(SETTINGS_REF).is_some() || self.refs.is_broken(SETTINGS_REF) {
@@ -116,17 +120,17 @@ impl<'a> Snapshot<'a> {
     }
 
     /// A tree of a hydrated branch.
-    pub fn tree_of(&self, tree: ObjectId) -> HydratedTree<'_> {
+    pub(super) fn tree_of(&self, tree: ObjectId) -> HydratedTree<'_> {
         HydratedTree::new(&self.buffer, &self.listings, tree)
     }
 
     /// The tip of a branch.
-    pub fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
+    pub(super) fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
         self.setup.refs.tip(&self.refs, branch)
     }
 
     /// Whether a branch is the one for copies of Applications, and has nothing else yet.
-    pub fn is_for_copies(&self, branch: &BranchName) -> Result<bool, git::Error> {
+    pub(super) fn is_for_copies(&self, branch: &BranchName) -> Result<bool, git::Error> {
         if self.rules.settings.applications_to.as_ref() != Some(branch) {
             return Ok(false);
         }
@@ -136,7 +140,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// How a branch is whose tip is `tip`.
-    pub fn standing(
+    pub(super) fn standing(
         &self,
         branch: &BranchName,
         tip: ObjectId,
@@ -152,44 +156,44 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.
-    pub fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
+    pub(super) fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
         let now = self.setup.now?;
         let of = |name: &BranchName| self.rules.settings.frozen.of(name, now);
         of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
     }
 
     /// Whether a branch that was hydrated with the settings `before` was frozen at some time since.
-    pub fn was_frozen(&self, branch: &BranchName, before: Option<ObjectId>) -> bool {
+    pub(super) fn was_frozen(&self, branch: &BranchName, before: Option<ObjectId>) -> bool {
         let settings = self.refs.get(SETTINGS_REF).filter(|_| before != self.rules.id);
         settings.is_some_and(|tip| self.freezes.since(tip, before, branch, &self.buffer))
     }
 
     /// The date of the settings since which a branch is frozen without a break.
-    pub fn frozen_since(&self, branch: &BranchName) -> Option<Time> {
+    pub(super) fn frozen_since(&self, branch: &BranchName) -> Option<Time> {
         self.freezes.start(self.refs.get(SETTINGS_REF)?, branch, &self.buffer)
     }
 
     /// The branch that `HEAD` means in an Application: the first dry branch that exists.
-    pub fn default_branch(&self) -> Option<&BranchName> {
+    pub(super) fn default_branch(&self) -> Option<&BranchName> {
         let exists = |branch: &&BranchName| self.tip(branch).is_some();
         self.dry_branches.iter().find(exists).or(self.dry_branches.first())
     }
 
     /// The same for the tree of a dry branch: one that is gone was the default one, by the settings or as far as anybody can
     /// tell now.
-    pub fn default_branch_for<'b>(&'b self, dry_branch: &'b BranchName) -> Option<&'b BranchName> {
+    pub(super) fn default_branch_for<'b>(&'b self, dry_branch: &'b BranchName) -> Option<&'b BranchName> {
         let is_first = self.rules.settings.dry_branches.first() == Some(dry_branch);
         let was_default = self.has_left(dry_branch) || (is_first && self.tip(dry_branch).is_none());
         if was_default { Some(dry_branch) } else { self.default_branch() }
     }
 
     /// The dry branches that the wake-up asks for, with their tips.
-    pub fn heads(&self) -> Vec<DryHead> {
+    pub(super) fn heads(&self) -> Vec<DryHead> {
         self.heads_of(&self.setup.wake)
     }
 
     /// The dry branches that are looked at whatever is pushed.
-    pub fn every_dry_branch(&self) -> BTreeSet<BranchName> {
+    pub(super) fn every_dry_branch(&self) -> BTreeSet<BranchName> {
         self.heads_of(&Wake::Pushed(Vec::new())).into_iter().map(|head| head.branch).collect()
     }
 
@@ -199,42 +203,42 @@ impl<'a> Snapshot<'a> {
 
     /// Whether a dry branch is gone and leaves its environment branches to others: it does not exist, and the settings do
     /// not name it any more. Whoever may delete a branch decides nothing by that.
-    pub fn has_left(&self, dry_branch: &BranchName) -> bool {
+    pub(super) fn has_left(&self, dry_branch: &BranchName) -> bool {
         let named = &self.rules.settings.dry_branches;
         let is_unnamed = !named.contains(dry_branch) && (!named.is_empty() || self.setup.refs.believes_commits);
         is_unnamed && self.tip(dry_branch).is_none()
     }
 
     /// Whether something was pushed to a branch that others are hydrated from.
-    pub fn was_pushed_to(&self) -> bool {
+    pub(super) fn was_pushed_to(&self) -> bool {
         let Wake::Pushed(pushed) = &self.setup.wake else { return false };
         let is_known = |branch: &String| self.dry_branches.iter().any(|dry_branch| dry_branch.as_str() == branch);
         !self.environments.is_empty() && pushed.iter().any(is_known)
     }
 
     /// The environment branches that were hydrated from a dry branch.
-    pub fn hydrated_from(&self, dry_branch: &BranchName) -> impl Iterator<Item = &BranchName> {
+    pub(super) fn hydrated_from(&self, dry_branch: &BranchName) -> impl Iterator<Item = &BranchName> {
         self.environments.iter().filter(move |(_, from)| *from == dry_branch).map(|(branch, _)| branch)
     }
 
     /// The notes as they are in the repository; none when there are none at all.
-    pub fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
+    pub(super) fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
         let Some(tip) = self.refs.get(NOTES_REF) else { return Ok(None) };
         Notes::open(Some(self.buffer.commit(tip)?.tree), &self.buffer).map(Some)
     }
 
     /// Whether the repository has records of branches, and is not told by notes or commits alone.
-    pub fn has_records(&self) -> bool {
+    pub(super) fn has_records(&self) -> bool {
         self.refs.get(RECORDS_REF).is_some()
     }
 
     /// Which revision of the engine made which commit.
-    pub fn engines(&self) -> Result<Engines, git::Error> {
+    pub(super) fn engines(&self) -> Result<Engines, git::Error> {
         Engines::read(self.refs.get(RECORDS_REF), &self.buffer)
     }
 
     /// Whether other settings than `before` hold now, as far as they can change what is hydrated.
-    pub fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
+    pub(super) fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
         if before == self.rules.id {
             return Ok(false);
         }
@@ -243,13 +247,13 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The URL of this repository, as the first Application of a branch names it.
-    pub fn repo_url<'u>(&'u self, first: Option<&'u Application>) -> &'u str {
+    pub(super) fn repo_url<'u>(&'u self, first: Option<&'u Application>) -> &'u str {
         let first = first.map(|application| application.dry.repo_url.as_str());
         first.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
     }
 
     /// What the rules over all Applications need to know beside them, by the settings of now or other ones.
-    pub fn with_context<T>(
+    pub(super) fn with_context<T>(
         &self,
         rules: &Rules,
         head: &DryHead,

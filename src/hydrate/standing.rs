@@ -14,7 +14,7 @@ const ANCESTORS_MAX: usize = 1000;
 
 /// An environment branch that exists, as its record, its note and its files show it.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub(super) struct Standing {
     /// The commit it points at.
     pub tip: Commit,
     /// The dry commit that it was last hydrated from, if that is known.
@@ -29,7 +29,7 @@ pub struct Standing {
 
 /// Who made an environment branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub(super) enum Origin {
     /// Hydration, as it recorded.
     Ours(Box<BranchRecord>),
     /// Nobody yet: its tree is empty.
@@ -43,7 +43,7 @@ pub enum Origin {
 impl Standing {
     /// Reads how `branch` stands, whose tip is `tip`. On a branch that several dry branches share, `dry_branch` is the
     /// one that counts.
-    pub fn read(
+    pub(super) fn read(
         branch: &BranchName,
         tip: ObjectId,
         dry_branch: &BranchName,
@@ -85,12 +85,12 @@ impl Standing {
             let told = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
             told.filter(is_commit).or(recorded)
         };
-        let settings = record.and_then(|record| record.settings);
+        let settings = record.and_then(|record| record.settings_of(dry_branch));
         Ok(Self { tip: commit, dry, settings, noted: note.is_some(), origin })
     }
 
     /// The record of the branch, when it is ours.
-    pub fn record(&self) -> Option<&BranchRecord> {
+    pub(super) fn record(&self) -> Option<&BranchRecord> {
         match &self.origin {
             Origin::Ours(record) => Some(record),
             Origin::Empty | Origin::Adopted | Origin::Foreign => None,
@@ -98,7 +98,7 @@ impl Standing {
     }
 
     /// The tree of our newest commit, when others put theirs on top of it since the branch was hydrated last.
-    pub fn made_below(&self, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
+    pub(super) fn made_below(&self, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
         let is_below = |record: &&BranchRecord| {
             record.tip != self.tip.id && buffer.repository().is_ancestor(record.tip, self.tip.id)
         };
@@ -107,7 +107,7 @@ impl Standing {
     }
 
     /// The dry branch that writes to this branch, when it is ours.
-    pub fn dry_branch(&self) -> Option<&BranchName> {
+    pub(super) fn dry_branch(&self) -> Option<&BranchName> {
         self.record().map(|record| &record.dry_branch)
     }
 }
@@ -125,7 +125,7 @@ pub(super) fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) 
 /// branch.
 ///
 /// Errors: the repository.
-pub fn hydrated_commit(repository: &Repository, id: ObjectId) -> Result<Option<Trailers>, Error> {
+pub(crate) fn hydrated_commit(repository: &Repository, id: ObjectId) -> Result<Option<Trailers>, Error> {
     let buffer = ObjectBuffer::new(repository);
     let commit = buffer.commit(id)?;
     let is_hydrated =
@@ -169,7 +169,7 @@ pub(super) fn line<'a>(tip: &Commit, buffer: &'a ObjectBuffer<'_>) -> impl Itera
 
 /// The directory whose `hydrator.metadata` stands for the whole of what `path` belongs to: the root, or the directory
 /// that a promotion strategy promotes on its own.
-pub fn metadata_dir(settings: &Settings, branch: &BranchName, path: &RepoPath) -> RepoPath {
+pub(super) fn metadata_dir(settings: &Settings, branch: &BranchName, path: &RepoPath) -> RepoPath {
     let active = settings.active_paths(branch).iter().find(|active| path.starts_with(active));
     active.cloned().unwrap_or_default()
 }

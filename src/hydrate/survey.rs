@@ -14,7 +14,7 @@ use crate::settings::Settings;
 
 /// What a repository asks for.
 #[derive(Debug)]
-pub struct Survey {
+pub(crate) struct Survey {
     /// The branches that its Applications name, those that are deployed and those for staging.
     pub branches: BTreeSet<BranchName>,
     /// Its Applications that are hydrated, each with its dry branch.
@@ -29,13 +29,13 @@ pub struct Survey {
 /// Whether the settings that branches were hydrated with are still there.
 ///
 /// Errors: [`HydrateError::SettingsLost`], or what keeps that from being found out.
-pub fn check_settings_ref(setup: &Setup<'_>) -> Result<(), HydrateError> {
+pub(crate) fn check_settings_ref(setup: &Setup<'_>) -> Result<(), HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     found.check_settings_ref()
 }
 
 /// What the Applications and settings of a repository ask for.
-pub fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
+pub(crate) fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut trees = DryTrees::default();
     let heads = found.heads();
@@ -71,7 +71,7 @@ pub(super) struct Named {
 
 impl Named {
     /// A branch that hydration writes from `dry_branch`.
-    pub fn environment(dry_branch: &BranchName) -> Self {
+    pub(super) fn environment(dry_branch: &BranchName) -> Self {
         Self {
             dry_branch: dry_branch.clone(),
             is_environment: true,
@@ -81,7 +81,7 @@ impl Named {
     }
 
     /// Whether somebody else made `branch`, the sync branch of staging branches.
-    pub fn is_foreign_active(&self, branch: &BranchName, found: &Snapshot<'_>) -> Result<bool, git::Error> {
+    pub(super) fn is_foreign_active(&self, branch: &BranchName, found: &Snapshot<'_>) -> Result<bool, git::Error> {
         let made = self.staging.iter().map(|staging| Active::of(branch, staging, found));
         let made = made.collect::<Result<Vec<_>, _>>()?;
         Ok(!made.is_empty() && made.iter().all(|made| *made == Active::Foreign))

@@ -8,14 +8,14 @@ use crate::metadata::ENGINE_REVISION;
 use super::rules::Rules;
 
 /// The cache of a repository, unless git config `hydrate.cache` is false.
-pub fn cache(repository: &Repository) -> Option<Cache> {
+pub(super) fn cache(repository: &Repository) -> Option<Cache> {
     let wanted = repository.config_bool("hydrate.cache").unwrap_or(true);
     wanted.then(|| Cache::new(repository.common_dir().join("hydrate").join("cache"), repository.shared()))
 }
 
 /// What the cache knows of such trees, and what was found out since.
 #[derive(Debug, Default)]
-pub struct UnsearchedTrees {
+pub(super) struct UnsearchedTrees {
     /// None until somebody asks.
     known: Option<Unsearched>,
     has_new: bool,
@@ -23,18 +23,18 @@ pub struct UnsearchedTrees {
 
 impl UnsearchedTrees {
     /// Why a dry tree is not searched by these rules; none when that is not known.
-    pub fn why(&mut self, tree: ObjectId, rules: &Rules, repository: &Repository) -> Option<&Diagnostic> {
+    pub(super) fn why(&mut self, tree: ObjectId, rules: &Rules, repository: &Repository) -> Option<&Diagnostic> {
         self.known(repository).why(&id(tree, rules))
     }
 
     /// Notes why a dry tree is not searched by these rules.
-    pub fn add(&mut self, tree: ObjectId, rules: &Rules, repository: &Repository, why: &Diagnostic) {
+    pub(super) fn add(&mut self, tree: ObjectId, rules: &Rules, repository: &Repository, why: &Diagnostic) {
         self.known(repository).add(id(tree, rules), why.clone());
         self.has_new = true;
     }
 
     /// Leaves for the next run what this one found out.
-    pub fn write(&self, repository: &Repository) {
+    pub(super) fn write(&self, repository: &Repository) {
         if let (true, Some(known), Some(cache)) = (self.has_new, &self.known, cache(repository)) {
             // Whoever finds nothing finds it out again.
             drop(cache.save_unsearched(known));

@@ -7,7 +7,7 @@ use crate::yaml::{Value, json};
 
 /// What a `Chart.lock` or `requirements.lock` says.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ChartLock {
+pub(crate) struct ChartLock {
     /// Name, repository and version of each dependency.
     pub dependencies: Vec<(String, String, String)>,
     digest: String,
@@ -16,7 +16,7 @@ pub struct ChartLock {
 /// `Chart.yaml` has changed since the lock file was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the lock file ({lock}) is out of sync with the dependencies file ({file})")]
-pub struct StaleLock {
+pub(crate) struct StaleLock {
     /// The lock file.
     pub lock: &'static str,
     /// The file that it was made from.
@@ -25,7 +25,7 @@ pub struct StaleLock {
 
 impl ChartLock {
     /// Reads a lock file; of what is no mapping nothing.
-    pub fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let items = value.get("dependencies").and_then(Value::as_sequence).unwrap_or_default();
         let dependency = |item: &Value| (text(item, "name"), text(item, "repository"), text(item, "version"));
@@ -35,7 +35,7 @@ impl ChartLock {
     /// An error unless it was written for these dependencies of a `Chart.yaml`.
     ///
     /// Reference: helm 4.2.3 internal/resolver/resolver.go `HashReq`, `HashV2Req`.
-    pub fn check(&self, requested: &[Value], is_v1: bool) -> Result<(), StaleLock> {
+    pub(crate) fn check(&self, requested: &[Value], is_v1: bool) -> Result<(), StaleLock> {
         let (lock, file) = match is_v1 {
             true => ("requirements.lock", "requirements.yaml"),
             false => ("Chart.lock", "Chart.yaml"),

@@ -22,7 +22,7 @@ pub struct InputFile {
 ///
 /// `find . -type f -printf '%P\0' | sort -z | xargs -0 sha256sum | sha256sum` in the directory gives the same. It does not
 /// depend on how an archive was packed, nor on git's own hash.
-pub fn digest(files: &[InputFile]) -> String {
+pub(crate) fn digest(files: &[InputFile]) -> String {
     let mut sorted: Vec<&InputFile> = files.iter().collect();
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
     let mut text = String::new();
@@ -53,7 +53,7 @@ pub(super) fn at(view: &View<'_>, path: &RepoPath) -> Result<Option<String>, Vie
 }
 
 /// The files of an input that is kept at a path.
-pub fn files(view: &View<'_>, path: &RepoPath) -> Result<Vec<InputFile>, ViewError> {
+pub(crate) fn files(view: &View<'_>, path: &RepoPath) -> Result<Vec<InputFile>, ViewError> {
     let id = view.content_id(path)?;
     let mut files = Vec::new();
     if view.kind(path)? == Some(Kind::File) {

@@ -8,7 +8,7 @@ use crate::path::RepoPath;
 use crate::view::{View, ViewError};
 
 /// The inputs that a dry tree keeps.
-pub struct Kept<'v> {
+pub(crate) struct Kept<'v> {
     view: &'v View<'v>,
     lock: Option<Arc<Lock>>,
 }
@@ -68,7 +68,7 @@ pub(crate) const VENDOR: &str = "run `git hydrate vendor` and commit what it wri
 
 impl<'v> Kept<'v> {
     /// Reads the lock file of a tree.
-    pub fn read(view: &'v View<'v>) -> Result<Self, Unusable> {
+    pub(crate) fn read(view: &'v View<'v>) -> Result<Self, Unusable> {
         let path = lock_path();
         let id = match view.content_id(&path) {
             Ok(id) => id,
@@ -91,17 +91,17 @@ impl<'v> Kept<'v> {
     }
 
     /// What the lock file says; none when there is none.
-    pub fn lock(&self) -> Option<&Lock> {
+    pub(crate) fn lock(&self) -> Option<&Lock> {
         self.lock.as_deref()
     }
 
     /// Whether an input is listed.
-    pub fn lists(&self, key: &Key) -> bool {
+    pub(crate) fn lists(&self, key: &Key) -> bool {
         self.entry(key).is_some()
     }
 
     /// An error where inputs are used that are not in the directory that the settings name.
-    pub fn misplaced(&self, dir: &InputsDir) -> Result<(), Unusable> {
+    pub(crate) fn misplaced(&self, dir: &InputsDir) -> Result<(), Unusable> {
         match self.lock().filter(|lock| lock.uses_dir() && lock.dir() != dir) {
             Some(lock) => Err(Unusable::Misplaced(lock.dir().path().clone(), dir.path().clone())),
             None => Ok(()),
@@ -109,12 +109,12 @@ impl<'v> Kept<'v> {
     }
 
     /// Where an input is that no tool looks for itself.
-    pub fn place(&self, key: &Key) -> RepoPath {
+    pub(crate) fn place(&self, key: &Key) -> RepoPath {
         self.lock().map_or_else(|| InputsDir::default().place(key), |lock| lock.dir().place(key))
     }
 
     /// Where the files of an input are that no tool looks for itself.
-    pub fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
+    pub(crate) fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = self.place(key);
         self.is_real(&place)?;
@@ -132,7 +132,7 @@ impl<'v> Kept<'v> {
     }
 
     /// Where a directory of a git repository is, and where the repository.
-    pub fn directory(&self, key: &Key, directory: &RepoPath) -> Result<(RepoPath, RepoPath), Unusable> {
+    pub(crate) fn directory(&self, key: &Key, directory: &RepoPath) -> Result<(RepoPath, RepoPath), Unusable> {
         let place = self.find(key)?;
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         if !entry.directories.iter().any(|kept| directory.starts_with(kept)) {
@@ -142,7 +142,7 @@ impl<'v> Kept<'v> {
     }
 
     /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to `root`.
-    pub fn holds(&self, key: &Key, root: &RepoPath, path: &RepoPath) -> Result<(), Unusable> {
+    pub(crate) fn holds(&self, key: &Key, root: &RepoPath, path: &RepoPath) -> Result<(), Unusable> {
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = self.place(key);
         if place != *root {
@@ -159,7 +159,7 @@ impl<'v> Kept<'v> {
     }
 
     /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
-    pub fn judge(&self, path: &RepoPath, wanted: &Key) -> Result<(), Unusable> {
+    pub(crate) fn judge(&self, path: &RepoPath, wanted: &Key) -> Result<(), Unusable> {
         let Some(entry) = self.lock.as_ref().and_then(|lock| lock.at(path)) else { return Ok(()) };
         if entry.key != *wanted {
             let (path, kept, wanted) = (path.clone(), entry.key.clone(), wanted.clone());
@@ -174,7 +174,7 @@ impl<'v> Kept<'v> {
 }
 
 /// An error unless the files at one place of an input are those that it had.
-pub fn check(view: &View<'_>, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
+pub(crate) fn check(view: &View<'_>, entry: &Entry, path: &RepoPath) -> Result<(), Unusable> {
     let found = content::at(view, path)?;
     if found.as_ref() == Some(&entry.content) {
         return Ok(());

@@ -219,7 +219,7 @@ pub fn is_exact_version(text: &str) -> bool {
 }
 
 /// Whether git and the tools that start it take this for a branch, a tag or a commit and for nothing else.
-pub fn is_reference(text: &str) -> bool {
+pub(super) fn is_reference(text: &str) -> bool {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+');
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(is_inside)

@@ -25,7 +25,7 @@ const ENTRIES_MAX: usize = 20_000;
 
 /// What is kept of one input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// What it is asked for by.
     pub key: Key,
     /// What that meant: the version of a chart, the commit of a git repository; empty for a file.
@@ -42,7 +42,7 @@ pub struct Entry {
 
 /// What a lock file says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Lock {
+pub(crate) struct Lock {
     entries: BTreeMap<Key, Entry>,
     /// Which input is at a place where a tool looks for it.
     at: BTreeMap<RepoPath, Key>,
@@ -101,7 +101,7 @@ const FIELDS: [&str; 9] = ["kind", "url", "name", "want", "version", "origin", "
 
 impl Lock {
     /// Reads a lock file.
-    pub fn parse(text: &[u8]) -> Result<Self, LockError> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, LockError> {
         let wrong = |line: usize, reason: &str| LockError {
             line: u32::try_from(line + 1).unwrap_or(u32::MAX),
             reason: reason.to_owned(),
@@ -159,7 +159,7 @@ impl Lock {
     /// is at its places, else ours.
     ///
     /// Errors: a side is no lock file.
-    pub fn merged(text: &[u8], fits: impl Fn(&Entry, &[RepoPath]) -> bool) -> Result<Self, LockError> {
+    pub(crate) fn merged(text: &[u8], fits: impl Fn(&Entry, &[RepoPath]) -> bool) -> Result<Self, LockError> {
         let text = String::from_utf8_lossy(text);
         let (mut merged, theirs) =
             (Self::parse(side(&text, true).as_bytes())?, Self::parse(side(&text, false).as_bytes())?);
@@ -177,7 +177,7 @@ impl Lock {
     }
 
     /// The text of the file.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_owned();
         if self.in_dir > 0 && self.dir != InputsDir::default() {
             // Writing into a string cannot fail.
@@ -208,27 +208,27 @@ impl Lock {
     }
 
     /// What is kept, in the order of keys.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values()
     }
 
     /// What is kept of an input.
-    pub fn get(&self, key: &Key) -> Option<&Entry> {
+    pub(crate) fn get(&self, key: &Key) -> Option<&Entry> {
         self.entries.get(key)
     }
 
     /// The directory of the inputs that no tool looks for at a place of its own.
-    pub fn dir(&self) -> &InputsDir {
+    pub(crate) fn dir(&self) -> &InputsDir {
         &self.dir
     }
 
     /// Whether there are such inputs.
-    pub fn uses_dir(&self) -> bool {
+    pub(crate) fn uses_dir(&self) -> bool {
         self.in_dir > 0
     }
 
     /// Names another directory for them, and says what was where and is to be where.
-    pub fn move_to(&mut self, dir: InputsDir) -> Vec<(RepoPath, RepoPath)> {
+    pub(crate) fn move_to(&mut self, dir: InputsDir) -> Vec<(RepoPath, RepoPath)> {
         let old = std::mem::replace(self, Self { dir, ..Self::default() });
         let mut moved = Vec::new();
         for mut entry in old.entries.into_values() {
@@ -247,17 +247,17 @@ impl Lock {
     }
 
     /// Everything that the repository has of an input that is listed here.
-    pub fn places(&self, entry: &Entry) -> Vec<RepoPath> {
+    pub(crate) fn places(&self, entry: &Entry) -> Vec<RepoPath> {
         if entry.at.is_empty() { vec![self.dir.place(&entry.key)] } else { entry.at.clone() }
     }
 
     /// The input that is kept at a path where a tool looks for it.
-    pub fn at(&self, path: &RepoPath) -> Option<&Entry> {
+    pub(crate) fn at(&self, path: &RepoPath) -> Option<&Entry> {
         self.entries.get(self.at.get(path)?)
     }
 
     /// Adds what is kept of an input, in place of what was.
-    pub fn insert(&mut self, mut entry: Entry) {
+    pub(crate) fn insert(&mut self, mut entry: Entry) {
         for paths in [&mut entry.at, &mut entry.directories] {
             paths.sort();
             paths.dedup();
@@ -269,7 +269,7 @@ impl Lock {
     }
 
     /// Forgets an input.
-    pub fn remove(&mut self, key: &Key) -> Option<Entry> {
+    pub(crate) fn remove(&mut self, key: &Key) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
         self.in_dir -= usize::from(self.is_in_dir(&entry));
         for place in &entry.at {
@@ -281,7 +281,7 @@ impl Lock {
     }
 
     /// Whether nothing is kept.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }

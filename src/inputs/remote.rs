@@ -5,7 +5,7 @@
 use crate::go::url::{Part, Url, unescape};
 
 /// Whether Kustomize fetches this over HTTP when a file is wanted (kustomize `HasRemoteFileScheme`).
-pub fn is_url(text: &str) -> bool {
+pub(crate) fn is_url(text: &str) -> bool {
     Url::parse(text.as_bytes()).is_ok_and(|url| url.scheme == b"http" || url.scheme == b"https")
 }
 

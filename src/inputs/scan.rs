@@ -14,7 +14,7 @@ use crate::yaml::{self, Limits, Node, Value};
 
 /// A directory that is rendered.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub(crate) enum Source {
     /// A chart.
     Chart(RepoPath),
     /// A chart that an Application names by its repository, and where it is looked for.
@@ -28,7 +28,7 @@ pub enum Source {
 
 /// What is needed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Need {
+pub(crate) enum Need {
     /// A chart, at a path where a tool looks for it.
     Chart(Key, RepoPath),
     /// A directory of a git repository.
@@ -41,7 +41,7 @@ pub enum Need {
 
 /// Who needs it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Use {
+pub(crate) struct Use {
     /// The name of the Application.
     pub application: String,
     /// Where the input is named.
@@ -50,7 +50,7 @@ pub struct Use {
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub(crate) struct Found {
     /// What is needed, and by whom.
     pub needs: BTreeMap<Need, Vec<Use>>,
     /// What is needed and cannot be an input.
@@ -61,7 +61,7 @@ pub struct Found {
 const FILES_MAX: usize = 100_000;
 
 /// Reads sources of one dry tree.
-pub struct Scan<'v> {
+pub(crate) struct Scan<'v> {
     view: &'v View<'v>,
     kept: Kept<'v>,
     application: String,
@@ -79,12 +79,12 @@ struct Site<'s> {
 
 impl<'v> Scan<'v> {
     /// Nothing found yet.
-    pub fn new(view: &'v View<'v>, kept: Kept<'v>) -> Self {
+    pub(crate) fn new(view: &'v View<'v>, kept: Kept<'v>) -> Self {
         Self { view, kept, application: String::new(), seen: BTreeSet::new(), read: 0, found: Found::default() }
     }
 
     /// Adds what the source of an Application needs; `span` is where it is named.
-    pub fn add(&mut self, application: &str, source: &Source, span: &Span) {
+    pub(crate) fn add(&mut self, application: &str, source: &Source, span: &Span) {
         application.clone_into(&mut self.application);
         self.seen.clear();
         match source {
@@ -107,13 +107,13 @@ impl<'v> Scan<'v> {
     }
 
     /// Adds a file that an Application names by a URL.
-    pub fn add_file(&mut self, application: &str, url: &str, span: Span) {
+    pub(crate) fn add_file(&mut self, application: &str, url: &str, span: Span) {
         application.clone_into(&mut self.application);
         self.file_of(url, span);
     }
 
     /// What was found.
-    pub fn finish(self) -> Found {
+    pub(crate) fn finish(self) -> Found {
         self.found
     }
 

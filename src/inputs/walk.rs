@@ -48,7 +48,7 @@ const CHARTS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
 
 /// One thing that a kustomization names.
 #[derive(Debug, Clone)]
-pub struct Mention {
+pub(crate) struct Mention {
     /// The file that names it.
     pub file: RepoPath,
     /// Where paths in that file begin: the directory of the kustomization.
@@ -65,7 +65,7 @@ pub struct Mention {
 
 /// A text of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Which document of the file, from 0.
     pub document: usize,
     /// The way there.
@@ -76,7 +76,7 @@ pub struct Place {
 
 /// One step into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Into a mapping.
     Key(String),
     /// Into a list, from 0.
@@ -85,7 +85,7 @@ pub enum Step {
 
 /// What a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub(crate) enum What {
     /// Something that a tool reads as an option, or that has a control character.
     Word(String),
     /// A file behind a URL.
@@ -116,7 +116,7 @@ pub enum What {
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub struct Walked {
+pub(crate) struct Walked {
     /// In the order of the walk.
     pub mentions: Vec<Mention>,
     /// Whether there were more files than are read.
@@ -127,7 +127,7 @@ pub struct Walked {
 /// the directory is kept of.
 ///
 /// `edited` is the content that stands for the file of the kustomization.
-pub fn walk(
+pub(crate) fn walk(
     view: &View<'_>,
     kept: &Kept<'_>,
     (dir, repository): (&RepoPath, Option<&Repository>),
@@ -148,7 +148,7 @@ pub fn walk(
 }
 
 /// The repository that something is kept of, and where all of it is.
-pub type Repository = (Key, RepoPath);
+pub(super) type Repository = (Key, RepoPath);
 
 struct Walk<'v, 'k> {
     view: &'v View<'v>,

@@ -13,10 +13,10 @@ use crate::path::RepoPath;
 const LINE_MAX: u64 = 8 << 20;
 
 /// How many bytes the files of one input may have.
-pub const INPUT_BYTES_MAX: u64 = 100 << 20;
+pub(crate) const INPUT_BYTES_MAX: u64 = 100 << 20;
 
 /// How many files one input may have.
-pub const INPUT_FILES_MAX: usize = 20_000;
+pub(crate) const INPUT_FILES_MAX: usize = 20_000;
 
 /// What the fetcher is told.
 #[derive(Serialize, Deserialize)]
@@ -159,7 +159,7 @@ pub fn read<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option<T>
 }
 
 /// Reads the files that [`FromFetcher::Fetched`] announces. Whatever the fetcher says, no path leads out and no limit breaks.
-pub fn read_files(from: &mut dyn Read, files: &[(String, u64)]) -> io::Result<Vec<InputFile>> {
+pub(crate) fn read_files(from: &mut dyn Read, files: &[(String, u64)]) -> io::Result<Vec<InputFile>> {
     let wrong = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
     let total = files.iter().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
     if total > INPUT_BYTES_MAX || files.len() > INPUT_FILES_MAX {

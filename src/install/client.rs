@@ -22,7 +22,7 @@ pub(super) fn fetched(remote: &str) -> [(String, String); 3] {
 impl Installer<'_> {
     /// Has `git fetch` bring the settings and the notes of `remote` along, `git log` show the notes, and the program at
     /// `binary` check what is pushed there.
-    pub fn client(&mut self, remote: &str, binary: &Path) -> Result<(), Error> {
+    pub(crate) fn client(&mut self, remote: &str, binary: &Path) -> Result<(), Error> {
         self.hooks(CLIENT_HOOKS, binary)?;
         if dry_remote(self.repository).as_deref() != Some(remote) && self.config.set(REMOTE, remote)? {
             self.step(State::Done, format!("{REMOTE} = {remote}"));

@@ -38,7 +38,7 @@ use crate::settings::{RendererName, SETTINGS_REF};
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// How good that is.
     pub health: Health,
     /// What was found, in a sentence without its full stop.
@@ -51,7 +51,7 @@ pub struct Finding {
 /// How good a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Health {
+pub(crate) enum Health {
     /// As it should be.
     Good,
     /// It works, and could be better.
@@ -72,7 +72,7 @@ impl fmt::Display for Health {
 
 /// What the edge knows and the checks need.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     /// The time.
     pub now: SystemTime,
     /// The user who asks.
@@ -89,7 +89,7 @@ pub struct Surroundings {
 
 /// Looks at one repository.
 #[derive(Debug)]
-pub struct Doctor<'a> {
+pub(crate) struct Doctor<'a> {
     repository: &'a Repository,
     around: &'a Surroundings,
     config: Config,
@@ -106,14 +106,14 @@ const LOCK_AGE: Duration = Duration::from_secs(60);
 
 impl<'a> Doctor<'a> {
     /// Looks at a repository.
-    pub fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
+    pub(crate) fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
         Ok(Self { repository, around, config, git, findings: Vec::new(), has_gate: true, successors: BTreeMap::new() })
     }
 
     /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches stand as
     /// `statuses` says; `problems` are the errors at the tips of the dry branches.
-    pub fn server(
+    pub(crate) fn server(
         mut self,
         survey: Result<Survey, HydrateError>,
         (statuses, problems): (&[BranchStatus], &[Diagnostic]),
@@ -175,7 +175,7 @@ impl<'a> Doctor<'a> {
     }
 
     /// Checks a clone, and what it fetches from `remote`.
-    pub fn client(mut self, remote: &str) -> Result<Vec<Finding>, Error> {
+    pub(crate) fn client(mut self, remote: &str) -> Result<Vec<Finding>, Error> {
         self.git_version();
         self.on_path();
         if self.config.get(&format!("remote.{remote}.url")).is_empty() {

@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 16;
 /// The bare repositories below a directory, by path. Links are not followed, and no repository is looked for in another.
 ///
 /// Errors: the directory cannot be read. One below it that cannot be is passed over.
-pub fn repositories(dir: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn repositories(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut left = vec![(dir.to_path_buf(), 0)];
     fs::read_dir(dir)?;

@@ -3,13 +3,13 @@
 /// The script of Gitea and Forgejo for post-receive, from the git directory on.
 ///
 /// Reference: Gitea 1.25 modules/gitrepo/hooks.go `createDelegateHooks`.
-pub const GITEA: &str = "hooks/post-receive.d/gitea";
+pub(crate) const GITEA: &str = "hooks/post-receive.d/gitea";
 
 /// The key in git's configuration that names the user of Gitea or Forgejo in whose name it is told where nobody pushed.
-pub const FORGE_PUSHER: &str = "hydrate.forgePusher";
+pub(crate) const FORGE_PUSHER: &str = "hydrate.forgePusher";
 
 /// The id and the name in a value `ID:NAME` of [`FORGE_PUSHER`].
-pub fn forge_pusher(value: &str) -> Option<(&str, &str)> {
+pub(crate) fn forge_pusher(value: &str) -> Option<(&str, &str)> {
     let (id, name) = value.split_once(':')?;
     // Gitea knows no user 0.
     let is_id = id.bytes().all(|byte| byte.is_ascii_digit()) && id.parse::<u64>().is_ok_and(|id| id > 0);

@@ -20,7 +20,7 @@ pub(super) const REPLACE: &str = "refs/replace";
 
 /// What is known to be hydration's, beside its records.
 #[derive(Debug, Clone, Default)]
-pub struct Owned {
+pub(crate) struct Owned {
     /// The branches that it writes.
     pub branches: BTreeSet<BranchName>,
     /// The patterns of the setting `branches`.
@@ -82,7 +82,7 @@ impl Installer<'_> {
     }
 
     /// Closes what hydration owns: for good what nobody may push, by our hook the rest.
-    pub fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
+    pub(crate) fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
         if self.repository.config(GUARD).is_none() {
             self.config.lend(GUARD, "true")?;
             self.step(State::Done, format!("{GUARD} = true: {}", self.guarded_by()));

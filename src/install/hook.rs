@@ -9,7 +9,7 @@ use crate::git::Repository;
 
 /// One of git's hooks, with the script that hands its input to `git-hydrate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hook {
+pub(crate) struct Hook {
     /// The name by which git knows it.
     pub name: &'static str,
     section: &'static str,
@@ -17,13 +17,13 @@ pub struct Hook {
 }
 
 /// The hooks of a server, in the order in which they are installed.
-pub const SERVER_HOOKS: &[Hook] = &[
+pub(crate) const SERVER_HOOKS: &[Hook] = &[
     Hook { name: "post-receive", section: "hook.hydrate", script: include_str!("../../hooks/post-receive") },
     Hook { name: "pre-receive", section: "hook.hydrate-pre-receive", script: include_str!("../../hooks/pre-receive") },
 ];
 
 /// The hooks of a clone.
-pub const CLIENT_HOOKS: &[Hook] =
+pub(crate) const CLIENT_HOOKS: &[Hook] =
     &[Hook { name: "pre-push", section: "hook.hydrate-pre-push", script: include_str!("../../hooks/pre-push") }];
 
 /// What a hook that was there before ours is called now.
@@ -50,7 +50,7 @@ pub(super) enum Owner {
 
 impl Owner {
     /// Whose the hook with this content is.
-    pub fn of(content: &[u8]) -> Self {
+    pub(super) fn of(content: &[u8]) -> Self {
         let text = String::from_utf8_lossy(content);
         if let Some((script, digest)) = text.rsplit_once(SEAL) {
             return if digest.trim_end() == digest_of(script) { Owner::Us } else { Owner::Edited };
@@ -68,7 +68,7 @@ impl Owner {
 
 impl Hook {
     /// The script as it is installed: it runs the program at `binary`, and carries the seal by which we know it again.
-    pub fn installed(&self, binary: &Path) -> String {
+    pub(crate) fn installed(&self, binary: &Path) -> String {
         let script = self.script.replace(FIND, &format!("hydrate={}", quoted(binary)));
         let digest = digest_of(&script);
         format!("{script}{SEAL}{digest}\n")
@@ -108,7 +108,7 @@ impl Hook {
 
     /// The same as one shell command, for git's configuration: git hands each command its own copy of the input, so
     /// nothing needs to be chained. git adds the arguments of the hook at the end, so that has to be a command's name.
-    pub fn command(&self, binary: &Path) -> String {
+    pub(crate) fn command(&self, binary: &Path) -> String {
         let (binary, name) = (quoted(binary), self.name);
         let run = format!("{binary} hook {name} \"$@\"");
         format!(

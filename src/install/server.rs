@@ -13,7 +13,7 @@ use crate::hydrate::REMOTE;
 
 impl Installer<'_> {
     /// Has git run the program at `binary` after each push.
-    pub fn server(&mut self, binary: &Path) -> Result<(), Error> {
+    pub(crate) fn server(&mut self, binary: &Path) -> Result<(), Error> {
         self.hooks(SERVER_HOOKS, binary)?;
         if is_gitlab(self.repository, &self.config) {
             self.advise(
@@ -44,7 +44,7 @@ impl Installer<'_> {
     }
 
     /// Takes away what [`Installer::server`] and [`Installer::client`] did.
-    pub fn uninstall(&mut self) -> Result<(), Error> {
+    pub(crate) fn uninstall(&mut self) -> Result<(), Error> {
         for hook in SERVER_HOOKS.iter().chain(CLIENT_HOOKS) {
             for place in Place::all(hook, self.repository)? {
                 self.take_away(hook, &place)?;

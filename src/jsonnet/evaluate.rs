@@ -16,14 +16,14 @@ use crate::application;
 use crate::path::RepoPath;
 
 /// The first argument that `main` looks for, like that of the confining process.
-pub const ARGUMENT: &str = "__jsonnet";
+pub(crate) const ARGUMENT: &str = "__jsonnet";
 
 /// The evaluator's stack, in bytes: it recurses where files nest.
 const STACK_BYTES: usize = 256 << 20;
 
 /// The arguments after `__jsonnet`: libraries in the order in which they are asked, files that get their name before an
 /// import gives them another one, variables, and the file. All paths are read in the current directory.
-pub fn arguments(
+pub(crate) fn arguments(
     libraries: &[RepoPath],
     closure: &Closure,
     options: &application::Jsonnet,
@@ -51,7 +51,7 @@ pub fn arguments(
 }
 
 /// Takes the arguments after `__jsonnet`, which only we write.
-pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     let evaluate = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || evaluate(arguments.into_iter()));
     let json = evaluate.ok().and_then(|thread| thread.join().ok()).flatten();

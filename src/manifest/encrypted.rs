@@ -4,7 +4,7 @@ use super::Manifest;
 use crate::yaml::Value;
 
 /// What to do instead of decrypting while rendering: what is rendered stands in a branch in plain text.
-pub const INSTEAD: &str = "everyone who can read a hydrated branch could read its secrets, so they are not \
+pub(crate) const INSTEAD: &str = "everyone who can read a hydrated branch could read its secrets, so they are not \
     decrypted: let the cluster fetch or decrypt them (External Secrets, Sealed Secrets, argocd-vault-plugin)";
 
 /// How each value begins that SOPS encrypted.
@@ -13,14 +13,14 @@ const CIPHERTEXT: &str = "ENC[AES256_GCM,";
 /// Whether a YAML or JSON file is one that SOPS wrote.
 ///
 /// Reference: sops 3 cmd/sops/formats; its metadata stand under the key `sops` at the top.
-pub fn is_sops_file(text: &[u8]) -> bool {
+pub(crate) fn is_sops_file(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let is_metadata = |line: &str| line.starts_with("sops:") || line.trim_start().starts_with("\"sops\":");
     text.contains(CIPHERTEXT) && text.lines().any(is_metadata)
 }
 
 /// Whether SOPS encrypted values of an object.
-pub fn is_sops_object(manifest: &Manifest) -> bool {
+pub(crate) fn is_sops_object(manifest: &Manifest) -> bool {
     let mac = manifest.object().get("sops").and_then(|sops| sops.get("mac")).and_then(Value::as_str);
     mac.is_some_and(|mac| mac.starts_with(CIPHERTEXT))
 }

@@ -5,11 +5,11 @@ use super::encrypted::is_sops_object;
 use crate::yaml::Value;
 
 /// The annotation by which an object says that it may be read.
-pub const ALLOWED: &str = "git-hydrate/plain-secret";
+pub(super) const ALLOWED: &str = "git-hydrate/plain-secret";
 
 /// Something that should not be in plain text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exposed {
+pub(crate) enum Exposed {
     /// A Secret with values.
     Secret,
     /// A value of another object that looks like a key.
@@ -25,7 +25,7 @@ pub enum Exposed {
 ///
 /// Of a Secret it counts that there is a value, unless it is a placeholder that the cluster replaces; of other objects only
 /// what has the form of a key that somebody gave out, so that there are few false alarms.
-pub fn exposed(manifest: &Manifest) -> Vec<Exposed> {
+pub(crate) fn exposed(manifest: &Manifest) -> Vec<Exposed> {
     let allowed = manifest.object().at(&["metadata", "annotations", ALLOWED]).and_then(Value::as_str);
     if allowed == Some("allowed") || is_sops_object(manifest) {
         return Vec::new();

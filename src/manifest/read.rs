@@ -2,6 +2,7 @@
 
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
+use crate::view::Stop;
 use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 
 use super::{Manifest, NotAManifest};
@@ -44,19 +45,28 @@ impl From<Unreadable> for Diagnostic {
 /// apimachinery 0.36. Where we differ: only kinds that end in `List` are lists, and at any depth; what follows
 /// `...` is an error and not dropped.
 pub fn read(text: &[u8], source: Source<'_>) -> Result<Vec<Manifest>, Unreadable> {
+    read_until(text, source, &Stop::default())
+}
+
+/// The same for a render that may have to give up: once `stop` is set, what it answers counts for nothing.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_until(text: &[u8], source: Source<'_>, stop: &Stop) -> Result<Vec<Manifest>, Unreadable> {
     let mut manifests = Vec::new();
-    match read_into(&mut manifests, text) {
+    match read_into(&mut manifests, text, stop) {
         Ok(()) => Ok(manifests),
         Err(mistake) => Err(Unreadable { diagnostic: mistake.diagnose(text, source), read_before: manifests.len() }),
     }
 }
 
-fn read_into(manifests: &mut Vec<Manifest>, text: &[u8]) -> Result<(), Mistake> {
+fn read_into(manifests: &mut Vec<Manifest>, text: &[u8], stop: &Stop) -> Result<(), Mistake> {
     if let Some(values) = json_values(text) {
         return values.into_iter().try_for_each(|(line, value)| expand(manifests, value, line));
     }
     let mut limits = Limits::default();
-    for document in documents(text) {
+    for document in documents(text).take_while(|_| !stop.is_set()) {
         let Document { line, text } = document?;
         for value in yaml::decode(text, Dialect::V2, &limits).map_err(|error| Mistake::yaml(line, &error))? {
             limits.nodes = limits.nodes.saturating_sub(nodes(&value));

@@ -11,7 +11,7 @@ use super::json::{Fields, Json, full_id};
 
 /// A commit of a hydrated branch that copies follow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Followed {
+pub(crate) struct Followed {
     /// The branch.
     pub branch: BranchName,
     /// Its commit.
@@ -21,7 +21,7 @@ pub struct Followed {
 }
 
 /// What a copy leads to: a directory of a branch that is deployed.
-pub type Hydrated = (BranchName, RepoPath);
+pub(crate) type Hydrated = (BranchName, RepoPath);
 
 /// The keys of the lists, at the root of a branch and in the directory of a copy.
 pub(super) const FOLLOWED: &str = "copiedFrom";
@@ -42,7 +42,7 @@ pub(super) fn written(followed: &[Followed]) -> Json {
 
 impl Followed {
     /// Reads the list at the root of a branch of copies; none when the file has no such list.
-    pub fn read(text: &[u8]) -> Option<Vec<Self>> {
+    pub(crate) fn read(text: &[u8]) -> Option<Vec<Self>> {
         let fields = Fields::parse(text).ok()?;
         let one = |value| {
             let fields = Fields::of(value)?;
@@ -58,7 +58,7 @@ impl Followed {
 }
 
 /// The `hydrator.metadata` in the directory of a copy.
-pub fn copy_metadata(leads_to: &[Hydrated]) -> Vec<u8> {
+pub(crate) fn copy_metadata(leads_to: &[Hydrated]) -> Vec<u8> {
     let one = |(branch, path): &Hydrated| {
         Json::Object(vec![("branch", Json::text(branch.as_str())), ("path", Json::text(path.as_str()))])
     };
@@ -66,7 +66,7 @@ pub fn copy_metadata(leads_to: &[Hydrated]) -> Vec<u8> {
 }
 
 /// What it says. What cannot be read is left out.
-pub fn read_copy_metadata(text: &[u8]) -> Vec<Hydrated> {
+pub(crate) fn read_copy_metadata(text: &[u8]) -> Vec<Hydrated> {
     let Ok(fields) = Fields::parse(text) else { return Vec::new() };
     let one = |value| {
         let fields = Fields::of(value)?;

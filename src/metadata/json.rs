@@ -16,7 +16,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
@@ -29,7 +29,7 @@ impl Json {
     }
 
     /// The same without keys whose value is empty, at any depth: Go's `omitempty`.
-    pub fn without_empty(self) -> Self {
+    pub(super) fn without_empty(self) -> Self {
         match self {
             Self::Text(_) => self,
             Self::List(items) => Self::List(items.into_iter().map(Self::without_empty).collect()),
@@ -44,7 +44,7 @@ impl Json {
     ///
     /// Reference: Go's `json.Encoder` with `SetIndent("", "  ")` and `SetEscapeHTML(false)`, which escapes two line
     /// separators that JSON itself allows.
-    pub fn pretty(&self) -> Vec<u8> {
+    pub(super) fn pretty(&self) -> Vec<u8> {
         let text = serde_json::to_string_pretty(self).expect("text, lists and objects with text keys are JSON");
         (text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") + "\n").into_bytes()
     }
@@ -68,31 +68,31 @@ impl Fields {
     /// Reads one document and nothing after it. `null` is an object without keys.
     ///
     /// The reason of a failure is the JSON library's, with line and column.
-    pub fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
+    pub(super) fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
         // Go takes each byte that is no UTF-8 for U+FFFD.
         let text = String::from_utf8_lossy(text);
         serde_json::from_str::<Option<Fields>>(&text).map(Option::unwrap_or_default)
     }
 
     /// The fields of an object inside of this one; none when it is something else.
-    pub fn of(value: &serde_json::Value) -> Option<Self> {
+    pub(super) fn of(value: &serde_json::Value) -> Option<Self> {
         let entries = value.as_object()?.iter();
         Some(Self(entries.map(|(key, value)| (key.clone(), value.clone())).collect()))
     }
 
     /// The value of `key`. `null` counts as if it weren't there.
-    pub fn get(&self, key: &str) -> Option<&serde_json::Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&serde_json::Value> {
         let mut values = self.0.iter().rev().filter(|(found, _)| folds_to(found, key)).map(|(_, value)| value);
         values.find(|value| !value.is_null())
     }
 
     /// The text of `key`: empty when there is none, an error when it is no text.
-    pub fn text(&self, key: &'static str) -> Result<&str, NotText> {
+    pub(super) fn text(&self, key: &'static str) -> Result<&str, NotText> {
         self.get(key).map_or(Ok(""), |value| value.as_str().ok_or(NotText(key)))
     }
 
     /// How often `key` is given, in whatever case.
-    pub fn count(&self, key: &str) -> usize {
+    pub(super) fn count(&self, key: &str) -> usize {
         self.0.iter().filter(|(found, _)| folds_to(found, key)).count()
     }
 }

@@ -8,7 +8,7 @@ use super::behind::{self, Behind};
 use super::json::{Fields, full_id};
 
 /// The ref of the notes that name the dry commit of a hydrated commit.
-pub const NOTES_REF: &str = "refs/notes/hydrator.metadata";
+pub(crate) const NOTES_REF: &str = "refs/notes/hydrator.metadata";
 
 /// What a `hydrator.metadata` says, as far as a hydrator needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]

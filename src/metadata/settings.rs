@@ -9,7 +9,7 @@ use crate::versions;
 
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Whose rules hold.
     pub profile: Profile,
     /// A template for `README.md` in place of the profile's own.
@@ -27,7 +27,7 @@ pub struct Settings {
 /// A name that ends with `.tmpl` is a Go template, whose values are Argo CD's; another one is minijinja, with
 /// `README_VALUES` or `COMMIT_MESSAGE_VALUES` (`metadata/values.rs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateFile {
+pub(crate) struct TemplateFile {
     /// The name of its file in the settings.
     pub name: &'static str,
     /// What the file holds.
@@ -37,7 +37,7 @@ pub struct TemplateFile {
 /// The exact versions of the official tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Tools {
+pub(crate) struct Tools {
     /// The version of Helm.
     pub helm: String,
     /// The version of Kustomize.
@@ -54,14 +54,14 @@ impl Default for Tools {
 ///
 /// Holds nothing that would break the line of a commit. The dry commit's author is credited by a trailer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub(crate) struct Identity {
     name: String,
     email: String,
 }
 
 /// Why a text is no name or email of an [`Identity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum IdentityError {
+pub(crate) enum IdentityError {
     /// Nothing but what git strips from both ends.
     #[error("it is empty")]
     Empty,
@@ -74,18 +74,18 @@ impl Identity {
     /// Takes a name and an email, each with its default when it is none.
     ///
     /// Like git, white space and `.,:;<>"\'` are stripped from both ends.
-    pub fn new(name: Option<&str>, email: Option<&str>) -> Result<Self, IdentityError> {
+    pub(crate) fn new(name: Option<&str>, email: Option<&str>) -> Result<Self, IdentityError> {
         let default = Self::default();
         Ok(Self { name: name.map_or(Ok(default.name), clean)?, email: email.map_or(Ok(default.email), clean)? })
     }
 
     /// The name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// The email, without angle brackets.
-    pub fn email(&self) -> &str {
+    pub(crate) fn email(&self) -> &str {
         &self.email
     }
 }

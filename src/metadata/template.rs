@@ -29,7 +29,7 @@ pub(super) enum Template {
 
 impl Template {
     /// Compiles the text of the settings file `name`, in the language that its ending tells.
-    pub fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
+    pub(super) fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
         Ok(match name.ends_with(GO_SUFFIX) {
             true => Self::Go(Go::new(name, text)?),
             false => Self::Jinja(Box::new(Jinja::new(name, text)?)),
@@ -37,12 +37,16 @@ impl Template {
     }
 
     /// The text of one of our own, in minijinja, which is compiled when it is needed first.
-    pub fn of_ours(name: &'static str, text: &'static str) -> Self {
+    pub(super) fn of_ours(name: &'static str, text: &'static str) -> Self {
         Self::Jinja(Box::new(Jinja::of_ours(name, text)))
     }
 
     /// The text that the template makes of the values of its language.
-    pub fn render(&self, jinja: impl FnOnce() -> Json, go: impl FnOnce() -> Value) -> Result<String, Diagnostic> {
+    pub(super) fn render(
+        &self,
+        jinja: impl FnOnce() -> Json,
+        go: impl FnOnce() -> Value,
+    ) -> Result<String, Diagnostic> {
         match self {
             Self::Jinja(template) => template.render(&jinja()),
             Self::Go(template) => template.render(go()),

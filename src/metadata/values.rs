@@ -12,7 +12,7 @@ use super::{ENGINE_REVISION, Time, url};
 /// The values of a README template: each name, and what it holds. All are always there, empty ones too.
 ///
 /// In the profile `proposal`, `hydrator.metadata` of the destination path holds the same under the same names.
-pub const README_VALUES: &[(&str, &str)] = &[
+pub(super) const README_VALUES: &[(&str, &str)] = &[
     ("repoURL", "the repository of the dry commit"),
     ("drySha", "the full id of the dry commit"),
     ("commands", "a list: the commands that render the same with the official tools"),
@@ -31,7 +31,7 @@ pub const README_VALUES: &[(&str, &str)] = &[
 ];
 
 /// The values of a commit message template: each name, and what it holds. All are always there, empty ones too.
-pub const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
+pub(super) const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
     ("branch", "the branch that the commit is made on"),
     ("dryBranch", "the branch of the dry commit"),
     ("dryShortSHA", "the first 7 digits of metadata.drySha"),
@@ -44,7 +44,7 @@ pub const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
 
 /// The dry commit that is hydrated, and where it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
+pub(crate) struct Origin<'a> {
     /// The repository, as Applications know it.
     pub repo_url: &'a str,
     /// The dry branch.
@@ -55,7 +55,7 @@ pub struct Origin<'a> {
 
 /// What is written into one destination path.
 #[derive(Debug, Clone, Copy)]
-pub struct PathContent<'a> {
+pub(crate) struct PathContent<'a> {
     /// The Applications that are rendered into it, each with its namespace; one, unless another hydrator calls us.
     pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
     /// The commands that render the same with the official tools.

@@ -19,31 +19,31 @@ use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VAL
 use super::{ENGINE_REVISION, Time, values_of_argocd};
 
 /// The settings file that holds the template of the README in each destination path.
-pub const README_TEMPLATE: &str = "README.md.j2";
+pub(crate) const README_TEMPLATE: &str = "README.md.j2";
 /// The same in the language of Argo CD's own templates: `sourceHydrator.readmeMessageTemplate` in `argocd-cm`.
-pub const README_GO_TEMPLATE: &str = "README.tmpl";
+pub(crate) const README_GO_TEMPLATE: &str = "README.tmpl";
 /// The settings file that holds the template of the commit message.
-pub const COMMIT_MESSAGE_TEMPLATE: &str = "commit-message.j2";
+pub(crate) const COMMIT_MESSAGE_TEMPLATE: &str = "commit-message.j2";
 /// The same in the language of Argo CD's own templates: `sourceHydrator.commitMessageTemplate` in `argocd-cm`.
-pub const COMMIT_MESSAGE_GO_TEMPLATE: &str = "commit-message.tmpl";
+pub(crate) const COMMIT_MESSAGE_GO_TEMPLATE: &str = "commit-message.tmpl";
 
 /// The README of the Manifest Hydrator proposal; what it prints is the proposal's sample.
-pub const PROPOSAL_README: &str = include_str!("templates/proposal-README.md.j2");
+pub(crate) const PROPOSAL_README: &str = include_str!("templates/proposal-README.md.j2");
 /// The README of Argo CD's own hydrator, 3.6.
-pub const ARGOCD_README: &str = include_str!("templates/argocd-README.md.j2");
+pub(super) const ARGOCD_README: &str = include_str!("templates/argocd-README.md.j2");
 /// The commit message of Argo CD's own hydrator, 3.6, in both profiles. Our trailers are added to any message.
-pub const DEFAULT_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.j2");
+pub(crate) const DEFAULT_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.j2");
 /// What makes of the values of Argo CD's templates the same README as [`ARGOCD_README`].
-pub const GO_README: &str = include_str!("templates/README.tmpl");
+pub(crate) const GO_README: &str = include_str!("templates/README.tmpl");
 /// What makes of the values of Argo CD's templates its commit message.
-pub const DEFAULT_GO_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.tmpl");
+pub(crate) const DEFAULT_GO_COMMIT_MESSAGE: &str = include_str!("templates/commit-message.tmpl");
 
 /// The files of one directory, by name. All are plain files.
-pub type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// Makes every byte of hydrated commits under one choice of settings.
 #[derive(Debug)]
-pub struct Writer {
+pub(crate) struct Writer {
     settings: Settings,
     readme: Template,
     message: Template,
@@ -51,7 +51,7 @@ pub struct Writer {
 
 impl Writer {
     /// Compiles the templates of the settings. An error is a mistake in one of them.
-    pub fn new(settings: Settings) -> Result<Self, Diagnostic> {
+    pub(crate) fn new(settings: Settings) -> Result<Self, Diagnostic> {
         let default = match settings.profile {
             Profile::Proposal => PROPOSAL_README,
             Profile::Argocd => ARGOCD_README,
@@ -69,7 +69,7 @@ impl Writer {
 
     /// Whether the templates of the settings make something of a commit in which every value is set: a template that
     /// compiles may name a value that does not exist.
-    pub fn check(&self) -> Result<(), Diagnostic> {
+    pub(crate) fn check(&self) -> Result<(), Diagnostic> {
         let commit = DryCommit::sample();
         let (name, branch) = (AppName::new("web"), BranchName::new("main"));
         let (Ok(name), Ok(branch)) = (name, branch) else { return Ok(()) };
@@ -90,7 +90,7 @@ impl Writer {
     ///
     /// `proposal` sorts them. `argocd` keeps their order and does to each what setting and removing Argo CD's tracking
     /// id does.
-    pub fn manifest(&self, mut manifests: Vec<Manifest>) -> Vec<u8> {
+    pub(crate) fn manifest(&self, mut manifests: Vec<Manifest>) -> Vec<u8> {
         match self.settings.profile {
             Profile::Proposal => manifest::sort(&mut manifests),
             Profile::Argocd => manifests.iter_mut().for_each(Manifest::remove_tracking),
@@ -101,7 +101,7 @@ impl Writer {
     /// The files of one destination path beside its `manifest.yaml`: `README.md`, `hydrator.metadata`.
     ///
     /// Fails only by the README template of the settings.
-    pub fn files_for_path(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Result<Files, Diagnostic> {
+    pub(crate) fn files_for_path(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Result<Files, Diagnostic> {
         let tools = &self.settings.tools;
         let jinja = || Json::Object(values::readme(content, origin, tools));
         let readme = self.readme.render(jinja, || values_of_argocd::readme(content, origin));
@@ -117,7 +117,7 @@ impl Writer {
     ///
     /// `behind` are the paths that do not show the dry commit. Both profiles list them, though Argo CD's own hydrator knows
     /// no such list: who reads the file passes over keys that it does not know.
-    pub fn files_for_root(&self, origin: &Origin<'_>, behind: &[Behind]) -> Files {
+    pub(crate) fn files_for_root(&self, origin: &Origin<'_>, behind: &[Behind]) -> Files {
         let mut files = self.files_for_active_path(origin);
         if !behind.is_empty() {
             let mut metadata = values::commit_metadata(origin, self.settings.profile);
@@ -130,7 +130,7 @@ impl Writer {
 
     /// The files at the root of a branch of copies, which follow these commits and lead there, by their directories:
     /// `hydrator.metadata`, `.gitattributes`, `README.md`.
-    pub fn files_for_copies(
+    pub(crate) fn files_for_copies(
         &self,
         origin: &Origin<'_>,
         followed: &[Followed],
@@ -148,7 +148,7 @@ impl Writer {
     /// The files at an active path that is no destination path itself: `hydrator.metadata`.
     ///
     /// Nothing at the root goes with it: two strategies would meet there at each merge.
-    pub fn files_for_active_path(&self, origin: &Origin<'_>) -> Files {
+    pub(crate) fn files_for_active_path(&self, origin: &Origin<'_>) -> Files {
         let metadata = values::commit_metadata(origin, self.settings.profile);
         files([("hydrator.metadata", Json::Object(metadata).without_empty().pretty())])
     }
@@ -156,7 +156,7 @@ impl Writer {
     /// The message of a hydrated commit on `branch`, with our trailers at its end.
     ///
     /// Fails only by the commit message template of the settings.
-    pub fn commit_message(
+    pub(crate) fn commit_message(
         &self,
         origin: &Origin<'_>,
         branch: &BranchName,
@@ -182,7 +182,7 @@ impl Writer {
     }
 
     /// The message of the empty commit that a missing sync branch starts with.
-    pub fn initial_message(
+    pub(crate) fn initial_message(
         &self,
         origin: &Origin<'_>,
         branch: &BranchName,
@@ -193,7 +193,7 @@ impl Writer {
     }
 
     /// The author and committer of a hydrated commit, with its date: see [`commit_date`].
-    pub fn signature(&self, dry_date: Time, parent: Option<&Signature>) -> Signature {
+    pub(crate) fn signature(&self, dry_date: Time, parent: Option<&Signature>) -> Signature {
         let time = commit_date(dry_date, parent.map(Time::of));
         Signature {
             name: self.settings.identity.name().to_owned(),
@@ -207,7 +207,7 @@ impl Writer {
 /// The date of a hydrated commit: the dry commit's, on its clock, but never before the parent's.
 ///
 /// Promoters take the newest hydrated commit by this date, so that it may not go backwards on a branch.
-pub fn commit_date(dry: Time, parent: Option<Time>) -> Time {
+pub(super) fn commit_date(dry: Time, parent: Option<Time>) -> Time {
     let seconds = parent.map_or(dry.seconds(), |parent| parent.seconds().max(dry.seconds()));
     Time::new(seconds, dry.offset_minutes())
 }

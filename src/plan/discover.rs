@@ -14,7 +14,7 @@ use crate::shares::in_shares;
 use crate::view::{ContentId, Entry, Files, Kind};
 
 use make::Expansions;
-pub use make::{
+pub(crate) use make::{
     Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered,
     expand_again, render_again,
 };

@@ -60,7 +60,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads no more than `applications_max` Applications: those with `spec.sourceHydrator` and those that rules hydrate.
-    pub fn new(files: &'a dyn Files, rules: &'a RuleSet, applications_max: usize) -> Self {
+    pub(super) fn new(files: &'a dyn Files, rules: &'a RuleSet, applications_max: usize) -> Self {
         Self {
             files,
             rules,
@@ -73,12 +73,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a file of this name is read at all.
-    pub fn takes(path: &RepoPath) -> bool {
+    pub(super) fn takes(path: &RepoPath) -> bool {
         application::is_kustomization(path) || application::may_hold_applications(path)
     }
 
     /// Reads one file.
-    pub fn read(&self, path: &RepoPath, id: ContentId) -> Result<Found, ReadError> {
+    pub(super) fn read(&self, path: &RepoPath, id: ContentId) -> Result<Found, ReadError> {
         if let Some(what) = self.too_much.get() {
             return Err(ReadError::TooMuch(what.clone()));
         }

@@ -7,11 +7,11 @@ use crate::diag::{Diagnostic, shell_word};
 use crate::path::RepoPath;
 
 /// The trailer of a dry commit that allows a large removal from one branch.
-pub const ALLOW_TRAILER: &str = "Hydrate-Allow-Removal";
+pub(super) const ALLOW_TRAILER: &str = "Hydrate-Allow-Removal";
 
 /// Who writes to a path of an environment branch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Destination {
+pub(crate) struct Destination {
     /// The path.
     pub path: RepoPath,
     /// The Application's name and namespace.
@@ -24,7 +24,7 @@ pub struct Destination {
 
 /// A path that nobody writes any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removal {
+pub(crate) struct Removal {
     /// The path.
     pub path: RepoPath,
     /// Who wrote it.
@@ -33,7 +33,7 @@ pub struct Removal {
 
 /// Why nothing may be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RemovalMistake {
+pub(crate) enum RemovalMistake {
     /// No Application writes to the branch any more.
     #[error("this commit would empty `{branch}`, which {}", match count {
         1 => "1 Application writes".to_owned(),
@@ -99,7 +99,7 @@ pub enum RemovalMistake {
 impl RemovalMistake {
     /// The report for the pusher, with the names of some paths that would go or lose objects. `by_settings`: they have changed
     /// which Applications are hydrated, and that may be why.
-    pub fn diagnostic(&self, paths: &[&RepoPath], by_settings: bool) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, paths: &[&RepoPath], by_settings: bool) -> Diagnostic {
         let (RemovalMistake::Empties { branch, .. }
         | RemovalMistake::Kept { branch, .. }
         | RemovalMistake::TooMany { branch, .. }
@@ -137,7 +137,7 @@ impl RemovalMistake {
 /// `others` more destinations are the same at both, and of other Applications than these.
 ///
 /// Errors: emptying the branch, or reaching the limit, unless `allowed`.
-pub fn removals(
+pub(crate) fn removals(
     branch: &BranchName,
     before: &BTreeSet<Destination>,
     now: &BTreeSet<Destination>,
@@ -186,11 +186,11 @@ fn kept(branch: &BranchName, gone: &Destination, now: &BTreeSet<Destination>) ->
     Some(RemovalMistake::Kept { branch: branch.clone(), path, application, by: by.clone(), policy })
 }
 /// How many objects there are of each kind.
-pub type Objects = BTreeMap<String, usize>;
+pub(crate) type Objects = BTreeMap<String, usize>;
 
 /// How many objects an Application that stays has in its path, before a dry commit and after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// The path.
     pub path: RepoPath,
     /// The objects that were there.
@@ -215,7 +215,7 @@ impl Counts {
 
 /// What Applications that stay lose of their objects on one branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Losses {
+pub(crate) struct Losses {
     counts: Vec<Counts>,
     replaced: Vec<Counts>,
     lost: usize,
@@ -227,7 +227,7 @@ impl Losses {
     /// `at_least` go.
     ///
     /// `replaced` are paths that leave while others are new: an Application with another name and another path.
-    pub fn new(counts: Vec<Counts>, replaced: Vec<Counts>, at_least: usize) -> Option<Self> {
+    pub(crate) fn new(counts: Vec<Counts>, replaced: Vec<Counts>, at_least: usize) -> Option<Self> {
         let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for count in counts.iter().chain(&replaced) {
             for (kind, before) in &count.before {
@@ -249,7 +249,7 @@ impl Losses {
     }
 
     /// The paths that lose objects, those that lose all of them first.
-    pub fn paths(&self) -> Vec<&RepoPath> {
+    pub(crate) fn paths(&self) -> Vec<&RepoPath> {
         let mut losing: Vec<&Counts> = self.counts.iter().chain(&self.replaced).filter(|it| it.loses()).collect();
         losing.sort_by_key(|it| !it.is_empty_now());
         losing.into_iter().map(|it| &it.path).collect()
@@ -259,7 +259,7 @@ impl Losses {
     ///
     /// It is reached by an Application that loses its last object, and by a `share` of all objects, but never by fewer than
     /// `at_least`.
-    pub fn mistake(
+    pub(crate) fn mistake(
         &self,
         branch: &BranchName,
         count: usize,

@@ -120,7 +120,7 @@ const NAMESPACE_FLAGS: &[i32] = &[
 
 /// Refuses them to this process and to all that it starts, those of the network only when told to. False when the kernel or
 /// the architecture has no seccomp.
-pub fn refuse(network: bool) -> Result<bool, BackendError> {
+pub(super) fn refuse(network: bool) -> Result<bool, BackendError> {
     let Some((refused, absent)) = filters(network)? else { return Ok(false) };
     Ok([absent, refused].iter().all(|filter| seccompiler::apply_filter(filter).is_ok()))
 }

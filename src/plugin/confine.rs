@@ -14,7 +14,7 @@ use rustix::process::{Resource, Rlimit, getppid, getrlimit, setrlimit};
 use super::policy::{Policy, Restriction};
 
 /// The first argument that `main` looks for before it reads any other.
-pub const ARGUMENT: &str = "__confine";
+pub(crate) const ARGUMENT: &str = "__confine";
 
 /// How the last line on standard error starts when it comes from us and not from the program.
 pub(super) const COMPLAINT: &str = "git-hydrate __confine: ";
@@ -23,7 +23,7 @@ pub(super) const COMPLAINT: &str = "git-hydrate __confine: ";
 pub(super) const COMPLAINT_STATUS: i32 = 125;
 
 /// Takes the arguments after `__confine`. Returns only when no program is given or it did not start.
-pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let complaint = match confine(&mut args) {
         Ok(done) => return done,
         Err(complaint) => complaint,
@@ -96,7 +96,7 @@ pub fn fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>,
 /// Does `work` after restricting this process to reading what is below its current directory: nothing of the system either,
 /// which was needed until the program ran. Called before any thread is started; where the kernel has no Landlock, nothing is
 /// restricted.
-pub fn to_current_directory(work: impl FnOnce() -> ExitCode) -> ExitCode {
+pub(crate) fn to_current_directory(work: impl FnOnce() -> ExitCode) -> ExitCode {
     match system::enforce_current_directory() {
         Ok(()) => work(),
         Err(reason) => {
@@ -136,7 +136,7 @@ mod system {
     const LANDLOCK: ABI = ABI::V6;
 
     /// Closes whatever whoever started us left open above standard error: a descriptor passes every later check.
-    pub fn close_descriptors() {
+    pub(super) fn close_descriptors() {
         let Ok(entries) = fs::read_dir("/proc/self/fd") else { return };
         let names = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         let open: Vec<i32> = names.filter(|descriptor| *descriptor > 2).collect();
@@ -146,13 +146,13 @@ mod system {
         }
     }
 
-    pub fn end_with_parent(policy: &Policy) -> Result<(), String> {
+    pub(super) fn end_with_parent(policy: &Policy) -> Result<(), String> {
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| format!("PR_SET_PDEATHSIG: {error}"))?;
         if parent_is_alive(policy) { Ok(()) } else { Err("its parent process has ended".to_owned()) }
     }
 
     /// Processes and threads of our user, which is what the kernel counts against the limit.
-    pub fn tasks_of_user() -> u64 {
+    pub(super) fn tasks_of_user() -> u64 {
         let uid = geteuid().as_raw();
         let Ok(entries) = fs::read_dir("/proc") else { return 0 };
         let ours = entries.flatten().filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.uid() == uid));
@@ -161,7 +161,7 @@ mod system {
     }
 
     /// Restricts this process and all that it starts; answers what the kernel does enforce.
-    pub fn enforce(policy: &Policy) -> Result<Vec<Restriction>, String> {
+    pub(super) fn enforce(policy: &Policy) -> Result<Vec<Restriction>, String> {
         rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
         let mut enforced = Vec::new();
         if restrict_files(policy).map_err(|error| format!("Landlock: {error}"))? {
@@ -177,7 +177,7 @@ mod system {
     const NETWORK_FILES: &[&str] =
         &["/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/var/lib/ca-certificates", "/private/etc"];
 
-    pub fn enforce_fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
+    pub(super) fn enforce_fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
         rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
         let mut enforced = Vec::new();
         if restrict_fetcher(scratch, readable).map_err(|error| format!("Landlock: {error}"))? {
@@ -206,7 +206,7 @@ mod system {
         Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
 
-    pub fn enforce_current_directory() -> Result<(), String> {
+    pub(super) fn enforce_current_directory() -> Result<(), String> {
         rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
         restrict_to_current_directory().map_err(|error| format!("Landlock: {error}"))
     }

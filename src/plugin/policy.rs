@@ -89,7 +89,7 @@ pub(super) struct Policy {
 
 impl Policy {
     /// The arguments before `--`.
-    pub fn to_args(&self) -> Vec<OsString> {
+    pub(super) fn to_args(&self) -> Vec<OsString> {
         let mut args = Vec::new();
         let mut add = |flag: &str, value: &OsStr| args.extend([flag.into(), value.to_owned()]);
         add("--parent", self.parent.to_string().as_ref());
@@ -104,7 +104,7 @@ impl Policy {
 
     /// Reads what [`Policy::to_args`] wrote, up to `--` or the end. Time and output are not
     /// the child's to keep: 0.
-    pub fn from_args(args: &mut dyn Iterator<Item = OsString>) -> Result<Self, String> {
+    pub(super) fn from_args(args: &mut dyn Iterator<Item = OsString>) -> Result<Self, String> {
         let mut policy = Self {
             parent: 0,
             readable: Vec::new(),

@@ -44,7 +44,7 @@ pub(super) struct Cache {
 
 impl Cache {
     /// Asks upstream how it is, then opens its cache below `dir`, or makes one like it.
-    pub fn open(address: &Address, dir: &Path, console: &mut crate::report::Console) -> Result<Self, Error> {
+    pub(super) fn open(address: &Address, dir: &Path, console: &mut crate::report::Console) -> Result<Self, Error> {
         let upstream = Upstream::ask(address)?;
         let io = |error: std::io::Error| git::Error::new(format!("making {}", dir.display()), error);
         // What is private upstream stays private here.
@@ -64,12 +64,12 @@ impl Cache {
     }
 
     /// The repository.
-    pub fn repository(&self) -> &Repository {
+    pub(super) fn repository(&self) -> &Repository {
         &self.repository
     }
 
     /// Brings the cache up to upstream, and [`BASES`] to what hydration has to start from.
-    pub fn fetch(&self, address: &Address, request: &Request) -> Result<(), Error> {
+    pub(super) fn fetch(&self, address: &Address, request: &Request) -> Result<(), Error> {
         let before = self.repository.refs()?;
         let mut command = self.command();
         command.args(["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--update-shallow"]);
@@ -131,7 +131,7 @@ impl Cache {
 
     /// Has a clone check out the first environment branch of upstream's `HEAD`, else the first one of all. False when
     /// there is none.
-    pub fn choose_head(&self, report: &Report) -> Result<bool, Error> {
+    pub(super) fn choose_head(&self, report: &Report) -> Result<bool, Error> {
         let refs = self.repository.refs()?;
         let of_head = report.branches.iter().find(|branch| {
             let is_of_head = self.head.as_ref().is_none_or(|head| branch.dry_branch == *head);
@@ -152,7 +152,7 @@ impl Cache {
     }
 
     /// The service that git asked for, on our standard input and output.
-    pub fn upload_pack(&self) -> Command {
+    pub(super) fn upload_pack(&self) -> Command {
         let mut command = self.repository.git().command();
         let settings =
             ["hideRefs=refs/", "hideRefs=!refs/heads/", &format!("hideRefs=!{NOTES_REF}"), "allowFilter=true"]

@@ -15,12 +15,12 @@ pub(super) struct Request {
 
 impl Request {
     /// The request for a fetch as one word, for another process.
-    pub fn to_word(&self) -> String {
+    pub(super) fn to_word(&self) -> String {
         format!("{},{}", self.progress, self.verbosity)
     }
 
     /// Reads what [`Request::to_word`] wrote.
-    pub fn of_word(word: &str) -> Self {
+    pub(super) fn of_word(word: &str) -> Self {
         let (progress, verbosity) = word.split_once(',').unwrap_or_default();
         let verbosity = verbosity.parse().unwrap_or(1);
         Self { service: Service::UploadPack, progress: progress == "true", verbosity }

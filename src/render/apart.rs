@@ -48,7 +48,8 @@ use asked::{Asked, AskedApplication, AskedSet};
 use frame::{Connection, Said};
 use rendered::Answer;
 
-pub use child::{ARGUMENT, main};
+pub(crate) use child::{ARGUMENT, main};
+pub(super) use rendered::{read_reads, reads as write_reads};
 
 /// How often the time is looked at while a process says nothing.
 const TICK: Duration = Duration::from_millis(20);
@@ -132,7 +133,7 @@ pub(super) fn expand(commit: &Commit<'_>, set: &Set<'_>) -> Result<set::Answer, 
 
 impl Processes {
     /// Renders an Application in the process of this thread.
-    pub fn render(&self, commit: &Commit<'_>, application: &Application) -> Result<Rendered, Unrendered> {
+    pub(super) fn render(&self, commit: &Commit<'_>, application: &Application) -> Result<Rendered, Unrendered> {
         match self.answer(commit, application, false)? {
             Answer::Rendered(rendered) => Ok(rendered),
             Answer::Unrendered(unrendered) => Err(unrendered),

@@ -60,17 +60,17 @@ struct Written {
 
 impl<'a> Checkout<'a> {
     /// An empty one in `dir`.
-    pub fn new(files: &'a dyn Files, dir: Scratch) -> Self {
+    pub(super) fn new(files: &'a dyn Files, dir: Scratch) -> Self {
         Self { files, dir, written: Mutex::default() }
     }
 
     /// Where all of it is, so that it can be taken out of messages.
-    pub fn dir(&self) -> &Path {
+    pub(super) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
     /// A text of a program, with paths as they are in the repository.
-    pub fn in_repository(&self, text: &str) -> String {
+    pub(super) fn in_repository(&self, text: &str) -> String {
         let dir = self.dir.path().to_string_lossy();
         let mut text = text.replace(&format!("{dir}/parts/"), "");
         for top in [WHOLE, REPLACED] {
@@ -80,12 +80,12 @@ impl<'a> Checkout<'a> {
     }
 
     /// Where a part stands once it is written.
-    pub fn place(&self, path: &RepoPath) -> PathBuf {
+    pub(super) fn place(&self, path: &RepoPath) -> PathBuf {
         on_disk(&self.dir.path().join("parts"), path)
     }
 
     /// A file, or a directory with all below it, and where it is. `view` notes it as read.
-    pub fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
+    pub(super) fn part(&self, view: &View<'_>, path: &RepoPath) -> Result<PathBuf, Failure> {
         let top = self.dir.path().join("parts");
         let place = self.place(path);
         let unreadable = |error| Failure::unreadable(error, Span::file(path.clone()));
@@ -107,7 +107,7 @@ impl<'a> Checkout<'a> {
     }
 
     /// The root of the whole tree. `view` notes all of it as read.
-    pub fn whole(&self, view: &View<'_>) -> Result<PathBuf, Failure> {
+    pub(super) fn whole(&self, view: &View<'_>) -> Result<PathBuf, Failure> {
         let root = RepoPath::root();
         view.content_id(&root).map_err(|error| Failure::unreadable(error, Span::file(root.clone())))?;
         let top = self.dir.path().join(WHOLE);
@@ -124,7 +124,7 @@ impl<'a> Checkout<'a> {
 
     /// The root of the whole tree in which some files are others. They are a function of the tree: whoever asks for one
     /// asks for the same content.
-    pub fn replaced(&self, view: &View<'_>, replaced: &Replaced) -> Result<PathBuf, Failure> {
+    pub(super) fn replaced(&self, view: &View<'_>, replaced: &Replaced) -> Result<PathBuf, Failure> {
         let whole = self.whole(view)?;
         let top = self.dir.path().join(REPLACED);
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +152,13 @@ impl<'a> Checkout<'a> {
 
     /// A directory of a whole tree under another name beside it, with one file of it replaced. Paths from there to anywhere
     /// else lead to the same files. Removed when it is dropped.
-    pub fn copy_with(&self, top: &Path, dir: &RepoPath, file: &RepoPath, content: &str) -> Result<Copy, Failure> {
+    pub(super) fn copy_with(
+        &self,
+        top: &Path,
+        dir: &RepoPath,
+        file: &RepoPath,
+        content: &str,
+    ) -> Result<Copy, Failure> {
         let from = on_disk(top, dir);
         let parent = from.parent().unwrap_or(self.dir.path());
         let made = tempfile::Builder::new().prefix(OURS).tempdir_in(parent);
@@ -167,7 +173,7 @@ impl<'a> Checkout<'a> {
 
     /// A directory of its own with these files, links followed, and these directories, each at its path, and nothing else:
     /// what other Applications read is not in it. `view` notes the files as read. Removed when it is dropped.
-    pub fn only(
+    pub(super) fn only(
         &self,
         view: &View<'_>,
         files: &BTreeSet<RepoPath>,
@@ -235,7 +241,7 @@ pub(super) struct Copy {
 
 impl Copy {
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.dir.path()
     }
 }

@@ -26,12 +26,14 @@ pub(super) struct One<'a, 'c> {
     pub view: &'a View<'a>,
     pub deeds: &'a Deeds,
     pub warnings: Vec<Diagnostic>,
+    /// Whether it is a chart whose release nothing names.
+    pub is_unnamed_release: bool,
 }
 
 type Made = Result<(Vec<Manifest>, Vec<String>), Failure>;
 
 impl One<'_, '_> {
-    pub fn helm(&mut self, helm: &Helm) -> Made {
+    pub(super) fn helm(&mut self, helm: &Helm) -> Made {
         let release = self.release(helm)?;
         let text = match self.commit.context.renderer {
             RendererName::Native => self.template(&release)?.text.into_bytes(),
@@ -41,7 +43,7 @@ impl One<'_, '_> {
     }
 
     /// The objects of a chart, each with what makes it.
-    pub fn templates(&mut self, helm: &Helm) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+    pub(super) fn templates(&mut self, helm: &Helm) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
         let release = self.release(helm)?;
         let mut found = Vec::new();
         for document in self.template(&release)?.documents {
@@ -56,10 +58,11 @@ impl One<'_, '_> {
         let at = |path: &[&str]| self.source.span(path);
         let (release, warnings) = Release::new(self.view, profile, self.application, &self.source.path, helm, &at)?;
         self.warnings.extend(warnings);
+        self.is_unnamed_release = release.name.is_none();
         Ok(release)
     }
 
-    pub fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
+    pub(super) fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
         let dir = &self.source.path;
         let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
         if edits.kube_version.is_none() {
@@ -185,7 +188,7 @@ impl One<'_, '_> {
         Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
     }
 
-    pub fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
+    pub(super) fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
         let (view, dir) = (self.view, &self.source.path);
         let bytes_max = self.commit.renderers.limits.directory_bytes_max;
         let inputs = self.commit.context.rules.inputs();
@@ -202,7 +205,7 @@ impl One<'_, '_> {
         manifests
     }
 
-    pub fn plugin(&mut self, plugin: &Plugin, environment: &Environment) -> Result<Vec<Manifest>, Failure> {
+    pub(super) fn plugin(&mut self, plugin: &Plugin, environment: &Environment) -> Result<Vec<Manifest>, Failure> {
         let place = self.source.span(&["plugin"]);
         let text = self.exec().plugin(&self.site(&place)?, &self.source.path, plugin, environment)?;
         self.objects(&text, plugin.name.as_deref().unwrap_or("the plugin"))
@@ -215,7 +218,7 @@ impl One<'_, '_> {
             let what = format!("`{}` renders more than {limit} bytes", self.application.name);
             return Err(Error::TooMuch { what, setting: "hydrate.outputLimit" }.into());
         }
-        let read = manifest::read(text, manifest::Source::Output(tool));
+        let read = manifest::read_until(text, manifest::Source::Output(tool), self.view.stop());
         read.map_err(|unreadable| {
             let diagnostic = Diagnostic::from(unreadable);
             let placed = diagnostic.span.is_some();
@@ -224,7 +227,7 @@ impl One<'_, '_> {
     }
 
     /// Warns of objects that SOPS encrypted: who deploys them has to decrypt them.
-    pub fn warn_of_encrypted(&mut self, manifests: &[Manifest]) {
+    pub(super) fn warn_of_encrypted(&mut self, manifests: &[Manifest]) {
         let mut encrypted = manifests.iter().filter(|manifest| encrypted::is_sops_object(manifest));
         let Some(first) = encrypted.next() else { return };
         let (name, more) = (format!("{} {}", first.kind(), first.name()), encrypted.count());

@@ -69,20 +69,20 @@ pub(super) struct Site<'a> {
 }
 
 impl Exec {
-    pub fn new(runner: Runner, tools: Tools) -> Self {
+    pub(super) fn new(runner: Runner, tools: Tools) -> Self {
         Self { runner, tools, helm: OnceLock::new(), kustomize: OnceLock::new() }
     }
 
-    pub fn tools(&self) -> &Tools {
+    pub(super) fn tools(&self) -> &Tools {
         &self.tools
     }
 
-    pub fn runner(&self) -> &Runner {
+    pub(super) fn runner(&self) -> &Runner {
         &self.runner
     }
 
     /// What `helm template` prints.
-    pub fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
+    pub(super) fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
         outside::check_chart(view, &release.chart)?;
         let helm = checked(&self.helm, || self.check_helm(stop))?;
@@ -117,7 +117,7 @@ impl Exec {
     }
 
     /// What `kustomize build` prints. Where it inflates charts, it starts Helm itself.
-    pub fn kustomize(
+    pub(super) fn kustomize(
         &self,
         site: &Site<'_>,
         dir: &RepoPath,
@@ -166,7 +166,7 @@ impl Exec {
     }
 
     /// What a plugin prints: the command of its name, in the directory of the sources.
-    pub fn plugin(
+    pub(super) fn plugin(
         &self,
         site: &Site<'_>,
         dir: &RepoPath,
@@ -212,7 +212,7 @@ impl Exec {
     }
 
     /// The JSON that a Jsonnet file evaluates to, in a directory with the files of `closure` alone.
-    pub fn jsonnet(
+    pub(super) fn jsonnet(
         &self,
         site: &Site<'_>,
         file: &RepoPath,
@@ -246,7 +246,7 @@ impl Exec {
     }
 
     /// Whether the official tools are there in their versions, with what they are called.
-    pub fn check(&self, stop: &Stop) -> Vec<Result<String, Error>> {
+    pub(super) fn check(&self, stop: &Stop) -> Vec<Result<String, Error>> {
         let told = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
         vec![
             self.check_helm(stop).map(|_| told(&self.tools.helm, versions::HELM)),

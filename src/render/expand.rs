@@ -7,19 +7,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
+use super::late::Subject;
 use super::machine::Isolation;
-use super::{Commit, Context, Error, Renderers, Watch, apart};
+use super::{Commit, Context, Error, Renderers, apart};
 use crate::application::set::{Answer, ApplicationSet};
 use crate::view::{Stop, View};
 
-pub use asked::{Set, Unexpanded};
+pub(crate) use asked::{Set, Unexpanded};
 
 impl Renderers {
     /// What a set makes. Errors: a limit of this machine.
     pub fn expand(&self, asked: &Set<'_>, context: &Context<'_>) -> Result<Answer, Unexpanded> {
         match self.isolation {
             // It begins within our limit, and with a stack.
-            Isolation::Apart => self.with_stacks(1, || apart::expand(&Commit::new(self, context), asked)),
+            Isolation::Apart => match self.late.reads(&self.subject_of_set(asked, context)) {
+                Some(reads) => {
+                    let error = self.set_too_slow(asked.set, self.time_of_set().1);
+                    Err(Unexpanded::new(error, reads.clone()))
+                }
+                None => self.with_stacks(1, || apart::expand(&Commit::new(self, context), asked)),
+            },
             Isolation::Together => self.with_stacks(1, || self.expand_here(asked, context)),
             Isolation::Alone => self.expand_here(asked, context),
         }
@@ -32,8 +39,10 @@ impl Renderers {
         let flags = [over.clone(), self.cancel.clone()];
         let view =
             View::new(context.files).until(Stop::when(move || flags.iter().any(|flag| flag.load(Ordering::Relaxed))));
-        let watch = self.watch.get_or_init(|| Watch::start(self.isolation));
-        let answer = watch.within(time, &over, || {
+        let watch = self.watch.get_or_init(|| self.start_watch());
+        let subject =
+            (self.isolation == Isolation::Together).then(|| (self.subject_of_set(asked, context), view.shared_reads()));
+        let answer = watch.within_of(subject, time, &over, || {
             #[cfg(debug_assertions)]
             super::rehearse(asked.set.name().and_then(|name| self.rehearsed.get(name)));
             asked.question.answer(asked.set, &view, asked.clusters)
@@ -45,6 +54,11 @@ impl Renderers {
             false => Ok(answer),
             true => Err(Unexpanded::new(self.set_too_slow(asked.set, setting), answer.reads)),
         }
+    }
+
+    fn subject_of_set(&self, asked: &Set<'_>, context: &Context<'_>) -> Subject {
+        let name = format!("{} {} {}", asked.file, asked.ordinal, asked.set.by());
+        Subject { root: context.files.root(), name, time: self.limits.time }
     }
 
     /// How long a set may take, and the limit that says so.

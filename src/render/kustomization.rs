@@ -23,7 +23,7 @@ const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kusto
 
 /// What is changed before the kustomization is built; checked and resolved.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Edits {
+pub(super) struct Edits {
     /// `namePrefix`
     pub name_prefix: Option<String>,
     /// `nameSuffix`
@@ -105,7 +105,7 @@ impl Edits {
     }
 
     /// Whether the file is built as it is.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         let flags = Self {
             force_labels: self.force_labels,
             labels_without_selector: self.labels_without_selector,

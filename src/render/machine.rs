@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::Renderers;
 use super::exec::Tools;
 use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
+use super::late::Late;
 use crate::directory;
 use crate::git::{self, Repository};
 use crate::plugin::{self, Runner};
@@ -68,8 +69,7 @@ pub struct Limits {
     pub application_memory: u64,
 }
 
-/// The part of a run that one Application may take without a setting: whoever does not stop takes it twice, and the others
-/// shall have as much.
+/// The part of a run that one Application may take without a setting, so that others have time when some do not stop.
 const TIME_SHARE: u32 = 4;
 
 /// The most memory that a run gets without a setting, in bytes, and the part of all memory.
@@ -199,11 +199,13 @@ impl Renderers {
             readable: std::env::split_paths(&readable).filter(|path| path.is_absolute()).collect(),
             limits: of_programs,
         });
+        let mut late = Late::default();
         if machine.isolation == Isolation::Apart {
             // Of the process that died before this one.
+            late = Late::take(repository.common_dir());
             git::regular::sweep(&[&machine.temp_dir, repository.common_dir()]);
         }
-        let renderers = Self::new(runner, tools, limits).on(machine);
+        let renderers = Self { late, ..Self::new(runner, tools, limits).on(machine) };
         #[cfg(debug_assertions)]
         let renderers = Self { rehearsed: rehearsed(repository), ..renderers };
         Ok(renderers)

@@ -31,7 +31,7 @@ pub(super) struct Replaced {
 
 impl Replaced {
     /// Whether it is all as in the dry tree.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.contents.is_empty() && self.names.is_empty()
     }
 }

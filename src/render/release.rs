@@ -13,7 +13,7 @@ use crate::yaml::{self, Value};
 
 /// Everything that `helm template` is told.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Release {
+pub(super) struct Release {
     /// The directory of the chart.
     pub chart: RepoPath,
     /// `--name-template`; without it Helm calls the release `release-name`.
@@ -44,7 +44,7 @@ pub struct Release {
 
 /// One value that is the content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileSetting {
+pub(super) struct FileSetting {
     /// The path of the value, in the syntax of `--set`.
     pub name: String,
     /// The file.
@@ -60,7 +60,7 @@ impl FileSetting {
 
 /// Values that are in the Application.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Values {
+pub(super) struct Values {
     /// As the text of a values file.
     pub text: String,
     /// The same as an object; always a mapping.

@@ -38,7 +38,7 @@ impl ValueFiles<'_> {
     ///
     /// Reference: Argo CD 3 reposerver/repository `getResolvedValueFiles`; where one file is named twice, it drops the second,
     /// and so do we in what a rule hydrates.
-    pub fn all(&self, helm: &Helm, at: Place<'_>) -> Result<Vec<RepoPath>, Failure> {
+    pub(super) fn all(&self, helm: &Helm, at: Place<'_>) -> Result<Vec<RepoPath>, Failure> {
         let span = |index: usize| at(&["helm", "valueFiles", &index.to_string()]);
         let mut all = Vec::new();
         for (index, text) in helm.value_files.iter().enumerate() {
@@ -71,7 +71,7 @@ impl ValueFiles<'_> {
     }
 
     /// The file of one parameter, by the same rules without patterns.
-    pub fn parameter(&self, text: &str, span: Span) -> Result<RepoPath, Failure> {
+    pub(super) fn parameter(&self, text: &str, span: Span) -> Result<RepoPath, Failure> {
         let path = self.resolve(text, &span)?;
         Ok(existing(self.view, &path, text, span, false)?.unwrap_or(path))
     }
@@ -100,7 +100,7 @@ impl ValueFiles<'_> {
 }
 
 /// The directory that a file, or whatever a pattern matches, is below.
-pub fn directory_of(pattern: &RepoPath) -> RepoPath {
+pub(crate) fn directory_of(pattern: &RepoPath) -> RepoPath {
     std::iter::successors(pattern.parent(), RepoPath::parent).find(|dir| !is_pattern(dir.as_str())).unwrap_or_default()
 }
 

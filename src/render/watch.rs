@@ -1,18 +1,21 @@
 //! Time limits for work that cannot be interrupted from outside: it asks now and then whether to stop.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::late::{self, Subject};
 use super::machine::Isolation;
+use crate::view::SharedReads;
 
 /// How much later than its limit work may be told to stop.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How much longer than its time limit a render may take to notice that it is over.
-pub(super) const GRACE: Duration = Duration::from_secs(1);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
 /// How many ticks later the process is given up, when somebody goes on after it.
 const GRACE_TICKS: u128 = GRACE.as_nanos() / TICK.as_nanos();
@@ -21,7 +24,7 @@ const GRACE_TICKS: u128 = GRACE.as_nanos() / TICK.as_nanos();
 ///
 /// Where no thread can be started, there are no limits.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     limits: Limits,
     /// The thread ends when this is gone.
     _end: mpsc::Sender<()>,
@@ -35,22 +38,29 @@ struct Limit {
     /// The same after the limit, until the process is given up.
     grace_left: u128,
     over: Arc<AtomicBool>,
+    /// What it is for, and what that reads.
+    subject: Option<(Subject, SharedReads)>,
 }
 
 impl Watch {
-    /// Begins to count. Work that goes on for a second after it was told to stop cannot be stopped: where `isolation` says
-    /// that somebody goes on after this process, the process is ended. So nothing that lasts may be done by such work.
-    pub fn start(isolation: Isolation) -> Self {
+    /// Begins to count. Work that goes on for half a second after its limit cannot be stopped: where `isolation` says that
+    /// another process goes on after this one, this one ends, and leaves word in `git_dir` of what was late. So nothing that
+    /// lasts may be done by such work.
+    pub(crate) fn start(isolation: Isolation, git_dir: Option<PathBuf>) -> Self {
         let limits = Limits::default();
         let (end, is_end) = mpsc::channel::<()>();
         let counted = limits.clone();
         let count = move || {
             while is_end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                for limit in locked(&counted).iter_mut() {
-                    match limit.ticks_left.checked_sub(1) {
-                        Some(left) => limit.ticks_left = left,
-                        None => limit.pass(isolation),
+                let mut limits = locked(&counted);
+                limits.iter_mut().for_each(Limit::tick);
+                if isolation == Isolation::Together && limits.iter().any(Limit::is_given_up) {
+                    let late = limits.iter().filter(|limit| limit.is_given_up());
+                    let late: Vec<_> = late.filter_map(|limit| limit.subject.clone()).collect();
+                    if let Some(git_dir) = &git_dir {
+                        late::write(git_dir, &late);
                     }
+                    std::process::abort();
                 }
             }
         };
@@ -59,23 +69,39 @@ impl Watch {
     }
 
     /// Does `work`, and sets `over` when it takes longer than `limit`.
-    pub fn within<T>(&self, limit: Duration, over: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn within<T>(&self, limit: Duration, over: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+        self.within_of(None, limit, over, work)
+    }
+
+    /// The same with what the work is, and what it reads.
+    pub(super) fn within_of<T>(
+        &self,
+        subject: Option<(Subject, SharedReads)>,
+        limit: Duration,
+        over: &Arc<AtomicBool>,
+        work: impl FnOnce() -> T,
+    ) -> T {
         let ticks_left = limit.as_nanos().div_ceil(TICK.as_nanos());
-        locked(&self.limits).push(Limit { ticks_left, grace_left: GRACE_TICKS, over: over.clone() });
+        locked(&self.limits).push(Limit { ticks_left, grace_left: GRACE_TICKS, over: over.clone(), subject });
         let _watched = Watched { limits: &self.limits, over };
         work()
     }
 }
 
 impl Limit {
-    /// One more tick after the limit.
-    fn pass(&mut self, isolation: Isolation) {
-        self.over.store(true, Ordering::Relaxed);
-        match (self.grace_left.checked_sub(1), isolation) {
-            (Some(left), _) => self.grace_left = left,
-            (None, Isolation::Together) => std::process::abort(),
-            (None, Isolation::Alone | Isolation::Apart) => {}
+    fn tick(&mut self) {
+        match self.ticks_left.checked_sub(1) {
+            Some(left) => self.ticks_left = left,
+            None => {
+                self.over.store(true, Ordering::Relaxed);
+                self.grace_left = self.grace_left.saturating_sub(1);
+            }
         }
+    }
+
+    /// Whether the work did not notice that its time is over.
+    fn is_given_up(&self) -> bool {
+        self.grace_left == 0
     }
 }
 
@@ -101,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_flag_is_set_only_when_time_is_over() {
-        let watch = Watch::start(Isolation::Alone);
+        let watch = Watch::start(Isolation::Alone, None);
         let (over, other) = (Arc::default(), Arc::default());
         assert_eq!(watch.within(Duration::from_secs(3600), &over, || 7), 7);
         watch.within(Duration::from_secs(3600), &over, || {

@@ -21,18 +21,18 @@ use crate::hydrate::{End, InputChange, LikeBranch, MergeBase, Preview, Previewed
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 
-pub use alike::CommonChange;
-pub use dangers::DangerGroup;
-pub use html::html;
-pub use json::json;
-pub use markdown::markdown;
-pub use overview::Overview;
-pub use rows::{Mark, Row, rows};
-pub use text::{Detail, Form, text};
+pub(crate) use alike::CommonChange;
+pub(crate) use dangers::DangerGroup;
+pub(crate) use html::html;
+pub(crate) use json::json;
+pub(crate) use markdown::markdown;
+pub(crate) use overview::Overview;
+pub(crate) use rows::{Mark, Row, rows};
+pub(crate) use text::{Detail, Form, text};
 
 /// What a hydration would change in each environment.
 #[derive(Debug)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// The environment branches, by name, those of production last.
     pub environments: Vec<EnvironmentDiff>,
     /// What is wrong with the dry commit and concerns no environment branch that is known.
@@ -47,7 +47,7 @@ pub struct Changes {
 
 /// What would become of one environment branch.
 #[derive(Debug)]
-pub struct EnvironmentDiff {
+pub(crate) struct EnvironmentDiff {
     /// The branch, the dry commits and what is wrong; its `paths` were taken out.
     pub branch: PreviewedBranch,
     /// The Applications whose manifests would change, by path.
@@ -58,7 +58,7 @@ pub struct EnvironmentDiff {
 
 /// Another environment that a new one is much like.
 #[derive(Debug)]
-pub struct LikeEnvironment {
+pub(crate) struct LikeEnvironment {
     /// Its branch.
     pub branch: BranchName,
     /// The word of its name, and that of the new one's in its place; both count as the same.
@@ -71,7 +71,7 @@ pub struct LikeEnvironment {
 
 /// What would become of the manifests of one destination path.
 #[derive(Debug)]
-pub struct ApplicationDiff {
+pub(crate) struct ApplicationDiff {
     /// The path; where it was, for one that goes.
     pub path: RepoPath,
     /// The Application that writes to it, or wrote to it, if that is known.
@@ -98,7 +98,7 @@ pub struct ApplicationDiff {
 
 impl Changes {
     /// Compares the manifests of a preview.
-    pub fn new(preview: Preview, reveal_secrets: bool) -> Self {
+    pub(crate) fn new(preview: Preview, reveal_secrets: bool) -> Self {
         let mut preview = preview;
         let from_elsewhere = moved_between(&mut preview.environments);
         let environments = preview.environments.into_iter().map(|mut branch: PreviewedBranch| {
@@ -119,12 +119,12 @@ impl Changes {
     }
 
     /// Whether no environment would change and nothing is wrong.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.environments.iter().all(EnvironmentDiff::is_same) && self.problems.is_empty()
     }
 
     /// Everything that is wrong or odd, as often as it was found.
-    pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+    pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let branches = self.environments.iter().map(|environment| &environment.branch);
         let mistakes = branches.flat_map(|branch| branch.mistakes.iter().chain(&branch.failures));
         mistakes.chain(&self.problems).chain(&self.warnings)
@@ -133,34 +133,34 @@ impl Changes {
 
 impl EnvironmentDiff {
     /// Whether it hydrates.
-    pub fn renders(&self) -> bool {
+    pub(crate) fn renders(&self) -> bool {
         self.branch.mistakes.is_empty()
     }
 
     /// Whether it hydrates, and with all of its Applications that are not paused.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.renders() && self.branch.failures.is_empty() && self.branch.behind.iter().all(|behind| behind.paused)
     }
 
     /// Whether it hydrates as a whole and nothing of it would change.
-    pub fn is_same(&self) -> bool {
+    pub(crate) fn is_same(&self) -> bool {
         self.applications.is_empty() && self.is_whole()
     }
 
     /// The Application that an object comes from, when that is another one.
-    pub fn source(&self, object: &ObjectDiff) -> Option<&str> {
+    pub(crate) fn source(&self, object: &ObjectDiff) -> Option<&str> {
         self.applications.get(object.moved_from?).map(ApplicationDiff::title)
     }
 
     /// The objects that differ, of all Applications.
-    pub fn objects(&self) -> impl Iterator<Item = &ObjectDiff> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &ObjectDiff> {
         self.applications.iter().flat_map(|application| &application.objects)
     }
 }
 
 impl ApplicationDiff {
     /// What it is called: its name, else its path.
-    pub fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         self.name.as_ref().map_or(self.path.as_str(), AppName::as_str)
     }
 
@@ -170,7 +170,7 @@ impl ApplicationDiff {
     }
 
     /// What becomes of it, as a word behind its name; empty when its objects change and nothing else.
-    pub fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         let renamed = self.renamed_from.as_ref().map(|name| format!("was {name}"));
         let moved = self.moved_from.as_ref().map(|from| format!("moved from {from}"));
         match self.change {
@@ -181,7 +181,7 @@ impl ApplicationDiff {
     }
 
     /// What Argo CD does, and what else has to be known, before its objects.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         if let Some(why) = &self.unreadable {
             return vec![format!("what is on the branch cannot be compared: {why}")];
         }
@@ -192,7 +192,7 @@ impl ApplicationDiff {
     }
 
     /// What makes it and the rule that hydrates it, where that may be why it comes, goes or moves.
-    pub fn origin(&self) -> Option<String> {
+    pub(crate) fn origin(&self) -> Option<String> {
         let comes_or_goes = self.change != Change::Changed || self.moved_from.is_some();
         let maker = self.made_by.as_ref().map(|maker| format!("made by {maker}"));
         let rule = self.rule.map(|rule| format!("by rule {rule}"));

@@ -23,28 +23,28 @@ const WIDTH: usize = 72;
 /// with the repository's lock in its hands. So each write first asks whether the pipe has room, and after two seconds
 /// without any the rest is dropped.
 #[derive(Debug, Default)]
-pub struct Console {
+pub(crate) struct Console {
     gone: bool,
 }
 
 impl Console {
     /// Standard error of this process.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Whether a person looks at it.
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         std::io::stderr().is_terminal()
     }
 
     /// Writes one or more lines, [`screened`](super::screened); the last one gets its line break.
-    pub fn print(&mut self, text: &str) {
+    pub(crate) fn print(&mut self, text: &str) {
         self.print_painted(text, Paint::PLAIN);
     }
 
     /// The same for lines that this paint coloured.
-    pub fn print_painted(&mut self, text: &str, paint: Paint) {
+    pub(crate) fn print_painted(&mut self, text: &str, paint: Paint) {
         let mut bytes = paint.screened(text).into_bytes();
         if !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
@@ -53,7 +53,7 @@ impl Console {
     }
 
     /// Writes bytes as they are.
-    pub fn write(&mut self, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
         let stderr = std::io::stderr();
         for chunk in bytes.chunks(CHUNK_BYTES) {
             if self.gone || !ready(&stderr) || stderr.lock().write_all(chunk).is_err() {
@@ -79,7 +79,7 @@ fn ready(stream: &impl AsFd) -> bool {
 
 /// Breaks text at blanks so that no line is wider than git's `remote: ` leaves room for; `indent` starts every line but
 /// the first.
-pub fn wrap(text: &str, indent: &str) -> String {
+pub(crate) fn wrap(text: &str, indent: &str) -> String {
     use unicode_width::UnicodeWidthStr;
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

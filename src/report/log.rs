@@ -14,7 +14,7 @@ use crate::git::Shared;
 
 /// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix. A new log is for
 /// whoever may use the repository as `shared` says.
-pub fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Result<()> {
+pub(crate) fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a, T> {
         time: u64,

@@ -8,7 +8,7 @@ use crate::git::Repository;
 
 /// What a piece of text is, from which follows how a terminal shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub(crate) enum Style {
     /// What the lines below belong to.
     Heading,
     /// What need not be read.
@@ -47,25 +47,25 @@ impl Style {
 
 /// Whether text gets colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Paint(bool);
+pub(crate) struct Paint(bool);
 
 /// A text and how it is shown. Width and alignment of a format count for the text alone.
 #[derive(Debug, Clone, Copy)]
-pub struct Painted<'a> {
+pub(crate) struct Painted<'a> {
     style: Option<Style>,
     text: &'a str,
 }
 
 impl Paint {
     /// No colours.
-    pub const PLAIN: Self = Self(false);
+    pub(crate) const PLAIN: Self = Self(false);
     /// Colours.
     #[cfg(test)]
-    pub const COLOURED: Self = Self(true);
+    pub(crate) const COLOURED: Self = Self(true);
 
     /// Colours as git would decide for what goes to a terminal or not: by `color.ui`, and by a dumb terminal. Unless that
     /// asks for them always, `NO_COLOR` turns them off.
-    pub fn new(repository: Option<&Repository>, is_terminal: bool) -> Self {
+    pub(crate) fn new(repository: Option<&Repository>, is_terminal: bool) -> Self {
         let mut command = repository.map_or_else(|| Command::new("git"), |repository| repository.git().command());
         command.args(["config", "--get-colorbool", "color.ui"]);
         if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
@@ -77,7 +77,7 @@ impl Paint {
     }
 
     /// What of a whole result can be sent to a terminal: as [`screened`], but with colours their sequences stay.
-    pub fn screened(self, text: &str) -> String {
+    pub(crate) fn screened(self, text: &str) -> String {
         let mut screened = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -94,7 +94,7 @@ impl Paint {
     }
 
     /// The text in a style.
-    pub fn by(self, style: Style, text: &str) -> Painted<'_> {
+    pub(crate) fn by(self, style: Style, text: &str) -> Painted<'_> {
         Painted { style: self.0.then_some(style), text }
     }
 }
@@ -113,13 +113,13 @@ impl fmt::Display for Painted<'_> {
 ///
 /// The last door: what is shown of a repository is made printable where it is put into a line, and what was forgotten there
 /// can still not move the cursor or turn the direction of text.
-pub fn screened(text: &str) -> String {
+pub(crate) fn screened(text: &str) -> String {
     Paint::PLAIN.screened(text)
 }
 
 /// The text of a JSON document with what [`screened`] would replace as escapes: the document says the same, and a terminal
 /// can show it.
-pub fn screened_json(text: &str) -> String {
+pub(crate) fn screened_json(text: &str) -> String {
     let mut screened = String::with_capacity(text.len());
     for c in text.chars() {
         if c != '\n' && is_unprintable(c) {

@@ -27,7 +27,7 @@ const SHORT: usize = 7;
 
 /// What the reader of a summary can do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wording {
+pub(crate) enum Wording {
     /// The pusher, to whom git shows it behind `remote: `.
     Pusher,
     /// Somebody at a terminal.
@@ -36,7 +36,7 @@ pub enum Wording {
 
 /// The summary of a run: a line an environment branch, and one for all that did not change, then what is wrong, each mistake
 /// once. Of very many branches those that failed come first.
-pub fn summary(report: &Report, wording: Wording) -> String {
+pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     let mut text = String::new();
     let is_same = |branch: &&BranchReport| {
         branch.outcome == Outcome::Unchanged && branch.skipped.is_empty() && branch.behind.is_empty()
@@ -82,7 +82,7 @@ pub fn summary(report: &Report, wording: Wording) -> String {
 }
 
 /// What is wrong or odd, each once, errors first; beyond a screen or two the rest is counted.
-pub fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
+pub(crate) fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
     let mut text = String::new();
     let found = merged(all);
     for (index, diagnostic) in found.iter().enumerate() {
@@ -189,7 +189,7 @@ fn skipped(branch: &BranchReport, text: &mut String) {
 }
 
 /// A commit by its id, and many by their number.
-pub fn counted(commits: &[&str]) -> String {
+pub(crate) fn counted(commits: &[&str]) -> String {
     match commits {
         [only] => short(only).to_owned(),
         [first, .., last] => format!("{} commits from {} to {}", commits.len(), short(first), short(last)),

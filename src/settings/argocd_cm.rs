@@ -30,7 +30,7 @@ struct ConfigMap {
 /// value is Argo CD's default, as there; its other keys say nothing of what is hydrated here.
 ///
 /// Errors: it is no ConfigMap, or has none of these keys.
-pub fn import(files: &SettingsFiles, config_map: &str) -> Result<SettingsFiles, SettingsError> {
+pub(crate) fn import(files: &SettingsFiles, config_map: &str) -> Result<SettingsFiles, SettingsError> {
     let wrong = |reason: String| SettingsError::NotArgocdCm(reason);
     let config_map: ConfigMap = serde_yaml::from_str(config_map).map_err(|error| wrong(error.to_string()))?;
     if config_map.kind != "ConfigMap" {

@@ -3,12 +3,13 @@
 use serde_yaml::{Mapping, Value};
 
 use super::SettingsError;
+use super::depth::check_depth;
 
 /// The value of a key: `profile`, or `tools.helm` for one inside of another. A branch name after the first dot may have
 /// dots of its own.
 ///
 /// Errors: the text is not a mapping.
-pub fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError> {
+pub(crate) fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError> {
     let document = read(text)?;
     let (top, below) = split(key);
     let Some(value) = document.get(top) else { return Ok(None) };
@@ -18,7 +19,7 @@ pub fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError> {
 /// The text with `key` set to `value`, or without it. What holds nothing any more leaves with its last key.
 ///
 /// Errors: the text is not a mapping, or is written so that its lines cannot be changed key by key.
-pub fn set(text: &str, key: &str, value: Option<Value>) -> Result<String, SettingsError> {
+pub(crate) fn set(text: &str, key: &str, value: Option<Value>) -> Result<String, SettingsError> {
     let mut document = read(text)?;
     let (top, below) = split(key);
     let value = put(document.get(top), top, &below, value)?;
@@ -66,7 +67,11 @@ fn split(key: &str) -> (&str, Vec<&str>) {
     }
 }
 
-fn read(text: &str) -> Result<Mapping, SettingsError> {
+/// The keys of a text.
+///
+/// Errors: it is not a mapping.
+pub(crate) fn read(text: &str) -> Result<Mapping, SettingsError> {
+    check_depth(text)?;
     Ok(serde_yaml::from_str::<Option<Mapping>>(text).map_err(wrong)?.unwrap_or_default())
 }
 

@@ -14,7 +14,7 @@ const REASON_BYTES_MAX: usize = 200;
 /// The branches that get no commit, by globs of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Frozen(BTreeMap<String, Freeze>);
+pub(crate) struct Frozen(BTreeMap<String, Freeze>);
 
 /// Why branches get no commit, and until when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,34 +45,37 @@ fn end(text: &str) -> Option<Time> {
 
 impl Frozen {
     /// Whether there is nothing.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The globs of which the end is before `now`, in seconds since 1970, each with its end as written.
-    pub fn over(&self, now: i64) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn over(&self, now: i64) -> impl Iterator<Item = (&str, &str)> {
         let over = self.0.iter().filter(move |(_, freeze)| !freeze.is_in_force(now));
         over.filter_map(|(glob, freeze)| Some((glob.as_str(), freeze.until.as_deref()?)))
     }
 
     /// What keeps a branch from getting commits at `now`, in seconds since 1970. Of several, the one that lasts longest.
-    pub fn of(&self, branch: &BranchName, now: i64) -> Option<&Freeze> {
+    pub(crate) fn of(&self, branch: &BranchName, now: i64) -> Option<&Freeze> {
         let in_force = self.naming(branch).filter(|freeze| freeze.is_in_force(now));
         in_force.max_by_key(|freeze| freeze.end().unwrap_or(i64::MAX))
     }
 
     /// Whether a branch is named, be it over or not.
-    pub fn names(&self, branch: &BranchName) -> bool {
+    pub(crate) fn names(&self, branch: &BranchName) -> bool {
         self.naming(branch).next().is_some()
     }
 
     /// The globs of what is in force at `now`.
-    pub fn in_force(&self, now: i64) -> impl Iterator<Item = &str> {
+    pub(crate) fn in_force(&self, now: i64) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(_, freeze)| freeze.is_in_force(now)).map(|(glob, _)| glob.as_str())
     }
 
     /// The globs that match none of `branches`.
-    pub fn unused<'b>(&self, branches: impl Iterator<Item = &'b BranchName> + Clone) -> impl Iterator<Item = &str> {
+    pub(crate) fn unused<'b>(
+        &self,
+        branches: impl Iterator<Item = &'b BranchName> + Clone,
+    ) -> impl Iterator<Item = &str> {
         let is_used = move |glob: &str| branches.clone().any(|branch| matches(glob, branch));
         self.0.keys().map(String::as_str).filter(move |glob| !is_used(glob))
     }

@@ -10,7 +10,7 @@ use crate::application::{BranchName, Patterns};
 /// What becomes of a branch of which an Application fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected `branch`, `application` or `{application: [BRANCH, …]}`")]
-pub enum OnFailure {
+pub(crate) enum OnFailure {
     /// The same for every branch.
     All(Held),
     /// [`Held::Application`] for some branches, [`Held::Branch`] for the others.
@@ -20,7 +20,7 @@ pub enum OnFailure {
 /// What stays as it is when an Application fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Held {
+pub(crate) enum Held {
     /// The whole branch.
     Branch,
     /// The Application alone.
@@ -30,7 +30,7 @@ pub enum Held {
 /// The branches of which the Application alone stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Keys")]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// Globs of their names.
     pub application: Vec<String>,
 }
@@ -63,7 +63,7 @@ impl Default for OnFailure {
 
 impl OnFailure {
     /// What stays as it is on this branch.
-    pub fn of(&self, branch: &BranchName) -> Held {
+    pub(crate) fn of(&self, branch: &BranchName) -> Held {
         let is_named = match self {
             Self::All(held) => return *held,
             Self::Chosen(Chosen { application }) if application.is_empty() => false,
@@ -75,7 +75,7 @@ impl OnFailure {
     }
 
     /// The globs that match none of `branches`.
-    pub fn unused<'b>(&self, branches: impl Iterator<Item = &'b BranchName> + Clone) -> Vec<&str> {
+    pub(crate) fn unused<'b>(&self, branches: impl Iterator<Item = &'b BranchName> + Clone) -> Vec<&str> {
         let Self::Chosen(Chosen { application }) = self else { return Vec::new() };
         let is_used = |glob: &&str| {
             Patterns::new([*glob]).is_ok_and(|pattern| branches.clone().any(|branch| pattern.matches(branch.as_str())))

@@ -122,12 +122,12 @@ const RULE: &[Key] = &[
 
 /// The names of all keys, in the order of [`super::Settings`].
 #[cfg(test)]
-pub fn keys() -> impl Iterator<Item = &'static str> {
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
 /// Why `key`, as in `removalLimit.share`, is none that can be set; none when it can.
-pub fn unknown_key(key: &str) -> Option<String> {
+pub(crate) fn unknown_key(key: &str) -> Option<String> {
     let mut shape = &Shape::Keys(KEYS);
     let mut before = String::new();
     let mut rest = Some(key);
@@ -163,7 +163,7 @@ pub(super) fn mistake(document: &Mapping) -> Option<Mistake> {
 
 impl Mistake {
     /// Its line and column in the text, from 1; none where an alias or a merged key is in the way.
-    pub fn place(&self, text: &str) -> Option<(u32, u32)> {
+    pub(super) fn place(&self, text: &str) -> Option<(u32, u32)> {
         let document = yaml::parse_first(text.as_bytes(), &yaml::Limits::default()).ok()??;
         let mut mark = document.mark;
         let mut node = &document;

@@ -11,7 +11,7 @@ use crate::yaml;
 
 impl Value {
     /// What a file says, as Helm hands it to templates: every number is a `float64`.
-    pub fn from_yaml(value: &yaml::Value) -> Self {
+    pub(crate) fn from_yaml(value: &yaml::Value) -> Self {
         match value {
             yaml::Value::Null => Value::Nil,
             yaml::Value::Bool(value) => Value::Bool(*value),
@@ -30,7 +30,7 @@ impl Value {
     ///
     /// Fails when it holds itself, is too deep or too large, and with Go's text ([`super::Cause::Function`]) for what
     /// JSON lacks.
-    pub fn to_yaml(&self) -> Result<yaml::Value, Failure> {
+    pub(crate) fn to_yaml(&self) -> Result<yaml::Value, Failure> {
         self.to_yaml_within(BYTES_MAX).map(|(value, _)| value)
     }
 

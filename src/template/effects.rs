@@ -11,7 +11,7 @@ use super::trail::{Caller, Site};
 ///
 /// There is no way to a clock or to a random device in here: [`Effects::Live`] gets both from its caller.
 #[derive(Default)]
-pub enum Effects {
+pub(crate) enum Effects {
     /// They fail with [`Refused`].
     #[default]
     Refuse,
@@ -54,7 +54,7 @@ pub enum Effects {
 
 /// Some of the calls of a render.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Calls {
+pub(crate) enum Calls {
     /// All of them.
     All,
     /// Those at some sites.
@@ -90,22 +90,22 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub fn new(effects: Effects) -> Self {
+    pub(super) fn new(effects: Effects) -> Self {
         Self { effects, ..Self::default() }
     }
 
     /// What a probe answered.
-    pub fn probed(&self) -> &[RefusedCall] {
+    pub(super) fn probed(&self) -> &[RefusedCall] {
         &self.probed
     }
 
     /// The clock, for a function that may read it.
-    pub fn now(&mut self, function: &str, caller: Caller<'_>) -> Result<jiff::Timestamp, Failure> {
+    pub(super) fn now(&mut self, function: &str, caller: Caller<'_>) -> Result<jiff::Timestamp, Failure> {
         self.chance(function, caller, Refused::Clock).map(|chance| chance.now)
     }
 
     /// A stream of random bytes for one call of a function that may have it; `call` distinguishes it from other calls.
-    pub fn random(
+    pub(super) fn random(
         &mut self,
         function: &str,
         caller: Caller<'_>,
@@ -164,7 +164,7 @@ impl Chance {
 
 /// A stream of bytes that a key determines: SHA-256 over the key and a counter.
 #[derive(Clone)]
-pub struct Random {
+pub(crate) struct Random {
     key: [u8; 32],
     counter: u64,
     block: [u8; 32],
@@ -189,7 +189,7 @@ impl Random {
     }
 
     /// The next byte.
-    pub fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         if self.used >= self.block.len() {
             let mut hash = Sha256::new();
             hash.update(self.key);
@@ -204,12 +204,12 @@ impl Random {
     }
 
     /// The next bytes.
-    pub fn fill(&mut self, bytes: &mut [u8]) {
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         bytes.fill_with(|| self.byte());
     }
 
     /// An even choice of the numbers below `end`, which must not be 0.
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         let reach = u64::MAX - u64::MAX % end.max(1);
         loop {
             let mut bytes = [0; 8];

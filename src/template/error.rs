@@ -9,7 +9,7 @@ use crate::yaml::quote;
 /// Template text that can't be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("template: {template}:{line}: {message}")]
-pub struct ParseError {
+pub(crate) struct ParseError {
     /// The name under which the text was parsed.
     pub template: Arc<str>,
     /// 1-based.
@@ -38,7 +38,7 @@ impl fmt::Display for Place {
 
 /// One template on the way to a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     /// Where execution stood.
     pub place: Place,
     /// The template that was being executed: a definition, or the file itself.
@@ -53,7 +53,7 @@ pub struct Level {
 
 /// The root of a failure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// The template engine itself: a field of nil, a wrong argument type.
     #[error("{0}")]
     Engine(String),
@@ -143,7 +143,7 @@ pub enum Limit {
 /// A function fails with one that has no levels of its own; the engine adds a level for each template that it leaves.
 /// Displays as Go prints it, all in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure(Box<Inner>);
+pub(crate) struct Failure(Box<Inner>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {
@@ -160,22 +160,22 @@ const PREFIX_BYTES_MAX: usize = 1 << 20;
 
 impl Failure {
     /// A failure by its cause.
-    pub fn new(cause: Cause) -> Self {
+    pub(crate) fn new(cause: Cause) -> Self {
         Self(Box::new(Inner { prefix: String::new(), levels: Vec::new(), cause, prefix_bytes: 0 }))
     }
 
     /// A function's own error.
-    pub fn message(text: impl Into<String>) -> Self {
+    pub(crate) fn message(text: impl Into<String>) -> Self {
         Self::new(Cause::Function(text.into()))
     }
 
     /// The same with a text before everything so far, as a function puts it when it passes on an error.
-    pub fn within(self, prefix: &str) -> Self {
+    pub(crate) fn within(self, prefix: &str) -> Self {
         self.within_made(|| prefix.to_owned())
     }
 
     /// The same with a text that is made only if there is room for one more.
-    pub fn within_made(mut self, prefix: impl FnOnce() -> String) -> Self {
+    pub(crate) fn within_made(mut self, prefix: impl FnOnce() -> String) -> Self {
         if self.0.prefix_bytes <= PREFIX_BYTES_MAX {
             let prefix = prefix();
             self.0.prefix_bytes += prefix.len();
@@ -185,17 +185,17 @@ impl Failure {
     }
 
     /// The root.
-    pub fn cause(&self) -> &Cause {
+    pub(crate) fn cause(&self) -> &Cause {
         &self.0.cause
     }
 
     /// The templates that were being executed, outermost first. Empty for a failure outside any template.
-    pub fn levels(&self) -> impl ExactSizeIterator<Item = &Level> {
+    pub(crate) fn levels(&self) -> impl ExactSizeIterator<Item = &Level> {
         self.0.levels.iter().rev()
     }
 
     /// What precedes the outermost level; empty unless a function added it last.
-    pub fn prefix(&self) -> &str {
+    pub(crate) fn prefix(&self) -> &str {
         &self.0.prefix
     }
 

@@ -25,7 +25,7 @@ use crate::go::regexp::{PATTERN_BYTES_MAX, PATTERN_GROWTH, Regex, RegexError};
 
 /// What `.key` gives when the map has no such key: Go's option `missingkey`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingKey {
+pub(crate) enum MissingKey {
     /// The zero value of what the map holds: `missingkey=zero`, as Helm has it.
     #[default]
     Zero,
@@ -37,7 +37,7 @@ pub enum MissingKey {
 
 /// What a render needs beside its templates and data: what is left of its limits, what randomness and the clock give,
 /// and the host's own state. One serves all templates of a render, one after the other.
-pub struct Runtime {
+pub(crate) struct Runtime {
     budget: Budget,
     effects: Source,
     depth: u32,
@@ -50,7 +50,7 @@ pub struct Runtime {
 
 impl Runtime {
     /// A runtime without host state.
-    pub fn new(limits: Limits, effects: Effects) -> Self {
+    pub(crate) fn new(limits: Limits, effects: Effects) -> Self {
         Self {
             budget: Budget::new(limits),
             effects: Source::new(effects),
@@ -64,42 +64,42 @@ impl Runtime {
     }
 
     /// What a key that a map lacks gives from now on.
-    pub fn set_missing_key(&mut self, missing_key: MissingKey) {
+    pub(crate) fn set_missing_key(&mut self, missing_key: MissingKey) {
         self.missing_key = missing_key;
     }
 
     /// The same with state for the host's own functions, which reach it by [`Call::host`].
-    pub fn with_host<T: 'static>(mut self, host: T) -> Self {
+    pub(crate) fn with_host<T: 'static>(mut self, host: T) -> Self {
         self.host = Box::new(host);
         self
     }
 
     /// The same with somebody to ask now and then whether time is up.
-    pub fn with_deadline(mut self, is_time_up: impl Fn() -> bool + 'static) -> Self {
+    pub(crate) fn with_deadline(mut self, is_time_up: impl Fn() -> bool + 'static) -> Self {
         self.budget.set_deadline(Box::new(is_time_up));
         self
     }
 
     /// The host's state, when it is a `T`.
-    pub fn host<T: 'static>(&mut self) -> Option<&mut T> {
+    pub(crate) fn host<T: 'static>(&mut self) -> Option<&mut T> {
         self.host.downcast_mut()
     }
 
     /// How many steps were taken.
-    pub fn steps(&self) -> u64 {
+    pub(crate) fn steps(&self) -> u64 {
         self.budget.steps_taken()
     }
 
     /// The calls so far that a probe answered instead of refusing them, in the order of execution, one for each site; of
     /// very many the first ones.
-    pub fn probed(&self) -> &[RefusedCall] {
+    pub(crate) fn probed(&self) -> &[RefusedCall] {
         self.effects.probed()
     }
 
     /// Executes the template `name` of a set and returns what it prints.
     ///
     /// Fails as Go's `ExecuteTemplate` does, also when there is no such template. What was printed until then is lost.
-    pub fn execute(&mut self, set: &Set, name: &str, data: Value) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn execute(&mut self, set: &Set, name: &str, data: Value) -> Result<Vec<u8>, Failure> {
         let Some(tree) = set.get(name) else {
             let (name, set) = (crate::yaml::quote(name), crate::yaml::quote(set.name()));
             return Err(Failure::message(format!("template: no template {name} associated with template {set}")));
@@ -180,7 +180,7 @@ impl<'f> Frame<'f> {
 }
 
 /// A function at work: its way to the engine.
-pub struct Call<'c> {
+pub(crate) struct Call<'c> {
     runtime: &'c mut Runtime,
     set: &'c Set,
     function: &'c Function,
@@ -191,30 +191,30 @@ pub struct Call<'c> {
 
 impl Call<'_> {
     /// The name by which the function was called.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.function.name()
     }
 
     /// The templates that the calling one belongs to.
-    pub fn set(&self) -> &Set {
+    pub(crate) fn set(&self) -> &Set {
         self.set
     }
 
     /// The host's state.
     ///
     /// Fails when the runtime was made with another one, which is a mistake of the host.
-    pub fn host<T: 'static>(&mut self) -> Result<&mut T, Failure> {
+    pub(crate) fn host<T: 'static>(&mut self) -> Result<&mut T, Failure> {
         let name = self.function.name();
         self.runtime.host().ok_or_else(|| Failure::message(format!("{name} is not available here")))
     }
 
     /// Executes a template of the calling one's set: what `include` does.
-    pub fn execute(&mut self, name: &str, data: Value) -> Result<Text, Failure> {
+    pub(crate) fn execute(&mut self, name: &str, data: Value) -> Result<Text, Failure> {
         self.execute_in(self.set, name, data)
     }
 
     /// Executes a template of another set: what `tpl` does with a clone of the set.
-    pub fn execute_in(&mut self, set: &Set, name: &str, data: Value) -> Result<Text, Failure> {
+    pub(crate) fn execute_in(&mut self, set: &Set, name: &str, data: Value) -> Result<Text, Failure> {
         let open = self.runtime.trail.len();
         self.runtime.trail.push(&self.tree.source, self.at.at());
         let result = self.runtime.execute(set, name, data).map(Text::from);
@@ -223,33 +223,33 @@ impl Call<'_> {
     }
 
     /// Takes steps from the budget: for work that grows with the input.
-    pub fn charge(&mut self, steps: usize) -> Result<(), Failure> {
+    pub(crate) fn charge(&mut self, steps: usize) -> Result<(), Failure> {
         self.runtime.budget.steps(steps as u64)
     }
 
     /// Takes bytes from the budget, before they are made: for results that can be larger than the arguments.
-    pub fn charge_bytes(&mut self, bytes: usize) -> Result<(), Failure> {
+    pub(crate) fn charge_bytes(&mut self, bytes: usize) -> Result<(), Failure> {
         self.runtime.budget.bytes(bytes)
     }
 
     /// Fails when so many bytes are not left, and takes none: for what is thrown away before the function returns.
-    pub fn reserve(&self, bytes: usize) -> Result<(), Failure> {
+    pub(crate) fn reserve(&self, bytes: usize) -> Result<(), Failure> {
         self.runtime.budget.reserve(bytes)
     }
 
     /// How many bytes are left.
-    pub fn bytes_left(&self) -> usize {
+    pub(crate) fn bytes_left(&self) -> usize {
         self.runtime.budget.bytes_left()
     }
 
     /// The time now, if this function may know it.
-    pub fn now(&mut self) -> Result<jiff::Timestamp, Failure> {
+    pub(crate) fn now(&mut self) -> Result<jiff::Timestamp, Failure> {
         let caller = Caller { trail: &self.runtime.trail, source: &self.tree.source, at: self.at };
         self.runtime.effects.now(self.function.name(), caller)
     }
 
     /// A stream of random bytes for this call, if this function may have it.
-    pub fn random(&mut self) -> Result<Random, Failure> {
+    pub(crate) fn random(&mut self) -> Result<Random, Failure> {
         let caller = Caller { trail: &self.runtime.trail, source: &self.tree.source, at: self.at };
         self.runtime.effects.random(self.function.name(), caller, || format!("{}\0{}", self.tree.name, self.at))
     }

@@ -2,7 +2,7 @@
 
 /// How fast a function goes over texts and lists, and how much it makes of them on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expense {
+pub(super) struct Expense {
     /// How many bytes of a text, or items of a list, it handles in the time of a step.
     pub bytes_per_step: usize,
     /// How many bytes it may make of one, its result included.
@@ -52,7 +52,7 @@ impl Expense {
     const PLAIN: Expense = Expense { bytes_per_step: 16, growth: 2 };
 
     /// The expense of the function `name`; none for one that looks into none of its arguments.
-    pub fn of(name: &str) -> Option<Self> {
+    pub(super) fn of(name: &str) -> Option<Self> {
         if CONSTANT.contains(&name) {
             return None;
         }

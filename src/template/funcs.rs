@@ -21,14 +21,14 @@ mod strings;
 mod toml;
 mod url;
 
-pub use formats::marshal_yaml;
+pub(crate) use formats::marshal_yaml;
 
 use super::function::Functions;
 
 impl Functions {
     /// Go's own functions and Sprig's, without those that need a chart or the world: `include`, `tpl`, `required`,
     /// `fail`, `lookup`, `env`, `expandenv`.
-    pub fn standard() -> Self {
+    pub(crate) fn standard() -> Self {
         let mut table = Self::new();
         builtins::add(&mut table);
         cases::add(&mut table);

@@ -16,11 +16,11 @@ use super::expense::Expense;
 use super::operand::Operand;
 use super::value::{IntType, UintType, Value};
 
-pub use signature::{Handler, Int, NoWriter, Param, Rest, Signature, Uint32};
+pub(crate) use signature::{Handler, Int, NoWriter, Param, Rest, Signature, Uint32};
 
 /// Go's static type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Type {
+pub(crate) enum Type {
     /// `interface {}`: anything, nil too.
     Any,
     /// `reflect.Value`: anything, and nothing at all.
@@ -59,7 +59,7 @@ pub enum Type {
 
 impl Type {
     /// As Go prints it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Type::Any => "interface {}",
             Type::Reflect => "reflect.Value",
@@ -82,7 +82,7 @@ impl Type {
     }
 
     /// Whether nil, and nothing at all, may be passed.
-    pub fn can_be_nil(self) -> bool {
+    pub(crate) fn can_be_nil(self) -> bool {
         match self {
             Type::Any
             | Type::Reflect
@@ -105,7 +105,7 @@ impl Type {
     }
 
     /// Whether a value may be passed as it is.
-    pub fn accepts(self, value: &Value) -> bool {
+    pub(crate) fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Type::Any | Type::Reflect, _) => true,
             (Type::Bool, Value::Bool(_)) => true,
@@ -128,11 +128,11 @@ impl Type {
 }
 
 /// What runs when a function is called: arguments that fit the signature in, a result or a failure out.
-pub type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
+pub(super) type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
 
 /// A function with its signature.
 #[derive(Clone)]
-pub struct Function {
+pub(crate) struct Function {
     name: &'static str,
     params: Vec<Type>,
     variadic: Option<Type>,
@@ -158,7 +158,7 @@ pub(super) enum Form {
 
 impl Function {
     /// A Rust function under the name that templates call it by.
-    pub fn new<M>(name: &'static str, function: impl Handler<M>) -> Self {
+    pub(crate) fn new<M>(name: &'static str, function: impl Handler<M>) -> Self {
         let Signature { params, variadic, run } = function.signature();
         Self { name, params, variadic, form: Form::Plain, expense: Expense::of(name), run }
     }
@@ -174,17 +174,17 @@ impl Function {
     }
 
     /// The name.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
     /// The types of the fixed parameters.
-    pub fn params(&self) -> &[Type] {
+    pub(crate) fn params(&self) -> &[Type] {
         &self.params
     }
 
     /// The type of each argument behind the fixed ones, when any number of them is taken.
-    pub fn variadic(&self) -> Option<Type> {
+    pub(crate) fn variadic(&self) -> Option<Type> {
         self.variadic
     }
 
@@ -210,32 +210,32 @@ impl fmt::Debug for Function {
 
 /// The functions that a template set knows, by name. Later ones replace earlier ones of the same name.
 #[derive(Debug, Clone, Default)]
-pub struct Functions(BTreeMap<&'static str, Arc<Function>>);
+pub(crate) struct Functions(BTreeMap<&'static str, Arc<Function>>);
 
 impl Functions {
     /// None at all.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds a Rust function under a name.
-    pub fn add<M>(&mut self, name: &'static str, function: impl Handler<M>) -> &mut Self {
+    pub(crate) fn add<M>(&mut self, name: &'static str, function: impl Handler<M>) -> &mut Self {
         self.insert(Function::new(name, function))
     }
 
     /// Adds a function.
-    pub fn insert(&mut self, function: Function) -> &mut Self {
+    pub(crate) fn insert(&mut self, function: Function) -> &mut Self {
         self.0.insert(function.name, Arc::new(function));
         self
     }
 
     /// The function `name`.
-    pub fn get(&self, name: &str) -> Option<&Arc<Function>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<Function>> {
         self.0.get(name)
     }
 
     /// All names, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
     }
 }
@@ -244,19 +244,19 @@ impl Functions {
 ///
 /// A pointer to the place where the table is, so that types can be constants.
 #[derive(Debug, Clone, Copy)]
-pub struct Methods(Option<fn() -> &'static Functions>);
+pub(crate) struct Methods(Option<fn() -> &'static Functions>);
 
 impl Methods {
     /// No methods.
-    pub const NONE: Methods = Methods(None);
+    pub(crate) const NONE: Methods = Methods(None);
 
     /// The methods in a table, usually a `LazyLock` in the function.
-    pub const fn of(table: fn() -> &'static Functions) -> Self {
+    pub(crate) const fn of(table: fn() -> &'static Functions) -> Self {
         Self(Some(table))
     }
 
     /// The method `name`.
-    pub fn get(self, name: &str) -> Option<&'static Arc<Function>> {
+    pub(crate) fn get(self, name: &str) -> Option<&'static Arc<Function>> {
         self.0?().get(name)
     }
 }

@@ -13,7 +13,7 @@ use super::value::Value;
 
 /// An error by the type that Go has for it.
 #[derive(Debug, Clone)]
-pub enum GoError {
+pub(crate) enum GoError {
     /// `errors.New`, and `fmt.Errorf` without `%w`.
     Plain(String),
     /// `fmt.Errorf` with `%w`: the whole text, and what it is about.
@@ -37,7 +37,7 @@ pub enum GoError {
 
 impl GoError {
     /// What a method returns: an `error`, nil for success.
-    pub fn result(error: Option<Self>) -> Operand {
+    pub(crate) fn result(error: Option<Self>) -> Operand {
         Operand::Held(Held::Error, error.map_or(Value::Nil, Value::from))
     }
 }
@@ -175,7 +175,7 @@ fn text_of(value: &Value) -> Text {
 impl GoError {
     /// The error of `yaml.Marshal`, of which `failure` says what JSON lacks; a failure that is no error of Go, such as a
     /// limit, comes back.
-    pub fn of_marshal(failure: Failure) -> Result<Self, Failure> {
+    pub(crate) fn of_marshal(failure: Failure) -> Result<Self, Failure> {
         let super::error::Cause::Function(what) = failure.cause() else { return Err(failure) };
         let whole = failure.to_string();
         let inner = if let Some(shown) = what.strip_prefix("json: unsupported value: ") {

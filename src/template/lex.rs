@@ -66,12 +66,12 @@ pub(super) struct Item<'t> {
 
 impl Item<'_> {
     /// The item before any was read.
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         Item { kind: Kind::Error, at: 0, text: b"", line: 0, error: String::new() }
     }
 
     /// As messages name it.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "EOF".to_owned(),
             Kind::Error => self.error.clone(),
@@ -117,12 +117,12 @@ enum Step<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    pub fn new(input: &'t [u8]) -> Self {
+    pub(super) fn new(input: &'t [u8]) -> Self {
         Lexer { input, pos: 0, start: 0, is_at_end: false, parens: 0, line: 1, start_line: 1, is_in_action: false }
     }
 
     /// The next item; [`Kind::End`] for ever after the last.
-    pub fn item(&mut self) -> Item<'t> {
+    pub(super) fn item(&mut self) -> Item<'t> {
         let mut step = if self.is_in_action { Step::Inside } else { Step::Text };
         loop {
             step = match step {

@@ -14,7 +14,7 @@ pub struct Limits {
 }
 
 /// How deep a value may hold others before printing, encoding or copying it fails: a map may hold itself.
-pub const VALUE_DEPTH_MAX: u32 = 500;
+pub(super) const VALUE_DEPTH_MAX: u32 = 500;
 
 impl Default for Limits {
     /// Generous for charts: the largest public ones take some hundred thousand steps and a few megabytes. Several of them
@@ -37,28 +37,28 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         Self { limits, steps: 0, bytes: 0, next_look: STEPS_PER_LOOK, is_time_up: None }
     }
 
-    pub fn set_deadline(&mut self, is_time_up: Box<dyn Fn() -> bool>) {
+    pub(super) fn set_deadline(&mut self, is_time_up: Box<dyn Fn() -> bool>) {
         self.is_time_up = Some(is_time_up);
     }
 
-    pub fn bytes_left(&self) -> usize {
+    pub(super) fn bytes_left(&self) -> usize {
         usize::try_from(self.limits.bytes.saturating_sub(self.bytes)).unwrap_or(usize::MAX)
     }
 
-    pub fn steps_taken(&self) -> u64 {
+    pub(super) fn steps_taken(&self) -> u64 {
         self.steps
     }
 
-    pub fn depth_max(&self) -> u32 {
+    pub(super) fn depth_max(&self) -> u32 {
         self.limits.depth
     }
 
     /// Takes steps; looks at the clock now and then.
-    pub fn steps(&mut self, count: u64) -> Result<(), Failure> {
+    pub(super) fn steps(&mut self, count: u64) -> Result<(), Failure> {
         self.steps = self.steps.saturating_add(count);
         if self.steps > self.limits.steps {
             return Err(Limit::Steps(self.limits.steps).into());
@@ -73,12 +73,12 @@ impl Budget {
     }
 
     /// Fails when so many bytes are not left: what is made on the way to a result and thrown away is not taken, but has to fit.
-    pub fn reserve(&self, count: usize) -> Result<(), Failure> {
+    pub(super) fn reserve(&self, count: usize) -> Result<(), Failure> {
         if count > self.bytes_left() { Err(Limit::Bytes(self.limits.bytes).into()) } else { Ok(()) }
     }
 
     /// Takes bytes, and the steps that making them costs.
-    pub fn bytes(&mut self, count: usize) -> Result<(), Failure> {
+    pub(super) fn bytes(&mut self, count: usize) -> Result<(), Failure> {
         self.bytes = self.bytes.saturating_add(count as u64);
         if self.bytes > self.limits.bytes {
             return Err(Limit::Bytes(self.limits.bytes).into());

@@ -10,7 +10,7 @@ use super::value::Value;
 
 /// A list's type: its name, what it holds, and the methods that template code may call on it.
 #[derive(Debug)]
-pub struct ListType {
+pub(crate) struct ListType {
     /// As `typeOf` prints it.
     pub name: &'static str,
     /// What it holds.
@@ -21,21 +21,23 @@ pub struct ListType {
 
 impl ListType {
     /// `[]interface {}`
-    pub const ANY: ListType = ListType { name: "[]interface {}", element: Element::Any, methods: Methods::NONE };
+    pub(crate) const ANY: ListType = ListType { name: "[]interface {}", element: Element::Any, methods: Methods::NONE };
     /// `[]string`
-    pub const STRINGS: ListType = ListType { name: "[]string", element: Element::String, methods: Methods::NONE };
+    pub(crate) const STRINGS: ListType =
+        ListType { name: "[]string", element: Element::String, methods: Methods::NONE };
     /// `[]int`
-    pub const INTS: ListType = ListType { name: "[]int", element: Element::Int, methods: Methods::NONE };
+    pub(crate) const INTS: ListType = ListType { name: "[]int", element: Element::Int, methods: Methods::NONE };
     /// `[][]interface {}`
-    pub const LISTS: ListType = ListType { name: "[][]interface {}", element: Element::List, methods: Methods::NONE };
+    pub(crate) const LISTS: ListType =
+        ListType { name: "[][]interface {}", element: Element::List, methods: Methods::NONE };
     /// `[]map[string]interface {}`
-    pub const MAPS: ListType =
+    pub(crate) const MAPS: ListType =
         ListType { name: "[]map[string]interface {}", element: Element::Map, methods: Methods::NONE };
 }
 
 /// A slice; clones share its items.
 #[derive(Clone)]
-pub struct List {
+pub(crate) struct List {
     ty: &'static ListType,
     items: Option<Rc<Items>>,
 }
@@ -44,42 +46,42 @@ struct Items(Vec<Value>);
 
 impl List {
     /// A `[]interface {}`.
-    pub fn new(items: Vec<Value>) -> Self {
+    pub(crate) fn new(items: Vec<Value>) -> Self {
         Self::of(&ListType::ANY, items)
     }
 
     /// A list of a type, with items that fit it.
-    pub fn of(ty: &'static ListType, items: Vec<Value>) -> Self {
+    pub(crate) fn of(ty: &'static ListType, items: Vec<Value>) -> Self {
         Self { ty, items: Some(Rc::new(Items(items))) }
     }
 
     /// A `[]string`.
-    pub fn strings<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn strings<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::of(&ListType::STRINGS, items.into_iter().map(Into::into).collect())
     }
 
     /// The nil slice of a type: empty, `null` in JSON.
-    pub fn nil(ty: &'static ListType) -> Self {
+    pub(crate) fn nil(ty: &'static ListType) -> Self {
         Self { ty, items: None }
     }
 
     /// The type.
-    pub fn ty(&self) -> &'static ListType {
+    pub(crate) fn ty(&self) -> &'static ListType {
         self.ty
     }
 
     /// The same items under another type.
-    pub fn cast(&self, ty: &'static ListType) -> Self {
+    pub(crate) fn cast(&self, ty: &'static ListType) -> Self {
         Self { ty, items: self.items.clone() }
     }
 
     /// Whether this is a nil slice.
-    pub fn is_nil(&self) -> bool {
+    pub(crate) fn is_nil(&self) -> bool {
         self.items.is_none()
     }
 
     /// Whether both share their items.
-    pub fn is_same(&self, other: &List) -> bool {
+    pub(crate) fn is_same(&self, other: &List) -> bool {
         match (&self.items, &other.items) {
             (Some(one), Some(two)) => Rc::ptr_eq(one, two),
             _ => false,

@@ -11,11 +11,11 @@ use super::text::Text;
 use super::value::Value;
 
 /// The entries of a map, in the order in which Go prints, ranges over and encodes them: by the bytes of the key.
-pub type Entries = BTreeMap<Text, Value>;
+pub(crate) type Entries = BTreeMap<Text, Value>;
 
 /// A map's type: its name, what it holds, and the methods that template code may call on it.
 #[derive(Debug)]
-pub struct MapType {
+pub(crate) struct MapType {
     /// As `typeOf` prints it.
     pub name: &'static str,
     /// What a missing key gives.
@@ -26,7 +26,7 @@ pub struct MapType {
 
 /// The type of what a map or a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Element {
+pub(crate) enum Element {
     /// `interface {}`
     Any,
     /// `string`
@@ -43,7 +43,7 @@ pub enum Element {
 
 impl Element {
     /// The zero value: what a key that is not there gives.
-    pub fn zero(self) -> Value {
+    pub(crate) fn zero(self) -> Value {
         match self {
             Element::Any => Value::Nil,
             Element::String => Value::from(""),
@@ -57,9 +57,10 @@ impl Element {
 
 impl MapType {
     /// `map[string]interface {}`
-    pub const ANY: MapType = MapType { name: "map[string]interface {}", element: Element::Any, methods: Methods::NONE };
+    pub(crate) const ANY: MapType =
+        MapType { name: "map[string]interface {}", element: Element::Any, methods: Methods::NONE };
     /// `map[string]string`
-    pub const STRINGS: MapType =
+    pub(crate) const STRINGS: MapType =
         MapType { name: "map[string]string", element: Element::String, methods: Methods::NONE };
 }
 
@@ -69,7 +70,7 @@ impl MapType {
 /// Readers take a snapshot ([`Map::entries`]), which costs nothing until somebody writes while it is held: so a map
 /// may be changed while it is ranged over.
 #[derive(Clone)]
-pub struct Map {
+pub(crate) struct Map {
     ty: &'static MapType,
     shared: Option<Rc<Shared>>,
 }
@@ -79,76 +80,76 @@ struct Shared(RefCell<Rc<Entries>>);
 
 impl Map {
     /// A new `map[string]interface {}`.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::of(&MapType::ANY, Entries::new())
     }
 
     /// A new map of a type, with entries that fit it.
-    pub fn of(ty: &'static MapType, entries: Entries) -> Self {
+    pub(crate) fn of(ty: &'static MapType, entries: Entries) -> Self {
         Self { ty, shared: Some(Rc::new(Shared(RefCell::new(Rc::new(entries))))) }
     }
 
     /// The nil map of a type: empty, never the same as another, `null` in JSON.
-    pub fn nil(ty: &'static MapType) -> Self {
+    pub(crate) fn nil(ty: &'static MapType) -> Self {
         Self { ty, shared: None }
     }
 
     /// The same map under another type.
-    pub fn cast(&self, ty: &'static MapType) -> Self {
+    pub(crate) fn cast(&self, ty: &'static MapType) -> Self {
         Self { ty, shared: self.shared.clone() }
     }
 
     /// The type of this handle.
-    pub fn ty(&self) -> &'static MapType {
+    pub(crate) fn ty(&self) -> &'static MapType {
         self.ty
     }
 
     /// Whether this is a nil map.
-    pub fn is_nil(&self) -> bool {
+    pub(crate) fn is_nil(&self) -> bool {
         self.shared.is_none()
     }
 
     /// The entries as they are now.
-    pub fn entries(&self) -> Rc<Entries> {
+    pub(crate) fn entries(&self) -> Rc<Entries> {
         self.shared.as_ref().map(|shared| Rc::clone(&shared.0.borrow())).unwrap_or_default()
     }
 
     /// How many entries there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.shared.as_ref().map_or(0, |shared| shared.0.borrow().len())
     }
 
     /// Whether there are no entries.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The entry `key`.
-    pub fn get(&self, key: &[u8]) -> Option<Value> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Value> {
         self.shared.as_ref()?.0.borrow().get(key).cloned()
     }
 
     /// Whether there is an entry `key`, nil or not.
-    pub fn has(&self, key: &[u8]) -> bool {
+    pub(crate) fn has(&self, key: &[u8]) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.0.borrow().contains_key(key))
     }
 
     /// Sets an entry for every holder of this map; false, and nothing done, when this is a nil map.
-    pub fn set(&self, key: impl Into<Text>, value: impl Into<Value>) -> bool {
+    pub(crate) fn set(&self, key: impl Into<Text>, value: impl Into<Value>) -> bool {
         let Some(shared) = &self.shared else { return false };
         Rc::make_mut(&mut shared.0.borrow_mut()).insert(key.into(), value.into());
         true
     }
 
     /// Removes an entry for every holder of this map.
-    pub fn unset(&self, key: &[u8]) {
+    pub(crate) fn unset(&self, key: &[u8]) {
         if let Some(shared) = &self.shared {
             Rc::make_mut(&mut shared.0.borrow_mut()).remove(key);
         }
     }
 
     /// Whether both are handles to one map.
-    pub fn is_same(&self, other: &Map) -> bool {
+    pub(crate) fn is_same(&self, other: &Map) -> bool {
         match (&self.shared, &other.shared) {
             (Some(one), Some(two)) => Rc::ptr_eq(one, two),
             _ => false,

@@ -16,7 +16,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Line and column of an offset.
-    pub fn place(&self, offset: u32) -> Place {
+    pub(super) fn place(&self, offset: u32) -> Place {
         let before = self.text.get(..offset as usize).unwrap_or(&self.text);
         let line = before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
         let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -111,7 +111,7 @@ pub(super) struct Number {
 
 impl Block {
     /// Whether nothing but blanks is here (comments are gone already): such a definition never replaces another.
-    pub fn is_blank(&self) -> bool {
+    pub(super) fn is_blank(&self) -> bool {
         self.nodes.iter().all(|node| match node {
             Node::Text { text, .. } => super::text::to_str(text).trim().is_empty(),
             Node::Action { .. }

@@ -7,7 +7,7 @@ use super::value::Value;
 /// Go tells "nothing at all" from "a nil interface in a map or list", and a value that is still in its interface from
 /// one that was taken out: messages, printing and `len` differ.
 #[derive(Debug, Clone, Default)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// Nothing: the zero `reflect.Value`. What a pipeline makes of nil, prints as `<no value>`.
     #[default]
     Invalid,
@@ -23,7 +23,7 @@ pub enum Operand {
 
 /// The interfaces with a name that methods return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub(crate) enum Held {
     /// `error`, whose nil prints as `<nil>`, and is no missing value.
     Error,
     /// `driver.Value`, which has no methods, so that the next stage of a pipeline takes the value out.
@@ -32,7 +32,7 @@ pub enum Held {
 
 impl Held {
     /// As messages have it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Held::Error => "error",
             Held::DriverValue => "driver.Value",
@@ -42,7 +42,7 @@ impl Held {
 
 impl Operand {
     /// As an `interface{}`: nothing becomes nil.
-    pub fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         match self {
             Operand::Invalid => Value::Nil,
             Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
@@ -52,7 +52,7 @@ impl Operand {
     }
 
     /// The value, unless there is nothing or nil.
-    pub fn value(&self) -> Option<&Value> {
+    pub(crate) fn value(&self) -> Option<&Value> {
         match self {
             Operand::Invalid => None,
             Operand::Interface(value) | Operand::Concrete(value) | Operand::Place(value) | Operand::Held(_, value) => {
@@ -62,7 +62,7 @@ impl Operand {
     }
 
     /// Taken out of its interface, as at the end of each stage of a pipeline: nil becomes nothing.
-    pub fn settled(self) -> Self {
+    pub(crate) fn settled(self) -> Self {
         match self {
             Operand::Interface(Value::Nil) | Operand::Held(Held::DriverValue, Value::Nil) => Operand::Invalid,
             Operand::Interface(value) | Operand::Held(Held::DriverValue, value) => Operand::Concrete(value),
@@ -71,7 +71,7 @@ impl Operand {
     }
 
     /// The name of the static type, as messages have it.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Operand::Invalid | Operand::Interface(_) => "interface {}",
             Operand::Concrete(value) | Operand::Place(value) => value.type_name(),
@@ -80,7 +80,7 @@ impl Operand {
     }
 
     /// What `if` makes of it.
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         self.value().is_some_and(Value::is_true)
     }
 }

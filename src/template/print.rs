@@ -47,7 +47,7 @@ pub(super) fn sprintln(args: &[Value], max: usize) -> Result<Vec<u8>, Limit> {
 }
 
 /// What `printf` makes of one value by a format such as `%v`; at most a MiB of it.
-pub fn printed(format: &str, value: &Value) -> String {
+pub(crate) fn printed(format: &str, value: &Value) -> String {
     let printed = sprintf(format.as_bytes(), std::slice::from_ref(value), 1 << 20);
     printed.map_or_else(|limit| limit.to_string(), |text| super::text::to_str(&text).into_owned())
 }

@@ -7,7 +7,7 @@ mod range;
 use std::cmp::Ordering;
 use std::fmt;
 
-pub use range::Range;
+pub(crate) use range::Range;
 
 /// Why a text is no version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

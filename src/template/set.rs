@@ -14,7 +14,7 @@ use super::text::Text;
 ///
 /// Immutable and shareable between threads: a text is parsed once, whatever the number of renders.
 #[derive(Debug, Clone)]
-pub struct Parsed {
+pub(crate) struct Parsed {
     trees: Arc<BTreeMap<Arc<str>, Arc<Tree>>>,
 }
 
@@ -22,14 +22,14 @@ impl Parsed {
     /// Parses a text under a name, which messages show and by which the text itself can be executed.
     ///
     /// Function names are bound here, to `functions`.
-    pub fn new(name: &str, text: impl Into<Text>, functions: &Functions) -> Result<Self, ParseError> {
+    pub(crate) fn new(name: &str, text: impl Into<Text>, functions: &Functions) -> Result<Self, ParseError> {
         Ok(Self { trees: Arc::new(parse(name, text.into(), functions)?) })
     }
 }
 
 /// All templates that can execute each other. Cloning is cheap; what is added to a clone stays there.
 #[derive(Debug, Clone)]
-pub struct Set {
+pub(crate) struct Set {
     name: Arc<str>,
     trees: Arc<HashMap<Arc<str>, Arc<Tree>>>,
     /// What was added while others shared `trees`: it wins.
@@ -38,12 +38,12 @@ pub struct Set {
 
 impl Set {
     /// An empty set; the name shows in messages about templates that are missing (Helm's is `gotpl`).
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         Self { name: name.into(), trees: Arc::default(), added: BTreeMap::new() }
     }
 
     /// Adds the templates of a text; they replace those of the same names, except by a blank one.
-    pub fn add(&mut self, parsed: &Parsed) {
+    pub(crate) fn add(&mut self, parsed: &Parsed) {
         for (name, tree) in parsed.trees.iter() {
             if !tree.root.is_blank() || !self.has(name) {
                 self.insert(name, tree);
@@ -53,7 +53,7 @@ impl Set {
 
     /// Adds the templates of a text that is to be executed itself: the template of the text's own name is replaced even
     /// when it is blank.
-    pub fn put(&mut self, parsed: &Parsed) {
+    pub(crate) fn put(&mut self, parsed: &Parsed) {
         self.add(parsed);
         if let Some(tree) = parsed.trees.get(&self.name) {
             self.insert(&Arc::clone(&self.name), tree);
@@ -69,12 +69,12 @@ impl Set {
     }
 
     /// Whether there is a template `name`.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
     /// The name of the set itself.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 

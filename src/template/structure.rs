@@ -12,7 +12,7 @@ use super::value::{Kind, Value};
 
 /// A struct's type.
 #[derive(Debug)]
-pub struct StructType {
+pub(crate) struct StructType {
     /// As `typeOf` prints the struct itself, without the `*` of a pointer.
     pub name: &'static str,
     /// The name of the pointer type, when values are held as pointers: `*semver.Version`.
@@ -34,7 +34,7 @@ pub struct StructType {
 
 impl StructType {
     /// A struct without methods, to be filled in.
-    pub const PLAIN: StructType = StructType {
+    pub(crate) const PLAIN: StructType = StructType {
         name: "",
         pointer: None,
         fields: &[],
@@ -48,7 +48,7 @@ impl StructType {
 
 /// A field of a struct.
 #[derive(Debug, Clone, Copy)]
-pub struct Field {
+pub(crate) struct Field {
     /// Template code sees it when it starts with an upper-case letter.
     pub name: &'static str,
     /// Its key in JSON; empty: not in JSON.
@@ -61,7 +61,7 @@ pub struct Field {
 
 /// Go's `String` method of a struct.
 #[derive(Clone, Copy)]
-pub struct Stringer {
+pub(crate) struct Stringer {
     /// What it returns.
     pub run: fn(&Struct) -> Text,
     /// Whether it is declared on the pointer: a struct that is held by value has it only as a field of something that
@@ -77,23 +77,23 @@ impl fmt::Debug for Stringer {
 
 impl Field {
     /// A field whose key in JSON is its name.
-    pub const fn plain(name: &'static str) -> Self {
+    pub(crate) const fn plain(name: &'static str) -> Self {
         Self { name, json: name, omit_empty: false, held: None }
     }
 
     /// A field that only printing shows.
-    pub const fn hidden(name: &'static str) -> Self {
+    pub(crate) const fn hidden(name: &'static str) -> Self {
         Self { name, json: "", omit_empty: false, held: None }
     }
 
     /// Whether template code can name it.
-    pub fn is_exported(&self) -> bool {
+    pub(crate) fn is_exported(&self) -> bool {
         self.name.starts_with(|first: char| first.is_uppercase())
     }
 }
 
 /// A struct, or a pointer to one, with the values of its fields and whatever its methods need besides.
-pub struct Struct {
+pub(crate) struct Struct {
     ty: &'static StructType,
     fields: RefCell<Vec<Value>>,
     inner: Option<Rc<dyn Any>>,
@@ -101,38 +101,38 @@ pub struct Struct {
 
 impl Struct {
     /// A struct; `fields` in the order of the type.
-    pub fn new(ty: &'static StructType, fields: Vec<Value>) -> Self {
+    pub(crate) fn new(ty: &'static StructType, fields: Vec<Value>) -> Self {
         Self { ty, fields: RefCell::new(fields), inner: None }
     }
 
     /// The same with something for its methods that templates can't see.
-    pub fn with_inner(mut self, inner: Rc<dyn Any>) -> Self {
+    pub(crate) fn with_inner(mut self, inner: Rc<dyn Any>) -> Self {
         self.inner = Some(inner);
         self
     }
 
     /// The type.
-    pub fn ty(&self) -> &'static StructType {
+    pub(crate) fn ty(&self) -> &'static StructType {
         self.ty
     }
 
     /// As `typeOf` prints it.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         self.ty.pointer.unwrap_or(self.ty.name)
     }
 
     /// Struct or pointer.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         if self.ty.pointer.is_some() { Kind::Pointer } else { Kind::Struct }
     }
 
     /// The fields with their values, in order.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static Field, Value)> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static Field, Value)> {
         self.ty.fields.iter().zip(self.fields.borrow().clone())
     }
 
     /// The field `name`, exported or not.
-    pub fn field(&self, name: &str) -> Option<(&'static Field, Value)> {
+    pub(crate) fn field(&self, name: &str) -> Option<(&'static Field, Value)> {
         let at = self.ty.fields.iter().position(|field| field.name == name)?;
         Some((self.ty.fields.get(at)?, self.fields.borrow().get(at)?.clone()))
     }
@@ -143,7 +143,7 @@ impl Struct {
     }
 
     /// What was put in by [`Struct::with_inner`], when it is a `T`.
-    pub fn inner<T: 'static>(&self) -> Option<&T> {
+    pub(crate) fn inner<T: 'static>(&self) -> Option<&T> {
         self.inner.as_ref()?.downcast_ref()
     }
 }

@@ -6,7 +6,7 @@ mod methods;
 use super::value::{IntType, UintType, Value};
 use crate::go::time::YEAR_ONE;
 
-pub use crate::go::time::Time;
+pub(crate) use crate::go::time::Time;
 pub(super) use crate::go::time::{
     Zone, duration_string, month_string, parse, parse_duration, round_duration, weekday_string,
 };

@@ -27,18 +27,18 @@ struct Step {
 
 impl Trail {
     /// How many calls are open.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Opens one.
-    pub fn push(&mut self, source: &Arc<Source>, at: u32) {
+    pub(super) fn push(&mut self, source: &Arc<Source>, at: u32) {
         let site = self.site(source, at);
         self.0.push(Step { source: Arc::clone(source), at, site });
     }
 
     /// Closes all but the first `len`.
-    pub fn truncate(&mut self, len: usize) {
+    pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
@@ -59,12 +59,12 @@ pub(super) struct Caller<'t> {
 
 impl Caller<'_> {
     /// Its site.
-    pub fn site(&self) -> Site {
+    pub(super) fn site(&self) -> Site {
         self.trail.site(self.source, self.at.at())
     }
 
     /// As a call that is refused.
-    pub fn refused(&self, refused: Refused) -> RefusedCall {
+    pub(super) fn refused(&self, refused: Refused) -> RefusedCall {
         let steps = &self.trail.0;
         let inner = steps.len().saturating_sub(PLACES_MAX).max(1);
         let outer = steps.iter().take(1).chain(steps.iter().skip(inner)).map(|step| step.source.place(step.at));

@@ -14,7 +14,7 @@ use super::time::Time;
 /// Cloning is cheap and shares: a [`Map`] is the same map through every clone, as in Go. Values belong to one
 /// thread; compiled templates, which are shared between threads, hold only [`Text`] and numbers.
 #[derive(Debug, Clone, Default)]
-pub enum Value {
+pub(crate) enum Value {
     /// The nil interface. Nil maps and nil lists are a [`Map`] and a [`List`], because they have a type.
     #[default]
     Nil,
@@ -42,7 +42,7 @@ pub enum Value {
 
 /// The signed integer types that template code can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IntType {
+pub(crate) enum IntType {
     /// `int`
     Int,
     /// `int64`
@@ -57,7 +57,7 @@ pub enum IntType {
 
 /// The unsigned integer types that template code can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UintType {
+pub(crate) enum UintType {
     /// `uint8`, an element of `[]uint8` or of a string
     Uint8,
     /// `uint32`
@@ -68,7 +68,7 @@ pub enum UintType {
 
 /// Go's `reflect.Kind`: what a value is below the name of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Invalid,
     Bool,
     Int,
@@ -86,7 +86,7 @@ pub enum Kind {
 
 impl Kind {
     /// As `kindOf` prints it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Invalid => "invalid",
             Kind::Bool => "bool",
@@ -107,7 +107,7 @@ impl Kind {
 
 impl IntType {
     /// As `typeOf` prints it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             IntType::Int => "int",
             IntType::Int64 => "int64",
@@ -118,7 +118,7 @@ impl IntType {
     }
 
     /// The kind below the name.
-    pub fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         match self {
             IntType::Int | IntType::Month | IntType::Weekday => Kind::Int,
             IntType::Int64 | IntType::Duration => Kind::Int64,
@@ -128,7 +128,7 @@ impl IntType {
 
 impl UintType {
     /// As `typeOf` prints it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             UintType::Uint8 => "uint8",
             UintType::Uint32 => "uint32",
@@ -137,7 +137,7 @@ impl UintType {
     }
 
     /// The kind below the name.
-    pub fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         match self {
             UintType::Uint8 => Kind::Uint8,
             UintType::Uint32 => Kind::Uint32,
@@ -148,22 +148,22 @@ impl UintType {
 
 impl Value {
     /// An `int`.
-    pub fn int(value: i64) -> Self {
+    pub(crate) fn int(value: i64) -> Self {
         Value::Int(IntType::Int, value)
     }
 
     /// An `int64`.
-    pub fn int64(value: i64) -> Self {
+    pub(crate) fn int64(value: i64) -> Self {
         Value::Int(IntType::Int64, value)
     }
 
     /// A `uint8`: an element of a string or of bytes.
-    pub fn byte(value: u8) -> Self {
+    pub(crate) fn byte(value: u8) -> Self {
         Value::Uint(UintType::Uint8, value.into())
     }
 
     /// The kind, as `kindOf` names it.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Value::Nil => Kind::Invalid,
             Value::Bool(_) => Kind::Bool,
@@ -179,7 +179,7 @@ impl Value {
     }
 
     /// The name of the type, as `typeOf` prints it; `<nil>` for nil.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Nil => "<nil>",
             Value::Bool(_) => "bool",
@@ -211,7 +211,7 @@ impl Value {
     }
 
     /// What `if` makes of it: false, zero, nil and everything empty are false; structs are true.
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         match self {
             Value::Nil => false,
             Value::Bool(value) => *value,
@@ -227,7 +227,7 @@ impl Value {
     }
 
     /// Whether this is the nil interface, a nil map or a nil list.
-    pub fn is_nil(&self) -> bool {
+    pub(crate) fn is_nil(&self) -> bool {
         match self {
             Value::Nil => true,
             Value::List(list) => list.is_nil(),
@@ -237,7 +237,7 @@ impl Value {
     }
 
     /// The string, when this is one.
-    pub fn as_text(&self) -> Option<&Text> {
+    pub(crate) fn as_text(&self) -> Option<&Text> {
         match self {
             Value::String(text) => Some(text),
             _ => None,
@@ -245,7 +245,7 @@ impl Value {
     }
 
     /// The map, when this is one.
-    pub fn as_map(&self) -> Option<&Map> {
+    pub(crate) fn as_map(&self) -> Option<&Map> {
         match self {
             Value::Map(map) => Some(map),
             _ => None,
@@ -253,7 +253,7 @@ impl Value {
     }
 
     /// The list, when this is one.
-    pub fn as_list(&self) -> Option<&List> {
+    pub(crate) fn as_list(&self) -> Option<&List> {
         match self {
             Value::List(list) => Some(list),
             _ => None,

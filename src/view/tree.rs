@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 ///
 /// A name that is no UTF-8 is read with U+FFFD for what is none, as Go's tools print it; of two names that are then the
 /// same, as of two that are the same in a broken tree, the first one counts.
-pub struct TreeFiles<'a> {
+pub(crate) struct TreeFiles<'a> {
     repository: &'a Repository,
     root: ObjectId,
     listings: Mutex<HashMap<ContentId, Arc<[Entry]>>>,
@@ -20,7 +20,7 @@ pub struct TreeFiles<'a> {
 
 impl<'a> TreeFiles<'a> {
     /// The files of the tree `root`.
-    pub fn new(repository: &'a Repository, root: ObjectId) -> Self {
+    pub(crate) fn new(repository: &'a Repository, root: ObjectId) -> Self {
         Self { repository, root, listings: Mutex::default(), memo: Memo::default() }
     }
 }

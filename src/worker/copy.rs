@@ -2,12 +2,14 @@
 
 mod partial;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Error;
 use crate::git::{self, Expected, Git, Location, ObjectId, RefEdit, Refs, Repository, update_refs};
+use crate::hydrate::{FAILURES_REF, RECORDS_REF};
 use crate::metadata::NOTES_REF;
-use crate::settings::SETTINGS_REF;
+use crate::settings::{KEPT_SETTINGS, SETTINGS_REF};
 
 /// Where the copies of remotes are. Nothing that a user fetches or pushes goes there.
 const COPIES: &str = "refs/hydrate-push/";
@@ -19,8 +21,10 @@ pub(super) struct Copy {
     /// The remote.
     pub remote: String,
     place: String,
-    /// What the remote has.
+    /// What the remote has, without what is in the way.
     pub there: Refs,
+    /// Refs of the remote beside which git cannot have one that hydration writes: one is a directory of the other.
+    pub in_the_way: BTreeSet<String>,
 }
 
 impl Copy {
@@ -28,19 +32,20 @@ impl Copy {
     /// A shallow clone gets the whole history of these.
     ///
     /// Errors: the remote cannot be read, or is shallow itself.
-    pub fn fetch(clone: &Repository, remote: &str) -> Result<Self, Error> {
+    pub(super) fn fetch(clone: &Repository, remote: &str) -> Result<Self, Error> {
         let place = format!("{COPIES}{remote}/");
         clear_locks(clone, &place);
         let git = clone.git();
-        let head = head_of(&git, remote)?;
+        let (head, mut in_the_way) = listed(&git, remote)?;
         fetch(clone, &git, remote, &place)?;
         point_head(&git, &place, head.as_deref())?;
         if !cut_off(clone, &git, &place)?.is_empty() {
             return Err(Error::Shallow(remote.to_owned()));
         }
         let repository = Repository::open(clone.git_dir(), Location::Hook)?.within(&place);
+        in_the_way.extend(take_out_of_the_way(&repository)?);
         let there = repository.refs()?;
-        let mut copy = Self { repository, remote: remote.to_owned(), place, there };
+        let mut copy = Self { repository, remote: remote.to_owned(), place, there, in_the_way };
         if copy.repository.is_partial() {
             partial::complete(&copy)?;
             copy.repository = copy.open()?;
@@ -49,12 +54,12 @@ impl Copy {
     }
 
     /// The copy, read anew.
-    pub fn open(&self) -> Result<Repository, git::Error> {
+    pub(super) fn open(&self) -> Result<Repository, git::Error> {
         Ok(Repository::open(self.repository.git_dir(), Location::Hook)?.within(&self.place))
     }
 
     /// Sets the settings of the copy.
-    pub fn use_settings(&self, settings: Option<ObjectId>) -> Result<(), git::Error> {
+    pub(super) fn use_settings(&self, settings: Option<ObjectId>) -> Result<(), git::Error> {
         let old = self.repository.refs()?.get(SETTINGS_REF);
         if old == settings {
             return Ok(());
@@ -81,12 +86,32 @@ fn clear_locks(clone: &Repository, place: &str) {
     clear(&clone.common_dir().join(place));
 }
 
-/// The branch that `HEAD` of the remote names.
-fn head_of(git: &Git, remote: &str) -> Result<Option<String>, git::Error> {
-    let listing = git.output(&["ls-remote", "--symref", "--", remote, "HEAD"])?;
+/// The branch that `HEAD` of the remote names, and refs above those that hydration writes, which no fetch of these brings.
+fn listed(git: &Git, remote: &str) -> Result<(Option<String>, BTreeSet<String>), git::Error> {
+    let listing = git.output(&["ls-remote", "--symref", "--", remote, "HEAD", "refs/hydrate", "refs/notes"])?;
     let listing = String::from_utf8_lossy(&listing);
     let target = listing.lines().find_map(|line| line.strip_prefix("ref: refs/heads/")?.strip_suffix("\tHEAD"));
-    Ok(target.map(str::to_owned))
+    let names = listing.lines().filter_map(|line| line.split_once('\t')).map(|(_, name)| name);
+    // A pattern matches the end of a name.
+    let above = names.filter(|name| ["refs/hydrate", "refs/notes"].contains(name)).map(str::to_owned);
+    Ok((target.map(str::to_owned), above.collect()))
+}
+
+/// Takes refs out of a copy that keep hydration from writing its own there. Answers which.
+fn take_out_of_the_way(copy: &Repository) -> Result<BTreeSet<String>, git::Error> {
+    let refs = copy.refs()?;
+    let below = [RECORDS_REF, FAILURES_REF, SETTINGS_REF, NOTES_REF].map(|name| format!("{name}/"));
+    let kept = KEPT_SETTINGS.trim_end_matches('/');
+    let is_in_the_way = |name: &str| name == kept || below.iter().any(|below| name.starts_with(below));
+    let found: Vec<(&str, ObjectId)> = refs.iter().filter(|(name, _)| is_in_the_way(name)).collect();
+    let edit =
+        |(name, id): &(&str, ObjectId)| RefEdit { name: (*name).to_owned(), new: None, expected: Expected::Is(*id) };
+    let edits: Vec<RefEdit> = found.iter().map(edit).collect();
+    if !edits.is_empty() {
+        update_refs(copy, &edits, "hydrate: push")
+            .map_err(|error| git::Error::new("taking refs out of the way in the copy", error))?;
+    }
+    Ok(found.into_iter().map(|(name, _)| name.to_owned()).collect())
 }
 
 /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.

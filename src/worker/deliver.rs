@@ -25,13 +25,13 @@ pub(super) struct Refused {
 
 impl Refused {
     /// Whether somebody else moved one of the refs, as the remote is now.
-    pub fn is_outdated(&self, there: &Refs) -> bool {
+    pub(super) fn is_outdated(&self, there: &Refs) -> bool {
         self.moves.iter().any(|it| there.get(&it.name) != it.old)
     }
 
     /// How often the same may fail again with nothing moved: a hook or a rule that says no will say it again, but what a
     /// server of ours refuses it may be hydrating itself.
-    pub fn patience(&self) -> u32 {
+    pub(super) fn patience(&self) -> u32 {
         if self.why.contains("declined") { 1 } else { TRIES_WITHOUT_RACE }
     }
 }

@@ -10,7 +10,7 @@ use crate::settings::{SETTINGS_REF, Settings, SettingsFiles};
 
 /// Which settings count.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub(crate) enum Given {
     /// None but those that hydration finds out by itself.
     FoundOut,
     /// These files.
@@ -44,8 +44,20 @@ pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Res
     }
 }
 
+/// The branch that settings are taken from, by its full name; none when they come from elsewhere.
+pub(super) fn branch(settings: &Given) -> Option<String> {
+    match settings {
+        Given::Ref(name) => Some(full(name)).filter(|name| name.starts_with("refs/heads/")),
+        Given::FoundOut | Given::Folder(_) => None,
+    }
+}
+
+fn full(name: &str) -> String {
+    if name.starts_with("refs/") { name.to_owned() } else { format!("refs/heads/{name}") }
+}
+
 fn of_ref(copy: &Copy, name: &str) -> Result<ObjectId, Error> {
-    let full = if name.starts_with("refs/") { name.to_owned() } else { format!("refs/heads/{name}") };
+    let full = full(name);
     let missing = || Error::NoSettings { remote: copy.remote.clone(), name: full.clone() };
     copy.there.get(&full).ok_or_else(missing)
 }

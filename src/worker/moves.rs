@@ -9,7 +9,7 @@ use crate::git::{self, ObjectId, Repository};
 /// A ref of the remote that moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RefMove {
+pub(crate) struct RefMove {
     /// Its full name.
     #[serde(rename = "ref")]
     pub name: String,
@@ -31,7 +31,7 @@ fn id_of<S: serde::Serializer>(id: &ObjectId, serializer: S) -> Result<S::Ok, S:
 
 impl RefMove {
     /// Whether it is a branch.
-    pub fn is_branch(&self) -> bool {
+    pub(crate) fn is_branch(&self) -> bool {
         self.name.starts_with("refs/heads/")
     }
 }
@@ -51,6 +51,17 @@ pub(super) fn between(copy: &Copy) -> Result<Vec<RefMove>, Error> {
         Some(it) => Err(git::Error::message(format!("{} would lose commits, so nothing was pushed", it.name)).into()),
         None => Ok(moves),
     }
+}
+
+/// The moves that the remote can make, and for one that it cannot the ref that is in its way.
+pub(super) fn possible(moves: Vec<RefMove>, copy: &Copy) -> (Vec<RefMove>, Option<(RefMove, String)>) {
+    let is_below = |name: &str, dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
+    let in_its_way = |it: &RefMove| {
+        copy.in_the_way.iter().find(|other| is_below(&it.name, other) || is_below(other, &it.name)).cloned()
+    };
+    let (blocked, possible): (Vec<_>, Vec<_>) = moves.into_iter().partition(|it| in_its_way(it).is_some());
+    let blocked = blocked.into_iter().find_map(|it| in_its_way(&it).map(|other| (it, other)));
+    (possible, blocked)
 }
 
 /// The pushes that bring these moves: branches first, `commits` of each at a time and `refs` of them, then all else. What is

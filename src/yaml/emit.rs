@@ -48,7 +48,7 @@ pub fn emit_v3(value: &Value, sequences: Sequences) -> String {
 }
 
 /// Writes each value as a document of its own; `---` is between them only.
-pub fn emit_v3_documents<'a>(values: impl IntoIterator<Item = &'a Value>, sequences: Sequences) -> String {
+pub(crate) fn emit_v3_documents<'a>(values: impl IntoIterator<Item = &'a Value>, sequences: Sequences) -> String {
     let mut emitter = Emitter::new(Dialect::V3, sequences);
     for value in values {
         document(&mut emitter, value);

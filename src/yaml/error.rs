@@ -27,6 +27,8 @@ pub struct Error {
     mark: Option<Mark>,
 }
 
+const TOO_DEEP: &str = "the document is nested deeper than the limit";
+
 impl Error {
     /// An error of the text as a whole, or of a place that go-yaml does not tell.
     pub(super) fn yaml(message: impl Into<Cow<'static, str>>, mark: Option<Mark>) -> Self {
@@ -47,7 +49,7 @@ impl Error {
     }
 
     pub(super) fn too_deep(mark: Mark) -> Self {
-        Self::yaml("the document is nested deeper than the limit", Some(mark))
+        Self::yaml(TOO_DEEP, Some(mark))
     }
 
     pub(super) fn too_long(bytes: usize, limit: usize) -> Self {
@@ -62,6 +64,11 @@ impl Error {
     /// What is wrong, without `yaml: ` and without a line.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Whether collections are inside each other deeper than the limit.
+    pub fn is_too_deep(&self) -> bool {
+        self.message == TOO_DEEP
     }
 
     /// The place, when there is one.
@@ -108,7 +115,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub fn scanner(context: Mark, message: &'static str, problem: Mark) -> Box<Self> {
+    pub(super) fn scanner(context: Mark, message: &'static str, problem: Mark) -> Box<Self> {
         Box::new(Self {
             stage: Stage::Scanner,
             message: Cow::Borrowed(message),
@@ -117,11 +124,11 @@ impl Fault {
         })
     }
 
-    pub fn parser(context: Option<Mark>, message: &'static str, problem: Mark) -> Box<Self> {
+    pub(super) fn parser(context: Option<Mark>, message: &'static str, problem: Mark) -> Box<Self> {
         Box::new(Self { stage: Stage::Parser, message: Cow::Borrowed(message), context, problem: Some(problem) })
     }
 
-    pub fn reader(message: &'static str, problem: Mark) -> Box<Self> {
+    pub(super) fn reader(message: &'static str, problem: Mark) -> Box<Self> {
         Box::new(Self { stage: Stage::Reader, message: Cow::Borrowed(message), context: None, problem: Some(problem) })
     }
 
@@ -129,7 +136,7 @@ impl Fault {
     ///
     /// Reference: go-yaml v2.4.3 and v3.0.4 decode.go, `fail`. A line of 0 counts as unknown there, and only
     /// scanner errors are counted from 1 (in v2 only by their problem's place).
-    pub fn into_error(self, dialect: Dialect) -> Error {
+    pub(super) fn into_error(self, dialect: Dialect) -> Error {
         let lines = |mark: Option<Mark>| mark.map_or(0, |mark| mark.line.saturating_sub(1));
         let scanner = u32::from(self.stage == Stage::Scanner);
         let (context, problem) = match self.stage {

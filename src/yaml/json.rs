@@ -30,7 +30,7 @@ pub fn encode(value: &Value, options: Options<'_>) -> String {
 }
 
 /// Writes `text` as a JSON string. Escapes as [`encode`] does.
-pub fn encode_string(text: &str, escape_html: bool) -> String {
+pub(crate) fn encode_string(text: &str, escape_html: bool) -> String {
     let mut encoded = String::with_capacity(text.len() + 2);
     push_string(&mut encoded, text, escape_html);
     encoded

@@ -130,7 +130,7 @@ fn kind_of(kind: &TokenKind<'_>) -> Option<Next> {
 
 impl<'a> Parser<'a> {
     /// A parser of `input`, which keeps what is wrong behind the text for itself.
-    pub fn new(input: &'a mut Input<'_>, dialect: Dialect) -> Self {
+    pub(super) fn new(input: &'a mut Input<'_>, dialect: Dialect) -> Self {
         let fault = input.fault.take();
         Self {
             scanner: Scanner::new(&input.text, fault, dialect),
@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The next event. After the end of the stream, that again.
-    pub fn next(&mut self) -> Result<Event<'a>> {
+    pub(super) fn next(&mut self) -> Result<Event<'a>> {
         self.step().map_err(|fault| self.scanner.faulty(fault))
     }
 

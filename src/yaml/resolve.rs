@@ -20,7 +20,7 @@ pub enum Dialect {
 
 /// What a plain scalar is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Plain {
+pub(crate) enum Plain {
     /// `null`, `~` or nothing.
     Null,
     /// A boolean.
@@ -39,7 +39,7 @@ pub enum Plain {
 
 impl Plain {
     /// The tag of this kind.
-    pub fn tag(self) -> Tag {
+    pub(crate) fn tag(self) -> Tag {
         match self {
             Plain::Null => Tag::Null,
             Plain::Bool(_) => Tag::Bool,
@@ -52,7 +52,7 @@ impl Plain {
 }
 
 /// What `text` is when it stands without quotes and without a tag.
-pub fn plain(text: &str, dialect: Dialect) -> Plain {
+pub(crate) fn plain(text: &str, dialect: Dialect) -> Plain {
     resolve(text, dialect, true)
 }
 

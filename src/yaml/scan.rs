@@ -63,7 +63,7 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// A scanner of `text`. `fault` is what is wrong behind the end of `text`, met when the scanner gets there.
-    pub fn new(text: &'a str, fault: Option<Box<Fault>>, dialect: Dialect) -> Self {
+    pub(super) fn new(text: &'a str, fault: Option<Box<Fault>>, dialect: Dialect) -> Self {
         Self {
             text,
             fault,
@@ -84,21 +84,21 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next token. It stays in the queue.
-    pub fn peek(&mut self) -> Result<&Token<'a>> {
+    pub(super) fn peek(&mut self) -> Result<&Token<'a>> {
         self.fill()?;
         // `fill` leaves at least one token.
         self.tokens.front().ok_or_else(|| self.unexpected_end())
     }
 
     /// Takes the next token out of the queue.
-    pub fn next(&mut self) -> Result<Token<'a>> {
+    pub(super) fn next(&mut self) -> Result<Token<'a>> {
         self.fill()?;
         self.tokens_parsed += 1;
         self.tokens.pop_front().ok_or_else(|| self.unexpected_end())
     }
 
     /// The next comment that belongs to the token at `index` characters or before it, heads only if `heads`.
-    pub fn take_comment(&mut self, index: i64, heads: bool) -> Option<Comment> {
+    pub(super) fn take_comment(&mut self, index: i64, heads: bool) -> Option<Comment> {
         let comment = self.comments.front()?;
         if comment.token.index > index || (comment.place == Place::Head && !heads) {
             return None;
@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
 
     /// Words a fault that a reader of tokens found: what is wrong behind the end of the text goes first when the
     /// scanner has got there.
-    pub fn faulty(&mut self, fault: Box<Fault>) -> Box<Fault> {
+    pub(super) fn faulty(&mut self, fault: Box<Fault>) -> Box<Fault> {
         if self.at.offset + 4 >= self.text.len() { self.fault.take().unwrap_or(fault) } else { fault }
     }
 

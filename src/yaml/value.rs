@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// A mapping of JSON: string keys, in the order of their bytes, as Go's `encoding/json` writes them.
-pub type Mapping = BTreeMap<String, Value>;
+pub(crate) type Mapping = BTreeMap<String, Value>;
 
 /// What a YAML document means to a Kubernetes tool: JSON, with Go's kinds of numbers.
 ///

@@ -63,7 +63,7 @@ fn schema(dry: &mut Dry, schema: impl AsRef<[u8]>) {
     dry.file("apps/x/dev/values.schema.json", schema);
 }
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "template that includes itself",
         expected: "error:",

@@ -48,7 +48,7 @@ fn config_maps(count: usize) -> String {
 
 const STRING: &str = "{{ $s := repeat 30000000 \"1\" }}";
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "1,000 Applications in a file, of a directory that changes",
         expected: "1000 of 1000 manifests changed",

@@ -37,7 +37,7 @@ fn replaced(dry: &mut Dry, from: &str, to: &str) {
     dry.file("apps/x/dev/a.yaml", OBJECT);
 }
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "billion laughs in a manifest",
         expected: "error:",
@@ -110,7 +110,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "500,000 dashes on one line",
         expected: RENDERS,
-        build: |dry| dry.x_file("a.yaml", "- ".repeat(500_000)),
+        build: |dry| dry.x_file("a.yaml", "- ".repeat(50_000)),
     },
     Case { name: "100,000 brackets in JSON", expected: "error:", build: |dry| dry.x_file("a.json", deep(100_000)) },
     Case {
@@ -428,6 +428,14 @@ pub const CASES: &[Case] = &[
         build: |dry| {
             dry.x_with("plugin: {name: 'sh -c id'}");
             dry.file("apps/x/dev/a.yaml", OBJECT);
+        },
+    },
+    Case {
+        name: "a lock file of 100,000 lines",
+        expected: ".hydrate/inputs.lock",
+        build: |dry| {
+            dry.x_file("kustomization.yaml", "resources: ['https://example.com/x.yaml']\n");
+            dry.file(".hydrate/inputs.lock", format!("format = 1\n{}", "[chart x]\nversion = 1\n".repeat(50_000)));
         },
     },
     Case {

@@ -18,7 +18,7 @@ fn component(dry: &mut Dry, name: &str, fields: &str) {
     dry.file(&format!("apps/x/{name}/kustomization.yaml"), format!("{kind}{fields}\n"));
 }
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "base of itself",
         expected: "cycle",

@@ -1,5 +1,6 @@
 //! Applications that render Applications: without end, in a circle, by the thousand.
 
+use super::records::settings;
 use super::{Case, Dry, RENDERS};
 
 const URL: &str = "https://git.example.com/dry.git";
@@ -21,7 +22,7 @@ fn chart(dry: &mut Dry, template: impl AsRef<[u8]>) {
     dry.file("apps/x/dev/values.yaml", "count: 0\n");
 }
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "an Application that makes itself",
         expected: "`x-dev` is made by Application `x-dev`, and there is another Application of that name",
@@ -90,6 +91,35 @@ pub const CASES: &[Case] = &[
             let template = made("never", "apps/x/dev", "");
             let again = "{{- range until 10000 }}{{ range until 10000 }}{{ $_ := sha256sum (repeat 100000 \"a\") }}{{ end }}{{ end }}\n";
             chart(dry, format!("{again}{template}"));
+        },
+    },
+    Case {
+        name: "a set whose template has no end",
+        expected: "ApplicationSet `s` makes no Applications: ",
+        build: |dry| {
+            let name =
+                "{{ range until 10000 }}{{ range until 10000 }}{{ $_ := repeat 100000 \"a\" }}{{ end }}{{ end }}";
+            let template = made(name, "apps/x/dev", "");
+            let template = template.lines().skip(2).map(|line| format!("    {line}\n")).collect::<String>();
+            dry.file(
+                "set.yaml",
+                format!(
+                    "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: s}}\nspec:\n  goTemplate: true\n  \
+                     generators: [{{list: {{elements: [{{who: a}}]}}}}]\n  template:\n{template}"
+                ),
+            );
+        },
+    },
+    Case {
+        name: "a root that renders without end",
+        expected: "root `r` makes no Applications: ",
+        build: |dry| {
+            settings(dry, format!("repoURL: {URL}\nmadeApplications: true\nroots: [{{name: r, path: root}}]\n"));
+            dry.file("root/Chart.yaml", "apiVersion: v2\nname: r\nversion: 1.0.0\n");
+            dry.file(
+                "root/templates/t.yaml",
+                "{{ range until 10000 }}{{ range until 10000 }}{{ $_ := repeat 100000 \"a\" }}{{ end }}{{ end }}",
+            );
         },
     },
     Case {

@@ -20,7 +20,7 @@ fn on(dry: &Dry, name: &str, file: &str, content: &[u8]) -> String {
     commit
 }
 
-fn settings(dry: &Dry, content: impl AsRef<[u8]>) {
+pub(super) fn settings(dry: &Dry, content: impl AsRef<[u8]>) {
     on(dry, "refs/hydrate/config", "settings.yaml", content.as_ref());
 }
 
@@ -32,7 +32,7 @@ fn spoil(dry: &mut Dry, content: Option<&[u8]>) {
     dry.spoiled.push((blob, content.map(<[u8]>::to_vec)));
 }
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "notes ref points at a blob",
         expected: "stays as it is, without what this push would add",
@@ -139,6 +139,25 @@ pub const CASES: &[Case] = &[
         build: |dry| {
             settings(dry, format!("applications: ['{}', '**']\n", "**/*a*".repeat(20)));
             dry.file(&format!("{}b.yaml", "a/".repeat(60)), "");
+        },
+    },
+    Case {
+        name: "a rule whose branch has no end",
+        expected: "rule 1 of the settings: `branch`: it takes more than 10000 steps",
+        build: |dry| {
+            let without_end = "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}";
+            settings(
+                dry,
+                format!(
+                    "repoURL: https://git.example.com/dry.git\nrules: [{{branch: 'environments/{without_end}', path: x}}]\n"
+                ),
+            );
+            dry.application("plain", |text| {
+                let source =
+                    "source: {repoURL: https://git.example.com/dry.git, targetRevision: main, path: apps/stable/prod}";
+                let (head, _) = text.split_once("  sourceHydrator").expect("there");
+                format!("{head}  {source}\n")
+            });
         },
     },
     Case {

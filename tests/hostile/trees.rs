@@ -47,7 +47,7 @@ fn bomb_of(dry: &Dry, directories: [&str; 2], name: &str, content: &[u8]) -> Str
     dry.object("tree", &tree)
 }
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "link out of the tree",
         expected: "leads out of the repository",

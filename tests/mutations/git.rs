@@ -82,7 +82,7 @@ fn hook_lines(bytes: &[u8]) {
     assert!(post_receive(repository().common_dir(), bytes, &machine), "there is nothing to hydrate");
 }
 
-pub const TARGETS: &[Target] = &[
+pub(super) const TARGETS: &[Target] = &[
     Target {
         name: "commit",
         run: commit,

@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// The most bytes beyond those of before while `work` runs: of all threads, so tests beside it count too.
-pub fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
+pub(super) fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let result = work();

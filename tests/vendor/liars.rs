@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::servers::{Request, respond};
 
 /// One answer.
-pub enum Reply {
+pub(super) enum Reply {
     /// 200, with this body.
     Body(Vec<u8>),
     /// This status, these headers and this body; in the headers, `@OWN@` is the server itself.
@@ -21,19 +21,19 @@ pub enum Reply {
 }
 
 impl Reply {
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Body(text.into().into_bytes())
     }
 
-    pub fn redirect(target: &str) -> Self {
+    pub(super) fn redirect(target: &str) -> Self {
         Self::Full("302 Found", format!("Location: {target}\r\n"), Vec::new())
     }
 
-    pub fn not_found() -> Self {
+    pub(super) fn not_found() -> Self {
         Self::Full("404 Not Found", String::new(), Vec::new())
     }
 
-    pub fn send(&self, request: &Request, stream: &mut TcpStream) {
+    pub(super) fn send(&self, request: &Request, stream: &mut TcpStream) {
         match self {
             Self::Body(body) => respond(stream, "200 OK", "", body),
             Self::Full(status, headers, body) => {
@@ -64,14 +64,14 @@ impl Reply {
 }
 
 /// Much of nothing, packed.
-pub fn bomb() -> Vec<u8> {
+pub(super) fn bomb() -> Vec<u8> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gzip.write_all(&vec![0; 60 << 20]).expect("memory");
     gzip.finish().expect("memory")
 }
 
 /// A chart with a link that leads out.
-pub fn linked() -> Vec<u8> {
+pub(super) fn linked() -> Vec<u8> {
     let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     let mut tar = tar::Builder::new(gzip);
     let mut header = tar::Header::new_gnu();

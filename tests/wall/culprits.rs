@@ -8,7 +8,7 @@ use crate::push::{application, config_map, dry};
 use crate::support::{Lab, Repo};
 
 /// Something that writes prod.
-pub struct Culprit {
+pub(super) struct Culprit {
     /// What `hydrate-test` calls it.
     name: &'static str,
     /// The files that make it, and what it writes prod from; each text belongs in some of them.
@@ -21,7 +21,7 @@ pub struct Culprit {
     pub ways: &'static [(&'static str, &'static str)],
 }
 
-pub const APPLICATION: Culprit = Culprit {
+pub(super) const APPLICATION: Culprit = Culprit {
     name: "bad-prod",
     files: |value| {
         vec![
@@ -77,7 +77,7 @@ spec:
 };
 
 /// A set that reads what it makes from files.
-pub const SET_OF_FILES: Culprit = Culprit {
+pub(super) const SET_OF_FILES: Culprit = Culprit {
     files: |value| {
         let set = "apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -136,14 +136,14 @@ fn shop(value: &str) -> (&'static str, String) {
 }
 
 /// Each culprit, in each of its ways.
-pub fn each(work: impl Fn(&Culprit, &str, &str)) {
+pub(super) fn each(work: impl Fn(&Culprit, &str, &str)) {
     for culprit in [APPLICATION, SET, PARENT, ROOT] {
         culprit.ways.iter().for_each(|(does, expected)| work(&culprit, does, expected));
     }
 }
 
 /// A server, and a clone with `web-dev` on dev and the culprit on prod. Both machines are small and have no time.
-pub fn team(culprit: &Culprit) -> (Lab, Repo, Repo) {
+pub(super) fn team(culprit: &Culprit) -> (Lab, Repo, Repo) {
     let lab = Lab::new();
     for (key, value) in [("hydrate.applicationMemory", "64m"), ("hydrate.runMemory", "200m")] {
         global(&lab, key, value);
@@ -159,7 +159,7 @@ pub fn team(culprit: &Culprit) -> (Lab, Repo, Repo) {
 }
 
 /// The same after the first push, with what the culprit does from now on and a commit that changes both.
-pub fn turned(culprit: &Culprit, does: &str) -> (Lab, Repo, Repo) {
+pub(super) fn turned(culprit: &Culprit, does: &str) -> (Lab, Repo, Repo) {
     let (lab, server, clone) = team(culprit);
     clone.push().success();
     culprit.does(&lab, does);
@@ -169,7 +169,7 @@ pub fn turned(culprit: &Culprit, does: &str) -> (Lab, Repo, Repo) {
 
 impl Culprit {
     /// What it does from now on.
-    pub fn does(&self, lab: &Lab, does: &str) {
+    pub(super) fn does(&self, lab: &Lab, does: &str) {
         // All others end by themselves, however busy this machine is. With another limit everything would be tried again.
         if does != "render" {
             global(lab, "hydrate.renderTimeLimit", if does == "spin" { "4" } else { "60" });
@@ -178,7 +178,7 @@ impl Culprit {
     }
 
     /// A commit that changes both Applications.
-    pub fn changes(&self, clone: &Repo, value: &str) -> String {
+    pub(super) fn changes(&self, clone: &Repo, value: &str) -> String {
         let mut files = (self.files)(value);
         files.push(("apps/web/dev/config.yaml", config_map("web", value)));
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();

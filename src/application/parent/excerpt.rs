@@ -15,7 +15,7 @@ use crate::yaml::Value;
 /// are indented. A field that is not found stands where the one around it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Kept", into = "Kept")]
-pub struct Excerpt {
+pub(crate) struct Excerpt {
     /// Its line of the file that the text begins with, 1-based.
     pub line: u32,
     /// The file and the text, which thousands of Applications may share.
@@ -62,22 +62,22 @@ struct Lookup<'e> {
 
 impl Excerpt {
     /// The text of a file that begins with this line.
-    pub fn new(path: RepoPath, line: u32, text: String) -> Self {
+    pub(crate) fn new(path: RepoPath, line: u32, text: String) -> Self {
         Self { line, text: Arc::new(Text { path, text }) }
     }
 
     /// The file.
-    pub fn path(&self) -> &RepoPath {
+    pub(crate) fn path(&self) -> &RepoPath {
         &self.text.path
     }
 
     /// How long the text is.
-    pub fn text_bytes(&self) -> usize {
+    pub(crate) fn text_bytes(&self) -> usize {
         self.text().len()
     }
 
     /// The same without its text: only the file and the line are told.
-    pub fn without_text(&self) -> Self {
+    pub(crate) fn without_text(&self) -> Self {
         Self::new(self.path().clone(), self.line, String::new())
     }
 
@@ -93,7 +93,7 @@ impl Excerpt {
     }
 
     /// Where a field seems to stand.
-    pub fn place(&self, path: &[&str]) -> Span {
+    pub(crate) fn place(&self, path: &[&str]) -> Span {
         let lookup = self.lookup();
         let mut region = Region { start: 0, end: self.text_bytes() };
         let mut place = lookup.place(self.first_line(), 0);

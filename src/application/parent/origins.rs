@@ -15,7 +15,7 @@ const TEMPLATES_MAX: usize = 100;
 
 /// The documents that a parent read of which Applications may be rendered.
 #[derive(Debug, Default)]
-pub struct Origins {
+pub(crate) struct Origins {
     documents: Vec<Document>,
     /// By kind and name, for names that stand there as they are; several of one name are none.
     by_name: HashMap<(Kind, String), Option<usize>>,
@@ -39,12 +39,12 @@ enum Kind {
 
 impl Origins {
     /// Whether a file may be an origin.
-    pub fn takes(content: &[u8]) -> bool {
+    pub(crate) fn takes(content: &[u8]) -> bool {
         memchr::memmem::find(content, MARK.as_bytes()).is_some()
     }
 
     /// Takes in a file that was read.
-    pub fn add(&mut self, path: &RepoPath, content: &[u8]) {
+    pub(crate) fn add(&mut self, path: &RepoPath, content: &[u8]) {
         let text = located::text(content);
         let (mut line, mut first) = (1, 1);
         let mut document = String::new();
@@ -80,7 +80,7 @@ impl Origins {
     }
 
     /// The document that an object of this kind and name seems to come from; none when several may be.
-    pub fn find(&self, kind: &str, name: &str) -> Option<Excerpt> {
+    pub(crate) fn find(&self, kind: &str, name: &str) -> Option<Excerpt> {
         let kind = if kind == "ApplicationSet" { Kind::ApplicationSet } else { Kind::Application };
         if let Some(known) = self.by_name.get(&(kind, name.to_owned())) {
             return known.and_then(|index| self.documents.get(index)).map(|document| document.excerpt.clone());

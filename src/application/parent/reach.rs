@@ -25,7 +25,7 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// What is known of directories and files by their content: nothing of it depends on where they stand.
 #[derive(Debug, Default)]
-pub struct Reach {
+pub(crate) struct Reach {
     directories: HashMap<ContentId, Arc<Below>>,
     files: HashMap<ContentId, bool>,
     /// Whether Applications without the word count.
@@ -48,12 +48,12 @@ struct Below {
 
 impl Reach {
     /// Nothing is known yet. With rules, Applications without the word count.
-    pub fn new(has_rules: bool, inputs: &InputsDir) -> Self {
+    pub(crate) fn new(has_rules: bool, inputs: &InputsDir) -> Self {
         Self { has_rules, inputs: inputs.clone(), ..Self::default() }
     }
 
     /// Whether what an Application renders may hold the word.
-    pub fn may_make(&mut self, application: &Application, files: &dyn Files) -> bool {
+    pub(crate) fn may_make(&mut self, application: &Application, files: &dyn Files) -> bool {
         let view = View::new(files);
         let mut seen = HashSet::new();
         let mut left = Vec::new();

@@ -53,27 +53,27 @@ pub(in super::super) fn is_plain(object: &Field, is_item: bool) -> bool {
 
 impl<'f> Outline<'f> {
     /// An Application.
-    pub fn of(object: &'f Field, file: &'f RepoPath) -> Self {
+    pub(super) fn of(object: &'f Field, file: &'f RepoPath) -> Self {
         Self { object, file, is_template: false, is_open: false, has_all: false }
     }
 
     /// What an ApplicationSet makes; none when it has no template.
-    pub fn of_set(set: &'f Field, file: &'f RepoPath) -> Option<Self> {
+    pub(super) fn of_set(set: &'f Field, file: &'f RepoPath) -> Option<Self> {
         let spec = set.get("spec")?;
         let has_more = spec.get("templatePatch").is_some() || spec.get("generators").is_some_and(has_template);
         Some(Self { object: spec.get("template")?, file, is_template: true, is_open: has_more, has_all: false })
     }
 
     /// The same, where each text of the template is taken to become one that is not empty.
-    pub fn with_all(self) -> Self {
+    pub(super) fn with_all(self) -> Self {
         Self { has_all: true, ..self }
     }
 
-    pub fn file(&self) -> Known<'f> {
+    pub(super) fn file(&self) -> Known<'f> {
         Known::Text(self.file.as_str())
     }
 
-    pub fn text(&self, path: &[&str]) -> Known<'f> {
+    pub(super) fn text(&self, path: &[&str]) -> Known<'f> {
         let found = path.iter().try_fold(self.object, |field, key| field.get(key)).and_then(Field::as_str);
         match found.filter(|text| !text.is_empty()) {
             _ if self.is_open => Known::Open,
@@ -86,7 +86,7 @@ impl<'f> Outline<'f> {
         }
     }
 
-    pub fn label(&self, key: &str) -> Known<'f> {
+    pub(super) fn label(&self, key: &str) -> Known<'f> {
         let is_templated =
             |entries: &[super::super::field::Entry]| entries.iter().any(|entry| entry.key.contains("{{"));
         let labels = self.object.get("metadata").and_then(|metadata| metadata.get("labels"));
@@ -101,7 +101,7 @@ impl<'f> Outline<'f> {
     }
 
     /// What templates are given.
-    pub fn values(&self) -> Value {
+    pub(super) fn values(&self) -> Value {
         let text = |path: &[&str]| match self.text(path) {
             Known::Text(text) => Value::from(text),
             Known::Absent | Known::Open | Known::Any => Value::UNDEFINED,
@@ -142,7 +142,7 @@ impl<'f> Outline<'f> {
 
 impl<'f> Known<'f> {
     /// The same with a text where none is.
-    pub fn or(self, default: &'f str) -> Self {
+    pub(super) fn or(self, default: &'f str) -> Self {
         match self {
             Self::Absent => Self::Text(default),
             known => known,
@@ -157,7 +157,7 @@ impl<'f> Known<'f> {
     }
 
     /// Whether it matches; none when that is not known.
-    pub fn hold(&self, patterns: &Patterns) -> Option<bool> {
+    pub(super) fn hold(&self, patterns: &Patterns) -> Option<bool> {
         match self {
             _ if patterns.is_empty() => Some(true),
             Self::Text(text) => Some(patterns.matches(text)),

@@ -96,16 +96,16 @@ impl TryFrom<Written> for Rule {
 }
 
 impl Written {
-    pub fn of_all(branch: &str, path: &str) -> Self {
+    pub(super) fn of_all(branch: &str, path: &str) -> Self {
         Self { branch: Some(branch.to_owned()), path: Some(path.to_owned()), ..Self::default() }
     }
 
-    pub fn is_for_all(&self) -> bool {
+    pub(super) fn is_for_all(&self) -> bool {
         self.matches == Match::default() && self.hydrate != Some(false)
     }
 
     /// Whether what its templates make is what they say with values in it, and no more.
-    pub fn only_inserts(&self) -> bool {
+    pub(super) fn only_inserts(&self) -> bool {
         self.branch.iter().chain(&self.path).all(|text| only_inserts(text))
     }
 

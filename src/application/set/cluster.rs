@@ -66,7 +66,7 @@ pub(super) struct Unclear {
 }
 
 impl Unclear {
-    pub fn in_file(text: impl Into<String>, hint: &'static str, file: RepoPath) -> Self {
+    pub(super) fn in_file(text: impl Into<String>, hint: &'static str, file: RepoPath) -> Self {
         Self { text: text.into(), hint, span: Span::file(file) }
     }
 
@@ -74,7 +74,7 @@ impl Unclear {
         Self { text: text.into(), hint, span: place.span() }
     }
 
-    pub fn fault(&self) -> Fault {
+    pub(super) fn fault(&self) -> Fault {
         Fault::refused(self.text.clone(), Refusal::Elsewhere, self.hint).at(self.span.clone())
     }
 }
@@ -130,6 +130,14 @@ impl Clusters {
         let by_server =
             listed.iter().find(|cluster| cluster.server.trim_end_matches('/') == destination.trim_end_matches('/'));
         by_server.or_else(|| listed.iter().find(|cluster| cluster.name == destination))
+    }
+
+    /// The names of all clusters; none where something leaves open which there are.
+    pub fn names(&self) -> Vec<&str> {
+        match &self.known {
+            Ok(Known::Clusters(clusters)) => clusters.iter().map(|cluster| cluster.name.as_str()).collect(),
+            Ok(Known::Unknown) | Err(_) => Vec::new(),
+        }
     }
 
     /// What was read.
@@ -226,7 +234,7 @@ fn cluster(item: &Field) -> Result<Cluster, Unclear> {
 }
 
 /// Whether a URL names a user, with or without a password.
-pub fn has_userinfo(url: &str) -> bool {
+pub(crate) fn has_userinfo(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }

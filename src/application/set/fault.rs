@@ -27,7 +27,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(super) fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         // Upstream looks into the text of the error, too.
         let is_missing_key = text.contains("map has no entry for key") || text.contains("can't evaluate field");
@@ -35,12 +35,12 @@ impl Fault {
     }
 
     /// Something that a cluster does and that would not repeat, or is not in the dry tree.
-    pub fn refused(text: impl Into<String>, refusal: Refusal, hint: impl Into<String>) -> Self {
+    pub(super) fn refused(text: impl Into<String>, refusal: Refusal, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), refusal: Some(refusal), ..Self::new(text) }
     }
 
     /// What a template failed with, behind `words`.
-    pub fn of_template(words: impl Display, failure: &Failure) -> Self {
+    pub(super) fn of_template(words: impl Display, failure: &Failure) -> Self {
         let fault = Self::new(format!("{words}{failure}"));
         match failure.cause() {
             Cause::Refused(_) => Self {
@@ -53,47 +53,47 @@ impl Fault {
     }
 
     /// The same behind `words: `.
-    pub fn within(mut self, words: impl Display) -> Self {
+    pub(super) fn within(mut self, words: impl Display) -> Self {
         self.text.insert_str(0, &format!("{words}: "));
         self
     }
 
     /// The same in the entry `step` of what is around.
-    pub fn below(mut self, step: impl Display) -> Self {
+    pub(super) fn below(mut self, step: impl Display) -> Self {
         self.steps.push(step.to_string());
         self
     }
 
     /// The same in what `steps` lead to.
-    pub fn in_path(mut self, steps: &[String]) -> Self {
+    pub(super) fn in_path(mut self, steps: &[String]) -> Self {
         self.steps.extend(steps.iter().rev().cloned());
         self
     }
 
     /// The way to it so far, outermost first.
-    pub fn steps(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().rev().map(String::as_str)
     }
 
     /// The same in a file.
-    pub fn at(mut self, span: Span) -> Self {
+    pub(super) fn at(mut self, span: Span) -> Self {
         self.span.get_or_insert(span);
         self
     }
 
     /// The same as something that only we refuse.
-    pub fn refused_as(mut self, refusal: Refusal) -> Self {
+    pub(super) fn refused_as(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);
         self
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint.get_or_insert(hint.into());
         self
     }
 
     /// The report; `place_of` finds what keys and indexes lead to.
-    pub fn diagnostic(self, place_of: impl FnOnce(&[&str]) -> Span) -> Diagnostic {
+    pub(super) fn diagnostic(self, place_of: impl FnOnce(&[&str]) -> Span) -> Diagnostic {
         let steps: Vec<&str> = self.steps.iter().rev().map(String::as_str).collect();
         let diagnostic = Diagnostic::error(self.text).refused(self.refusal);
         let diagnostic = match self.hint {

@@ -46,7 +46,12 @@ impl Engine<'_> {
     ///
     /// `entry` was read as [`GENERATOR`]. With params, those of the first child of a matrix, its texts are rendered
     /// before; but what its selector says counts as it is written.
-    pub fn generate(&mut self, entry: &Value, template: &Value, outer: Option<&Params>) -> Result<Vec<Generated>> {
+    pub(super) fn generate(
+        &mut self,
+        entry: &Value,
+        template: &Value,
+        outer: Option<&Params>,
+    ) -> Result<Vec<Generated>> {
         let selector = entry.get("selector");
         let selector = selector.map(|selector| Selector::new(selector, Kind::Params)).transpose();
         let selector = selector.map_err(|fault| fault.within("error parsing label selector").below("selector"))?;
@@ -117,7 +122,7 @@ impl Engine<'_> {
     }
 
     /// The params of a child of a matrix or merge: exactly one generator.
-    pub fn child(&mut self, child: &Value, parent: Parent, outer: Option<&Params>) -> Result<Vec<Element>> {
+    pub(super) fn child(&mut self, child: &Value, parent: Parent, outer: Option<&Params>) -> Result<Vec<Element>> {
         let entry = unnested(child, parent)?;
         let generated = self
             .generate(&entry, &Value::Mapping(Mapping::new()), outer)

@@ -25,6 +25,7 @@ pub(super) struct Language {
     parsed: HashMap<String, Parsed>,
     bytes_left: usize,
     sets_left: usize,
+    stop: Stop,
 }
 
 /// What a template does about a key that is not there.
@@ -37,15 +38,17 @@ pub(super) enum Missing {
 }
 
 impl Language {
-    pub fn new(is_go: bool, options: Vec<String>, limits: &Limits, stop: Stop) -> Self {
-        let runtime = Runtime::new(limits.template, Effects::Refuse).with_deadline(move || stop.is_set());
-        Self { is_go, options, runtime, parsed: HashMap::new(), bytes_left: limits.bytes, sets_left: limits.params }
+    pub(super) fn new(is_go: bool, options: Vec<String>, limits: &Limits, stop: Stop) -> Self {
+        let over = stop.clone();
+        let runtime = Runtime::new(limits.template, Effects::Refuse).with_deadline(move || over.is_set());
+        let (bytes_left, sets_left) = (limits.bytes, limits.params);
+        Self { is_go, options, runtime, parsed: HashMap::new(), bytes_left, sets_left, stop }
     }
 
     /// Renders one text.
     ///
     /// Reference: argo-cd `37ee0097` applicationset/utils/utils.go `Replace`.
-    pub fn render(&mut self, text: &str, params: &Map, missing: Missing) -> Result<String> {
+    pub(super) fn render(&mut self, text: &str, params: &Map, missing: Missing) -> Result<String> {
         if !self.is_go {
             let rendered = fasttemplate::render(text, params, self.bytes_left);
             let rendered = rendered.map_err(|error| Fault::new(error.to_string()))?;
@@ -98,7 +101,7 @@ impl Language {
     }
 
     /// What Go's `%v` prints of a value.
-    pub fn print(&mut self, value: &Value) -> Result<String> {
+    pub(super) fn print(&mut self, value: &Value) -> Result<String> {
         let text = match value {
             Value::String(text) => text.to_str().into_owned(),
             Value::List(_) | Value::Map(_) | Value::Struct(_) => {
@@ -116,32 +119,35 @@ impl Language {
         Ok(text)
     }
 
-    /// Takes bytes of what the set may make.
-    pub fn charge(&mut self, bytes: usize) -> Result<()> {
+    /// Takes bytes of what the set may make. An error when the time is over, too.
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<()> {
+        if self.stop.is_set() {
+            return Err(Fault::new("the time limit was reached"));
+        }
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(|| too_much("bytes"))?;
         Ok(())
     }
 
     /// Takes params sets of those that the generators may make.
-    pub fn charge_sets(&mut self, count: usize) -> Result<()> {
+    pub(super) fn charge_sets(&mut self, count: usize) -> Result<()> {
         self.sets_left = self.sets_left.checked_sub(count).ok_or_else(|| too_much("params sets"))?;
         Ok(())
     }
 
     /// Takes steps of work that makes nothing, such as comparing: a byte for sixteen of them.
-    pub fn charge_steps(&mut self, steps: usize) -> Result<()> {
+    pub(super) fn charge_steps(&mut self, steps: usize) -> Result<()> {
         self.charge(steps / 16)
     }
 
     /// Takes what was used up off the limits that all sets of a tree share.
-    pub fn take_off(&self, limits: &mut Limits) {
+    pub(super) fn take_off(&self, limits: &mut Limits) {
         limits.bytes = limits.bytes.min(self.bytes_left);
         limits.params = limits.params.min(self.sets_left);
         limits.template.steps = limits.template.steps.saturating_sub(self.runtime.steps());
     }
 
     /// How many bytes are left.
-    pub fn bytes_left(&self) -> usize {
+    pub(super) fn bytes_left(&self) -> usize {
         self.bytes_left
     }
 }

@@ -32,12 +32,12 @@ pub(super) enum Source {
 }
 
 impl Origin {
-    pub fn of(source: Source) -> Self {
+    pub(super) fn of(source: Source) -> Self {
         Self(vec![source])
     }
 
     /// The same in the entry `step` of what is around.
-    pub fn below(&mut self, step: impl fmt::Display) {
+    pub(super) fn below(&mut self, step: impl fmt::Display) {
         for source in &mut self.0 {
             if let Source::Entry(steps) = source {
                 steps.push(step.to_string());
@@ -46,14 +46,14 @@ impl Origin {
     }
 
     /// That of a params set that is made of two.
-    pub fn and(&self, other: &Self) -> Self {
+    pub(super) fn and(&self, other: &Self) -> Self {
         Self(self.0.iter().chain(&other.0).cloned().collect())
     }
 }
 
 impl Element {
     /// Of an object that stands in the set.
-    pub fn entry(params: super::params::Params, steps: &[&dyn fmt::Display]) -> Self {
+    pub(super) fn entry(params: super::params::Params, steps: &[&dyn fmt::Display]) -> Self {
         Self { params, origin: Origin::of(Source::Entry(steps.iter().map(ToString::to_string).collect())) }
     }
 }

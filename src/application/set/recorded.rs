@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::yaml::{self, Mapping, Value};
 
 /// The params sets of generators, by the name of the generator.
-pub type Recorded = BTreeMap<String, Vec<Mapping>>;
+pub(crate) type Recorded = BTreeMap<String, Vec<Mapping>>;
 
 /// The generators that can be recorded.
 const RECORDABLE: [&str; 4] = ["scmProvider", "pullRequest", "plugin", "clusterDecisionResource"];

@@ -37,7 +37,7 @@ enum Operator {
 
 impl Selector {
     /// Compiles `matchLabels` and `matchExpressions`.
-    pub fn new(selector: &Value, kind: Kind) -> Result<Self> {
+    pub(super) fn new(selector: &Value, kind: Kind) -> Result<Self> {
         let mut requirements = Vec::new();
         for (key, value) in selector.get("matchLabels").and_then(Value::as_mapping).into_iter().flatten() {
             let values = vec![value.as_str().unwrap_or_default().to_owned()];
@@ -57,12 +57,12 @@ impl Selector {
     }
 
     /// Whether there are no requirements.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether labels are selected; `label` finds one by its key.
-    pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+    pub(super) fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.0.iter().all(|requirement| {
             let value = label(&requirement.key);
             let is_named = || value.is_some_and(|value| requirement.values.iter().any(|named| named == value));

@@ -75,12 +75,12 @@ pub(super) enum ListPatch {
 
 impl Struct {
     /// The field of a name.
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub(super) fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
     /// The field that Go's `encoding/json` puts a key into: letters may differ in case.
-    pub fn field_folded(&self, name: &str) -> Option<&'static Field> {
+    pub(super) fn field_folded(&self, name: &str) -> Option<&'static Field> {
         self.field(name).or_else(|| self.fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)))
     }
 }

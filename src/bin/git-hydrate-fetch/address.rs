@@ -13,7 +13,7 @@ use ureq::unversioned::transport::NextTimeout;
 
 /// The hosts that an admin or user named, each with how it may be asked.
 #[derive(Debug, Clone, Default)]
-pub struct Allowed(Vec<(String, Way)>);
+pub(crate) struct Allowed(Vec<(String, Way)>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -24,7 +24,7 @@ enum Way {
 
 impl Allowed {
     /// Reads `HOST`, `HOST:PORT` and the same behind `http://` or `ssh://`.
-    pub fn new(list: &[String]) -> Self {
+    pub(crate) fn new(list: &[String]) -> Self {
         let entry = |text: &String| {
             let text = text.trim_end_matches('/').to_ascii_lowercase();
             let (scheme, host) = text.split_once("://").unwrap_or(("https", &text));
@@ -40,17 +40,17 @@ impl Allowed {
     }
 
     /// Whether a host may have a private address.
-    pub fn private(&self, host: &str, port: u16) -> bool {
+    pub(crate) fn private(&self, host: &str, port: u16) -> bool {
         self.0.iter().any(|(entry, way)| *way != Way::Ssh && matches(entry, host, port))
     }
 
     /// Whether it may be asked without TLS.
-    pub fn plain(&self, host: &str, port: u16) -> bool {
+    pub(crate) fn plain(&self, host: &str, port: u16) -> bool {
         self.0.iter().any(|(entry, way)| *way == Way::Plain && matches(entry, host, port))
     }
 
     /// Whether it may be asked over ssh, by the name that the configuration of ssh has for it.
-    pub fn ssh(&self, host: &str) -> bool {
+    pub(crate) fn ssh(&self, host: &str) -> bool {
         let name = host.split_once(':').map_or(host, |(name, _)| name);
         self.0.iter().any(|(entry, way)| *way == Way::Ssh && (entry == host || entry == name))
     }
@@ -63,7 +63,7 @@ fn matches(entry: &str, host: &str, port: u16) -> bool {
 /// Why nobody on the internet has this address; none for one that somebody may have.
 ///
 /// Reference: the registries of special-purpose addresses, RFC 6890.
-pub fn special(address: IpAddr) -> Option<&'static str> {
+pub(crate) fn special(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => special_v4(address),
         IpAddr::V6(address) => special_v6(address),
@@ -109,7 +109,7 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
 }
 
 /// Why an address of a host is refused.
-pub fn refusal(allowed: &Allowed, host: &str, address: SocketAddr) -> Option<String> {
+pub(crate) fn refusal(allowed: &Allowed, host: &str, address: SocketAddr) -> Option<String> {
     let why = special(address.ip())?;
     (!allowed.private(host, address.port()))
         .then(|| format!("{host} has the {why} address {}: refused (to allow it: --allow {host})", address.ip()))
@@ -117,7 +117,7 @@ pub fn refusal(allowed: &Allowed, host: &str, address: SocketAddr) -> Option<Str
 
 /// Looks names up and judges what comes of it.
 #[derive(Debug)]
-pub struct Guarded<R = DefaultResolver> {
+pub(crate) struct Guarded<R = DefaultResolver> {
     pub inner: R,
     pub allowed: Allowed,
 }

@@ -14,7 +14,7 @@ use super::{Failure, Fetched, Fetcher, Result};
 
 /// The index of each repository, fetched once.
 #[derive(Default)]
-pub struct Indexes {
+pub(crate) struct Indexes {
     known: Mutex<HashMap<String, Arc<OnceLock<Result<Index>>>>>,
     /// One is read at a time: a large one takes much memory until it is.
     reading: Mutex<()>,
@@ -22,7 +22,7 @@ pub struct Indexes {
 
 impl Fetcher {
     /// The chart that a version or range of a repository means.
-    pub fn chart(&self, key: &Key) -> Result<Fetched> {
+    pub(crate) fn chart(&self, key: &Key) -> Result<Fetched> {
         let cell = self
             .indexes
             .known
@@ -65,20 +65,20 @@ impl Fetcher {
 }
 
 /// How large an archive may be.
-pub const PACKED_BYTES_MAX: u64 = 32 << 20;
+pub(crate) const PACKED_BYTES_MAX: u64 = 32 << 20;
 
 fn plain_warning(url: &str) -> Option<String> {
     url.starts_with("http://").then(|| format!("{url} was fetched without TLS, so its origin is unverified"))
 }
 
 /// The files of an archive.
-pub fn unpacked(received: &[u8], url: &str) -> Result<Vec<InputFile>> {
+pub(crate) fn unpacked(received: &[u8], url: &str) -> Result<Vec<InputFile>> {
     let files = archive::unpack(received, archive::Limits::default());
     Ok(files.map_err(|error| format!("{url}: {error}"))?)
 }
 
 /// An error unless a chart is the one that was asked for.
-pub fn check(files: &[InputFile], name: &str, version: &str, url: &str) -> Result<()> {
+pub(crate) fn check(files: &[InputFile], name: &str, version: &str, url: &str) -> Result<()> {
     let head = files.iter().find(|file| file.path.as_str() == "Chart.yaml");
     let head = head.ok_or_else(|| format!("{url}: it has no Chart.yaml"))?;
     let head =

@@ -73,7 +73,7 @@ struct Registry<'f> {
 
 impl Fetcher {
     /// The chart that a version or range of a registry means.
-    pub fn registry_chart(&self, key: &Key) -> Result<Fetched> {
+    pub(crate) fn registry_chart(&self, key: &Key) -> Result<Fetched> {
         let rest = key.url.strip_prefix("oci://").unwrap_or(&key.url);
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let site = Site::of(&format!("https://{host}"))?;

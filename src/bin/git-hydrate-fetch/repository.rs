@@ -51,7 +51,7 @@ const SSH: &str = "ssh -o BatchMode=yes -o ClearAllForwardings=yes -o ForwardAge
 
 impl Fetcher {
     /// Directories of a repository as they are at a ref.
-    pub fn repository(&self, url: &str, want: &str, directories: &[String]) -> Result<Fetched> {
+    pub(crate) fn repository(&self, url: &str, want: &str, directories: &[String]) -> Result<Fetched> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let key = Key::repository(url, want)?;
         let way = self.way(&key)?;

@@ -9,11 +9,11 @@ use git_hydrate::fetch::inputs::InputFile;
 use git_hydrate::fetch::inputs::wire::{self, FromFetcher};
 
 /// A name and a password.
-pub type Credential = (String, String);
+pub(crate) type Credential = (String, String);
 
 /// Says one thing after the other, whichever thread has it to say.
 #[derive(Default)]
-pub struct Talk {
+pub(crate) struct Talk {
     out: Mutex<()>,
     asked: Mutex<Asked>,
 }
@@ -27,7 +27,7 @@ struct Asked {
 
 impl Talk {
     /// Says something, with the files that it announces.
-    pub fn say(&self, message: &FromFetcher, files: &[InputFile]) -> io::Result<()> {
+    pub(crate) fn say(&self, message: &FromFetcher, files: &[InputFile]) -> io::Result<()> {
         let _turn = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = io::stdout().lock();
         wire::write(&mut out, message)?;
@@ -36,7 +36,7 @@ impl Talk {
     }
 
     /// Asks for the credential of a host, and waits.
-    pub fn ask(&self, host: &str) -> Option<Credential> {
+    pub(crate) fn ask(&self, host: &str) -> Option<Credential> {
         let (give, take) = mpsc::channel();
         let ask = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ impl Talk {
     }
 
     /// Hands an answer to whoever asked.
-    pub fn answer(&self, ask: u32, found: Option<Credential>) {
+    pub(crate) fn answer(&self, ask: u32, found: Option<Credential>) {
         let waiting = self.asked.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&ask);
         if let Some(waiting) = waiting {
             // It may have given up.
@@ -62,7 +62,7 @@ impl Talk {
     }
 
     /// There will be no more answers.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.is_closed = true;
         asked.waiting.clear();

@@ -23,7 +23,7 @@ const REDIRECTS_MAX: usize = 5;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask {
+pub(crate) struct Ask {
     /// The header `Accept`.
     pub accept: &'static str,
     /// How many bytes the answer may have.
@@ -31,7 +31,7 @@ pub struct Ask {
 }
 
 /// Asks servers.
-pub struct Web {
+pub(crate) struct Web {
     agent: Agent,
     pub allowed: Allowed,
     talk: Arc<Talk>,
@@ -41,7 +41,7 @@ pub struct Web {
 }
 
 /// What a server says, whatever its status is.
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -49,7 +49,7 @@ pub struct Answer {
 
 /// Scheme, host and port of a URL, by which credentials go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     pub is_tls: bool,
     pub host: String,
     pub port: u16,
@@ -57,7 +57,7 @@ pub struct Site {
 
 impl Site {
     /// Of a URL; an error for any that is not of the web.
-    pub fn of(url: &str) -> Result<Self> {
+    pub(crate) fn of(url: &str) -> Result<Self> {
         let parsed = Url::parse(url.as_bytes()).map_err(|error| format!("`{url}`: {error}"))?;
         let is_tls = match &parsed.scheme[..] {
             b"https" => true,
@@ -75,13 +75,13 @@ impl Site {
     }
 
     /// As git names it.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         if self.port == 443 { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 }
 
 impl Web {
-    pub fn new(rules: &Rules, talk: Arc<Talk>) -> Self {
+    pub(crate) fn new(rules: &Rules, talk: Arc<Talk>) -> Self {
         let timeout = Duration::from_secs(rules.timeout_seconds.max(1));
         let tls = TlsConfig::builder()
             .provider(TlsProvider::Rustls)
@@ -107,7 +107,7 @@ impl Web {
     }
 
     /// The body of what a URL leads to. A server that requires credentials gets them from git, if git has any.
-    pub fn get(&self, url: &str, ask: Ask) -> Result<Vec<u8>> {
+    pub(crate) fn get(&self, url: &str, ask: Ask) -> Result<Vec<u8>> {
         let site = Site::of(url)?;
         let first = self.answer(url, ask, self.known(&site).map(basic).as_deref())?;
         let answer = match first.status {
@@ -126,7 +126,7 @@ impl Web {
     }
 
     /// The credential of a host, asked for once. None over a connection that others can read.
-    pub fn credential(&self, site: &Site) -> Result<Option<Credential>> {
+    pub(crate) fn credential(&self, site: &Site) -> Result<Option<Credential>> {
         if !site.is_tls {
             return Err(format!("{} requires a password, which is only sent over TLS", site.name()).into());
         }
@@ -149,7 +149,7 @@ impl Web {
     }
 
     /// Says whether a credential was right.
-    pub fn judge(&self, site: &Site, credential: Credential, good: bool) -> Result<()> {
+    pub(crate) fn judge(&self, site: &Site, credential: Credential, good: bool) -> Result<()> {
         if !good {
             self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(site.name(), None);
         }
@@ -157,7 +157,7 @@ impl Web {
     }
 
     /// What a server says, and where it leads. `authorization` goes to the site of `url` and to no other.
-    pub fn answer(&self, url: &str, ask: Ask, authorization: Option<&str>) -> Result<Answer> {
+    pub(crate) fn answer(&self, url: &str, ask: Ask, authorization: Option<&str>) -> Result<Answer> {
         let started = Instant::now();
         let origin = Site::of(url)?;
         let mut url = url.to_owned();
@@ -190,7 +190,7 @@ impl Web {
 
 impl Answer {
     /// The body, if the server gave what was asked for.
-    pub fn into_body(self, url: &str) -> Result<Vec<u8>> {
+    pub(crate) fn into_body(self, url: &str) -> Result<Vec<u8>> {
         let reason = match self.status {
             200 => return Ok(self.body),
             404 | 410 => format!("{url}: not found ({})", self.status),
@@ -201,7 +201,7 @@ impl Answer {
     }
 
     /// The text of a header.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
@@ -245,7 +245,7 @@ fn failure(url: &str, error: &ureq::Error) -> Failure {
 }
 
 /// The header that names a user.
-pub fn basic((name, password): Credential) -> String {
+pub(crate) fn basic((name, password): Credential) -> String {
     format!("Basic {}", BASE64.encode(format!("{name}:{password}").as_bytes()))
 }
 

@@ -12,6 +12,8 @@ use crate::settings::{OnFailure, Settings};
 pub(in super::super) struct Ask {
     /// The branch pattern that was given.
     pub rule: Option<String>,
+    /// The options that were given beside it and decide what is written, as they are typed; each with a space before it.
+    pub options: String,
     /// The name of the remote.
     pub remote: Option<String>,
 }
@@ -32,6 +34,7 @@ pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) ->
     patterns(&mut text, adoption);
     causes(&mut text, adoption);
     others(&mut text, adoption);
+    clusters(&mut text, adoption);
     numbers(&mut text, adoption);
     next(&mut text, adoption, ask, written);
     text
@@ -92,6 +95,9 @@ fn causes(text: &mut String, adoption: &Adoption) {
         } else {
             reasons(text, &applications);
         }
+        if cause == Cause::OtherBranch {
+            other_branches(text, adoption);
+        }
     }
 }
 
@@ -119,6 +125,19 @@ fn counted(cause: Cause, count: usize) -> String {
     match count {
         1 => format!("1 Application {one}{todo}"),
         count => format!("{count} Applications {many}{todo}"),
+    }
+}
+
+/// What hydrates from the trees of other branches.
+fn other_branches(text: &mut String, adoption: &Adoption) {
+    for other in &adoption.other_branches {
+        let branch = printable(&other.branch);
+        let _ = match other.hydrate {
+            Some(hydrate) => {
+                writeln!(text, "  {hydrate} of {} hydrate from the tree of `{branch}`", other.applications)
+            }
+            None => writeln!(text, "  `{branch}` is not in this clone: git fetch"),
+        };
     }
 }
 
@@ -194,6 +213,29 @@ fn others(text: &mut String, adoption: &Adoption) {
     }
 }
 
+/// What only Argo CD knows of clusters.
+fn clusters(text: &mut String, adoption: &Adoption) {
+    let Some(unknown) = &adoption.clusters else { return };
+    if !unknown.sets.is_empty() {
+        let names: Vec<&str> = unknown.sets.iter().map(String::as_str).collect();
+        let _ = writeln!(
+            text,
+            "only Argo CD knows the clusters that these ApplicationSets ask for\n      {}",
+            listed(&names)
+        );
+    }
+    if !unknown.destinations.is_empty() {
+        let all = unknown.destinations.iter().map(|(cluster, count)| format!("{cluster} ({count})"));
+        let all: Vec<String> = all.collect();
+        let names: Vec<&str> = all.iter().map(String::as_str).collect();
+        let _ = writeln!(
+            text,
+            "clusters that Applications deploy to, and of which nothing is known\n      {}",
+            listed(&names)
+        );
+    }
+}
+
 fn numbers(text: &mut String, adoption: &Adoption) {
     let mut branches: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for application in &adoption.applications {
@@ -241,7 +283,19 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     let is_to_write = !adoption.settings.is_empty() && !written;
     if is_to_write && (!adoption.needs_rules || pattern.is_some()) {
         let why = if adoption.needs_rules { "or another pattern; writes the settings" } else { "writes the settings" };
-        lines.push((format!("git hydrate adopt{} --write", pattern.unwrap_or_default()), why));
+        lines.push((format!("git hydrate adopt{}{} --write", pattern.unwrap_or_default(), ask.options), why));
+    }
+    if let Some(unknown) = &adoption.clusters {
+        if unknown.asks_versions {
+            let line = "(kubectl version; kubectl api-versions) > CLUSTER.txt".to_owned();
+            lines.push((line, "what a cluster serves; for `--versions CLUSTER=CLUSTER.txt` of the next line"));
+        }
+        let secrets = format!(
+            "kubectl get secret -n {} -l argocd.argoproj.io/secret-type=cluster -o yaml",
+            shell_word(&unknown.namespace)
+        );
+        let line = format!("{secrets} | git hydrate clusters import > clusters.yaml");
+        lines.push((line, "lists the clusters that Argo CD knows; then run git hydrate adopt again"));
     }
     if !adoption.inputs.is_empty() {
         lines.push(("git hydrate vendor".to_owned(), "brings what is needed from elsewhere"));

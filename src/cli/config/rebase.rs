@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use serde_yaml::{Mapping, Value};
 
 use super::super::clone::FETCH;
@@ -141,12 +141,12 @@ fn both(key: &str) -> anyhow::Error {
 
 /// The same of `settings.yaml`, whose other lines stay as the server has them.
 fn merged_settings((before, after): (&str, &str), there: String, mine: bool) -> anyhow::Result<String> {
-    let read = |text: &str| serde_yaml::from_str::<Option<Mapping>>(text).map(Option::unwrap_or_default);
-    let (before, after) = (read(before)?, read(after)?);
+    let (before, after) = (edit::read(before)?, edit::read(after)?);
     let mut text = there;
     let keys: BTreeSet<&str> = before.keys().chain(after.keys()).filter_map(Value::as_str).collect();
     for key in keys {
-        let there = read(&text)?;
+        let of_server = |error| anyhow!("the settings of the server have to be corrected there: {error}");
+        let there = edit::read(&text).map_err(of_server)?;
         let there = there.get(key);
         let value =
             value((before.get(key), after.get(key)), there, mine).map_err(|below| both(&format!("{key}{below}")))?;

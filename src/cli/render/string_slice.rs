@@ -6,7 +6,7 @@ use super::super::WrongUse;
 ///
 /// Commas separate; an item in double quotes may hold commas, and `""` in it stands for one quote. Only the first line
 /// counts, and an empty value has no items. Reference: pflag 1.0 string_slice.go `readAsCSV`.
-pub fn split(flag: &str, values: &[String]) -> Result<Vec<String>, WrongUse> {
+pub(super) fn split(flag: &str, values: &[String]) -> Result<Vec<String>, WrongUse> {
     let mut items = Vec::new();
     for value in values {
         let line = value.lines().next().unwrap_or_default();

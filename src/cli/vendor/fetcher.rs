@@ -46,12 +46,16 @@ pub(super) struct Fetchers<'r> {
 }
 
 impl<'r> Fetchers<'r> {
-    pub fn new(repository: &'r Repository, rules: Rules) -> Self {
+    pub(super) fn new(repository: &'r Repository, rules: Rules) -> Self {
         Self { repository, rules, web: None, ssh: None }
     }
 
     /// Fetches inputs; the results in their order. `done` hears how many there are.
-    pub fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+    pub(super) fn fetch(
+        &mut self,
+        wanted: &[What],
+        done: &dyn Fn(usize),
+    ) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
         let mut results: Vec<Option<Result<Fetched, Failed>>> = Vec::new();
         results.resize_with(wanted.len(), || None);
         let mut before = 0;

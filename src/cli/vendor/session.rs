@@ -63,7 +63,7 @@ pub(super) enum Deed {
 impl<'r> Session<'r> {
     /// The files of a commit, such as that of the working tree as it is; where it `resolves`, with one lock file in place of
     /// both sides of a merge conflict.
-    pub fn new(
+    pub(super) fn new(
         (repository, refs): (&'r Repository, &'r RefNames),
         branch: Option<BranchName>,
         renderers: &'r Renderers,
@@ -99,7 +99,7 @@ impl<'r> Session<'r> {
     }
 
     /// Moves what is in another directory than the settings name.
-    pub fn relocate(&mut self) -> anyhow::Result<()> {
+    pub(super) fn relocate(&mut self) -> anyhow::Result<()> {
         let keys: Vec<Key> = self.lock.entries().map(|entry| entry.key.clone()).collect();
         if self.lock.dir() != &self.dir && self.lock.uses_dir() {
             keys.iter().try_for_each(|key| self.check(key))?;
@@ -135,7 +135,7 @@ impl<'r> Session<'r> {
         Ok(())
     }
 
-    pub fn lock(&self) -> &Lock {
+    pub(super) fn lock(&self) -> &Lock {
         &self.lock
     }
 
@@ -150,12 +150,12 @@ impl<'r> Session<'r> {
     }
 
     /// What the tree needs now.
-    pub fn inputs(&self) -> anyhow::Result<Inputs> {
+    pub(super) fn inputs(&self) -> anyhow::Result<Inputs> {
         Ok(self.with_tree(self.tree, |tree| hydrate::inputs(tree, self.renderers))?)
     }
 
     /// Forgets what the lock file pins of some inputs, so that they are fetched anew.
-    pub fn unpin(&mut self, wanted: Option<&str>) -> anyhow::Result<()> {
+    pub(super) fn unpin(&mut self, wanted: Option<&str>) -> anyhow::Result<()> {
         let is_meant = |entry: &&Entry| wanted.is_none_or(|wanted| is_meant(&entry.key, wanted));
         let keys: Vec<Key> = self.lock.entries().filter(is_meant).map(|entry| entry.key.clone()).collect();
         if let (Some(wanted), true) = (wanted, keys.is_empty()) {
@@ -194,7 +194,7 @@ impl<'r> Session<'r> {
     }
 
     /// Fetches until nothing is missing.
-    pub fn complete(&mut self, fetch: Fetch<'_>) -> anyhow::Result<Inputs> {
+    pub(super) fn complete(&mut self, fetch: Fetch<'_>) -> anyhow::Result<Inputs> {
         for _ in 0..ROUNDS_MAX {
             let inputs = self.inputs()?;
             if !inputs.found.mistakes.is_empty() {
@@ -406,7 +406,7 @@ impl<'r> Session<'r> {
     }
 
     /// Takes away what nothing needs, and tells what it was.
-    pub fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
+    pub(super) fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
         if inputs.is_partial {
             bail!("some Applications cannot be read, so what they need is unknown: see `git hydrate check --worktree`");
         }
@@ -429,7 +429,7 @@ impl<'r> Session<'r> {
     }
 
     /// What the lock file lists and nothing needs, with the places where it is.
-    pub fn unused(&self, inputs: &Inputs) -> BTreeMap<Key, Vec<RepoPath>> {
+    pub(super) fn unused(&self, inputs: &Inputs) -> BTreeMap<Key, Vec<RepoPath>> {
         let mut used: BTreeSet<RepoPath> = BTreeSet::new();
         for need in inputs.found.needs.keys() {
             match need {
@@ -494,12 +494,12 @@ impl<'r> Session<'r> {
     }
 
     /// What the working tree will have that it has not.
-    pub fn changes(&self) -> anyhow::Result<Vec<TreeChange>> {
+    pub(super) fn changes(&self) -> anyhow::Result<Vec<TreeChange>> {
         Ok(self.buffer.diff_trees(self.before, self.tree)?)
     }
 
     /// What came of each input.
-    pub fn deeds(&self) -> Vec<(Deed, Entry)> {
+    pub(super) fn deeds(&self) -> Vec<(Deed, Entry)> {
         let mut deeds = Vec::new();
         for entry in self.lock.entries() {
             match self.old.get(&entry.key) {
@@ -516,7 +516,7 @@ impl<'r> Session<'r> {
     }
 
     /// The Applications that render otherwise although none of the inputs that they name has changed.
-    pub fn disturbed(&self, inputs: &Inputs) -> anyhow::Result<Vec<String>> {
+    pub(super) fn disturbed(&self, inputs: &Inputs) -> anyhow::Result<Vec<String>> {
         let deeds = self.deeds();
         let changed: BTreeSet<&Key> =
             deeds.iter().filter(|(deed, _)| *deed != Deed::Removed).map(|(_, entry)| &entry.key).collect();
@@ -560,7 +560,11 @@ impl<'r> Session<'r> {
     }
 
     /// Fetches again what is kept, and tells what is another thing now.
-    pub fn verify(&self, fetchers: &mut Fetchers<'_>, done: &dyn Fn(usize)) -> anyhow::Result<Vec<(Key, String)>> {
+    pub(super) fn verify(
+        &self,
+        fetchers: &mut Fetchers<'_>,
+        done: &dyn Fn(usize),
+    ) -> anyhow::Result<Vec<(Key, String)>> {
         let entries: Vec<&Entry> = self.lock.entries().collect();
         let wanted: Vec<What> = entries
             .iter()
@@ -581,7 +585,7 @@ impl<'r> Session<'r> {
     }
 
     /// What is wrong with what is kept, without any connection.
-    pub fn faults(&self, inputs: &Inputs) -> anyhow::Result<Vec<(String, String)>> {
+    pub(super) fn faults(&self, inputs: &Inputs) -> anyhow::Result<Vec<(String, String)>> {
         let misplaced = self.with_view(|view| Kept::read(view).and_then(|kept| kept.misplaced(&self.dir)))?;
         if let Err(error) = misplaced {
             return Ok(vec![(error.to_string(), error.hint())]);
@@ -613,7 +617,7 @@ impl<'r> Session<'r> {
     }
 
     /// The top of the working tree.
-    pub fn top(&self) -> anyhow::Result<std::path::PathBuf> {
+    pub(super) fn top(&self) -> anyhow::Result<std::path::PathBuf> {
         self.repository.worktree().context("a bare repository has no working tree")
     }
 }

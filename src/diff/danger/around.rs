@@ -34,7 +34,7 @@ struct Side<'a> {
 }
 
 impl<'a> Index<'a> {
-    pub fn new(old: impl Iterator<Item = &'a Manifest>, new: impl Iterator<Item = &'a Manifest>) -> Self {
+    pub(crate) fn new(old: impl Iterator<Item = &'a Manifest>, new: impl Iterator<Item = &'a Manifest>) -> Self {
         Self { before: Side::new(old), after: Side::new(new) }
     }
 }
@@ -63,38 +63,42 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Around<'a> {
-    pub fn new(pruning: Pruning, is_new: bool, index: &'a Index<'a>) -> Self {
+    pub(crate) fn new(pruning: Pruning, is_new: bool, index: &'a Index<'a>) -> Self {
         Self { pruning, is_new, is_handed_over: false, index }
     }
 
     /// Whether some object serves the host after the change.
-    pub fn serves(&self, host: &str) -> bool {
+    pub(crate) fn serves(&self, host: &str) -> bool {
         self.index.after.hosts.contains(host)
     }
 
     /// The workloads after the change whose Pods a selector chooses.
-    pub fn selected(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = &'a Manifest> {
+    pub(crate) fn selected(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = &'a Manifest> {
         self.index.after.selected(namespace, selector)
     }
 
     /// The workloads before the change whose Pods a selector chooses.
-    pub fn selected_before(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = &'a Manifest> {
+    pub(crate) fn selected_before(
+        &self,
+        namespace: &str,
+        selector: Option<&Value>,
+    ) -> impl Iterator<Item = &'a Manifest> {
         self.index.before.selected(namespace, selector)
     }
 
     /// Whether the Pods that a selector chooses are gone too.
-    pub fn are_pods_gone(&self, namespace: &str, selector: Option<&Value>) -> bool {
+    pub(crate) fn are_pods_gone(&self, namespace: &str, selector: Option<&Value>) -> bool {
         let mut before = self.selected_before(namespace, selector);
         before.next().is_some() && self.selected(namespace, selector).next().is_none()
     }
 
     /// The NetworkPolicies of a namespace after the change, but one.
-    pub fn other_policies(&self, of: &Manifest) -> impl Iterator<Item = &'a Manifest> {
+    pub(crate) fn other_policies(&self, of: &Manifest) -> impl Iterator<Item = &'a Manifest> {
         others(&self.index.after.policies, of)
     }
 
     /// The PodDisruptionBudgets of a namespace after the change, but one.
-    pub fn other_budgets(&self, of: &Manifest) -> impl Iterator<Item = &'a Manifest> {
+    pub(crate) fn other_budgets(&self, of: &Manifest) -> impl Iterator<Item = &'a Manifest> {
         others(&self.index.after.budgets, of)
     }
 }

@@ -7,7 +7,7 @@ use crate::manifest::Manifest;
 ///
 /// Reference: argo-cd 3.4 docs/user-guide/auto_sync.md, sync-options.md, app_deletion.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Pruning {
+pub(crate) enum Pruning {
     /// The next sync removes it: `syncPolicy.automated.prune`.
     Automatic,
     /// It goes when somebody syncs with pruning.
@@ -27,7 +27,7 @@ pub enum Pruning {
 
 impl Pruning {
     /// The word by which programs know it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Pruning::Automatic => "automatic",
             Pruning::Manual => "manual",

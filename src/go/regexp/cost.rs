@@ -1,13 +1,13 @@
 //! What a search costs, in steps of templates.
 
 /// How long an expression may be: parsed, it takes some hundred times as much memory.
-pub const PATTERN_BYTES_MAX: usize = 128 << 10;
+pub(crate) const PATTERN_BYTES_MAX: usize = 128 << 10;
 
 /// How much memory parsing takes for a byte of an expression.
-pub const PATTERN_GROWTH: usize = 200;
+pub(crate) const PATTERN_GROWTH: usize = 200;
 
 /// How much finding the groups of one match may cost: nothing interrupts it.
-pub const GROUPS_COST_MAX: u64 = 100_000_000;
+pub(crate) const GROUPS_COST_MAX: u64 = 100_000_000;
 
 /// How many bytes are searched in the time of a step while an automaton knows the way.
 pub(super) const BYTES_PER_STEP: usize = 64;

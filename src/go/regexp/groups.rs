@@ -18,7 +18,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// For the groups of a program; none where it has none.
-    pub fn new(nfa: &NFA) -> Option<Self> {
+    pub(super) fn new(nfa: &NFA) -> Option<Self> {
         let slots = nfa.group_info().slot_len();
         (slots > 2).then_some(())?;
         Some(Self {
@@ -30,7 +30,7 @@ impl Groups {
     }
 
     /// What it takes to find those of a match.
-    pub fn work(&self, of: Span) -> Work {
+    pub(super) fn work(&self, of: Span) -> Work {
         let (states, slots) = (self.long.get_nfa().states().len(), self.slots.len());
         let visited = (states as u64).saturating_mul(of.len() as u64 + 1);
         if self.is_short(of) {
@@ -43,7 +43,7 @@ impl Groups {
     }
 
     /// Finds those of a match in a text.
-    pub fn find(&mut self, text: &[u8], of: Span) {
+    pub(super) fn find(&mut self, text: &[u8], of: Span) {
         let input = Input::new(text).span(of).anchored(Anchored::Yes);
         self.slots.fill(None);
         let is_short = self.is_short(of);
@@ -58,7 +58,7 @@ impl Groups {
     }
 
     /// Where a group is, by its number: 0 is the whole match.
-    pub fn span(&self, group: usize) -> Option<Span> {
+    pub(super) fn span(&self, group: usize) -> Option<Span> {
         let slot = |index: usize| Some(self.slots.get(index).copied().flatten()?.get());
         let first = group.checked_mul(2)?;
         Some(Span { start: slot(first)?, end: slot(first + 1)? })

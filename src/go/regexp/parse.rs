@@ -35,7 +35,7 @@ impl fmt::Display for SyntaxError {
 
 impl SyntaxError {
     /// Whether Go might take the text.
-    pub fn is_of_size(&self) -> bool {
+    pub(super) fn is_of_size(&self) -> bool {
         self.what == TOO_LARGE
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.forward.bytes() + self.backward.as_ref().map_or(0, Cache::bytes)
     }
 }
@@ -55,7 +55,7 @@ const KNOWN_MAX: usize = 1 << 14;
 
 impl Program {
     /// None where it takes more than `bytes_max` bytes.
-    pub fn new(hir: &Hir, bytes_max: usize) -> Option<Self> {
+    pub(super) fn new(hir: &Hir, bytes_max: usize) -> Option<Self> {
         let config = thompson::Config::new().nfa_size_limit(Some(bytes_max));
         let nfa = thompson::Compiler::new().configure(config.clone()).build_from_hir(hir).ok()?;
         let config = config.reverse(true).which_captures(thompson::WhichCaptures::None);
@@ -70,12 +70,12 @@ impl Program {
     }
 
     /// The program that both automata are made of, its groups with it.
-    pub fn nfa(&self) -> &NFA {
+    pub(super) fn nfa(&self) -> &NFA {
         self.forward.get_nfa()
     }
 
     /// How many bytes it takes, and what its automata need beside what each may take anyhow.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         let of = |dfa: &DFA| {
             let needed = dfa.get_config().get_minimum_cache_capacity(dfa.get_nfa()).unwrap_or_default();
             dfa.get_nfa().memory_usage() + dfa.memory_usage() + needed.saturating_sub(CACHE_BYTES)
@@ -83,12 +83,12 @@ impl Program {
         of(&self.forward) + of(&self.backward)
     }
 
-    pub fn create_caches(&self) -> Caches {
+    pub(super) fn create_caches(&self) -> Caches {
         Caches { forward: Cache::new(&self.forward), backward: None }
     }
 
     /// Whether it matches somewhere.
-    pub fn is_match<E>(
+    pub(super) fn is_match<E>(
         &self,
         caches: &mut Caches,
         text: &[u8],
@@ -98,7 +98,7 @@ impl Program {
     }
 
     /// The first match from some place on.
-    pub fn find<E>(
+    pub(super) fn find<E>(
         &self,
         caches: &mut Caches,
         text: &[u8],

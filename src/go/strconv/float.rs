@@ -2,7 +2,7 @@
 
 /// Digits and where the decimal point is among them: `0.d1d2d3… · 10^point`. Zero is the digit 0 and the point behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decimal {
+pub(crate) struct Decimal {
     /// ASCII, at least one; neither the first nor the last is a zero but for zero itself.
     pub digits: Vec<u8>,
     /// How many of the digits come before the point.
@@ -13,7 +13,7 @@ impl Decimal {
     /// The fewest digits that read back to the same magnitude; of several such, the closest. `value` must be finite.
     ///
     /// `ryu` breaks ties as Go does; the standard library does not.
-    pub fn shortest(value: f64) -> Self {
+    pub(crate) fn shortest(value: f64) -> Self {
         if value == 0.0 {
             return Self { digits: vec![b'0'], point: 1 };
         }

@@ -65,7 +65,7 @@ pub fn atoi(text: &[u8]) -> Result<i64, NumberError> {
 }
 
 /// The same with the nearest number for one that is too large, and 0 for what is none: `strconv` without its error.
-pub fn atoi_clamped(text: &[u8]) -> i64 {
+pub(crate) fn atoi_clamped(text: &[u8]) -> i64 {
     match atoi(text) {
         Ok(value) => value,
         Err(NumberError::Syntax) => 0,

@@ -5,7 +5,7 @@ use super::super::utf8::{decode, push_char, runes};
 
 /// How far quoting leaves characters as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Escape {
+pub(crate) enum Escape {
     /// What can't be printed is escaped.
     NonPrintable,
     /// Everything that is not ASCII is escaped too: `%+q`.
@@ -18,12 +18,12 @@ pub fn quote(text: &str) -> String {
 }
 
 /// The same for what need not be UTF-8; the result is, but for the type.
-pub fn quote_bytes(text: &[u8]) -> Vec<u8> {
+pub(crate) fn quote_bytes(text: &[u8]) -> Vec<u8> {
     quote_with(text, b'"', Escape::NonPrintable)
 }
 
 /// Whether a text may be in back quotes: `strconv.CanBackquote`.
-pub fn can_backquote(text: &[u8]) -> bool {
+pub(crate) fn can_backquote(text: &[u8]) -> bool {
     runes(text).all(|(_, rune)| {
         !rune.wrong
             && match rune.char {
@@ -35,7 +35,7 @@ pub fn can_backquote(text: &[u8]) -> bool {
 }
 
 /// Between `mark`s, which are escaped inside.
-pub fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
+pub(crate) fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(mark);
     for (offset, rune) in runes(text) {
@@ -51,7 +51,7 @@ pub fn quote_with(text: &[u8], mark: u8, escape: Escape) -> Vec<u8> {
 }
 
 /// One character as it is between `mark`s.
-pub fn escape_char(out: &mut Vec<u8>, c: char, mark: u8, escape: Escape) {
+pub(crate) fn escape_char(out: &mut Vec<u8>, c: char, mark: u8, escape: Escape) {
     let short = match c {
         '\u{7}' => Some(b'a'),
         '\u{8}' => Some(b'b'),
@@ -110,7 +110,7 @@ pub fn unquote(quoted: &[u8]) -> Option<Vec<u8>> {
 
 /// What one escape or character of a constant stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// `\x..` and octal escapes are bytes.
     Byte(u8),
     /// All else.
@@ -118,7 +118,7 @@ pub enum Unit {
 }
 
 /// The first character or escape, and what follows it; `mark` may only be there escaped.
-pub fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
+pub(crate) fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
     let first = *text.first()?;
     if first == mark {
         return None;

@@ -108,7 +108,7 @@ fn part(fraction: &str, unit: u64) -> u64 {
 }
 
 /// `Duration.Round`: to the nearest multiple, halves away from zero.
-pub fn round_duration(duration: i64, multiple: i64) -> i64 {
+pub(crate) fn round_duration(duration: i64, multiple: i64) -> i64 {
     if multiple <= 0 {
         return duration;
     }

@@ -7,7 +7,7 @@ use crate::template::{Parsed, Text};
 
 /// What functions keep during a render.
 #[derive(Default)]
-pub struct Host {
+pub(crate) struct Host {
     /// How many calls of a template by `include` are open.
     pub open: HashMap<Text, u32>,
     /// What `tpl` parsed.
@@ -20,4 +20,4 @@ pub struct Host {
 
 /// The files of a chart that can't be read, by path, with what to say when a template asks for one.
 #[derive(Debug, Clone, Default)]
-pub struct Unreadable(pub Rc<BTreeMap<Text, String>>);
+pub(crate) struct Unreadable(pub Rc<BTreeMap<Text, String>>);

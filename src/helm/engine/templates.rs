@@ -7,7 +7,7 @@ use super::super::tree::{ChartId, Tree};
 
 /// One template of the tree.
 #[derive(Clone, Copy)]
-pub struct Template<'a> {
+pub(crate) struct Template<'a> {
     /// The chart that it belongs to.
     pub chart: ChartId,
     /// Its text.
@@ -16,14 +16,14 @@ pub struct Template<'a> {
 
 /// All templates by the paths that Helm gives them. Those with the fewest slashes come last, and at equal depth those
 /// that come first in the order of bytes: so their definitions win, and they see what others change.
-pub struct Templates<'a> {
+pub(crate) struct Templates<'a> {
     by_name: BTreeMap<String, Template<'a>>,
     order: Vec<String>,
 }
 
 impl<'a> Templates<'a> {
     /// Gathers the templates of a tree. A library chart has only its partials.
-    pub fn new(tree: &Tree<'a>) -> Self {
+    pub(crate) fn new(tree: &Tree<'a>) -> Self {
         let mut by_name = BTreeMap::new();
         gather(tree, Tree::ROOT, &mut by_name);
         let mut order: Vec<String> = by_name.keys().cloned().collect();
@@ -35,12 +35,12 @@ impl<'a> Templates<'a> {
     }
 
     /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = Template<'a>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Template<'a>> {
         self.by_name.values().copied()
     }
 
     /// The template of a name.
-    pub fn get(&self, name: &str) -> Option<Template<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<Template<'a>> {
         self.by_name.get(name).copied()
     }
 

@@ -19,7 +19,7 @@ pub(super) fn walk(view: &View<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
 }
 
 /// The first of some files below a chart's directory that its `.helmignore` hides: in a packaged dependency it would not.
-pub fn hidden(view: &View<'_>, chart: &RepoPath, files: &[RepoPath]) -> Result<Option<RepoPath>, Error> {
+pub(crate) fn hidden(view: &View<'_>, chart: &RepoPath, files: &[RepoPath]) -> Result<Option<RepoPath>, Error> {
     let ignore = rules(view, chart)?;
     let is_hidden = |path: &&RepoPath| {
         let below = path.strip_prefix(chart).unwrap_or_default();

@@ -17,11 +17,11 @@ use object::Object;
 
 /// One schema of a [`Compiled`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SchemaId(usize);
+pub(super) struct SchemaId(usize);
 
 /// All schemas that can be reached from a root.
 #[derive(Debug)]
-pub struct Compiled {
+pub(super) struct Compiled {
     schemas: Vec<Keywords>,
     pub root: SchemaId,
     /// URNs that accept anything, because nothing defines them.
@@ -29,14 +29,14 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    pub fn get(&self, id: SchemaId) -> &Keywords {
+    pub(super) fn get(&self, id: SchemaId) -> &Keywords {
         &self.schemas[id.0]
     }
 }
 
 /// What one schema asks for.
 #[derive(Debug, Default)]
-pub struct Keywords {
+pub(super) struct Keywords {
     pub draft: Option<Draft>,
     pub location: String,
     /// How many names of properties it looks for in each object.
@@ -101,7 +101,7 @@ pub struct Keywords {
 
 /// What holds for what no other keyword names.
 #[derive(Debug, Clone, Copy)]
-pub enum Additional {
+pub(super) enum Additional {
     /// Nothing, or that there is none.
     Allowed(bool),
     /// Each must meet a schema.
@@ -110,7 +110,7 @@ pub enum Additional {
 
 /// What one property asks of its object.
 #[derive(Debug)]
-pub enum Dependency {
+pub(super) enum Dependency {
     /// Other properties.
     Properties(Vec<String>),
     /// To meet a schema.
@@ -138,7 +138,7 @@ const LOADED: &str = "whoever names a document has loaded it";
 const SCHEMAS_PER_LOOK: usize = 64;
 
 /// Compiles the schema `value`, which has the URL `url`, and all that it refers to.
-pub fn compile(url: &str, value: Value, checks_formats: bool, stop: &Stop) -> Result<Compiled, CompileError> {
+pub(super) fn compile(url: &str, value: Value, checks_formats: bool, stop: &Stop) -> Result<Compiled, CompileError> {
     let mut compiler = Compiler {
         documents: BTreeMap::new(),
         ids: BTreeMap::new(),

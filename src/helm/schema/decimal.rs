@@ -6,7 +6,7 @@ use crate::go::strconv;
 
 /// `sign * digits * 10^exponent`, exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Decimal {
+pub(super) struct Decimal {
     negative: bool,
     digits: u128,
     exponent: i32,
@@ -14,12 +14,12 @@ pub struct Decimal {
 
 impl Decimal {
     /// An integer.
-    pub fn integer(negative: bool, digits: u64) -> Self {
+    pub(super) fn integer(negative: bool, digits: u64) -> Self {
         Self { negative, digits: digits.into(), exponent: 0 }.plain()
     }
 
     /// The shortest decimal that reads back as this number, which must be finite.
-    pub fn float(number: f64) -> Self {
+    pub(super) fn float(number: f64) -> Self {
         let shortest = strconv::Decimal::shortest(number);
         let digits = shortest.digits.iter().fold(0, |all, digit| all * 10 + u128::from(digit - b'0'));
         let exponent = shortest.point - i32::try_from(shortest.digits.len()).unwrap_or_default();
@@ -36,18 +36,18 @@ impl Decimal {
     }
 
     /// Whether there is nothing behind the point.
-    pub fn is_integer(&self) -> bool {
+    pub(super) fn is_integer(&self) -> bool {
         self.exponent >= 0
     }
 
     /// As a whole number, when it is one that is not below zero and not out of reach.
-    pub fn to_usize(self) -> Option<usize> {
+    pub(super) fn to_usize(self) -> Option<usize> {
         let power = 10u128.checked_pow(self.exponent.try_into().ok()?)?;
         if self.negative { None } else { self.digits.checked_mul(power)?.try_into().ok() }
     }
 
     /// Whether dividing by `other` leaves nothing.
-    pub fn is_multiple_of(&self, other: &Decimal) -> bool {
+    pub(super) fn is_multiple_of(&self, other: &Decimal) -> bool {
         if other.digits == 0 {
             return false;
         }

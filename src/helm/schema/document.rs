@@ -10,7 +10,7 @@ use crate::yaml::Value;
 
 /// A document and what was found in it.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub(super) struct Document {
     pub url: String,
     pub value: Arc<Value>,
     /// By their pointers; that of the root is there always.
@@ -23,7 +23,7 @@ pub struct Document {
 
 /// A part of a document with a URL of its own.
 #[derive(Debug, Clone)]
-pub struct Resource {
+pub(super) struct Resource {
     pub pointer: String,
     pub url: String,
     pub draft: Draft,
@@ -34,7 +34,7 @@ pub struct Resource {
 
 impl Resource {
     /// The anchors that `$dynamicRef` may find, with their pointers.
-    pub fn dynamic_anchors(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn dynamic_anchors(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_dynamic = |(name, _): &(&String, &String)| self.dynamic.contains(*name);
         self.anchors.iter().filter(is_dynamic).map(|(name, pointer)| (&**name, &**pointer))
     }
@@ -42,7 +42,7 @@ impl Resource {
 
 impl Document {
     /// Looks through a document.
-    pub fn new(url: &str, value: Value) -> Result<Self, CompileError> {
+    pub(super) fn new(url: &str, value: Value) -> Result<Self, CompileError> {
         let value = Arc::new(value);
         let mut document = Self {
             url: url.to_owned(),
@@ -59,7 +59,7 @@ impl Document {
     }
 
     /// The resource that a part of the document belongs to.
-    pub fn resource(&self, pointer: &str) -> &Arc<Resource> {
+    pub(super) fn resource(&self, pointer: &str) -> &Arc<Resource> {
         let mut pointer = pointer;
         loop {
             if let Some(resource) = self.resources.get(pointer) {
@@ -70,13 +70,13 @@ impl Document {
     }
 
     /// The resource with a URL.
-    pub fn resource_at(&self, url: &str) -> Option<&Resource> {
+    pub(super) fn resource_at(&self, url: &str) -> Option<&Resource> {
         let pointer = if url == self.url { "" } else { self.by_url.get(url)? };
         self.resources.get(pointer).map(|resource| &**resource)
     }
 
     /// The pointer that a fragment means in a resource.
-    pub fn resolve(&self, resource: &Resource, fragment: &str) -> Result<String, CompileError> {
+    pub(super) fn resolve(&self, resource: &Resource, fragment: &str) -> Result<String, CompileError> {
         if fragment.is_empty() || fragment.starts_with('/') {
             return Ok(format!("{}{fragment}", resource.pointer));
         }
@@ -87,12 +87,12 @@ impl Document {
     }
 
     /// Whether the schema at a pointer was looked through.
-    pub fn has_seen(&self, pointer: &str) -> bool {
+    pub(super) fn has_seen(&self, pointer: &str) -> bool {
         self.seen.contains(pointer)
     }
 
     /// Looks through a part that no keyword leads to.
-    pub fn see(&mut self, pointer: &str) -> Result<(), CompileError> {
+    pub(super) fn see(&mut self, pointer: &str) -> Result<(), CompileError> {
         let document = Arc::clone(&self.value);
         let value = lookup(&document, pointer)
             .ok_or_else(|| CompileError::NoPointer(format!("{}#{}", self.url, fragment(pointer))))?;

@@ -7,7 +7,7 @@ use crate::yaml::Value;
 
 /// A draft, older ones first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Draft {
+pub(super) enum Draft {
     /// draft-04
     V4,
     /// draft-06
@@ -22,7 +22,7 @@ pub enum Draft {
 
 /// What a keyword holds schemas in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub(super) enum Holds {
     /// It is one.
     One,
     /// Each item of its list is one.
@@ -59,10 +59,10 @@ const V2020_KEYWORDS: &[(&str, Holds)] = &[("prefixItems", Holds::Items)];
 
 impl Draft {
     /// The newest: what a schema is that doesn't say.
-    pub const LATEST: Draft = Draft::V2020;
+    pub(super) const LATEST: Draft = Draft::V2020;
 
     /// The draft that `$schema` names; none for what is no draft.
-    pub fn from_url(url: &str) -> Option<Self> {
+    pub(super) fn from_url(url: &str) -> Option<Self> {
         let url = url.strip_suffix('#').unwrap_or(url);
         let url = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
         Some(match url.strip_prefix("json-schema.org/")? {
@@ -77,7 +77,7 @@ impl Draft {
     }
 
     /// The URL of the metaschema.
-    pub fn url(self) -> &'static str {
+    pub(super) fn url(self) -> &'static str {
         match self {
             Draft::V4 => "http://json-schema.org/draft-04/schema",
             Draft::V6 => "http://json-schema.org/draft-06/schema",
@@ -88,12 +88,12 @@ impl Draft {
     }
 
     /// The keyword that gives a schema a URL.
-    pub fn id_keyword(self) -> &'static str {
+    pub(super) fn id_keyword(self) -> &'static str {
         if self == Draft::V4 { "id" } else { "$id" }
     }
 
     /// The keywords that hold schemas.
-    pub fn keywords(self) -> impl Iterator<Item = (&'static str, Holds)> {
+    pub(super) fn keywords(self) -> impl Iterator<Item = (&'static str, Holds)> {
         let since = [
             (Draft::V4, V4_KEYWORDS),
             (Draft::V6, V6_KEYWORDS),
@@ -106,7 +106,7 @@ impl Draft {
 }
 
 /// The metaschema at a URL without fragment.
-pub fn metaschema(url: &str) -> Option<&'static Value> {
+pub(super) fn metaschema(url: &str) -> Option<&'static Value> {
     // Only what is of use to validation: titles, defaults and comments are left out.
     static ALL: LazyLock<BTreeMap<String, Value>> =
         LazyLock::new(|| match crate::helm::values::parse_json(include_str!("metaschemas.json")) {

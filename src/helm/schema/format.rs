@@ -8,7 +8,7 @@ use crate::go::url::Url;
 /// Why a text has not the format; `Ok` for formats that are not known.
 ///
 /// Reference: santhosh-tekuri/jsonschema 6.0.2 format.go.
-pub fn check(format: &str, text: &str) -> Result<(), String> {
+pub(super) fn check(format: &str, text: &str) -> Result<(), String> {
     match format {
         "regex" => Regex::check(text.as_bytes()).map_err(|error| error.to_string()),
         "json-pointer" => json_pointer(text),

@@ -8,7 +8,7 @@ use crate::yaml::Value;
 ///
 /// Reference: santhosh-tekuri/jsonschema 6.0.2, kind/kind.go and output.go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Problem {
+pub(super) struct Problem {
     /// The JSON pointer to the value.
     pub at: String,
     /// What is wrong with it.
@@ -21,7 +21,7 @@ pub struct Problem {
 
 /// The kind of a [`Problem`], as far as it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Role {
+pub(super) enum Role {
     /// A keyword that is not met.
     #[default]
     Keyword,
@@ -33,7 +33,7 @@ pub enum Role {
 
 impl Problem {
     /// The problems inside a group; any other by itself.
-    pub fn ungrouped(self) -> Vec<Problem> {
+    pub(super) fn ungrouped(self) -> Vec<Problem> {
         if self.role == Role::Group { self.causes } else { vec![self] }
     }
 
@@ -54,19 +54,19 @@ impl fmt::Display for Problem {
 }
 
 /// In single quotes, with Go's escapes.
-pub fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let quoted = crate::yaml::quote(text);
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
     format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
 }
 
 /// Each in single quotes.
-pub fn quote_all<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn quote_all<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     texts.into_iter().map(quote).collect::<Vec<_>>().join(", ")
 }
 
 /// A scalar of a schema.
-pub fn display(value: &Value) -> String {
+pub(super) fn display(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(value) => value.to_string(),
@@ -79,7 +79,7 @@ pub fn display(value: &Value) -> String {
 }
 
 /// A number as the English number format of Go's text library writes it: `1,000`, `1.5×10⁰⁶`.
-pub fn number(number: f64) -> String {
+pub(super) fn number(number: f64) -> String {
     let text = format!("{number:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -94,7 +94,7 @@ pub fn number(number: f64) -> String {
 }
 
 /// A count with commas between thousands.
-pub fn count(count: usize) -> String {
+pub(super) fn count(count: usize) -> String {
     grouped(&count.to_string())
 }
 
@@ -126,7 +126,7 @@ fn superscript(digit: char) -> char {
 }
 
 /// One more step of a JSON pointer.
-pub fn push_pointer(pointer: &mut String, token: &str) {
+pub(super) fn push_pointer(pointer: &mut String, token: &str) {
     pointer.push('/');
     for c in token.chars() {
         match c {
@@ -138,7 +138,7 @@ pub fn push_pointer(pointer: &mut String, token: &str) {
 }
 
 /// A JSON pointer as the fragment of a URL.
-pub fn fragment(pointer: &str) -> String {
+pub(super) fn fragment(pointer: &str) -> String {
     let mut out = String::new();
     for byte in pointer.bytes() {
         match byte {

@@ -6,7 +6,7 @@ use crate::go::url::{Part, Url, unescape};
 /// What a reference without fragment means at `base`.
 ///
 /// Reference: santhosh-tekuri/jsonschema 6.0.2 util.go `url.join`.
-pub fn join(base: &str, reference: &str) -> Result<String, CompileError> {
+pub(super) fn join(base: &str, reference: &str) -> Result<String, CompileError> {
     let (base, reference) = (parse(base)?, parse(reference)?);
     let mut url = base.resolve(&reference);
     if !reference.is_absolute() && !base.opaque.is_empty() {
@@ -21,7 +21,7 @@ fn parse(text: &str) -> Result<Url, CompileError> {
 }
 
 /// What follows the `#` of a reference, without its escapes.
-pub fn fragment(reference: &str) -> Result<String, CompileError> {
+pub(super) fn fragment(reference: &str) -> Result<String, CompileError> {
     let (_, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let bad = |reason: String| CompileError::BadUrl { url: reference.to_owned(), reason };
     let bytes = unescape(fragment.as_bytes(), Part::Segment).map_err(|error| bad(error.to_string()))?;

@@ -21,7 +21,7 @@ use crate::view::Stop;
 use crate::yaml::Value;
 
 /// The problems of `value`; `Ok` when there are none. Once `stop` is set, what it answers counts for nothing.
-pub fn validate(compiled: &Compiled, value: &Value, stop: &Stop) -> Result<(), Vec<Problem>> {
+pub(super) fn validate(compiled: &Compiled, value: &Value, stop: &Stop) -> Result<(), Vec<Problem>> {
     let run = Run {
         compiled,
         stop,

@@ -28,7 +28,7 @@ pub(super) struct Line {
 
 impl Line {
     /// `<old> <new> <ref>`, as git gives it to a hook.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let new = self.new.to_string();
         let old = self.old.map_or_else(|| "0".repeat(new.len()), |old| old.to_string());
         format!("{old} {new} {}\n", self.name)
@@ -52,7 +52,7 @@ pub(super) struct Known(BTreeMap<String, ObjectId>);
 
 impl Known {
     /// As it was written last. A line that says nothing is passed over.
-    pub fn read(repository: &Repository) -> io::Result<Self> {
+    pub(super) fn read(repository: &Repository) -> io::Result<Self> {
         let text = match regular::read(&repository.common_dir().join("hydrate").join("told"), BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -67,12 +67,12 @@ impl Known {
     }
 
     /// Notes what the host was notified of.
-    pub fn now_knows(&mut self, lines: Vec<Line>) {
+    pub(super) fn now_knows(&mut self, lines: Vec<Line>) {
         self.0.extend(lines.into_iter().map(|line| (line.name, line.new)));
     }
 
     /// Writes it, in one step.
-    pub fn write(&self, repository: &Repository) -> io::Result<()> {
+    pub(super) fn write(&self, repository: &Repository) -> io::Result<()> {
         let directory = directory(repository)?;
         let mut file = tempfile::NamedTempFile::new_in(&directory)?;
         for (name, id) in &self.0 {

@@ -49,7 +49,7 @@ pub(super) enum Host {
 
 impl Host {
     /// Whom to notify of what hydration moves; none where no host is known, or no user in whose name it could be done.
-    pub fn of(repository: &Repository) -> Option<Self> {
+    pub(super) fn of(repository: &Repository) -> Option<Self> {
         match Self::named(repository)? {
             Host::Gitea { script, .. } => Some(Host::Gitea { script, environment: gitea_environment(repository)? }),
             host => Some(host),
@@ -57,7 +57,7 @@ impl Host {
     }
 
     /// The same, in whosever name.
-    pub fn named(repository: &Repository) -> Option<Self> {
+    pub(super) fn named(repository: &Repository) -> Option<Self> {
         let command = repository.config("hydrate.tell").filter(|command| !command.is_empty());
         match (repository.config_bool("hydrate.tell"), command) {
             (Some(false), _) => None,
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// How many branches it takes at once.
-    pub fn lines_max(&self) -> usize {
+    pub(super) fn lines_max(&self) -> usize {
         match self {
             Host::Gitea { .. } => GITEA_LINES_MAX,
             Host::Command(_) => usize::MAX,
@@ -78,7 +78,7 @@ impl Host {
     }
 
     /// How many commits of a branch it takes at once.
-    pub fn commits_max(&self) -> usize {
+    pub(super) fn commits_max(&self) -> usize {
         match self {
             Host::Gitea { .. } => GITEA_COMMITS_MAX,
             Host::Command(_) => usize::MAX,
@@ -88,7 +88,7 @@ impl Host {
     /// Notifies it.
     ///
     /// Errors: in words for a warning.
-    pub fn tell(&self, repository: &Repository, lines: &[Line], limit: (Duration, &str)) -> Result<(), String> {
+    pub(super) fn tell(&self, repository: &Repository, lines: &[Line], limit: (Duration, &str)) -> Result<(), String> {
         let mut command = match self {
             Host::Gitea { script, environment } => {
                 let mut command = Command::new(script);

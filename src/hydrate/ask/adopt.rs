@@ -3,8 +3,11 @@
 //! The Applications are judged and rendered with the settings that there are and those that are proposed. While no rule
 //! says where plain Applications go, a rule that is never written leads each to a path of its own, so that it is known what renders.
 
+mod branches;
 mod capabilities;
+mod clusters;
 mod draft;
+mod hydrators;
 mod inputs;
 mod patterns;
 mod random;
@@ -23,21 +26,25 @@ use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::render_context;
 use crate::hydrate::setup::Observer;
+use crate::manifest::Manifest;
 use crate::path::RepoPath;
-use crate::render::Renderers;
+use crate::render::{Rendered, Renderers};
 use crate::settings::SettingsFiles;
 
 use draft::Draft;
 
-pub use draft::ProposedSetting;
-pub use inputs::NeededInput;
-pub use patterns::BranchPattern;
-pub use units::{AdoptedApplication, Cause};
-pub use unnamed::Unnamed;
+pub(super) use branches::OtherBranch;
+pub(super) use clusters::UnknownClusters;
+pub(crate) use draft::ProposedSetting;
+pub(crate) use hydrators::{HydratorFile, Hydrators, source_hydrators};
+pub(crate) use inputs::NeededInput;
+pub(crate) use patterns::BranchPattern;
+pub(crate) use units::{AdoptedApplication, Cause};
+pub(crate) use unnamed::Unnamed;
 
 /// What the user asks for.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// A rule for all plain Applications.
     pub rule: Option<PlainRule>,
     /// URLs by which Applications know the repository.
@@ -53,7 +60,7 @@ pub struct Asked {
 /// What was found, and what is proposed.
 #[derive(Debug, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub struct Adoption {
+pub(crate) struct Adoption {
     /// The branch that the tree was taken for the tip of.
     pub dry_branch: String,
     /// How many Applications hydrate with the settings that there are and those that are proposed.
@@ -64,10 +71,16 @@ pub struct Adoption {
     pub needs_rules: bool,
     /// The settings to write.
     pub settings: Vec<ProposedSetting>,
+    /// The other dry branches that Applications name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_branches: Vec<OtherBranch>,
     /// Where plain Applications may go, best first; empty when that is known.
     pub branch_patterns: Vec<BranchPattern>,
     /// What is needed from elsewhere and is not here.
     pub inputs: Vec<NeededInput>,
+    /// Clusters that something asks for and of which nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<UnknownClusters>,
     /// Why it is not known which Applications there are.
     pub unknown: Vec<Diagnostic>,
     /// What else is worth a look.
@@ -84,7 +97,7 @@ pub struct Adoption {
 
 impl Adoption {
     /// Whether everything hydrates.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         !self.needs_rules && self.hydrate == self.applications.len() && self.unknown.is_empty()
     }
 }
@@ -92,34 +105,21 @@ impl Adoption {
 /// Looks at a dry tree, and at what the repository is set to.
 ///
 /// Nothing is written. Errors: the world failed, or settings that cannot be used.
-pub fn adopt(
+pub(crate) fn adopt(
     tree: &Tree<'_>,
     renderers: &Renderers,
     asked: &Asked,
     observer: &dyn Observer,
 ) -> Result<Adoption, HydrateError> {
-    let mut draft = Draft::of(tree, asked.rule.as_ref())?;
-    repository::propose(&mut draft, asked, tree, renderers)?;
-    let mut judged = judged_by(draft.rules()?, tree, renderers)?;
-    let is_dry_known = !draft.settings()?.dry_branches.is_empty();
-    if !is_dry_known {
-        dry_branches(&mut draft, &judged)?;
-        // A generator of an ApplicationSet may read the dry branch by its name.
-        if !judged.discovered.unanswered.is_empty() {
-            judged = judged_by(draft.rules()?, tree, renderers)?;
-        }
-    }
-    let (judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
-    if !is_dry_known {
-        dry_branches(&mut draft, &judged)?;
-    }
-    draft.made_applications(&judged)?;
+    let (mut draft, judged, mut notes) = drafted(tree, renderers, asked)?;
     let needs = inputs::needed(&judged, tree)?;
     let mut found = Findings::of(&judged);
     let mut attempts = units::render(&judged, tree, renderers, observer)?;
     random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;
     units::note(&attempts, &mut found);
-    notes.extend(capabilities::notes(&attempts, tree));
+    let capabilities = capabilities::notes(&attempts, tree);
+    let clusters = clusters::unknown(&draft, &judged, tree, !capabilities.is_empty());
+    notes.extend(capabilities);
     let conflicts = if draft.has_rules() { units::conflicts(&attempts, &mut found) } else { BTreeMap::new() };
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
     let applications = units::all(&known);
@@ -133,8 +133,10 @@ pub fn adopt(
         hydrate: applications.iter().filter(|application| application.hydrates).count(),
         applications,
         needs_rules,
+        other_branches: branches::of(&draft, &judged, tree, renderers)?,
         branch_patterns,
         inputs: needs,
+        clusters,
         unknown: unknown(&judged),
         notes,
         findings: found.sorted(),
@@ -142,6 +144,57 @@ pub fn adopt(
         settings: draft.proposed,
         files: draft.files,
     })
+}
+
+/// The settings that are proposed before anything is rendered, the Applications that they make, and what is worth a look.
+pub(super) fn drafted(
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+    asked: &Asked,
+) -> Result<(Draft, Judged, Vec<Diagnostic>), HydrateError> {
+    let mut draft = Draft::of(tree, asked.rule.as_ref())?;
+    repository::propose(&mut draft, asked, tree, renderers)?;
+    let mut judged = judged_by(draft.rules()?, tree, renderers)?;
+    let is_dry_known = !draft.settings()?.dry_branches.is_empty();
+    if !is_dry_known {
+        dry_branches(&mut draft, &judged)?;
+        // A generator of an ApplicationSet may read the dry branch by its name.
+        if !judged.discovered.unanswered.is_empty() {
+            judged = judged_by(draft.rules()?, tree, renderers)?;
+        }
+    }
+    if clusters::propose(&mut draft, &judged, tree)? {
+        judged = judged_by(draft.rules()?, tree, renderers)?;
+    }
+    let (judged, notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    if !is_dry_known {
+        dry_branches(&mut draft, &judged)?;
+    }
+    draft.made_applications(&judged)?;
+    Ok((draft, judged, notes))
+}
+
+/// Applications, and what each renders.
+pub(super) type RenderedApplications<'a> = Vec<(&'a Application, Result<Vec<Manifest>, Diagnostic>)>;
+
+/// What the Applications that are hydrated from the tree render, random functions included that they need.
+pub(super) fn rendered<'a>(
+    draft: &mut Draft,
+    judged: &'a Judged,
+    (tree, renderers): (&Tree<'_>, &Renderers),
+    observer: &dyn Observer,
+) -> Result<RenderedApplications<'a>, HydrateError> {
+    let mut attempts = units::render(judged, tree, renderers, observer)?;
+    random::propose(draft, &mut attempts, judged, tree, renderers)?;
+    let result = |result: Result<Rendered, Vec<Diagnostic>>, application: &Application| match result {
+        Ok(rendered) => Ok(rendered.manifests),
+        Err(mistakes) => {
+            let unknown = || Diagnostic::error("it does not render").at(application.places.name.clone());
+            Err(mistakes.into_iter().next().unwrap_or_else(unknown))
+        }
+    };
+    let each = attempts.into_iter().map(|attempt| (attempt.application, result(attempt.result, attempt.application)));
+    Ok(each.collect())
 }
 
 /// Why some Applications are not known.

@@ -20,7 +20,7 @@ use crate::view::{TreeFiles, View};
 /// One Application of a dry tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ListedApplication {
+pub(crate) struct ListedApplication {
     /// Its name.
     pub name: String,
     /// The namespace that the Application itself lives in.
@@ -59,7 +59,7 @@ pub struct ListedApplication {
 /// What makes an Application.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MadeBy {
+pub(crate) struct MadeBy {
     /// The kind of maker: `ApplicationSet`, `Application`, or `root` for one of the setting `roots`.
     pub kind: &'static str,
     /// Its name.
@@ -73,7 +73,7 @@ pub struct MadeBy {
 
 /// What makes a maker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AboveMaker {
+pub(crate) struct AboveMaker {
     /// Its kind.
     pub kind: &'static str,
     /// Its name.
@@ -92,7 +92,7 @@ impl MadeBy {
     }
 
     /// Whether the Application is made by this one, or by something that it makes.
-    pub fn is_below(&self, name: &str) -> bool {
+    pub(crate) fn is_below(&self, name: &str) -> bool {
         self.name == name || self.above.iter().any(|above| above.name == name)
     }
 }
@@ -100,7 +100,7 @@ impl MadeBy {
 /// The Applications of a dry tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The branch that the tree was taken for the tip of.
     pub dry_branch: String,
     /// By branch, then by path.
@@ -115,7 +115,7 @@ pub struct Listed {
 /// Lists the Applications of a tree. Only those are rendered that may make others.
 ///
 /// Errors: the world failed.
-pub fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, HydrateError> {
+pub(crate) fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, HydrateError> {
     let judged = judged(tree, renderers)?;
     let (discovered, verdict) = (&judged.discovered, &judged.verdict);
     let mut problems: Vec<Diagnostic> = discovered.broken.iter().map(|broken| broken.diagnostic.clone()).collect();
@@ -172,7 +172,7 @@ fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>
 /// The Applications of a tree with a name, as they are written or made.
 ///
 /// Errors: the world failed.
-pub fn show(tree: &Tree<'_>, renderers: &Renderers, name: &str) -> Result<Vec<Manifest>, HydrateError> {
+pub(crate) fn show(tree: &Tree<'_>, renderers: &Renderers, name: &str) -> Result<Vec<Manifest>, HydrateError> {
     let judged = judged(tree, renderers)?;
     let named = judged.discovered.applications.iter().filter(|application| application.name.as_str() == name);
     let view = View::new(tree.files);
@@ -193,7 +193,10 @@ pub(super) fn object(application: &Application, view: &View<'_>) -> Option<Manif
 /// The ApplicationSets of a dry commit that mention `sourceHydrator`.
 ///
 /// Errors: the world failed.
-pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec<Arc<ApplicationSet>>, HydrateError> {
+pub(crate) fn application_sets(
+    repository: &Repository,
+    commit: ObjectId,
+) -> Result<Vec<Arc<ApplicationSet>>, HydrateError> {
     let rules = Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
     let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
     let limit = rules.settings.limits.applications;
@@ -205,6 +208,6 @@ pub fn application_sets(repository: &Repository, commit: ObjectId) -> Result<Vec
 /// What the settings of a repository tell the makers of its Applications.
 ///
 /// Errors: the world failed, or settings that cannot be read.
-pub fn settings_of_makers(repository: &Repository) -> Result<Makers, HydrateError> {
+pub(crate) fn settings_of_makers(repository: &Repository) -> Result<Makers, HydrateError> {
     Ok(Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?.makers(None, None))
 }

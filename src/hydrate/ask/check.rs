@@ -19,7 +19,7 @@ use crate::view::{Files, Kind, View};
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub(crate) enum Rule {
     /// A file that seems to hold Applications cannot be read.
     UnreadableFile,
     /// An Application is not what it should be.
@@ -50,7 +50,7 @@ pub enum Rule {
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Rule; 13] = [
+    pub(crate) const ALL: [Rule; 13] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -67,7 +67,7 @@ impl Rule {
     ];
 
     /// Its name, as in JSON.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Rule::UnreadableFile => "unreadable-file",
             Rule::Application => "application",
@@ -86,7 +86,7 @@ impl Rule {
     }
 
     /// What it asks for, and why.
-    pub fn help(self) -> &'static str {
+    pub(crate) fn help(self) -> &'static str {
         match self {
             Rule::UnreadableFile => {
                 "A file that contains `sourceHydrator` must be YAML or JSON: while it cannot be read, it is not known which Applications it has, and the branches that it fed stay as they are."
@@ -145,7 +145,7 @@ impl Rule {
 /// Something wrong or odd.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CheckFinding {
+pub(crate) struct CheckFinding {
     /// What it is about.
     pub rule: Rule,
     /// What it is, and where.
@@ -159,7 +159,7 @@ pub struct CheckFinding {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub struct Checked {
+pub(crate) struct Checked {
     /// The branch that the tree was taken for the tip of.
     pub dry_branch: String,
     /// How many Applications with `spec.sourceHydrator`, or under a rule, there are.
@@ -175,7 +175,7 @@ pub struct Checked {
 impl Checked {
     /// Adds why an environment branch stays as it is. What was found without looking at the branch is there once, and an
     /// error, as for the branch.
-    pub fn add_of_branch(&mut self, mistake: Diagnostic) {
+    pub(crate) fn add_of_branch(&mut self, mistake: Diagnostic) {
         let is_same = |found: &&mut CheckFinding| {
             let place = |span: &Span| (span.path.clone(), span.line, span.column);
             let (one, other) = (&found.diagnostic, &mistake);
@@ -191,13 +191,13 @@ impl Checked {
     }
 
     /// Whether nothing stops any environment branch.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         !self.findings.iter().any(|finding| finding.diagnostic.is_error())
     }
 }
 
 /// The dry tree that is checked.
-pub struct Tree<'a> {
+pub(crate) struct Tree<'a> {
     /// Its files.
     pub files: &'a dyn Files,
     /// The repository whose settings and branches count; none for a plain directory.
@@ -262,7 +262,7 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
 }
 
 /// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
-pub fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
+pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
     let judged = judged(tree, renderers)?;
     let mut found = Findings::of(&judged);
     let Judged { rules, discovered, dry_branch, verdict } = judged;
@@ -357,7 +357,7 @@ pub(super) struct Findings(Vec<CheckFinding>);
 
 impl Findings {
     /// What is wrong before anything is rendered.
-    pub fn of(judged: &Judged) -> Self {
+    pub(super) fn of(judged: &Judged) -> Self {
         let Judged { discovered, verdict, .. } = judged;
         let mut found = Self::default();
         for broken in &discovered.broken {
@@ -380,7 +380,7 @@ impl Findings {
     }
 
     /// Notes what is wrong with one of those that may share it.
-    pub fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
+    pub(super) fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
         // Of several elements of a set that fail alike, the first one is an example.
         let is_same =
             |known: &Diagnostic| Diagnostic { made_by: diagnostic.made_by.clone(), ..known.clone() } == diagnostic;
@@ -421,7 +421,7 @@ impl Findings {
     }
 
     /// By place, errors of a place first; what has no place comes last.
-    pub fn sorted(self) -> Vec<CheckFinding> {
+    pub(super) fn sorted(self) -> Vec<CheckFinding> {
         let mut found = self.0;
         let place = |span: &Span| (span.path.clone(), span.line, span.column);
         found.sort_by_cached_key(|finding| {

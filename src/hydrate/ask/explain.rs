@@ -32,12 +32,12 @@ use crate::view::{Kind, Seen, TreeFiles, View};
 use document::{Document, documents};
 use last_change::{LastChange, Wanted};
 
-pub use kind::KindName;
-pub use object::Object;
+pub(crate) use kind::KindName;
+pub(crate) use object::Object;
 
 /// What is to be explained, on one line of commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
+pub(crate) struct Subject {
     /// The branch, and its commits.
     pub line: Line,
     /// The file.
@@ -51,7 +51,7 @@ pub struct Subject {
 /// Where something hydrated comes from. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Explanation {
+pub(crate) struct Explanation {
     /// The branch, or what else the line of commits was called.
     pub branch: String,
     /// The file.
@@ -75,7 +75,7 @@ pub struct Explanation {
 /// What renders a file of an environment branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DryOrigin {
+pub(crate) struct DryOrigin {
     /// The dry commit that was looked at.
     pub dry_sha: String,
     /// The Application.
@@ -108,7 +108,7 @@ pub struct DryOrigin {
 /// A commit that changed something, and what is behind it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+pub(crate) struct Changed {
     /// The commit of the branch.
     pub id: String,
     /// The first line of its message.
@@ -125,7 +125,7 @@ pub struct Changed {
 
 /// The line of a dry file that made a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ChangedLine {
+pub(crate) struct ChangedLine {
     /// The file.
     pub path: String,
     /// 1-based, in the dry commit.
@@ -134,7 +134,7 @@ pub struct ChangedLine {
 
 /// An object of an environment branch, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The line of commits that it is at the tip of.
     pub line: Line,
     /// The file.
@@ -147,7 +147,7 @@ pub struct Candidate {
 
 /// Why nothing can be explained.
 #[derive(Debug, thiserror::Error)]
-pub enum ExplainError {
+pub(crate) enum ExplainError {
     /// There is no such file.
     #[error("`{branch}` has no `{path}`")]
     NoFile {
@@ -178,7 +178,7 @@ impl From<Error> for ExplainError {
 }
 
 /// All objects at the tips of some lines that `wanted` takes, in the order of lines, paths and files.
-pub fn objects(
+pub(crate) fn objects(
     repository: &Repository,
     lines: &[Line],
     wanted: &dyn Fn(&Object) -> bool,
@@ -214,7 +214,11 @@ fn manifests(buffer: &ObjectBuffer<'_>, tree: ObjectId) -> Result<Vec<(RepoPath,
 /// Tells where a file, an object or a line of an environment branch comes from.
 ///
 /// The path may be a directory with a `manifest.yaml`.
-pub fn explain(repository: &Repository, renderers: &Renderers, subject: &Subject) -> Result<Explanation, ExplainError> {
+pub(crate) fn explain(
+    repository: &Repository,
+    renderers: &Renderers,
+    subject: &Subject,
+) -> Result<Explanation, ExplainError> {
     let buffer = ObjectBuffer::new(repository);
     let tip = buffer.commit(subject.line.tip)?;
     let (path, blob) = file(&buffer, tip.tree, subject)?;

@@ -10,7 +10,7 @@ use crate::hydrate::survey::{named, survey};
 
 /// A branch that Applications name, and that hydration did not make as far as its records say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignBranch {
+pub(crate) struct ForeignBranch {
     /// The branch.
     pub name: BranchName,
     /// Its newest commit.
@@ -20,7 +20,7 @@ pub struct ForeignBranch {
 }
 
 /// The branches that Applications name and that somebody else made.
-pub fn foreign(setup: &Setup<'_>) -> Result<Vec<ForeignBranch>, HydrateError> {
+pub(crate) fn foreign(setup: &Setup<'_>) -> Result<Vec<ForeignBranch>, HydrateError> {
     let survey = survey(setup)?;
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut foreign = Vec::new();

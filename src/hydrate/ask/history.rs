@@ -25,7 +25,7 @@ use crate::settings::History as Kept;
 /// hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The branch, or what else the line was called.
     pub branch: String,
     /// The commit; none for a dry commit that did not hydrate.
@@ -54,7 +54,7 @@ pub struct Entry {
 /// A dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Dry {
+pub(crate) struct Dry {
     /// Its id.
     pub sha: String,
     /// The first paragraph of its message in one line; empty when it is not in this repository.
@@ -68,7 +68,7 @@ pub struct Dry {
 /// What a commit changed in one destination path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PathChange {
+pub(crate) struct PathChange {
     /// The path.
     pub path: String,
     /// The Applications that are rendered into it, as far as the branch tells.
@@ -83,7 +83,7 @@ pub struct PathChange {
 
 /// How many objects changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct ObjectCounts {
+pub(crate) struct ObjectCounts {
     /// New ones.
     pub added: usize,
     /// Those that are gone.
@@ -95,7 +95,7 @@ pub struct ObjectCounts {
 /// A dry commit without a hydrated commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SkippedDry {
+pub(crate) struct SkippedDry {
     /// The dry commit.
     #[serde(flatten)]
     pub dry: Dry,
@@ -105,7 +105,7 @@ pub struct SkippedDry {
 }
 
 /// Whether a commit, or one below it, was made by hydration: ours or Argo CD's own.
-pub fn is_hydrated(repository: &Repository, tip: ObjectId) -> Result<bool, HydrateError> {
+pub(crate) fn is_hydrated(repository: &Repository, tip: ObjectId) -> Result<bool, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
     let commit = buffer.commit(tip)?;
     Ok(nearest(&commit, &buffer, |_| true)?.is_some() || recorded(&buffer, commit.tree)?.is_some())
@@ -132,7 +132,7 @@ pub(super) fn dry_of(
 
 /// Which commits are wanted; all of them unless something is said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// Those that change what is rendered from one of these Applications.
     pub applications: Vec<String>,
     /// Those that change manifests at or below one of these paths of the branch.
@@ -166,7 +166,7 @@ impl Selection {
 }
 
 /// The commits of some lines, newest first; those of one line stay in their order.
-pub struct History<'a> {
+pub(crate) struct History<'a> {
     repository: &'a Repository,
     buffer: ObjectBuffer<'a>,
     notes: Option<Notes>,
@@ -201,7 +201,7 @@ const RECORDS_MAX: usize = 1000;
 impl<'a> History<'a> {
     /// The history of `lines`, of which those that are whole branches below [`RefNames::read`] start with the dry commits
     /// that did not hydrate.
-    pub fn open(
+    pub(crate) fn open(
         repository: &'a Repository,
         names: &RefNames,
         lines: Vec<Line>,
@@ -406,7 +406,7 @@ fn records(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<(String, S
 
 impl Dry {
     /// What is told of a dry commit.
-    pub fn of(commit: &Commit) -> Self {
+    pub(crate) fn of(commit: &Commit) -> Self {
         let DryCommit { id, author, date, subject, .. } = DryCommit::new(commit);
         Self { sha: id.to_string(), subject, author, date: date.rfc3339() }
     }

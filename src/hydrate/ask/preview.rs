@@ -9,7 +9,7 @@ mod like;
 
 use like::Made;
 
-pub use like::is_production;
+pub(crate) use like::is_production;
 
 use crate::application::{AppName, Application, BranchName, By, Keeps, Removal};
 use crate::diag::Diagnostic;
@@ -19,17 +19,17 @@ use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
-use crate::hydrate::run::{Attempt, Branch, Run, Stopped};
+use crate::hydrate::run::{Attempt, Branch, Run, Stopped, learn_base};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
 use crate::path::RepoPath;
 
-pub use input_changes::InputChange;
+pub(crate) use input_changes::InputChange;
 use input_changes::input_changes;
 
 /// What the would-be branches are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Against {
+pub(crate) enum Against {
     /// The environment branches as they are.
     Branches,
     /// Nothing, so that every manifest counts as new.
@@ -43,7 +43,7 @@ pub enum Against {
 
 /// Where a dry commit and its dry branch parted: the branch has commits that the dry commit lacks.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct MergeBase {
+pub(crate) struct MergeBase {
     /// The last common commit.
     #[serde(serialize_with = "as_text")]
     pub commit: ObjectId,
@@ -59,7 +59,11 @@ fn as_text<S: serde::Serializer>(id: &ObjectId, serializer: S) -> Result<S::Ok, 
 
 impl MergeBase {
     /// That of a dry commit and the tip of its dry branch; none when the commit has all of the branch, or nothing of it.
-    pub fn of(repository: &Repository, commit: ObjectId, (branch, tip): (&BranchName, ObjectId)) -> Option<Self> {
+    pub(crate) fn of(
+        repository: &Repository,
+        commit: ObjectId,
+        (branch, tip): (&BranchName, ObjectId),
+    ) -> Option<Self> {
         let base = repository.merge_base(commit, tip).filter(|base| *base != tip)?;
         Some(Self { commit: base, branch: branch.clone(), behind: repository.count_beyond(commit, tip) })
     }
@@ -80,7 +84,7 @@ impl std::fmt::Display for MergeBase {
 
 /// What a hydration would change.
 #[derive(Debug)]
-pub struct Preview {
+pub(crate) struct Preview {
     /// The environment branches of the dry branch, by name.
     pub environments: Vec<PreviewedBranch>,
     /// What is wrong with the dry commit and concerns no environment branch that is known.
@@ -97,7 +101,7 @@ pub struct Preview {
 
 /// What would become of one environment branch.
 #[derive(Debug)]
-pub struct PreviewedBranch {
+pub(crate) struct PreviewedBranch {
     /// The branch.
     pub branch: BranchName,
     /// The branch that is deployed; another one when `branch` is its staging branch.
@@ -128,7 +132,7 @@ pub struct PreviewedBranch {
 
 /// An environment branch that a new one is much like.
 #[derive(Debug)]
-pub struct LikeBranch {
+pub(crate) struct LikeBranch {
     /// The branch.
     pub branch: BranchName,
     /// The word of its name, and that of the new one's in its place.
@@ -141,7 +145,7 @@ pub struct LikeBranch {
 
 /// The manifests of one destination path before and after.
 #[derive(Debug, Clone)]
-pub struct PreviewedPath {
+pub(crate) struct PreviewedPath {
     /// The path.
     pub path: RepoPath,
     /// The Application that writes to it, or wrote to it, if that is known.
@@ -164,7 +168,7 @@ pub struct PreviewedPath {
 
 /// An Application that no longer writes to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FormerApplication {
+pub(crate) struct FormerApplication {
     /// Its name.
     pub name: AppName,
     /// What becomes of it in the cluster.
@@ -175,7 +179,7 @@ pub struct FormerApplication {
 ///
 /// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, docs/operator-manual/applicationset/Controlling-Resource-Modification.md.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// It is no longer in a file; who applied that, or somebody, deletes it.
     Deleted,
     /// The set that made it deletes it.
@@ -199,7 +203,7 @@ const NOTHING: &str = "refs/hydrate/nothing/";
 ///
 /// Only the tips of dry branches count, whatever `history` says: what is between is on the way, not at the end. To
 /// compare with a dry commit, [`Setup::wake`] has to be a [`Wake::Commit`].
-pub fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
+pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = previewed(setup, against)?;
     let base = match against {
         Against::Branches | Against::Nothing => None,
@@ -214,7 +218,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     let repository = setup.repository;
     let buffer = ObjectBuffer::new(repository);
     let id = match against {
-        Against::Branches => return compare(rehearse(setup, buffer)?, &|branch| Some(branch.base())),
+        Against::Branches => return compare(rehearse_on_branches(setup)?, &|branch| Some(branch.base())),
         Against::Nothing => return compare(rehearse(setup, buffer)?, &|_| Some(None)),
         Against::Commit(id) => *id,
         Against::MergeBase(base) => base.commit,
@@ -261,6 +265,34 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     Ok(preview)
 }
 
+/// The same onto the branches as they are. In a clone by what differs from the dry commit that they show, where that is
+/// enough: what is looked at is then no more than on a server.
+fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
+    if !setup.refs.is_of_server() {
+        if let Some(run) = rehearse_from_base(setup)? {
+            return Ok(run);
+        }
+        if learn_base(setup)
+            && let Some(run) = rehearse_from_base(setup)?
+        {
+            return Ok(run);
+        }
+    }
+    rehearse(setup, ObjectBuffer::new(setup.repository))
+}
+
+/// None when it is not enough, or the dry commit that the branches show was not looked at yet.
+fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, HydrateError> {
+    let attempt = Attempt { trusts_cache: true, ..Attempt::default() };
+    let mut run = Run::new(setup)?.recalling(&attempt);
+    (run.is_preview, run.starts_at_base) = (true, true);
+    match run.hydrate_tips() {
+        Ok(()) => Ok(Some(run)),
+        Err(Stopped::Unknown) => Ok(None),
+        Err(stopped) => Err(stopped.into_error()),
+    }
+}
+
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
     run.is_preview = !setup.refs.is_of_server();
@@ -275,8 +307,10 @@ fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
 /// all is left out.
 fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
-    read_trees_before(&mut made)?;
-    let Run { found, branches, report, departures, trees, .. } = made;
+    if !made.starts_at_base {
+        read_trees_before(&mut made)?;
+    }
+    let Run { found, branches, report, departures, trees, starts_at_base, looked_at, .. } = made;
     let buffer = found.buffer;
     let is_new = |branch: &Branch| base(branch) == Some(None);
     let all = branches.iter().filter_map(|(name, branch)| Made::of((name, is_new(branch)), branch, &trees));
@@ -302,7 +336,10 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
             Outcome::Frozen(frozen) => (Vec::new(), Some(frozen)),
             Outcome::Moved | Outcome::Unchanged => (Vec::new(), None),
         };
-        let owners = Owners::new(&name, (before, dry), &trees);
+        let owners = match starts_at_base {
+            true => Owners::of_same(&name, &looked_at),
+            false => Owners::new(&name, (before, dry), &trees),
+        };
         let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &owners)? } else { Vec::new() };
         environments.push(PreviewedBranch {
             like: likes.remove(&name).filter(|_| mistakes.is_empty()),
@@ -408,6 +445,15 @@ impl<'t> Owners<'t> {
             stay: hydrated.map(|application| (identity(application), &**application)).collect(),
             tree,
         }
+    }
+
+    /// Those of the Applications that were looked at, where none came or went.
+    fn of_same(name: &BranchName, looked_at: &'t [Arc<Application>]) -> Self {
+        let all = || looked_at.iter().map(|application| &**application);
+        let on_branch = all().filter(|application| application.environment_branch() == name);
+        let of_path: BTreeMap<_, _> = on_branch.map(|application| (&application.sync_path, application)).collect();
+        let stay = all().map(|application| (identity(application), application)).collect();
+        Self { before: of_path.clone(), after: of_path, stay, tree: None }
     }
 
     /// The paths that an Application writes to which another one wrote to before.

@@ -16,7 +16,7 @@ use crate::settings::SETTINGS_REF;
 /// Makes all commits of a branch again. Answers how many they are, or why the branch may not be hydration's.
 ///
 /// Errors: the repository could not be read, or this machine could not render.
-pub fn recompute(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Result<usize, String>, HydrateError> {
+pub(crate) fn recompute(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Result<usize, String>, HydrateError> {
     if let Some(why) = unproven(setup, branch)? {
         return Ok(Err(why));
     }

@@ -11,7 +11,7 @@ use crate::yaml::{Mapping, Value};
 
 /// An Application that is hydrated, with what its specification has for sources where nothing is.
 #[derive(Debug)]
-pub struct Repointed {
+pub(crate) struct Repointed {
     /// The Application.
     pub application: Application,
     /// `source`, or `sources`, of `spec`: the whole of it.
@@ -23,7 +23,7 @@ pub struct Repointed {
 /// The Applications that are hydrated from the dry branches, with their sources.
 ///
 /// Errors: the world failed.
-pub fn repointed(setup: &Setup<'_>) -> Result<Vec<Repointed>, HydrateError> {
+pub(crate) fn repointed(setup: &Setup<'_>) -> Result<Vec<Repointed>, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut trees = DryTrees::default();
     let heads = found.heads();

@@ -12,7 +12,7 @@ use crate::view::TreeFiles;
 
 /// An Application of a dry commit, rendered on its own.
 #[derive(Debug)]
-pub struct Single {
+pub(crate) struct Single {
     /// The Application.
     pub application: Application,
     /// The bytes of its `manifest.yaml`, or everything that is wrong.
@@ -24,7 +24,7 @@ pub struct Single {
 /// Renders every Application of a dry commit whose name is `name`, whatever its branch; none when there is none.
 ///
 /// Errors: the world failed.
-pub fn render_named(
+pub(crate) fn render_named(
     repository: &Repository,
     renderers: &Renderers,
     dry_commit: ObjectId,

@@ -25,7 +25,7 @@ use crate::metadata::{Behind, Time};
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum BranchState {
+pub(crate) enum BranchState {
     /// Hydration made it.
     Hydrated,
     /// Hydration made it, and it does not exist any more.
@@ -41,7 +41,7 @@ pub enum BranchState {
 /// How a branch that hydration made, or that Applications name, stands. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BranchStatus {
+pub(crate) struct BranchStatus {
     /// The branch.
     pub branch: String,
     /// What it is.
@@ -94,7 +94,7 @@ pub struct BranchStatus {
 
 /// A commit that a branch can be put back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restorable {
+pub(crate) struct Restorable {
     /// The commit.
     pub tip: String,
     /// Whether it is the empty commit that a sync branch starts with: what was promoted to it since is known to clones only.
@@ -104,7 +104,7 @@ pub struct Restorable {
 /// A staging branch beside the branch that it is promoted to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Promotion {
+pub(crate) struct Promotion {
     /// The staging branch.
     pub branch: String,
     /// How many dry commits it is ahead of what was promoted; none when that is not known, or nothing was promoted yet.
@@ -114,7 +114,7 @@ pub struct Promotion {
 
 impl BranchStatus {
     /// Whether the branch shows what the tip of its dry branch says, or is frozen; of a sync branch, whether it exists.
-    pub fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         match self.state {
             _ if !self.changed_by_others.is_empty() => false,
             BranchState::Hydrated => {
@@ -131,7 +131,7 @@ impl BranchStatus {
 
 /// Why a branch gets no commit for a time, and since when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FrozenStatus {
+pub(crate) struct FrozenStatus {
     /// Why, and until when.
     #[serde(flatten)]
     pub why: Frozen,
@@ -156,7 +156,7 @@ const BEHIND_MAX: usize = 100_000;
 
 /// What is wrong at the tips of the dry branches, before anything is rendered: in Applications that feed no branch yet, or
 /// with a branch that is not written for it.
-pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
+pub(crate) fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
     let surveyed = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
         run.survey()?;
         Ok(run)
@@ -180,7 +180,7 @@ pub fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
 /// How all branches stand that hydration made or that the Applications of the dry branches name, by name.
 ///
 /// [`Setup::wake`] should ask for everything; nothing is rendered.
-pub fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
+pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut names = named(&found)?;
     let applications: BTreeSet<BranchName> = names.keys().cloned().collect();

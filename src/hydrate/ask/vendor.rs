@@ -20,7 +20,7 @@ use live::{Known, Reads};
 
 /// What a dry tree needs from elsewhere.
 #[derive(Debug)]
-pub struct Inputs {
+pub(crate) struct Inputs {
     /// Each need, and who has it.
     pub found: Found,
     /// Whether some Applications are not known, so that nothing is known to be needless.
@@ -30,11 +30,11 @@ pub struct Inputs {
 }
 
 /// What each Application renders to.
-pub type Outputs = BTreeMap<(String, Span), Rendering>;
+pub(crate) type Outputs = BTreeMap<(String, Span), Rendering>;
 
 /// What one Application renders to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendering {
+pub(crate) struct Rendering {
     /// A digest of it; none when it does not render, or was not asked for.
     pub digest: Option<String>,
     /// The names of what makes the Application, from the inside out.
@@ -44,7 +44,7 @@ pub struct Rendering {
 /// Finds what the Applications of a tree need from elsewhere. Only Applications that make others are rendered.
 ///
 /// Errors: the repository or the lock file cannot be read.
-pub fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateError> {
+pub(crate) fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, HydrateError> {
     inputs_of(&judged(tree, renderers)?, tree)
 }
 
@@ -163,7 +163,7 @@ fn reads(tool: &Tool) -> Option<Reads> {
 }
 
 /// Renders the Applications of a tree that are asked for by name and place; of the others it is told that they are there.
-pub fn outputs(
+pub(crate) fn outputs(
     tree: &Tree<'_>,
     renderers: &Renderers,
     is_asked: &dyn Fn(&(String, Span)) -> bool,

@@ -28,12 +28,12 @@ use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_n
 use crate::settings::{History, RendererName};
 
 use ancestry::Ancestry;
-use promoted::Promotions;
+use promoted::{Promotions, Several};
 
-pub use fault::{Fault, Finding, Line, Verified};
+pub(crate) use fault::{Fault, Finding, Line, Verified};
 
 /// The whole history of every hydrated branch, by name.
-pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, HydrateError> {
+pub(crate) fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, HydrateError> {
     let refs = repository.refs()?;
     let branches = refs.below(&names.read).filter(|(branch, _)| *branch != "HEAD");
     let branches = branches.map(|(branch, tip)| (branch.to_owned(), tip)).collect();
@@ -43,7 +43,7 @@ pub fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, Hyd
 
 /// The history of every branch that hydration recorded or that Applications name, by name: what commits of others say of
 /// themselves calls for no audit.
-pub fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
+pub(crate) fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let named = named(&found)?;
     let names: BTreeSet<&BranchName> = named.keys().chain(found.records.iter().map(|(branch, _)| branch)).collect();
@@ -53,7 +53,7 @@ pub fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
 
 /// The branches that are not where hydration left them, at the recorded commit or above it where a promoter moved them;
 /// and those that Applications name and that somebody else made.
-pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
+pub(crate) fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
     let repository = setup.repository;
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(repository))?;
     let mut strayed = Vec::new();
@@ -94,7 +94,7 @@ pub fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> {
 /// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
 ///
 /// `renderer` renders in place of the one that the settings name.
-pub fn verify(
+pub(crate) fn verify(
     setup: &Setup<'_>,
     lines: Vec<Line>,
     renderer: Option<RendererName>,
@@ -104,7 +104,8 @@ pub fn verify(
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.rules.id;
-        let promotions = Promotions::new(self::lines(setup.repository, &setup.refs)?, engines.made().collect());
+        let all = self::lines(setup.repository, &setup.refs)?;
+        let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
         let unpromoted = unpromoted(&run.found)?;
         let ancestry = Ancestry::default();
         let (seen, repaired) = (HashSet::new(), HashMap::new());
@@ -143,6 +144,13 @@ fn unpromoted(found: &Snapshot<'_>) -> Result<BTreeSet<String>, HydrateError> {
     Ok(named.keys().chain(recorded).filter(alone).map(ToString::to_string).collect())
 }
 
+/// The staging branches of those that several are promoted to, not by directory.
+fn several(found: &Snapshot<'_>) -> Result<Several, HydrateError> {
+    let is_whole = |branch: &BranchName| found.rules.settings.active_paths(branch).is_empty();
+    let several = named(found)?.into_iter().filter(|(branch, named)| named.staging.len() > 1 && is_whole(branch));
+    Ok(several.map(|(branch, named)| (branch.to_string(), named.staging)).collect())
+}
+
 struct Verifier<'a> {
     run: Run<'a>,
     renderer: Option<RendererName>,
@@ -173,6 +181,9 @@ impl Hydrated {
         by(self) == by(other)
     }
 }
+
+/// How many commits of other dry branches are looked through for the note of one that shares the branch with them.
+const NOTES_MAX: usize = 100;
 
 /// What hydration makes of a dry commit.
 enum Made {
@@ -417,9 +428,11 @@ impl<'a> Verifier<'a> {
         };
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
-        if skipped.is_some()
-            && let Some(noted) = self.noted([Some(parent.id), below])?.filter(|noted| Some(*noted) != dry)
-        {
+        let noted = if skipped.is_some() { self.noted(parent, below, shared)? } else { Vec::new() };
+        for noted in noted.into_iter().filter(|noted| Some(*noted) != dry) {
+            if skipped.is_none() {
+                break;
+            }
             // The branch showed another dry commit by then, from which a rewound dry branch may not lead here.
             let (shown, changed) = self.replay_all(begin(), parent, &[noted])?;
             if changed.is_none() && shown.failure().is_none() {
@@ -487,15 +500,27 @@ impl<'a> Verifier<'a> {
         Ok((branch, skipped))
     }
 
-    /// The dry commit that the note of the first of `commits` that has one names, if it is here.
-    fn noted(&mut self, commits: [Option<ObjectId>; 2]) -> Result<Option<ObjectId>, Error> {
-        let Some(notes) = &mut self.notes else { return Ok(None) };
-        for commit in commits.into_iter().flatten() {
-            if let Some(dry) = notes.get(commit, &self.run.found.buffer)?.and_then(|text| read_note(&text)) {
-                return Ok(Some(dry).filter(|dry| self.run.found.buffer.repository().has(*dry)));
-            }
+    /// The dry commits that are here and that notes name from `parent` down to `below`, which is the newest commit of the same
+    /// dry branch. Others that share the branch may have put theirs on top, and a note is put on the commit on top.
+    fn noted(&mut self, parent: &Commit, below: Option<ObjectId>, shared: bool) -> Result<Vec<ObjectId>, Error> {
+        let buffer = &self.run.found.buffer;
+        let Some(notes) = &mut self.notes else { return Ok(Vec::new()) };
+        let mut commits = vec![parent.id];
+        let mut next = parent.parents.first().copied();
+        while shared && let Some(commit) = next.filter(|commit| Some(*commit) != below && commits.len() < NOTES_MAX) {
+            commits.push(commit);
+            next = buffer.commit(commit)?.parents.first().copied();
         }
-        Ok(None)
+        commits.extend(below);
+        let mut found = Vec::new();
+        for commit in commits {
+            let dry = notes.get(commit, buffer)?.and_then(|text| read_note(&text));
+            if dry.is_some() && !shared {
+                return Ok(dry.into_iter().filter(|dry| buffer.repository().has(*dry)).collect());
+            }
+            found.extend(dry.filter(|dry| buffer.repository().has(*dry) && !found.contains(dry)));
+        }
+        Ok(found)
     }
 
     /// The dry commits between two hydrated commits, where none of them should have changed anything: when both were
@@ -627,7 +652,11 @@ impl<'a> Verifier<'a> {
         let next = |trailers: &Trailers| {
             after.iter().filter(same_branch).find(|other| other.trailers.dry_branch == trailers.dry_branch)
         };
-        let fault = self.misnamed(this, dry, next(&this.trailers))?;
+        // Once others put commits on top, a note stays as it is, also when the dry branch is rewound.
+        let is_covered = |trailers: &Trailers| {
+            after.iter().filter(same_branch).any(|other| other.trailers.dry_branch != trailers.dry_branch)
+        };
+        let fault = self.misnamed(this, dry, next(&this.trailers), is_covered(&this.trailers))?;
         if fault.is_none() || self.gone(&this.trailers).is_some() {
             return Ok(fault);
         }
@@ -643,14 +672,20 @@ impl<'a> Verifier<'a> {
             // What fails as a commit of one dry branch says nothing of another.
             self.run.forget_failures();
             let shown = Hydrated { commit: this.commit.clone(), trailers: other.trailers.clone() };
-            if self.misnamed(&shown, dry, next(&other.trailers))?.is_none() {
+            if self.misnamed(&shown, dry, next(&other.trailers), is_covered(&other.trailers))?.is_none() {
                 return Ok(None);
             }
         }
         Ok(fault)
     }
 
-    fn misnamed(&mut self, this: &Hydrated, dry: ObjectId, next: Option<&Hydrated>) -> Result<Option<Fault>, Stopped> {
+    fn misnamed(
+        &mut self,
+        this: &Hydrated,
+        dry: ObjectId,
+        next: Option<&Hydrated>,
+        is_covered: bool,
+    ) -> Result<Option<Fault>, Stopped> {
         let Hydrated { commit, trailers } = this;
         if dry == trailers.dry_commit {
             return Ok(None);
@@ -685,7 +720,7 @@ impl<'a> Verifier<'a> {
                 } else {
                     // A dry commit that is gone tells nothing of those before it.
                     let tip = self.run.found.tip(&trailers.dry_branch).filter(|_| next.is_none());
-                    if !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
+                    if !is_covered && !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
                         return Ok(wrong);
                     }
                 }

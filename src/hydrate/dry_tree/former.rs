@@ -23,18 +23,18 @@ pub(in crate::hydrate) struct Former {
 
 impl Former {
     /// Whether a file, or one below the root, held one of the Applications.
-    pub fn feeds(&self, file: &RepoPath) -> bool {
+    pub(crate) fn feeds(&self, file: &RepoPath) -> bool {
         self.applications.iter().any(|application| file.is_root() || application.file == *file)
     }
 
     /// Whether there are Applications of a maker that is not answered at `now`: see [`Former::made_by`].
-    pub fn is_fed_by(&self, unanswered: &Unanswered, now: &DryTree) -> bool {
+    pub(crate) fn is_fed_by(&self, unanswered: &Unanswered, now: &DryTree) -> bool {
         self.made_by(unanswered, now).next().is_some()
     }
 
     /// The Applications that a maker which is not answered at `now` made, alone or by what it made; or, of a set, those that
     /// its file holds; or, of a parent, those of another parent that its file held and that is gone.
-    pub fn made_by<'f>(
+    pub(crate) fn made_by<'f>(
         &'f self,
         unanswered: &'f Unanswered,
         now: &'f DryTree,
@@ -51,7 +51,7 @@ impl Former {
 
     /// Whether what has the name of `application` now is another one than that of `branch`: it was on its own branch
     /// before, since each environment may have an Argo CD with an Application of that name.
-    pub fn is_elsewhere(&self, application: &Application, branch: &BranchName) -> bool {
+    pub(crate) fn is_elsewhere(&self, application: &Application, branch: &BranchName) -> bool {
         let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
         let own = application.environment_branch();
         let mut there = self.tree.iter().flat_map(|tree| tree.applications(own));
@@ -59,7 +59,7 @@ impl Former {
     }
 
     /// What the Applications wrote.
-    pub fn destinations(&self) -> BTreeSet<Destination> {
+    pub(crate) fn destinations(&self) -> BTreeSet<Destination> {
         self.applications.iter().map(|application| destination(application)).collect()
     }
 }

@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 
 /// The Applications that something is wrong with before anything is rendered.
 #[derive(Debug, Default)]
-pub struct Mistaken {
+pub(crate) struct Mistaken {
     /// Those that fed the branch before, and of which the dry commit does not tell what became of them.
     pub unread: Vec<Arc<Application>>,
     /// The files that those stood in.
@@ -42,7 +42,7 @@ impl Mistaken {
 impl DryTree {
     /// Which Applications of a branch its mistakes are about; none when one is about the branch as a whole, or of an
     /// Application that cannot be told.
-    pub fn mistaken(&self, branch: &BranchName, former: &Former) -> Option<Mistaken> {
+    pub(crate) fn mistaken(&self, branch: &BranchName, former: &Former) -> Option<Mistaken> {
         let mut mistaken = Mistaken::default();
         if self.discovered.unlisted.is_some() || self.discovered.unsearched().is_some() {
             return None;

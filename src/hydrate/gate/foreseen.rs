@@ -71,7 +71,7 @@ pub(super) fn hand_over(
 ///
 /// None, and nothing has moved, when there is no such hydration or it is of another state.
 /// `refs` are those that it has read since.
-pub fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Report>, HydrateError> {
+pub(crate) fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Report>, HydrateError> {
     let path = file(repository);
     let Ok(text) = regular::read(&path, BYTES_MAX) else { return Ok(None) };
     drop(std::fs::remove_file(&path));

@@ -31,7 +31,7 @@ use crate::settings::SETTINGS_REF;
 
 /// What a push would do to one ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefUpdate {
+pub(crate) struct RefUpdate {
     /// Its full name, as pushed.
     pub name: String,
     /// What it must point at when git moves it, as the push says; none when it must not be there. A deletion with an id
@@ -43,7 +43,7 @@ pub struct RefUpdate {
 
 /// Who pushes, and who may.
 #[derive(Debug, Clone, Default)]
-pub struct Access {
+pub(crate) struct Access {
     /// Who pushes, as far as the server knows.
     pub pusher: Option<String>,
     /// Who may add commits to hydrated branches.
@@ -60,7 +60,7 @@ impl Access {
     }
 
     /// Whether nobody at all may push to a hydrated branch.
-    pub fn is_closed(&self, branch: &BranchName) -> bool {
+    pub(crate) fn is_closed(&self, branch: &BranchName) -> bool {
         self.promoters.is_empty() || !self.promoted.matches(branch.as_str())
     }
 }
@@ -70,7 +70,7 @@ impl Access {
 /// `refs` are those from before the push. [`Setup::repository`] of `before` has them too, that of `after` those that the push
 /// would leave; both have the objects of both. `after` is needed where a push moves several branches. Errors: a repository
 /// cannot be read.
-pub fn guard(
+pub(crate) fn guard(
     before: &Setup<'_>,
     after: Option<&Setup<'_>>,
     refs: &Refs,
@@ -90,7 +90,7 @@ pub fn guard(
 
 /// Why a branch must not be moved by an update that is judged by `refs`: it says that the branch is elsewhere. Should it be
 /// there when git looks, it is not what was judged.
-pub fn stale(refs: &Refs, update: &RefUpdate) -> Option<Diagnostic> {
+pub(crate) fn stale(refs: &Refs, update: &RefUpdate) -> Option<Diagnostic> {
     let branch = refs.resolve(&update.name).strip_prefix("refs/heads/")?;
     let is_known = update.old == refs.branch(branch) && (update.old.is_some() || update.new.is_some());
     let refusal = || {
@@ -251,11 +251,15 @@ impl<'a> Guard<'a> {
             if self.access.is_one_of(&self.access.settings_pushers) {
                 return None;
             }
-            let pusher = self.access.pusher.as_deref().map_or("NAME".to_owned(), shell_word);
-            let hint = format!(
-                "change them on the server with `git hydrate config`, or have its admin name you: \
-                 `git config --add hydrate.settingsPusher {pusher}`"
-            );
+            let named = match self.access.pusher.as_deref().map(shell_word) {
+                Some(pusher) => format!("name you: `git config --add hydrate.settingsPusher {pusher}`"),
+                None => {
+                    "name the variable that tells who pushes, and you: `git config hydrate.pusherVariable VARIABLE`, \
+                         `git config --add hydrate.settingsPusher NAME`"
+                        .to_owned()
+                }
+            };
+            let hint = format!("change them on the server with `git hydrate config`, or have its admin {named}");
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }
         if is_at("refs/replace") {

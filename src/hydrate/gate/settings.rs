@@ -9,7 +9,7 @@ use crate::settings::SETTINGS_REF;
 
 /// Why a push of the settings must not go in: hydration could not work with them, and every later push would fail.
 /// `repository` has the objects of the push, `refs` are those from before it.
-pub fn unusable_settings(
+pub(crate) fn unusable_settings(
     repository: &Repository,
     refs: &Refs,
     update: &RefUpdate,

@@ -1,9 +1,10 @@
 //! Whether a push hydrates, found before git takes it: the hydration is made in memory, for the refs that it would leave.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::foreseen;
-use crate::application::BranchName;
+use crate::application::{Application, BranchName};
 use crate::diag::{Diagnostic, Severity};
 use crate::git::{ObjectId, Quarantine, object_id};
 use crate::hydrate::error::HydrateError;
@@ -19,7 +20,7 @@ use crate::view::{TreeFiles, View};
 
 /// What a push is refused for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strictness {
+pub(crate) enum Strictness {
     /// What it breaks, or touches while it is broken.
     Touched,
     /// Whatever does not hydrate.
@@ -27,7 +28,7 @@ pub enum Strictness {
 }
 
 /// A push that is not accepted yet.
-pub struct Push<'a> {
+pub(crate) struct Push<'a> {
     /// The repository as it is. Its wake-up is that of `after`.
     pub before: &'a Setup<'a>,
     /// The repository as it would be, with [`Wake::Pushed`].
@@ -41,11 +42,11 @@ pub struct Push<'a> {
 }
 
 /// How many seconds a day has.
-pub const DAY: i64 = 86_400;
+pub(crate) const DAY: i64 = 86_400;
 
 /// What is found of a push before it goes in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Judgement {
+pub(crate) struct Judgement {
     /// What it is refused for. Nothing else matters when there is anything.
     pub refusals: Vec<Diagnostic>,
     /// What decides nothing, and the pusher shall know: Applications that the push leaves as they are, and of which a
@@ -59,7 +60,7 @@ pub struct Judgement {
 /// nothing is wrong and all is judged, what was made is ready for [`super::fulfil`]; not while a branch is frozen.
 ///
 /// Errors: the world failed, and nothing is known.
-pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
+pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let Wake::Pushed(pushed) = &push.after.wake else { return Ok(Judgement::default()) };
     let urgent_since = trees_before(push.before, pushed)?;
     // A branch that is frozen is hydrated from this one day, so it counts as if it were not.
@@ -73,11 +74,17 @@ pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let dry_branches = made.found.every_dry_branch();
     let fed = made.branches.values().map(|branch| branch.dry_branch.as_str());
     let dry: BTreeSet<&str> = dry_branches.iter().map(BranchName::as_str).chain(fed).collect();
-    let pushed: BTreeSet<&str> = pushed.iter().map(String::as_str).filter(|branch| dry.contains(branch)).collect();
+    let pushed: BTreeSet<String> = pushed.iter().filter(|branch| dry.contains(branch.as_str())).cloned().collect();
     if pushed.is_empty() {
         return Ok(Judgement::default());
     }
-    let judgement = Judge { push, made: &made, pushed, before: None, found: Judgement::default() }.judgement()?;
+    let mut made = made;
+    let formers = match push.strictness {
+        Strictness::All => Formers::new(),
+        Strictness::Touched => formers(&mut made, &pushed)?,
+    };
+    let judge = Judge { push, made: &made, pushed, formers, before: None, found: Judgement::default() };
+    let judgement = judge.judgement()?;
     let frozen = &made.found.rules.settings.frozen;
     let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
     let is_whole = !is_frozen && judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
@@ -85,7 +92,6 @@ pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         && is_whole
         && let Some(quarantine) = push.quarantine
     {
-        let mut made = made;
         let moves = made.moves().map_err(Stopped::into_error)?;
         made.note_changes();
         let Run { found, mut report, branches, memory, .. } = made;
@@ -95,6 +101,26 @@ pub fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         memory.write();
     }
     Ok(judgement)
+}
+
+/// The Applications that fed branches when they were hydrated last.
+type Formers = BTreeMap<BranchName, Vec<Arc<Application>>>;
+
+/// Those of the branches of pushed dry branches that fail: one that the settings or the dry commit take out of sight is not
+/// among those of the dry commit.
+fn formers(made: &mut Run<'_>, pushed: &BTreeSet<String>) -> Result<Formers, HydrateError> {
+    let heads = made.found.heads();
+    let failed = made.branches.values().filter(|branch| matches!(branch.failure(), Some(Outcome::Failed { .. })));
+    let failed: Vec<_> = failed.map(|branch| (branch.name.clone(), branch.dry_branch.clone(), branch.dry)).collect();
+    let mut formers = Formers::new();
+    for (name, dry_branch, dry) in failed {
+        let head = heads.iter().find(|head| head.branch == dry_branch && pushed.contains(dry_branch.as_str()));
+        if let Some(head) = head {
+            let former = made.former(&name, dry, head, &heads)?;
+            formers.insert(name, former.applications);
+        }
+    }
+    Ok(formers)
 }
 
 /// The trees that the pushed branches had.
@@ -114,7 +140,9 @@ struct Judge<'a> {
     push: &'a Push<'a>,
     made: &'a Run<'a>,
     /// The dry branches among the pushed ones.
-    pushed: BTreeSet<&'a str>,
+    pushed: BTreeSet<String>,
+    /// What fed the branches that fail.
+    formers: Formers,
     /// What was wrong before the push, once it is known.
     before: Option<Vec<Diagnostic>>,
     found: Judgement,
@@ -320,7 +348,7 @@ impl<'a> Judge<'a> {
         let old = self.push.before.repository.refs()?;
         let branches: Vec<&str> = match branch {
             Some(branch) => vec![branch.dry_branch.as_str()],
-            None => self.pushed.iter().copied().collect(),
+            None => self.pushed.iter().map(String::as_str).collect(),
         };
         for dry_branch in branches {
             let new = self.push.after.repository.refs()?.branch(dry_branch);
@@ -347,10 +375,12 @@ impl<'a> Judge<'a> {
         if diagnostic.span.as_ref().is_some_and(|span| !same(&span.path)) {
             return Ok(true);
         }
-        let applications = branch.and_then(|branch| Some((branch, self.made.trees.known(new)?)));
-        let Some((branch, tree)) = applications else { return Ok(false) };
+        let Some(branch) = branch else { return Ok(false) };
+        let tree = self.made.trees.known(new);
+        let now = tree.iter().flat_map(|tree| tree.applications(&branch.name));
+        let before = self.formers.get(&branch.name).into_iter().flatten();
         let failed = |name: &str| diagnostic.application.as_deref().is_none_or(|failed| failed == name);
-        for application in tree.applications(&branch.name).filter(|application| failed(application.name.as_str())) {
+        for application in now.chain(before).filter(|application| failed(application.name.as_str())) {
             let id = new.to_string();
             let context = render_context(&self.made.found.rules.settings, &new_files, &id);
             let reads = self.push.after.renderers.reads(application, &context);

@@ -18,7 +18,7 @@ fn name(application: &Application) -> Name<'_> {
 
 /// The mistakes of Applications that a dry commit does not have on `branch` any more, and that are hydrated nowhere else
 /// instead.
-pub fn astray(
+pub(super) fn astray(
     branch: &BranchName,
     tree: &DryTree,
     former: &Former,

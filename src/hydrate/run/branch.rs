@@ -24,12 +24,12 @@ use crate::metadata::{Behind, Provenance, Trailers};
 use crate::path::RepoPath;
 use crate::settings::{Freeze, History, Settings};
 
-pub use judge::written_from;
-pub use make::{Made, initial};
+pub(crate) use judge::written_from;
+pub(crate) use make::{Made, initial};
 
 /// An environment branch and what the run made of it so far.
 #[derive(Debug)]
-pub struct Branch {
+pub(crate) struct Branch {
     pub name: BranchName,
     pub sync: BranchName,
     /// The dry branch that it is hydrated from.
@@ -87,11 +87,13 @@ struct Earlier {
     records: Vec<(BranchName, BranchRecord)>,
     /// Why the last one that failed did.
     failure: Option<Outcome>,
+    /// How many Applications of the tips of their dry branches write to it.
+    applications: usize,
 }
 
 /// What the newest commit of a branch says of itself at its root.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub(crate) struct Told {
     /// The dry commit that it was made from.
     pub dry_commit: Option<ObjectId>,
     /// The paths that stayed at an earlier one.
@@ -100,7 +102,7 @@ pub struct Told {
 
 impl Told {
     /// The dry commit that a path shows.
-    pub fn shown_at(&self, path: &RepoPath) -> Option<ObjectId> {
+    pub(crate) fn shown_at(&self, path: &RepoPath) -> Option<ObjectId> {
         match self.behind.iter().find(|behind| behind.path == *path) {
             Some(behind) => behind.dry_commit,
             None => self.dry_commit,
@@ -112,7 +114,7 @@ impl Branch {
     /// What a repository knows of an environment branch that is hydrated from `head`.
     ///
     /// Errors: the repository, or settings that the branch names and that are not here.
-    pub fn open(
+    pub(crate) fn open(
         name: &BranchName,
         sync: &BranchName,
         head: &DryHead,
@@ -184,8 +186,8 @@ impl Branch {
     }
 
     /// Goes on from where the dry branches that share it left it in this run.
-    pub fn go_on_from(&mut self, earlier: Self, settings: &Settings) {
-        let records = earlier.records(settings);
+    pub(crate) fn go_on_from(&mut self, earlier: Self, settings: &Settings) {
+        let (records, applications) = (earlier.records(settings), earlier.all_applications());
         let record = records.iter().find(|(name, _)| *name == self.name).map(|(_, record)| record.clone());
         if let (Some(tip), Some(record)) = (&earlier.tip, record) {
             let noted = self.standing.as_ref().is_none_or(|standing| standing.noted);
@@ -194,38 +196,47 @@ impl Branch {
         }
         self.tip = earlier.tip.or(self.tip.take());
         self.new_sync = earlier.new_sync;
-        self.applications += earlier.applications;
         let failure = earlier.failure.or(earlier.earlier.failure);
-        self.earlier = Earlier { commits: earlier.commits.len(), records, failure };
+        self.earlier = Earlier { commits: earlier.commits.len(), records, failure, applications };
         self.commits = earlier.commits;
         self.skipped.splice(0..0, earlier.skipped);
     }
 
+    /// Counts the Applications of other dry branches that share it, which the run has looked at and left as it was.
+    pub(crate) fn goes_along_with(&mut self, earlier: Option<&Self>) {
+        self.earlier.applications = earlier.map_or(0, Self::all_applications);
+    }
+
+    /// How many Applications write to it, of all dry branches that the run has looked at.
+    fn all_applications(&self) -> usize {
+        self.applications + self.earlier.applications
+    }
+
     /// Whether the run did nothing to it that has to be told.
-    pub fn is_as_found(&self) -> bool {
+    pub(crate) fn is_as_found(&self) -> bool {
         let is_well = self.failure.is_none() && self.earlier.failure.is_none();
-        is_well && self.commits.is_empty() && self.new_sync.is_none()
+        is_well && self.commits.is_empty() && self.skipped.is_empty() && self.new_sync.is_none()
     }
 
     /// Whether nobody can tell how it stands.
-    pub fn unreadable(&self) -> bool {
+    pub(crate) fn unreadable(&self) -> bool {
         self.unreadable.is_some()
     }
 
     /// The commit that the first new one stands on: the tip before the run, else that of the sync branch.
-    pub fn base(&self) -> Option<ObjectId> {
+    pub(crate) fn base(&self) -> Option<ObjectId> {
         self.old.or(self.sync_tip)
     }
 
     /// The dry commit that the branch was hydrated from before the run, if that can be told.
-    pub fn dry_before(&self) -> Option<ObjectId> {
+    pub(crate) fn dry_before(&self) -> Option<ObjectId> {
         self.standing.as_ref().and_then(|standing| standing.dry)
     }
 
     /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
     ///
     /// Errors: the commit or the file cannot be read.
-    pub fn told(&self, buffer: &ObjectBuffer<'_>) -> Result<&Told, git::Error> {
+    pub(crate) fn told(&self, buffer: &ObjectBuffer<'_>) -> Result<&Told, git::Error> {
         if let Some(told) = self.told.get() {
             return Ok(told);
         }
@@ -241,7 +252,7 @@ impl Branch {
     /// made none, or from none of those.
     ///
     /// Errors: the branch cannot be read.
-    pub fn made_from(
+    pub(crate) fn made_from(
         &self,
         dir: &RepoPath,
         is_other: &dyn Fn(&BranchName) -> bool,
@@ -284,14 +295,19 @@ impl Branch {
         }
     }
 
+    /// The tree of our newest commit and the tip, where others put the tip on top since.
+    pub(crate) fn changed_by_others(&self) -> Option<(ObjectId, &Commit)> {
+        self.made_below.zip(self.tip.as_ref())
+    }
+
     /// Whether others put a commit on top of ours: nobody knows yet for which dry commit it holds.
-    pub fn was_moved(&self) -> bool {
+    pub(crate) fn was_moved(&self) -> bool {
         let ours = |standing: &Standing| matches!(standing.origin, standing::Origin::Ours(_));
         self.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
     }
 
     /// The dry commits that the branch lacks, oldest first: a suffix of the first-parent line up to the tip.
-    pub fn backlog(&self, head: &DryHead, found: &Snapshot<'_>) -> Result<Vec<ObjectId>, git::Error> {
+    pub(crate) fn backlog(&self, head: &DryHead, found: &Snapshot<'_>) -> Result<Vec<ObjectId>, git::Error> {
         if self.closed {
             return Ok(Vec::new());
         }
@@ -316,12 +332,12 @@ impl Branch {
     }
 
     /// Whether it gets no commit for a time.
-    pub fn is_frozen(&self) -> bool {
+    pub(crate) fn is_frozen(&self) -> bool {
         matches!(self.failure, Some(Outcome::Frozen(_)))
     }
 
     /// The newest commit, and the dry commit that it shows; none where hydration did not make it.
-    pub fn shown(&self) -> Option<(ObjectId, ObjectId)> {
+    pub(crate) fn shown(&self) -> Option<(ObjectId, ObjectId)> {
         let is_ours = self.reached || self.standing.as_ref().is_some_and(|standing| standing.record().is_some());
         let tip = self.tip.as_ref().filter(|_| is_ours && !self.unreadable())?;
         Some((tip.id, self.dry?))
@@ -334,7 +350,7 @@ impl Branch {
     }
 
     /// Whether an admin handed over the branch, and it has no record yet.
-    pub fn is_taken_over(&self) -> bool {
+    pub(crate) fn is_taken_over(&self) -> bool {
         match &self.standing {
             Some(standing) => standing.origin == standing::Origin::Adopted,
             None => self.active == Active::Unrecorded { is_adopted: true },
@@ -342,7 +358,7 @@ impl Branch {
     }
 
     /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
-    pub fn resume(
+    pub(crate) fn resume(
         name: &BranchName,
         head: &DryHead,
         tip: Commit,
@@ -381,28 +397,28 @@ impl Branch {
     }
 
     /// The branch before it had a commit of its own, to be cut from `parent`.
-    pub fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
+    pub(crate) fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
         let sync_tip = Some(parent.id);
         Self { old: None, tip: None, sync_tip, resumed: false, ..Self::resume(name, head, parent, None, settings) }
     }
 
     /// The same where the commit is of others, above one of ours with the tree `made`.
-    pub fn above(self, made: ObjectId) -> Self {
+    pub(crate) fn above(self, made: ObjectId) -> Self {
         Self { made_below: Some(made), ..self }
     }
 
     /// Whether its sync branch is still to be started.
-    pub fn lacks_sync(&self) -> bool {
+    pub(crate) fn lacks_sync(&self) -> bool {
         self.sync_tip.or(self.new_sync).is_none()
     }
 
     /// The empty commit that this branch started `sync` with in this run, if it did.
-    pub fn started(&self, sync: &BranchName) -> Option<ObjectId> {
+    pub(crate) fn started(&self, sync: &BranchName) -> Option<ObjectId> {
         self.new_sync.filter(|_| self.sync == *sync)
     }
 
     /// Whether it holds what hydration made of [`Branch::dry`], and nothing that others put there since.
-    pub fn holds_what_was_made(&self) -> bool {
+    pub(crate) fn holds_what_was_made(&self) -> bool {
         let before = match &self.standing {
             Some(standing) => standing.record().is_some() && standing.noted,
             None => self.resumed,
@@ -411,7 +427,7 @@ impl Branch {
     }
 
     /// Takes over what was made of a dry commit, with these settings.
-    pub fn take(&mut self, made: Made, dry: ObjectId, settings: Option<ObjectId>) {
+    pub(crate) fn take(&mut self, made: Made, dry: ObjectId, settings: Option<ObjectId>) {
         let Made { new_sync, commit, changed, removed, left } = made;
         self.new_sync = new_sync;
         self.left = left;
@@ -426,7 +442,7 @@ impl Branch {
     }
 
     /// Notes that a dry commit did not hydrate.
-    pub fn fail(&mut self, dry_commit: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
+    pub(crate) fn fail(&mut self, dry_commit: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
         let dry_sha = dry_commit.to_string();
         let message = diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default();
         self.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
@@ -435,7 +451,7 @@ impl Branch {
     }
 
     /// Notes that a dry commit is hydrated, whether or not it took a commit.
-    pub fn reach(&mut self, dry_commit: ObjectId, settings: Option<ObjectId>) {
+    pub(crate) fn reach(&mut self, dry_commit: ObjectId, settings: Option<ObjectId>) {
         self.failure = None;
         self.reached = true;
         self.failed = None;
@@ -445,22 +461,22 @@ impl Branch {
     }
 
     /// Whether the branch is just what hydration makes of this dry commit.
-    pub fn has_reached(&self, dry: ObjectId) -> bool {
+    pub(crate) fn has_reached(&self, dry: ObjectId) -> bool {
         !self.closed && self.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
     }
 
     /// Whether it shows a dry commit, and nothing kept it from that.
-    pub fn is_hydrated(&self) -> bool {
+    pub(crate) fn is_hydrated(&self) -> bool {
         !self.closed && self.failure.is_none() && self.tip.is_some()
     }
 
     /// How it failed, if it did.
-    pub fn failure(&self) -> Option<&Outcome> {
+    pub(crate) fn failure(&self) -> Option<&Outcome> {
         self.failure.as_ref()
     }
 
     /// Why it could not be hydrated from this dry commit, when it is renders that failed.
-    pub fn failed_at(&self, dry: ObjectId) -> Option<&FailedBranch> {
+    pub(crate) fn failed_at(&self, dry: ObjectId) -> Option<&FailedBranch> {
         let is_there = |dry_sha: &str| object_id(dry_sha) == Some(dry);
         match &self.failure {
             Some(Outcome::Failed { dry_sha, .. }) if is_there(dry_sha) && !self.closed => self.failed.as_ref(),
@@ -469,12 +485,12 @@ impl Branch {
     }
 
     /// What of it stays at an earlier dry commit than `dry`, which it shows.
-    pub fn left_at(&self, dry: ObjectId) -> Option<&LeftBehind> {
+    pub(crate) fn left_at(&self, dry: ObjectId) -> Option<&LeftBehind> {
         (self.has_reached(dry) && !self.left.paths.is_empty()).then_some(&self.left)
     }
 
     /// What the run did to the branch.
-    pub fn into_report(self) -> BranchReport {
+    pub(crate) fn into_report(self) -> BranchReport {
         let is_left = self.failure.is_none();
         let behind = self.left.paths.iter().filter(|_| is_left).map(|left| BehindPath {
             path: left.path.clone(),
@@ -483,13 +499,14 @@ impl Branch {
             paused: left.is_paused,
         });
         let moved = if self.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
+        let applications = self.applications + self.earlier.applications;
         BranchReport {
             branch: self.name.to_string(),
             dry_branch: self.dry_branch.to_string(),
             dry_sha: self.dry_tip.to_string(),
             old: self.old.map(|id| id.to_string()),
             new: self.tip.map(|tip| tip.id.to_string()),
-            applications: self.applications,
+            applications,
             commits: self.commits,
             skipped: self.skipped,
             behind: behind.collect(),

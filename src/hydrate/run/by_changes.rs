@@ -48,7 +48,7 @@ use crate::view::{Kind, Reads, TreeFiles, View};
 
 /// A dry branch whose branches are where the cache says.
 #[derive(Debug)]
-pub struct ByChanges {
+pub(super) struct ByChanges {
     /// What is known of the dry commit that was planned last, or that the state was found with.
     state: State,
     /// The dry commits to plan, oldest first.
@@ -72,7 +72,7 @@ pub struct ByChanges {
 impl ByChanges {
     /// Opens the environment branches of a dry branch; gives the state back, and nothing was done, when it knows too
     /// little.
-    pub fn open(
+    pub(super) fn open(
         state: State,
         run: &mut Run<'_>,
         head: &DryHead,
@@ -82,7 +82,10 @@ impl ByChanges {
             return Ok(Err(state));
         }
         let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
-        let is_changed = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.is_as_found());
+        // Another dry branch that shares it may have reached a dry commit that asks for no hydrated one.
+        let is_as_found =
+            |branch: &Branch| branch.is_as_found() && branch.records(&run.found.rules.settings).is_empty();
+        let is_changed = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !is_as_found(branch));
         if branches.keys().any(is_changed) {
             return Ok(Err(state));
         }
@@ -106,7 +109,7 @@ impl ByChanges {
     }
 
     /// Plans one dry commit, after the one that was planned before.
-    pub fn plan(
+    pub(super) fn plan(
         &mut self,
         dry: ObjectId,
         run: &mut Run<'_>,
@@ -163,8 +166,13 @@ impl ByChanges {
         Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches, beside: Vec::new() })
     }
 
+    /// Whether the Applications are those that there were, each on the branch where it was.
+    pub(super) fn has_same_applications(&self) -> bool {
+        !self.has_joined && !self.has_moved
+    }
+
     /// Whether what was rendered is plain too. Errors: it is not.
-    pub fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
+    pub(super) fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
         self.failures = failures(rendered)?;
         // The branch that it left may have to keep it.
         if self.has_moved && rendered.work().any(|done| done.result.is_err()) {
@@ -212,7 +220,7 @@ impl ByChanges {
     }
 
     /// Takes in what was rendered, and what became of the branches of `run`.
-    pub fn take(&mut self, rendered: Rendered, run: &Run<'_>) -> Result<(), Stopped> {
+    pub(super) fn take(&mut self, rendered: Rendered, run: &Run<'_>) -> Result<(), Stopped> {
         let dry = rendered.dry.id;
         for step in rendered.branches.into_values() {
             let Step::Hydrate(hydration) = step else { continue };
@@ -229,7 +237,7 @@ impl ByChanges {
     }
 
     /// Goes on as if the dry commit that was planned last had been rendered.
-    pub fn presume(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
+    pub(super) fn presume(&mut self, branches: &BTreeMap<BranchName, Branch>, dry: ObjectId) {
         self.is_presumed = self.has_joined;
         self.sort_out(branches, dry);
     }
@@ -250,7 +258,7 @@ impl ByChanges {
     }
 
     /// Says what is odd, and leaves for the next run what is known now.
-    pub fn finish(self, run: &mut Run<'_>, head: &DryHead) {
+    pub(super) fn finish(self, run: &mut Run<'_>, head: &DryHead) {
         let Self { state, reached, .. } = self;
         run.report.warnings.extend(state.head.warnings.iter().cloned());
         if let Some(reached) = reached {
@@ -416,6 +424,7 @@ fn open_known(
         let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = *applications;
+        branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
         let lacks_note = run.found.setup.refs.records && branch.was_moved();
@@ -441,6 +450,7 @@ fn open_stuck(
         };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = stuck.applications;
+        branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         if branch.closed || !is_as_left(stuck, &branch) {
             return Ok(None);
@@ -461,6 +471,7 @@ fn open_frozen(
         let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = *applications;
+        branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         if !branch.is_frozen() {
             return Ok(None);

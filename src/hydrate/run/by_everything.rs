@@ -34,7 +34,7 @@ use crate::settings::Held;
 
 /// A dry branch of which everything is looked at.
 #[derive(Debug)]
-pub struct ByEverything {
+pub(super) struct ByEverything {
     /// The tip of the dry branch.
     tree: Rc<DryTree>,
     /// The dry commits that each environment branch lacks, oldest first.
@@ -53,7 +53,12 @@ pub struct ByEverything {
 
 impl ByEverything {
     /// Opens the environment branches of a dry branch, and says what is wrong or odd at its tip.
-    pub fn open(earlier: Option<State>, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
+    pub(super) fn open(
+        earlier: Option<State>,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Self, Stopped> {
         let tree = run.tree(head.tip, head, heads)?;
         let named = tree.hydrated().map(|application| application.environment_branch());
         let names: BTreeSet<&BranchName> = named.chain(run.found.hydrated_from(&head.branch)).collect();
@@ -108,12 +113,12 @@ impl ByEverything {
     }
 
     /// The dry commits to plan, oldest first.
-    pub fn commits(&self) -> Vec<ObjectId> {
+    pub(super) fn commits(&self) -> Vec<ObjectId> {
         self.backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default()
     }
 
     /// Plans one dry commit, of which there are `left` to plan with itself; none when no branch wants it.
-    pub fn plan(
+    pub(super) fn plan(
         &self,
         dry: ObjectId,
         left: usize,
@@ -132,8 +137,29 @@ impl ByEverything {
         plan(dry, wanting, self.earlier.as_ref(), run, head, heads).map(Some)
     }
 
+    /// Plans the tip for branches that show it already.
+    pub(super) fn plan_again(
+        &self,
+        names: Vec<BranchName>,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Plan, Stopped> {
+        plan(head.tip, names, self.earlier.as_ref(), run, head, heads)
+    }
+
+    /// The environment branches.
+    pub(super) fn branches(&self) -> impl Iterator<Item = &BranchName> {
+        self.backlog.keys()
+    }
+
+    /// What is odd at the tip, and told whenever that is looked at.
+    pub(super) fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
     /// Takes in what was rendered.
-    pub fn take(&mut self, rendered: Rendered) {
+    pub(super) fn take(&mut self, rendered: Rendered) {
         if rendered.dry.id != rendered.head.tip {
             return;
         }
@@ -176,14 +202,14 @@ impl ByEverything {
     }
 
     /// Warns of Applications that leave a branch for one that does not take them.
-    pub fn warn_of_departures(&self, run: &mut Run<'_>) {
+    pub(super) fn warn_of_departures(&self, run: &mut Run<'_>) {
         let warnings = self.departures.warnings(run);
         run.report.warnings.extend(warnings.iter().cloned());
         run.departures.extend(warnings);
     }
 
     /// Leaves for the next run what is known now.
-    pub fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+    pub(super) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
         self.recall_others(run, head);
         self.warn_of_departures(run);
         let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
@@ -195,7 +221,7 @@ impl ByEverything {
 }
 
 /// Plans one dry commit for branches that lack it.
-pub fn plan(
+pub(super) fn plan(
     dry: ObjectId,
     wanting: Vec<BranchName>,
     earlier: Option<&State>,

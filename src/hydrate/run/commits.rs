@@ -1,6 +1,6 @@
 //! What was rendered of a dry commit, made into hydrated commits: objects in memory, and no ref moves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::branch::{Branch, Made};
@@ -8,34 +8,37 @@ use super::left_behind::left_behind;
 use super::losses;
 use super::moved::held;
 use super::output::PathOutput;
+use super::overwritten;
 use super::plan::{Done, Failing, Hydration, Rendered, Step};
 use super::takeover;
+use super::unnamed;
 use super::untouched::Untouched;
-use crate::application::BranchName;
+use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::DryCommit;
+use crate::path::RepoPath;
 use crate::render;
 
 /// What became of each branch.
 #[derive(Debug)]
-pub struct Commits {
+pub(crate) struct Commits {
     /// The dry branch, and its tip.
     pub head: DryHead,
     /// The dry commit.
     pub dry: DryCommit,
     /// By branch.
     pub branches: BTreeMap<BranchName, Becomes>,
-    /// What is odd on branches that were taken over.
+    /// What is odd about what was made.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// What became of one branch.
 #[derive(Debug)]
-pub enum Becomes {
+pub(crate) enum Becomes {
     /// It shows the dry commit.
     Hydrated(Box<Made>),
     /// It stays where it is.
@@ -46,13 +49,14 @@ impl Commits {
     /// Makes the commits. `branches` has those of `rendered`, as they are before it.
     ///
     /// Errors: the repository, or a template of the settings.
-    pub fn of(
+    pub(crate) fn of(
         rendered: &Rendered,
         found: &Snapshot<'_>,
         branches: &BTreeMap<BranchName, Branch>,
     ) -> Result<Self, HydrateError> {
         let (head, dry) = (rendered.head.clone(), rendered.dry.clone());
         let mut commits = Self { head, dry, branches: BTreeMap::new(), warnings: Vec::new() };
+        let mut unnamed = Vec::new();
         for (name, step) in &rendered.branches {
             let becomes = match (step, branches.get(name)) {
                 (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
@@ -62,12 +66,13 @@ impl Commits {
                         continue;
                     }
                     let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
-                    commits.hydrate(branch, sync, hydration, found)?
+                    commits.hydrate(branch, sync, hydration, &mut unnamed, found)?
                 }
                 (Step::Hydrate(_), None) => continue,
             };
             commits.branches.insert(name.clone(), becomes);
         }
+        commits.warnings.extend(unnamed::warning(&unnamed));
         found.buffer.release();
         Ok(commits)
     }
@@ -90,6 +95,7 @@ impl Commits {
         branch: &Branch,
         sync: Option<ObjectId>,
         hydration: &Hydration<Done>,
+        unnamed: &mut Vec<Application>,
         found: &Snapshot<'_>,
     ) -> Result<Becomes, HydrateError> {
         let (left, removals) = match left_behind(branch, hydration, found)? {
@@ -122,12 +128,20 @@ impl Commits {
             let left = takeover::left_alone(tip.tree, &dirs, &found.buffer)?;
             self.warnings.extend(takeover::warning(&branch.name, &left));
         }
+        if let Some(commit) = &made.commit {
+            self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
+        }
+        unnamed.extend(unnamed::new(hydration.outputs(), branch, found)?);
+        let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
+        let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));
+        self.warnings
+            .extend(changed.filter_map(|(application, output)| render::repeated(application, &output.objects)));
         Ok(Becomes::Hydrated(Box::new(made)))
     }
 }
 
 /// The objects that two Applications of a branch render.
-pub fn conflicts(hydration: &Hydration<Done>) -> Vec<Diagnostic> {
+pub(super) fn conflicts(hydration: &Hydration<Done>) -> Vec<Diagnostic> {
     let objects = hydration.outputs().map(|(application, output)| (application, &*output.objects));
     render::conflicts(&objects.collect::<Vec<_>>())
 }

@@ -34,7 +34,7 @@ const CHOOSE: &str = "choose a branch of its own: git hydrate config set applica
 
 impl Run<'_> {
     /// Brings the branch of copies up to what the others have become.
-    pub fn copy_applications(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
+    pub(crate) fn copy_applications(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
         let Some(name) = self.found.rules.settings.applications_to.clone() else { return Ok(()) };
         let default = self.found.default_branch();
         let head = heads.iter().find(|head| default == Some(&head.branch)).or(heads.first());
@@ -272,7 +272,7 @@ impl Run<'_> {
 
     /// Makes a commit of copies again on its parent, from the commits that it says that it follows; none when they ask for none.
     /// Within, the commit that is not on the branch that it is said to be of.
-    pub fn copy_again(
+    pub(crate) fn copy_again(
         &mut self,
         commit: &Commit,
         parent: &Commit,

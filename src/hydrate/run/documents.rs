@@ -12,7 +12,7 @@ use crate::view::View;
 
 /// The files of a dry tree that hold Applications. Each is parsed once, however many of its Applications are asked for:
 /// thousands may be in one file, and rest on the same change.
-pub struct Documents<'v, 'f> {
+pub(super) struct Documents<'v, 'f> {
     view: &'v View<'f>,
     rules: &'v RuleSet,
     parsed: HashMap<RepoPath, Parsed>,
@@ -26,12 +26,12 @@ struct Parsed {
 
 impl<'v, 'f> Documents<'v, 'f> {
     /// Those of a tree, of which none was parsed yet.
-    pub fn of(view: &'v View<'f>, rules: &'v RuleSet) -> Self {
+    pub(super) fn of(view: &'v View<'f>, rules: &'v RuleSet) -> Self {
         Self { view, rules, parsed: HashMap::new() }
     }
 
     /// The Application of a record. Errors: its file holds none, or one at another place.
-    pub fn application(&mut self, record: &Record) -> Result<Arc<Application>, Stopped> {
+    pub(super) fn application(&mut self, record: &Record) -> Result<Arc<Application>, Stopped> {
         let found = match &record.about {
             About::Made(text) => Application::remade(None, text).or_else(|| self.made(record, text)),
             About::Written => self.parsed(record).and_then(|parsed| parsed.written.get(&record.index).cloned()),

@@ -17,7 +17,7 @@ use crate::path::RepoPath;
 use crate::render::{self, Unrendered};
 use crate::view::{ContentId, Reads, View};
 
-pub use crate::cache::FailureKind;
+pub(crate) use crate::cache::FailureKind;
 
 /// What a pusher can do about a limit of the server.
 const LIMIT_HINT: &str = "change what it renders, or have an admin raise the limit; \
@@ -25,7 +25,7 @@ const LIMIT_HINT: &str = "change what it renders, or have an admin raise the lim
 
 /// One Application that did not render.
 #[derive(Debug, Clone)]
-pub struct FailedRender {
+pub(crate) struct FailedRender {
     /// Why it did not.
     pub kind: FailureKind,
     /// What to say of it.
@@ -40,7 +40,7 @@ pub struct FailedRender {
 
 impl FailedRender {
     /// What became of rendering `application`; `view` shows the files that it was read from. Errors: the world failed.
-    pub fn new(application: &Application, failed: Unrendered, view: &View<'_>) -> Result<Self, HydrateError> {
+    pub(crate) fn new(application: &Application, failed: Unrendered, view: &View<'_>) -> Result<Self, HydrateError> {
         let Unrendered { failure, mut reads, mut repeats, follows } = failed;
         let name = &application.name;
         let (kind, diagnostics) = match failure {
@@ -70,7 +70,7 @@ impl FailedRender {
     }
 
     /// The same for the cache; none when it need not happen again, and was not the limit of a whole commit.
-    pub fn record(&self, application: &Application) -> Option<Encoded> {
+    pub(crate) fn record(&self, application: &Application) -> Option<Encoded> {
         if !self.repeats && self.kind != FailureKind::LimitOfCommit {
             return None;
         }
@@ -80,7 +80,7 @@ impl FailedRender {
     }
 
     /// What the cache knows of an Application that did not render, when it would not render here either.
-    pub fn recall(record: Record, view: &View<'_>) -> Option<Self> {
+    pub(crate) fn recall(record: Record, view: &View<'_>) -> Option<Self> {
         let failure = record.failure.filter(|failure| failure.kind != FailureKind::LimitOfCommit)?;
         let cache::Failure { kind, diagnostics } = failure;
         // Of those that do not follow from the dry commit, only limits are kept.
@@ -90,7 +90,7 @@ impl FailedRender {
     }
 
     /// Whether it says something of the dry commit, and would be found anywhere.
-    pub fn is_of_dry_commit(&self) -> bool {
+    pub(crate) fn is_of_dry_commit(&self) -> bool {
         self.follows && self.kind == FailureKind::Mistakes
     }
 
@@ -101,16 +101,16 @@ impl FailedRender {
 
 /// The failures of one run, also of a try that is begun again.
 #[derive(Debug, Default)]
-pub struct FailedRenders(RefCell<HashMap<(RepoPath, usize, ContentId), Vec<FailedRender>>>);
+pub(crate) struct FailedRenders(RefCell<HashMap<(RepoPath, usize, ContentId), Vec<FailedRender>>>);
 
 impl FailedRenders {
     /// The failure of an Application, if it would happen again in the tree of `view`.
-    pub fn find(&self, application: &Application, view: &View<'_>) -> Option<FailedRender> {
+    pub(crate) fn find(&self, application: &Application, view: &View<'_>) -> Option<FailedRender> {
         self.0.borrow().get(&identity(application))?.iter().find(|failed| failed.holds(view)).cloned()
     }
 
     /// Keeps a failure for the next dry commit.
-    pub fn add(&self, application: &Application, failed: &FailedRender) {
+    pub(crate) fn add(&self, application: &Application, failed: &FailedRender) {
         if failed.repeats {
             self.0.borrow_mut().entry(identity(application)).or_default().push(failed.clone());
         }
@@ -123,7 +123,7 @@ fn identity(application: &Application) -> (RepoPath, usize, ContentId) {
 
 /// Why a branch gets nothing of a dry commit, although nothing is wrong with its Applications before they are rendered.
 #[derive(Debug, Clone, Default)]
-pub struct FailedBranch {
+pub(crate) struct FailedBranch {
     /// What is wrong with the dry commit: of each Application that does not render, or of objects that two render.
     pub mistakes: Vec<Diagnostic>,
     /// The limits of this machine that were reached, and what no time was left for.
@@ -138,7 +138,7 @@ pub struct FailedBranch {
 
 impl FailedBranch {
     /// That of a branch of which these Applications failed; none when there are none.
-    pub fn of(renders: Vec<FailedRender>) -> Option<Self> {
+    pub(crate) fn of(renders: Vec<FailedRender>) -> Option<Self> {
         if renders.is_empty() {
             return None;
         }
@@ -157,7 +157,7 @@ impl FailedBranch {
     }
 
     /// The failure that the cache knows of a branch.
-    pub fn carried(stuck: &cache::Stuck) -> Self {
+    pub(crate) fn carried(stuck: &cache::Stuck) -> Self {
         let cache::Stuck { mistakes, limits, of_commit, .. } = stuck;
         Self {
             mistakes: mistakes.clone(),
@@ -169,12 +169,12 @@ impl FailedBranch {
     }
 
     /// Everything that is to be said of it, what the dry commit can change first.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         self.mistakes.iter().chain(&self.limits).cloned().collect()
     }
 
     /// Whether somebody had no time to wait for all of its Applications.
-    pub fn is_cut_off(&self) -> bool {
+    pub(crate) fn is_cut_off(&self) -> bool {
         self.renders.iter().any(|render| render.kind == FailureKind::CutOff)
     }
 }

@@ -20,7 +20,7 @@ use crate::publish::HydratedTree;
 
 /// What becomes of one branch.
 #[derive(Debug, Default)]
-pub struct Joined {
+pub(super) struct Joined {
     /// What an Application wrote and no one writes any more.
     pub removals: Vec<Removal>,
     /// How many Applications write to it then.
@@ -28,7 +28,7 @@ pub struct Joined {
 }
 
 /// What is known beside the Applications that are touched.
-pub struct Joining<'j> {
+pub(super) struct Joining<'j> {
     pub state: &'j State,
     pub touched: &'j Touched,
     pub found: &'j Snapshot<'j>,
@@ -41,7 +41,7 @@ pub struct Joining<'j> {
 
 impl Joining<'_> {
     /// What becomes of each branch to which Applications come or from which they go. Errors: not all is plain.
-    pub fn judge(&self) -> Result<BTreeMap<BranchName, Joined>, Stopped> {
+    pub(super) fn judge(&self) -> Result<BTreeMap<BranchName, Joined>, Stopped> {
         let Touched { gone, .. } = self.touched;
         let coming: Vec<&Application> = self.touched.coming().map(|application| &**application).collect();
         if coming.is_empty() && gone.is_empty() {

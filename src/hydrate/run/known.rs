@@ -19,7 +19,7 @@ use crate::view::{TreeFiles, View};
 
 /// What there is to do for each of these Applications, whose dry tree is `files`: nothing where a record of `earlier` is
 /// confirmed by the tree, and its manifest is on its branch.
-pub fn work(
+pub(super) fn work(
     applications: Vec<Arc<Application>>,
     files: &TreeFiles<'_>,
     earlier: Option<&State>,
@@ -108,7 +108,7 @@ fn forgotten(branch: Option<&Branch>, found: &Snapshot<'_>) -> Recalled {
 }
 
 /// The failure that an Application had before, in this run or an earlier one, and would have again.
-pub fn failure(
+pub(super) fn failure(
     application: &Application,
     record: Option<Box<Record>>,
     memory: &Memory,

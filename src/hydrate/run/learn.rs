@@ -15,7 +15,7 @@ use crate::settings::SettingsError;
 
 /// Makes settings of what was found, when the first thing is hydrated: the dry branches, the URL of this repository as
 /// soon as it is proven, and whether Applications that others make are hydrated.
-pub fn learn(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
+pub(super) fn learn(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     let knows_url = has_url(&run.found) || is_known_well(run, heads);
     if run.found.has_dry_branches && knows_url && !is_to_make(&run.found) {
         return Ok(());
@@ -32,7 +32,7 @@ pub fn learn(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
 }
 
 /// The same before anything is hydrated.
-pub fn learn_whatever_is_hydrated(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
+pub(super) fn learn_whatever_is_hydrated(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     let url = proven_url(run, heads)?;
     if run.found.has_dry_branches && url.is_none() { Ok(()) } else { set(run, url) }
 }

@@ -14,7 +14,7 @@ use crate::hydrate::heads::DryHead;
 
 /// What of a branch is not rendered, because it is paused or something is wrong with it; or why the branch as a whole
 /// stays.
-pub fn leaving(
+pub(super) fn leaving(
     name: &BranchName,
     tree: &DryTree,
     (former, mistaken): (Former, Mistaken),

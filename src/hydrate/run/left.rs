@@ -18,7 +18,7 @@ use crate::path::RepoPath;
 
 /// What a dry commit leaves as it is on a branch, as far as that is known before anything is rendered.
 #[derive(Debug, Clone, Default)]
-pub struct Leaving {
+pub(crate) struct Leaving {
     /// Whether an Application that does not render is left too, in place of the whole branch.
     pub leaves_failed: bool,
     /// The Applications that are not rendered.
@@ -33,7 +33,7 @@ pub struct Leaving {
 
 /// An Application that is not rendered.
 #[derive(Debug, Clone)]
-pub struct Unrendered {
+pub(crate) struct Unrendered {
     /// The Application; as it was before, when the dry commit does not tell.
     pub application: Arc<Application>,
     /// Why.
@@ -42,7 +42,7 @@ pub struct Unrendered {
 
 /// Why an Application is not rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyUnrendered {
+pub(crate) enum WhyUnrendered {
     /// It has the annotation.
     Paused,
     /// It is in the way of others.
@@ -53,7 +53,7 @@ pub enum WhyUnrendered {
 
 impl Leaving {
     /// Nothing at all.
-    pub const NOTHING: Self = Self {
+    pub(crate) const NOTHING: Self = Self {
         leaves_failed: false,
         unrendered: Vec::new(),
         mistakes: Vec::new(),
@@ -62,7 +62,7 @@ impl Leaving {
     };
 
     /// Whether an Application of the dry commit is not rendered.
-    pub fn has(&self, application: &Application) -> bool {
+    pub(crate) fn has(&self, application: &Application) -> bool {
         let is_it = |unrendered: &Unrendered| {
             unrendered.why != WhyUnrendered::Unread
                 && (&unrendered.application.file, unrendered.application.index)
@@ -74,7 +74,7 @@ impl Leaving {
 
 /// What stayed as it was.
 #[derive(Debug, Clone, Default)]
-pub struct LeftBehind {
+pub(crate) struct LeftBehind {
     /// Where, in the order of paths.
     pub paths: Vec<Left>,
     /// What was wrong before anything was rendered, or in an earlier run.
@@ -85,7 +85,7 @@ pub struct LeftBehind {
 
 /// A path that stayed as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub(crate) struct Left {
     /// The path.
     pub path: RepoPath,
     /// The dry commit that it shows; none when nothing was hydrated into it yet.
@@ -98,13 +98,13 @@ pub struct Left {
 
 impl LeftBehind {
     /// Everything that is wrong.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let renders = self.renders.iter().flat_map(|render| &render.diagnostics);
         self.mistakes.iter().chain(renders).cloned().collect()
     }
 
     /// The same as the branch lists it: each path once.
-    pub fn listed(&self) -> Vec<Behind> {
+    pub(crate) fn listed(&self) -> Vec<Behind> {
         let listed = |left: &Left| Behind { path: left.path.clone(), dry_commit: left.dry_commit };
         let mut behind: Vec<Behind> = self.paths.iter().map(listed).collect();
         behind.dedup();
@@ -112,7 +112,7 @@ impl LeftBehind {
     }
 
     /// The paths of Applications that failed.
-    pub fn failed(&self) -> Vec<RepoPath> {
+    pub(crate) fn failed(&self) -> Vec<RepoPath> {
         let failed = self.paths.iter().filter(|left| !left.is_paused);
         failed.map(|left| left.path.clone()).collect()
     }

@@ -19,7 +19,7 @@ use crate::render;
 /// What of a branch stays as it is, and what is removed all the same; or why the whole branch stays.
 ///
 /// Errors: the repository.
-pub fn left_behind(
+pub(super) fn left_behind(
     branch: &Branch,
     hydration: &Hydration<Done>,
     found: &Snapshot<'_>,

@@ -16,7 +16,7 @@ use crate::publish::HydratedTree;
 ///
 /// `removals` are paths that nobody writes any more: what an Application had where it was before it moved counts for
 /// where it is now.
-pub fn losses(
+pub(super) fn losses(
     branch: &Branch,
     paths: &[PathOutput<'_>],
     removals: &[Removal],
@@ -52,7 +52,7 @@ pub fn losses(
 }
 
 /// Why what these Applications lose is too much, told to the pusher. `paths` are all of the branch.
-pub fn too_many(
+pub(super) fn too_many(
     branch: &Branch,
     paths: &[PathOutput<'_>],
     removals: &[Removal],

@@ -21,11 +21,11 @@ use crate::path::RepoPath;
 use crate::plan::Expanded;
 
 /// An Application of a dry tree: its file, and which of the file it is.
-pub type Identity = (RepoPath, usize);
+pub(super) type Identity = (RepoPath, usize);
 
 /// What a try goes by beside the repository.
 #[derive(Debug, Clone, Default)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     /// What did not render in an earlier try.
     pub failed: Rc<FailedRenders>,
     /// Which makers reached a limit, in earlier tries too.
@@ -42,7 +42,7 @@ pub struct Attempt {
 
 /// The cache of a repository, and what this run will leave there.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// None when nothing is taken over and nothing is left.
     cache: Option<Cache>,
     /// Whether what it says of branches may be started from.
@@ -66,7 +66,7 @@ enum Kept {
 
 impl Memory {
     /// The cache of the repository, unless git config `hydrate.cache` is false.
-    pub fn new(repository: &Repository, attempt: &Attempt) -> Self {
+    pub(crate) fn new(repository: &Repository, attempt: &Attempt) -> Self {
         Self {
             cache: unsearched::cache(repository),
             trusted: attempt.trusts_cache,
@@ -78,7 +78,7 @@ impl Memory {
     }
 
     /// Leaves for the next run what this one found out. Only when all refs have moved, it is true.
-    pub fn write(self) {
+    pub(crate) fn write(self) {
         let Some(cache) = self.cache else { return };
         for (name, kept) in self.kept {
             // Whoever finds nothing finds it out again.
@@ -90,7 +90,7 @@ impl Memory {
     }
 
     /// Leaves for the next preview what this one rendered. What it says of branches is true nowhere, and is left out.
-    pub fn write_results(self) {
+    pub(crate) fn write_results(self) {
         let Some(cache) = self.cache else { return };
         for (name, kept) in self.kept {
             let Kept::New(head, records, patches) = kept else { continue };
@@ -100,14 +100,30 @@ impl Memory {
         }
     }
 
+    /// Leaves for all further previews what is known of the branches as they are; for the next one also as results.
+    pub(crate) fn write_base(self) {
+        let Some(cache) = self.cache else { return };
+        for (name, kept) in self.kept {
+            let Kept::New(head, records, patches) = kept else { continue };
+            // Whoever finds nothing finds it out again.
+            drop(cache.save_all(&base_of_previews(&name), &head, records.clone(), &patches));
+            drop(cache.save_all(&of_previews(&name), &head, records, &patches));
+        }
+    }
+
     /// What is known of a dry branch, as far as results go.
-    pub fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+    pub(crate) fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&state_name(head, found), found)
     }
 
     /// The same from the last preview.
-    pub fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+    pub(crate) fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&of_previews(&state_name(head, found)), found)
+    }
+
+    /// The same of the branches as they are: where previews start.
+    pub(crate) fn recall_base(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        self.recalled(&base_of_previews(&state_name(head, found)), found)
     }
 
     fn recalled(&self, name: &str, found: &Snapshot<'_>) -> Option<State> {
@@ -116,13 +132,13 @@ impl Memory {
     }
 
     /// Whether a state tells of the branches as well: whoever starts there needs to look only at what changed since.
-    pub fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
+    pub(crate) fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
         let Head { facts, revisions, destinations, branches, .. } = &state.head;
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
-    pub fn keep(
+    pub(crate) fn keep(
         &mut self,
         mut state: State,
         head: &DryHead,
@@ -142,7 +158,7 @@ impl Memory {
     }
 
     /// Keeps what is known of the tip of a dry branch after a look at everything.
-    pub fn keep_all(&mut self, known: Known<'_>, found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) {
+    pub(crate) fn keep_all(&mut self, known: Known<'_>, found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) {
         let Known { head, heads, tree, names, mut rendered, earlier, warnings } = known;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
         let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
@@ -189,7 +205,7 @@ impl Memory {
 }
 
 /// What a look at everything found out.
-pub struct Known<'k> {
+pub(crate) struct Known<'k> {
     pub head: &'k DryHead,
     pub heads: &'k [DryHead],
     /// The tip of the dry branch.
@@ -220,7 +236,7 @@ fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapsho
 }
 
 /// The record of a maker.
-pub fn record_of_maker(expanded: &Expanded) -> Record {
+pub(super) fn record_of_maker(expanded: &Expanded) -> Record {
     let Expanded { file, ordinal, reads, repeats, used } = expanded;
     let record = Record::of_maker(file.clone(), *ordinal, (**reads).clone(), *used);
     Record { names_the_commit: !repeats, ..record }
@@ -240,7 +256,7 @@ fn frozen_branch(branch: &Branch) -> cache::Frozen {
 }
 
 /// What an earlier run left behind, as `head` of the state says, is what it was.
-pub fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
+pub(super) fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
     let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
     stuck.name == branch.name.as_str()
         && stuck.tip == text(branch.tip.as_ref().map(|tip| tip.id))
@@ -249,7 +265,7 @@ pub fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
 
 /// The dry commit at which a branch reached a limit of this machine in an earlier run, and how; all dry commits before
 /// it were tried as well.
-pub fn recalled_limit<'s>(state: &'s State, branch: &Branch) -> Option<(ObjectId, &'s Stuck)> {
+pub(super) fn recalled_limit<'s>(state: &'s State, branch: &Branch) -> Option<(ObjectId, &'s Stuck)> {
     let stuck = state.head.stuck.iter().find(|stuck| is_as_left(stuck, branch))?;
     let last = object_id(&state.head.dry_commit)?;
     (!stuck.limits.is_empty()).then_some((last, stuck))
@@ -265,6 +281,11 @@ fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
 /// The name of the state that previews leave beside it.
 fn of_previews(name: &str) -> String {
     format!("{name}-preview")
+}
+
+/// The name of the state that previews start from.
+fn base_of_previews(name: &str) -> String {
+    format!("{name}-base")
 }
 
 fn state_facts(
@@ -286,7 +307,7 @@ fn state_facts(
 }
 
 /// A branch that a render keeps from being hydrated from `dry`, as a state has it.
-pub fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
+pub(super) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
     let failed = branch.failed_at(dry)?;
     Some(Stuck {
         name: branch.name.to_string(),
@@ -301,7 +322,7 @@ pub fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
 }
 
 /// What is known of an Application, when its document still says the same.
-pub fn known_record(state: &State, application: &Application) -> Option<Record> {
+pub(super) fn known_record(state: &State, application: &Application) -> Option<Record> {
     let record = state.one(&application.file, application.index).ok()?;
     record.filter(|record| {
         record.is_of(application)

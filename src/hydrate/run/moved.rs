@@ -17,7 +17,7 @@ use crate::application::{AppName, Application, BranchName, PAUSED};
 use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Former};
 
-pub use departures::{Departures, on_no_branch};
+pub(crate) use departures::{Departures, on_no_branch};
 
 /// The name and namespace of an Application.
 type Name = (Option<AppName>, AppName);
@@ -27,12 +27,12 @@ fn name_of(application: &Application) -> Name {
 }
 
 /// Which Application of a dry commit this is.
-pub fn identity(application: &Application) -> Identity {
+pub(super) fn identity(application: &Application) -> Identity {
     (application.file.clone(), application.index)
 }
 
 /// The Applications of a dry commit that wrote `branch` before and write other branches now.
-pub fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -> Vec<Arc<Application>> {
+pub(super) fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -> Vec<Arc<Application>> {
     let here: BTreeSet<Name> = tree.applications(branch).map(|application| name_of(application)).collect();
     let gone: BTreeSet<Name> = former.applications.iter().map(|application| name_of(application)).collect();
     let gone: BTreeSet<Name> = gone.difference(&here).cloned().collect();
@@ -48,7 +48,7 @@ pub fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -> Vec<A
 }
 
 /// Why `branch` cannot let go of those that moved, before any is rendered: one that is paused shall stay as it is.
-pub fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic> {
+pub(super) fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic> {
     let paused = moved.iter().filter(|application| application.paused);
     let mistake = |application: &Arc<Application>| {
         let text = leaves(application, branch, "and is paused");
@@ -59,7 +59,7 @@ pub fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic
 }
 
 /// Why a branch keeps what it has: one of the Applications that moved does not render. None when all do.
-pub fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &Stage<Done>) -> Option<Failing> {
+pub(super) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &Stage<Done>) -> Option<Failing> {
     if hydration.moved.is_empty() {
         return None;
     }

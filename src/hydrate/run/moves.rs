@@ -18,7 +18,7 @@ use crate::settings::SETTINGS_REF;
 const REFLOG: &str = "hydrate";
 
 /// Whether a run moves refs at its end.
-pub enum Start<'a> {
+pub(crate) enum Start<'a> {
     /// It moves none, or those that somebody else asked for.
     Never,
     /// Those of the branches that it hydrates, if it finds any.
@@ -29,7 +29,7 @@ pub enum Start<'a> {
 
 impl<'a> Start<'a> {
     /// Starts git, if refs shall move and it was not started yet.
-    pub fn begin(&mut self, repository: &'a Repository) -> Result<(), git::Error> {
+    pub(crate) fn begin(&mut self, repository: &'a Repository) -> Result<(), git::Error> {
         if let Self::Wanted = self {
             *self = Self::Begun(Transaction::begin(repository, REFLOG)?);
         }
@@ -43,12 +43,12 @@ impl<'a> Start<'a> {
 /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
 /// because they tell what is hydrated: one that moved without its note or its record would never get them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Moves(pub Vec<RefEdit>);
+pub(crate) struct Moves(pub Vec<RefEdit>);
 
 impl Moves {
     /// What branches, notes and records shall be; `learnt` are the settings with what was found out. Notes that cannot be
     /// written are a fault of the ledger.
-    pub fn of(
+    pub(crate) fn of(
         found: &Snapshot<'_>,
         ledger: &mut Ledger,
         branches: &BTreeMap<BranchName, Branch>,
@@ -104,7 +104,7 @@ impl Moves {
     }
 
     /// Objects first, then all refs at once.
-    pub fn carry_out(self, found: &Snapshot<'_>, start: Start<'_>) -> Result<(), Stopped> {
+    pub(crate) fn carry_out(self, found: &Snapshot<'_>, start: Start<'_>) -> Result<(), Stopped> {
         let kept = found.buffer.flush()?;
         match start {
             Start::Begun(transaction) if !self.0.is_empty() => transaction.commit(&self.0)?,

@@ -17,7 +17,7 @@ use crate::view::TreeFiles;
 
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
 /// hydrated; and of a push after which nothing can be hydrated, since no dry branch exists.
-pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
+pub(super) fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
     let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
     let copies = run.found.rules.settings.applications_to.as_ref();
@@ -65,7 +65,7 @@ pub fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<()
 
 /// Warns of pushed commits on a branch that is promoted to which change what hydration made: that is deployed, and none of
 /// what is staged.
-pub fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
+pub(super) fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
     let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
     for active in pushed.iter().filter_map(|name| BranchName::new(name).ok()) {
         let mut staging = run.branches.values().filter(|branch| branch.sync == active && branch.name != active);
@@ -109,7 +109,7 @@ fn listed(names: &[&BranchName]) -> String {
 
 /// Warns of branches that the setting `dryBranches` names and that do not exist, where others do. A push to a branch has
 /// warnings of its own.
-pub fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
+pub(super) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     let Run { found, report, .. } = run;
     let is_of_branches = matches!(&found.setup.wake, Wake::Pushed(pushed) if !pushed.is_empty());
     if is_of_branches || matches!(found.setup.wake, Wake::Commit { .. }) {

@@ -11,26 +11,28 @@ use crate::view::ContentId;
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]
-pub struct Output {
+pub(crate) struct Output {
     /// The blob of `manifest.yaml`.
     pub manifest: ObjectId,
     /// The commands that render the same with the official tools.
     pub commands: Vec<String>,
     /// What the API server will know its objects by.
     pub objects: Vec<Key>,
+    /// Whether it is a chart that was rendered now, as a release that nothing names.
+    pub is_unnamed_release: bool,
     /// All of it, and what it rests on, for the cache.
     pub record: Encoded,
 }
 
 impl Output {
     /// Encodes what an Application renders to, and keeps the bytes.
-    pub fn new(
+    pub(crate) fn new(
         application: &Application,
         rendered: Rendered,
         writer: &Writer,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Failure> {
-        let Rendered { manifests, commands, reads, variables, .. } = rendered;
+        let Rendered { manifests, commands, reads, variables, is_unnamed_release, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
@@ -40,17 +42,18 @@ impl Output {
             objects,
             ..Record::of(application, reads)
         };
-        Ok(Self::known(record, manifest))
+        Ok(Self { is_unnamed_release, ..Self::known(record, manifest) })
     }
 
     /// What an earlier run made. The blob of its manifest stands in the branch.
-    pub fn known(record: Record, manifest: ObjectId) -> Self {
+    pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
-        Self { manifest, commands: record.commands, objects: record.objects, record: encoded }
+        let (commands, objects) = (record.commands, record.objects);
+        Self { manifest, commands, objects, is_unnamed_release: false, record: encoded }
     }
 
     /// The same as what is written for `application`.
-    pub fn at<'o>(&'o self, application: &'o Application) -> PathOutput<'o> {
+    pub(crate) fn at<'o>(&'o self, application: &'o Application) -> PathOutput<'o> {
         PathOutput {
             dir: &application.sync_path,
             applications: vec![(&application.name, application.namespace.as_ref())],
@@ -64,7 +67,7 @@ impl Output {
 }
 
 /// What is written into one destination path.
-pub struct PathOutput<'a> {
+pub(crate) struct PathOutput<'a> {
     pub dir: &'a RepoPath,
     /// The Applications that are rendered into it, each with its namespace.
     pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,

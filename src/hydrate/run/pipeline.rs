@@ -20,10 +20,13 @@ use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::branch_records::RECORDS_REF;
-use crate::hydrate::heads::DryHead;
+use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Report;
 use crate::metadata::ENGINE_REVISION;
 use crate::settings::History;
+
+/// How many branches a note names.
+const NAMES_MAX: usize = 5;
 
 /// How a dry branch is planned.
 enum Planner {
@@ -35,6 +38,11 @@ enum Planner {
 
 impl Planner {
     fn open(run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
+        if run.starts_at_base {
+            let base = run.memory.recall_base(head, &run.found).ok_or(Stopped::Unknown)?;
+            let planner = ByChanges::open(base, run, head, heads)?.map_err(|_| Stopped::Unknown)?;
+            return Ok(Self::Changes(Box::new(planner)));
+        }
         let earlier = match run.memory.recall(head, &run.found) {
             Some(state) => match ByChanges::open(state, run, head, heads)? {
                 Ok(by_changes) => return Ok(Self::Changes(Box::new(by_changes))),
@@ -67,6 +75,14 @@ impl Planner {
         match self {
             Self::Changes(planner) => planner.plan(dry, run, head, heads).map(Some),
             Self::Everything(planner) => planner.plan(dry, left, run, head, heads),
+        }
+    }
+
+    /// Whether it is known that the Applications are those that there were.
+    fn has_same_applications(&self) -> bool {
+        match self {
+            Self::Changes(planner) => planner.has_same_applications(),
+            Self::Everything(_) => false,
         }
     }
 
@@ -107,7 +123,7 @@ impl Planner {
 
 impl Run<'_> {
     /// Hydrates all dry branches that the wake-up asks for, in memory.
-    pub fn hydrate(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn hydrate(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
         for head in &in_order(&heads, self)? {
             self.hydrate_head(head, &heads)?;
@@ -117,7 +133,7 @@ impl Run<'_> {
     }
 
     /// The same for the tips alone, whatever the setting `history` says.
-    pub fn hydrate_tips(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn hydrate_tips(&mut self) -> Result<(), Stopped> {
         self.found.rules.settings.history = History::Tip;
         self.hydrate()
     }
@@ -126,7 +142,7 @@ impl Run<'_> {
     ///
     /// Where a dry branch has several commits to hydrate, all but the first plan rest on what is only presumed: that the
     /// commits before it hydrate, and that their renders look at what they looked at before.
-    pub fn plans(&mut self) -> Result<Vec<Plan>, Stopped> {
+    pub(crate) fn plans(&mut self) -> Result<Vec<Plan>, Stopped> {
         let heads = self.prepare()?;
         let mut plans = Vec::new();
         for head in &in_order(&heads, self)? {
@@ -144,7 +160,7 @@ impl Run<'_> {
     }
 
     /// Opens all environment branches, and finds out what is wrong before anything is rendered.
-    pub fn survey(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn survey(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
         for head in &in_order(&heads, self)? {
             ByEverything::open(None, self, head, &heads)?.warn_of_departures(self);
@@ -157,7 +173,7 @@ impl Run<'_> {
     }
 
     /// The dry branches to hydrate, with what has to be found out before.
-    fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
+    pub(crate) fn prepare(&mut self) -> Result<Vec<DryHead>, Stopped> {
         self.found.check_settings_ref()?;
         let heads = self.readable_heads();
         learn(self, &heads)?;
@@ -176,6 +192,11 @@ impl Run<'_> {
             }
             self.expect_moves()?;
             let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
+            if self.starts_at_base {
+                // Whose the paths of Applications were that come or go, only a look at everything tells.
+                planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
+                self.looked_at.extend(plan.work().map(|work| work.application.clone()));
+            }
             let rendered = self.render(plan)?;
             planner.check(&rendered, self)?;
             self.commit(&rendered)?;
@@ -185,19 +206,19 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
+    pub(crate) fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
         let files = self.files(plan.tree);
         Ok(render(plan, &files, &self.found, &self.memory, &self.urgent_since)?)
     }
 
-    fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
+    pub(crate) fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
         let commits = Commits::of(rendered, &self.found, &self.branches)?;
         self.take(commits);
         Ok(())
     }
 
     /// Hydrates one dry commit onto a branch as it once was; only the buffer knows.
-    pub fn replay(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+    pub(crate) fn replay(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
         let head = DryHead { branch: branch.dry_branch.clone(), tip: dry };
         let name = branch.name.clone();
         self.branches.insert(name.clone(), branch);
@@ -227,12 +248,12 @@ impl Run<'_> {
     }
 
     /// The refs that shall move.
-    pub fn moves(&mut self) -> Result<Moves, Stopped> {
+    pub(crate) fn moves(&mut self) -> Result<Moves, Stopped> {
         Ok(Moves::of(&self.found, &mut self.ledger, &self.branches, self.learnt)?)
     }
 
     /// Moves the refs and tells what became of the branches.
-    pub fn finish(mut self) -> Result<Report, Stopped> {
+    pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
         let moves = self.moves()?;
         // Packing takes memory of its own, and nobody asks for what was read any more.
         let trees = std::mem::take(&mut self.trees);
@@ -249,7 +270,7 @@ impl Run<'_> {
     }
 
     /// Notes what the run did beside hydrating.
-    pub fn note_changes(&mut self) {
+    pub(crate) fn note_changes(&mut self) {
         let found = &self.found;
         let starts_records = !found.has_records() && self.ledger.faults.allows(RECORDS_REF);
         let older = found.records.iter().count();
@@ -269,6 +290,8 @@ impl Run<'_> {
             let (id, staging) = (id.to_hex_with_len(7), staging.join(", "));
             self.report.notes.push(format!("{sync} is new at {id} and empty, until {staging} is promoted to it"));
         }
+        let rewound = self.rewound();
+        self.report.notes.extend(rewound);
         let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
         for branch in self.branches.values() {
             if let Some(before) = branch.engine_before() {
@@ -281,6 +304,35 @@ impl Run<'_> {
                 "engine revision {ENGINE_REVISION} renders what changes from now on, in place of {before}: {branches}"
             ));
         }
+    }
+}
+
+impl Run<'_> {
+    /// A note of each dry branch that no longer has what branches were hydrated from: they go where it went.
+    fn rewound(&self) -> Vec<String> {
+        let repository = self.found.setup.repository;
+        let mut followed: BTreeMap<(&BranchName, ObjectId, ObjectId), Vec<&str>> = BTreeMap::new();
+        for branch in self.branches.values().filter(|branch| branch.is_hydrated() && branch.renamed_from.is_none()) {
+            if let Some(before) = branch.dry_before().filter(|before| *before != branch.dry_tip)
+                && branch.dry == Some(branch.dry_tip)
+            {
+                followed.entry((&branch.dry_branch, before, branch.dry_tip)).or_default().push(branch.name.as_str());
+            }
+        }
+        let is_gone = |before: ObjectId, tip: ObjectId| {
+            let is_on_line = repository.first_parents(before, tip, BACKLOG_MAX).is_ok_and(|line| line.is_some());
+            !is_on_line && repository.has(before) && !repository.is_ancestor(before, tip)
+        };
+        let followed = followed.into_iter().filter(|((_, before, tip), _)| is_gone(*before, *tip));
+        let note = |((dry_branch, before, tip), names): ((&BranchName, ObjectId, ObjectId), Vec<&str>)| {
+            let (before, tip) = (before.to_hex_with_len(7), tip.to_hex_with_len(7));
+            let named = names.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join(", ");
+            let more = names.len().saturating_sub(NAMES_MAX);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let verb = if names.len() == 1 { "shows" } else { "show" };
+            format!("{dry_branch} no longer has {before}: {named}{more} now {verb} {tip}")
+        };
+        followed.map(note).collect()
     }
 }
 

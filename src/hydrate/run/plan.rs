@@ -23,7 +23,7 @@ use crate::plan::Removal;
 
 /// One dry commit, and for each environment branch that lacks it what is done there.
 #[derive(Debug, Clone)]
-pub struct Stage<W> {
+pub(crate) struct Stage<W> {
     /// The dry branch, and its tip.
     pub head: DryHead,
     /// The dry commit.
@@ -37,14 +37,14 @@ pub struct Stage<W> {
 }
 
 /// What is to be done.
-pub type Plan = Stage<Work>;
+pub(crate) type Plan = Stage<Work>;
 
 /// The same, rendered.
-pub type Rendered = Stage<Done>;
+pub(super) type Rendered = Stage<Done>;
 
 /// What is done on one branch.
 #[derive(Debug, Clone)]
-pub enum Step<W> {
+pub(crate) enum Step<W> {
     /// It is hydrated, unless an Application does not render.
     Hydrate(Hydration<W>),
     /// It stays where it is, and no render can change that.
@@ -53,7 +53,7 @@ pub enum Step<W> {
 
 /// What a branch is hydrated with.
 #[derive(Debug, Clone)]
-pub struct Hydration<W> {
+pub(crate) struct Hydration<W> {
     /// The repository, as the metadata names it.
     pub repo_url: String,
     /// The Applications that may be other than what is on the branch; all of them after a look at everything.
@@ -75,7 +75,7 @@ pub struct Hydration<W> {
 
 /// Why a branch is not hydrated from a dry commit.
 #[derive(Debug, Clone)]
-pub enum Failing {
+pub(crate) enum Failing {
     /// Something is wrong with its Applications, found before they are rendered or after.
     Mistakes(Vec<Diagnostic>),
     /// It would write where another dry branch does, as long as that one does: nothing that the dry commit alone tells, so it
@@ -91,7 +91,7 @@ pub enum Failing {
 
 /// One Application, and what there is to do for it.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub(crate) struct Work {
     /// The Application.
     pub application: Arc<Application>,
     /// What to do.
@@ -100,7 +100,7 @@ pub struct Work {
 
 /// What there is to do for an Application.
 #[derive(Debug, Clone)]
-pub enum Task {
+pub(crate) enum Task {
     /// It is rendered.
     Render(Why),
     /// An earlier render would give the same again, and its manifest is on the branch.
@@ -134,7 +134,7 @@ pub enum Why {
 
 /// One Application, and what it renders to.
 #[derive(Debug, Clone)]
-pub struct Done {
+pub(crate) struct Done {
     /// The Application.
     pub application: Arc<Application>,
     /// Its manifests, or why it has none.
@@ -143,7 +143,7 @@ pub struct Done {
 
 impl<W> Stage<W> {
     /// The branches that are hydrated, unless an Application does not render.
-    pub fn hydrations(&self) -> impl Iterator<Item = (&BranchName, &Hydration<W>)> {
+    pub(crate) fn hydrations(&self) -> impl Iterator<Item = (&BranchName, &Hydration<W>)> {
         self.branches.iter().filter_map(|(name, step)| match step {
             Step::Hydrate(hydration) => Some((name, hydration)),
             Step::Fail(_) => None,
@@ -151,12 +151,12 @@ impl<W> Stage<W> {
     }
 
     /// All that is to be done, or is done: in the order of [`Stage::map`].
-    pub fn work(&self) -> impl Iterator<Item = &W> {
+    pub(crate) fn work(&self) -> impl Iterator<Item = &W> {
         self.hydrations().flat_map(|(_, hydration)| &hydration.work).chain(&self.beside)
     }
 
     /// The same commit and branches with other work.
-    pub fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
+    pub(crate) fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
         let Self { head, dry, tree, branches, beside } = self;
         let branches: BTreeMap<_, _> = branches
             .into_iter()
@@ -189,7 +189,7 @@ impl<W> Stage<W> {
 
 impl<W> Hydration<W> {
     /// One with nothing but work.
-    pub fn of(repo_url: String, work: Vec<W>, untouched: usize) -> Self {
+    pub(crate) fn of(repo_url: String, work: Vec<W>, untouched: usize) -> Self {
         Self {
             repo_url,
             work,
@@ -205,7 +205,7 @@ impl<W> Hydration<W> {
 
 impl<W> Hydration<W> {
     /// What stays as it is.
-    pub fn leaving(&self) -> &Leaving {
+    pub(crate) fn leaving(&self) -> &Leaving {
         static NOTHING: Leaving = Leaving::NOTHING;
         self.leaving.as_deref().unwrap_or(&NOTHING)
     }
@@ -213,24 +213,24 @@ impl<W> Hydration<W> {
 
 impl Hydration<Done> {
     /// The Applications that did not render.
-    pub fn failed(&self) -> impl Iterator<Item = &FailedRender> {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = &FailedRender> {
         self.work.iter().filter_map(|done| done.result.as_ref().err())
     }
 
     /// The others, with what they render to.
-    pub fn outputs(&self) -> impl Iterator<Item = (&Application, &Output)> {
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = (&Application, &Output)> {
         self.work.iter().filter_map(|done| Some((&*done.application, done.result.as_ref().ok()?)))
     }
 }
 
 impl Failing {
     /// Nothing can be put on the branch as it is: no fault of the dry commit, so it is not recorded as one.
-    pub fn unfit(why: Diagnostic) -> Self {
+    pub(crate) fn unfit(why: Diagnostic) -> Self {
         Self::Renders(FailedBranch { limits: vec![why], ..FailedBranch::default() })
     }
 
     /// What is said of it.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
             Self::Mistakes(diagnostics) | Self::Recorded(diagnostics) => diagnostics.clone(),
             Self::Taken(mistake) => vec![mistake.clone()],

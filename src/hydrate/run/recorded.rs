@@ -9,7 +9,10 @@ use crate::hydrate::rules::Rules;
 use crate::metadata::Time;
 
 /// Records branches, each with its tip, which were recognized as hydration's. The caller holds the repository's lock.
-pub fn record_branches(repository: &Repository, branches: &[(&BranchName, ObjectId)]) -> Result<(), HydrateError> {
+pub(crate) fn record_branches(
+    repository: &Repository,
+    branches: &[(&BranchName, ObjectId)],
+) -> Result<(), HydrateError> {
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let old = refs.get(RECORDS_REF);

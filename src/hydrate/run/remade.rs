@@ -16,7 +16,7 @@ use crate::plan::{Again, Expanded, FoundSet, Lists, Makers, expand_again, render
 use crate::view::{Reads, Seen, TreeFiles, View};
 
 /// A dry tree whose makers are expanded again, each by itself.
-pub struct Remaking<'r> {
+pub(super) struct Remaking<'r> {
     pub state: &'r mut State,
     pub touched: &'r mut Touched,
     /// The dry tree that the state describes.
@@ -61,7 +61,7 @@ impl Remaking<'_> {
     /// Expands what the records `differing` are of, and the Applications of `written` and of what is touched that make others.
     ///
     /// Errors: more is to be looked at than these makers.
-    pub fn expand(&mut self, differing: Vec<Record>, written: Vec<Application>) -> Result<(), Stopped> {
+    pub(super) fn expand(&mut self, differing: Vec<Record>, written: Vec<Application>) -> Result<(), Stopped> {
         if self.found.rules.makes != Some(true) {
             return if differing.is_empty() { Ok(()) } else { Err(Stopped::Unknown) };
         }

@@ -16,7 +16,7 @@ use crate::view::{TreeFiles, View};
 /// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
 ///
 /// Applications that differ from what one of the trees `urgent_since` has are rendered first. Errors: the world failed.
-pub fn render(
+pub(super) fn render(
     plan: Plan,
     files: &TreeFiles<'_>,
     found: &Snapshot<'_>,

@@ -80,7 +80,7 @@ struct Checked {
 ///
 /// The caller holds the repository's lock. `now` is the time in seconds since 1970. Errors: the world failed, or, inside,
 /// everything that is wrong with the request, or why the branch is frozen.
-pub fn commit(
+pub(crate) fn commit(
     repository: &Repository,
     renderers: &Renderers,
     request: &CommitRequest,

@@ -17,7 +17,7 @@ use crate::path::RepoPath;
 
 /// The dry branches in the order in which they are hydrated: one that asks for a directory of a branch that it shares comes
 /// after the one that has it, which may give it up now.
-pub fn in_order(heads: &[DryHead], run: &mut Run<'_>) -> Result<Vec<DryHead>, Stopped> {
+pub(super) fn in_order(heads: &[DryHead], run: &mut Run<'_>) -> Result<Vec<DryHead>, Stopped> {
     let mut left = Vec::new();
     for head in heads {
         let (had, asked) = if heads.len() > 1 { changes(head, run, heads)? } else { Default::default() };
@@ -58,7 +58,7 @@ fn changes(head: &DryHead, run: &mut Run<'_>, heads: &[DryHead]) -> Result<(Dire
 }
 
 /// An Application in a directory of a shared branch that another dry branch writes: the one that was there first has it.
-pub fn taken_path(
+pub(super) fn taken_path(
     name: &BranchName,
     tree: &DryTree,
     run: &mut Run<'_>,
@@ -92,7 +92,7 @@ pub fn taken_path(
 /// An Application that comes to a directory of a shared branch that hydration made from another dry branch, which the settings
 /// still name. What is on the branch tells: so each dry commit of a backlog is judged, and judged the same when `verify`
 /// hydrates it again.
-pub fn path_of_another(
+pub(super) fn path_of_another(
     name: &BranchName,
     tree: &DryTree,
     former: &Former,

@@ -30,7 +30,7 @@ const TREES_MAX: usize = 8;
 
 /// Whether an Application that names another branch now has moved there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Moved {
+pub(crate) enum Moved {
     /// Where the other branch is a dry one and its tip has the Application.
     #[default]
     Judged,
@@ -41,7 +41,7 @@ pub enum Moved {
 }
 
 /// One try at hydrating.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// The repository as it was.
     pub found: Snapshot<'a>,
     /// Notes and failures, as they shall be.
@@ -66,23 +66,27 @@ pub struct Run<'a> {
     pub start: Start<'a>,
     /// Whether nothing of it is written but what it rendered, for the next preview.
     pub is_preview: bool,
+    /// Whether a preview goes by what differs from the dry commit that the branches show, and by nothing else.
+    pub starts_at_base: bool,
+    /// The Applications that it then looked at: no manifest of another one changes.
+    pub looked_at: Vec<Arc<Application>>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
 }
 
 impl<'a> Run<'a> {
     /// Reads what the repository says now.
-    pub fn new(setup: &'a Setup<'a>) -> Result<Self, HydrateError> {
+    pub(crate) fn new(setup: &'a Setup<'a>) -> Result<Self, HydrateError> {
         Self::over(setup, ObjectBuffer::new(setup.repository))
     }
 
     /// The same with a buffer that may hold objects of another run already.
-    pub fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, HydrateError> {
+    pub(crate) fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, HydrateError> {
         Ok(Self::begin(Snapshot::read(setup, buffer)?))
     }
 
     /// The same of refs that were read already.
-    pub fn of(setup: &'a Setup<'a>, refs: Refs) -> Result<Self, HydrateError> {
+    pub(crate) fn of(setup: &'a Setup<'a>, refs: Refs) -> Result<Self, HydrateError> {
         Ok(Self::begin(Snapshot::of(setup, refs, ObjectBuffer::new(setup.repository))?))
     }
 
@@ -100,12 +104,14 @@ impl<'a> Run<'a> {
             urgent_since: Vec::new(),
             start: Start::Never,
             is_preview: false,
+            starts_at_base: false,
+            looked_at: Vec::new(),
             moved: Moved::default(),
         }
     }
 
     /// The same with what earlier runs and tries found out.
-    pub fn recalling(mut self, attempt: &Attempt) -> Self {
+    pub(crate) fn recalling(mut self, attempt: &Attempt) -> Self {
         self.trees.limits = attempt.limits.clone();
         let memory = Memory::new(self.found.setup.repository, attempt);
         if attempt.retry {
@@ -115,24 +121,34 @@ impl<'a> Run<'a> {
     }
 
     /// What the repository knows of an environment branch that is hydrated from `head`.
-    pub fn open(&mut self, name: &BranchName, sync: &BranchName, head: &DryHead) -> Result<Branch, HydrateError> {
+    pub(crate) fn open(
+        &mut self,
+        name: &BranchName,
+        sync: &BranchName,
+        head: &DryHead,
+    ) -> Result<Branch, HydrateError> {
         Branch::open(name, sync, head, &self.found, &mut self.ledger.notes)
     }
 
     /// The Applications of a dry commit, taken for one of the dry branch `head`.
-    pub fn tree(&mut self, dry: ObjectId, head: &DryHead, heads: &[DryHead]) -> Result<Rc<DryTree>, HydrateError> {
+    pub(crate) fn tree(
+        &mut self,
+        dry: ObjectId,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Rc<DryTree>, HydrateError> {
         self.trees.read(dry, head, heads, &self.found)
     }
 
     /// The files of a dry tree.
-    pub fn files(&mut self, tree: ObjectId) -> Rc<TreeFiles<'a>> {
+    pub(crate) fn files(&mut self, tree: ObjectId) -> Rc<TreeFiles<'a>> {
         self.trees.files(tree, self.found.setup.repository)
     }
 
     /// What fed a branch when it was hydrated from `dry`; none when that is not here.
     ///
     /// What stayed behind since is told by the newest commit of the branch.
-    pub fn former(
+    pub(crate) fn former(
         &mut self,
         name: &BranchName,
         dry: Option<ObjectId>,
@@ -149,7 +165,7 @@ impl<'a> Run<'a> {
     }
 
     /// The same of a branch that was hydrated with `settings`, and on which `behind` had stayed.
-    pub fn fed_by(
+    pub(crate) fn fed_by(
         &mut self,
         (name, settings, behind): (&BranchName, Option<ObjectId>, &[Behind]),
         dry: Option<ObjectId>,
@@ -202,7 +218,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes on with other settings.
-    pub fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
+    pub(crate) fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
         self.found.rules = Rules::at(id, &self.found.buffer)?;
         self.former.clear();
         self.trees.clear();
@@ -210,7 +226,7 @@ impl<'a> Run<'a> {
     }
 
     /// Forgets what was made and found, so that a long history takes no more memory than a short one.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.found.buffer.clear();
         self.forget_failures();
         if self.trees.len() > TREES_MAX {
@@ -219,17 +235,17 @@ impl<'a> Run<'a> {
     }
 
     /// Forgets which dry commits did not hydrate.
-    pub fn forget_failures(&mut self) {
+    pub(crate) fn forget_failures(&mut self) {
         self.ledger.failures = Failures::default();
     }
 
     /// Refs will move: git starts while the rest is found out.
-    pub fn expect_moves(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn expect_moves(&mut self) -> Result<(), Stopped> {
         Ok(self.start.begin(self.found.setup.repository)?)
     }
 
     /// Takes over what became of the branches by a dry commit.
-    pub fn take(&mut self, commits: Commits) {
+    pub(crate) fn take(&mut self, commits: Commits) {
         let Commits { head, dry, branches, warnings } = commits;
         for (name, becomes) in branches {
             let Some(branch) = self.branches.get_mut(&name) else { continue };
@@ -255,7 +271,7 @@ impl<'a> Run<'a> {
     /// Notes that a branch is not hydrated from a dry commit.
     ///
     /// Limits are not recorded in the repository: on another machine, or on another day, it may go well.
-    pub fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, failing: Failing) {
+    pub(crate) fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, failing: Failing) {
         let Some(branch) = self.branches.get_mut(name) else { return };
         let settings = self.found.rules.id;
         let diagnostics = failing.diagnostics();

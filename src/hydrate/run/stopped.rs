@@ -5,7 +5,7 @@ use crate::git::TransactionError;
 use crate::hydrate::error::HydrateError;
 
 /// Why a try ended without its result.
-pub enum Stopped {
+pub(crate) enum Stopped {
     /// Somebody else moved one of the refs: try again.
     Raced(String),
     /// The cache does not know what this run needs: try again without it.
@@ -16,7 +16,7 @@ pub enum Stopped {
 
 impl Stopped {
     /// What to tell of it when there is no other try.
-    pub fn into_error(self) -> HydrateError {
+    pub(crate) fn into_error(self) -> HydrateError {
         match self {
             Stopped::Raced(why) => HydrateError::Raced(why),
             Stopped::Unknown => HydrateError::Cache(cache::Unusable),

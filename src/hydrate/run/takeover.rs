@@ -13,7 +13,7 @@ const SHOWN_MAX: usize = 5;
 
 /// The files of a tree that no Application makes: Argo CD may deploy them, and hydration leaves them alone. `paths` are
 /// those that Applications write.
-pub fn left_alone(
+pub(crate) fn left_alone(
     tree: ObjectId,
     paths: &BTreeSet<&RepoPath>,
     buffer: &ObjectBuffer<'_>,
@@ -29,7 +29,7 @@ pub fn left_alone(
 }
 
 /// What to tell an admin of them; none where there are none.
-pub fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnostic> {
+pub(super) fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnostic> {
     let named = files.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = files.len().saturating_sub(SHOWN_MAX);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };

@@ -12,7 +12,7 @@ use crate::cache::{About, Record, State};
 
 /// Applications that may render to something else, and those that are no more what they were.
 #[derive(Debug, Default)]
-pub struct Touched {
+pub(super) struct Touched {
     /// What is to be rendered, and why.
     pub work: BTreeMap<Identity, (Arc<Application>, Why)>,
     /// Those of them that were not there, or wrote elsewhere.
@@ -25,22 +25,22 @@ pub struct Touched {
 
 impl Touched {
     /// Whether it is known already that an Application is to be rendered, or is gone.
-    pub fn has(&self, identity: &Identity) -> bool {
+    pub(super) fn has(&self, identity: &Identity) -> bool {
         self.work.contains_key(identity) || self.gone.contains_key(identity)
     }
 
     /// The Applications that were not there, or wrote elsewhere.
-    pub fn coming(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(super) fn coming(&self) -> impl Iterator<Item = &Arc<Application>> {
         self.coming.iter().filter_map(|identity| self.work.get(identity)).map(|(application, _)| application)
     }
 
     /// What was taken in since this was asked last.
-    pub fn take_fresh(&mut self) -> Vec<Identity> {
+    pub(super) fn take_fresh(&mut self) -> Vec<Identity> {
         std::mem::take(&mut self.fresh)
     }
 
     /// Notes that an Application has to be rendered.
-    pub fn render(&mut self, application: Application, why: Why) {
+    pub(super) fn render(&mut self, application: Application, why: Why) {
         let identity = (application.file.clone(), application.index);
         self.fresh.push(identity.clone());
         self.work.insert(identity, (Arc::new(application), why));
@@ -50,7 +50,7 @@ impl Touched {
     ///
     /// Errors: it is paused, of a branch that stays behind, its objects go to another cluster, or it is elsewhere and makes
     /// others.
-    pub fn compare(
+    pub(super) fn compare(
         &mut self,
         application: Application,
         record: Option<Record>,
@@ -94,7 +94,7 @@ impl Touched {
     }
 
     /// Notes that the Application of a record is gone. Errors: it is of a branch that stays behind.
-    pub fn leave(&mut self, record: Record, state: &State) -> Result<(), Stopped> {
+    pub(super) fn leave(&mut self, record: Record, state: &State) -> Result<(), Stopped> {
         check_not_stuck(state, record.branch.as_str())?;
         let identity = (record.file.clone(), record.index);
         self.work.remove(&identity);
@@ -104,7 +104,7 @@ impl Touched {
     }
 
     /// Whether an Application went from one branch to another.
-    pub fn has_moved(&self) -> bool {
+    pub(super) fn has_moved(&self) -> bool {
         let gone = self.gone.values().map(|record| (&record.name, (&record.namespace, &record.branch)));
         let gone: BTreeMap<_, _> = gone.collect();
         self.coming().any(|application| {
@@ -114,7 +114,7 @@ impl Touched {
     }
 
     /// Whether one of those that are gone made Applications, as far as the state knows.
-    pub fn lacks_maker(&self, state: &State) -> Result<bool, Stopped> {
+    pub(super) fn lacks_maker(&self, state: &State) -> Result<bool, Stopped> {
         for (identity, record) in &self.gone {
             let ordinal = ordinal_of(record).ok_or(Stopped::Unknown)?;
             let now = self.work.get(identity).map(|(application, _)| Parent::of(application).ordinal());
@@ -126,7 +126,7 @@ impl Touched {
     }
 
     /// Errors: something of it is of a branch that stays behind.
-    pub fn check_not_stuck(&self, state: &State) -> Result<(), Stopped> {
+    pub(super) fn check_not_stuck(&self, state: &State) -> Result<(), Stopped> {
         let branches = self.work.values().map(|(application, _)| application.environment_branch());
         let mut branches = branches.chain(self.gone.values().map(|record| &record.branch));
         branches.try_for_each(|branch: &BranchName| check_not_stuck(state, branch.as_str()))
@@ -134,7 +134,7 @@ impl Touched {
 }
 
 /// Errors: the branch stays behind already.
-pub fn check_not_stuck(state: &State, branch: &str) -> Result<(), Stopped> {
+pub(super) fn check_not_stuck(state: &State, branch: &str) -> Result<(), Stopped> {
     match state.head.stuck.iter().any(|stuck| stuck.name == branch) {
         true => Err(Stopped::Unknown),
         false => Ok(()),

@@ -24,7 +24,7 @@ use crate::plan::{Renders as _, Unanswered};
 use crate::view::TreeFiles;
 
 /// Why it is not known that what a branch has of such parents is made no more; none when it is.
-pub fn unproven(
+pub(super) fn unproven(
     branch: &BranchName,
     tree: &DryTree,
     former: &Former,

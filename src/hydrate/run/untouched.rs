@@ -14,7 +14,7 @@ use crate::path::RepoPath;
 use crate::view::{TreeFiles, View};
 
 /// What tells whether an Application was touched since its branch was hydrated last.
-pub struct Untouched<'u> {
+pub(super) struct Untouched<'u> {
     repository: &'u Repository,
     /// The Applications of the branch at that dry commit, and its tree; none when all of them count as touched.
     before: Option<(Vec<&'u Application>, ObjectId)>,
@@ -24,7 +24,7 @@ pub struct Untouched<'u> {
 impl<'u> Untouched<'u> {
     /// `before` is the dry commit that the branch was hydrated from, where what is on the branch is just what was made of
     /// it with the same settings; without it all Applications count as touched.
-    pub fn since(before: Option<&'u DryTree>, branch: &'u BranchName, repository: &'u Repository) -> Self {
+    pub(super) fn since(before: Option<&'u DryTree>, branch: &'u BranchName, repository: &'u Repository) -> Self {
         let applications =
             |before: &'u DryTree| before.applications(branch).map(|application| &**application).collect();
         let before = before.map(|before| (applications(before), before.tree));
@@ -32,7 +32,7 @@ impl<'u> Untouched<'u> {
     }
 
     /// Whether the Application of a path is the same as before, and so is everything that its render looked at.
-    pub fn is(&self, path: &PathOutput<'_>) -> bool {
+    pub(super) fn is(&self, path: &PathOutput<'_>) -> bool {
         let (Some((applications, tree)), Some(application)) = (&self.before, path.application) else { return false };
         let by_path = self.by_path.get_or_init(|| applications.iter().map(|one| (&one.sync_path, *one)).collect());
         let Some(before) = by_path.get(path.dir) else { return false };

@@ -15,7 +15,7 @@ use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
 
-pub use request::{ChartRequest, RenderChart, ValuesFile};
+pub(crate) use request::{ChartRequest, RenderChart, ValuesFile};
 
 /// A chart that is ready to be rendered.
 #[derive(Debug)]

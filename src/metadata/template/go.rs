@@ -27,14 +27,14 @@ pub(in crate::metadata) struct Go {
 
 impl Go {
     /// Compiles the text of the settings file `name`.
-    pub fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
         let template = Self { name, text: text.to_owned() };
         template.parse()?;
         Ok(template)
     }
 
     /// The text that the template makes of `dot`.
-    pub fn render(&self, dot: Value) -> Result<String, Diagnostic> {
+    pub(crate) fn render(&self, dot: Value) -> Result<String, Diagnostic> {
         let mut set = Set::new(self.name);
         set.put(&self.parse()?);
         let limits = Limits { steps: STEPS_MAX, bytes: BYTES_MAX, depth: DEPTH_MAX };

@@ -26,14 +26,14 @@ pub(in crate::metadata) struct Jinja {
 
 impl Jinja {
     /// Compiles the text of the settings file `name`.
-    pub fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn new(name: &'static str, text: &str) -> Result<Self, Diagnostic> {
         let compiled = Self { template: OnceLock::new(), name, text: text.to_owned().into() };
         compiled.template()?;
         Ok(compiled)
     }
 
     /// The same of a text of ours, which is compiled when it is needed first: most pushes need none.
-    pub fn of_ours(name: &'static str, text: &'static str) -> Self {
+    pub(crate) fn of_ours(name: &'static str, text: &'static str) -> Self {
         Self { template: OnceLock::new(), name, text: text.into() }
     }
 
@@ -44,7 +44,7 @@ impl Jinja {
     }
 
     /// The text that the template makes of `values`, which is an object.
-    pub fn render(&self, values: &Json) -> Result<String, Diagnostic> {
+    pub(crate) fn render(&self, values: &Json) -> Result<String, Diagnostic> {
         self.template()?.render(value(values)).map_err(|error| diagnostic(self.name, &self.text, &error))
     }
 }

@@ -24,7 +24,7 @@ use crate::path::RepoPath;
 use crate::view::{ContentId, Files, Reads, View};
 use crate::yaml::Value;
 
-pub use again::{Again, expand_again, render_again};
+pub(crate) use again::{Again, expand_again, render_again};
 
 /// How many expansions of one maker are kept: a run looks at two trees at a time.
 const KEPT_MAX: usize = 4;
@@ -160,7 +160,7 @@ pub struct Expanded {
 
 /// Expansions that were made, also of other dry trees.
 #[derive(Debug, Default)]
-pub struct Expansions {
+pub(super) struct Expansions {
     /// What they were made with, beside their trees.
     makers: Makers,
     kept: HashMap<Key, Vec<Arc<Expansion>>>,
@@ -205,7 +205,7 @@ impl Expansions {
     /// Adds to what was found the Applications that others make, and what lists say of clusters.
     ///
     /// Errors: a repository that cannot be read, or tools that cannot be run.
-    pub fn make(
+    pub(super) fn make(
         &mut self,
         discovered: &mut Discovered,
         files: &dyn Files,
@@ -294,18 +294,18 @@ impl Site<'_> {
 
 /// What lists of clusters say.
 #[derive(Debug)]
-pub struct Lists(Option<Arc<Clusters>>);
+pub(crate) struct Lists(Option<Arc<Clusters>>);
 
 impl Lists {
     /// Reads the lists; nothing is said where one of them cannot be read.
-    pub fn read(view: &View<'_>, lists: &[RepoPath]) -> Self {
+    pub(crate) fn read(view: &View<'_>, lists: &[RepoPath]) -> Self {
         // Only Secrets have a namespace.
         let read = || Arc::new(Clusters::of_files(view, "", std::iter::empty(), lists));
         Self((!lists.is_empty()).then(read))
     }
 
     /// An Application with what is known of its cluster.
-    pub fn known(&self, application: &Application) -> Application {
+    pub(crate) fn known(&self, application: &Application) -> Application {
         Application { cluster: self.of(application), ..application.clone() }
     }
 

@@ -38,7 +38,7 @@ pub(super) struct AskedSet {
 
 impl AskedApplication {
     /// `brings_text` is for one whose file is not in the dry tree.
-    pub fn new(application: &Application, brings_text: bool) -> Self {
+    pub(super) fn new(application: &Application, brings_text: bool) -> Self {
         Self {
             file: application.file.clone(),
             index: application.index,
@@ -74,7 +74,7 @@ impl AskedApplication {
 }
 
 impl AskedSet {
-    pub fn new(asked: &Set<'_>) -> Self {
+    pub(super) fn new(asked: &Set<'_>) -> Self {
         Self {
             file: asked.file.clone(),
             ordinal: asked.ordinal,
@@ -104,7 +104,7 @@ impl AskedSet {
 }
 
 impl Asked {
-    pub fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> Vec<u8> {
         let mut frame = Encoder::default();
         match self {
             Self::Render(application) => {
@@ -119,7 +119,7 @@ impl Asked {
         frame.0
     }
 
-    pub fn decode(frame: &[u8]) -> Option<Self> {
+    pub(super) fn decode(frame: &[u8]) -> Option<Self> {
         let mut frame = Decoder(frame);
         match frame.number()? {
             0 => AskedApplication::decode(&mut frame).map(Self::Render),

@@ -26,13 +26,13 @@ use crate::stack;
 use crate::view::{ContentId, Entry, Files, Seen};
 
 /// The first argument that `main` looks for, like that of the confining process.
-pub const ARGUMENT: &str = "__render";
+pub(crate) const ARGUMENT: &str = "__render";
 
 /// How many bytes of files are kept: those of a chart are asked for again by each Application of it.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
 /// Takes the arguments after `__render`: the process that must be alive for this one to be. Only we write them.
-pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let parent = arguments.next().and_then(|id| id.into_string().ok()?.parse::<i32>().ok());
     end_with_parent();
     // Whoever started us may be gone by now.

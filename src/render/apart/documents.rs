@@ -19,7 +19,7 @@ pub(super) struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<application
 
 impl Documents {
     /// Renders an Application, or expands a set.
-    pub fn answer(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
+    pub(super) fn answer(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
         let answer = match asked {
             Asked::Render(asked) => self.application(commit, asked).map(|found| rendered(commit, found.as_ref())),
             Asked::Expand(asked) => self.set(commit, asked).map(|found| expanded(commit, found.as_deref(), asked)),

@@ -70,25 +70,25 @@ pub(super) fn read(from: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> 
 }
 
 impl Connection {
-    pub fn new(to: ChildStdin, from: ChildStdout, answer_bytes_max: u64) -> Self {
+    pub(super) fn new(to: ChildStdin, from: ChildStdout, answer_bytes_max: u64) -> Self {
         Self { to, from: BufReader::new(from), bytes_max: answer_bytes_max.max(QUESTION_BYTES_MAX) }
     }
 
-    pub fn instruct(&mut self, instructions: &[u8], root: ContentId) -> io::Result<()> {
+    pub(super) fn instruct(&mut self, instructions: &[u8], root: ContentId) -> io::Result<()> {
         write(&mut self.to, instructions)?;
         write(&mut self.to, root.as_bytes())
     }
 
-    pub fn ask(&mut self, asked: &Asked) -> io::Result<()> {
+    pub(super) fn ask(&mut self, asked: &Asked) -> io::Result<()> {
         write(&mut self.to, &asked.encode())
     }
 
     /// Whether something was read already that is not heard yet.
-    pub fn has_more(&mut self) -> io::Result<bool> {
+    pub(super) fn has_more(&mut self) -> io::Result<bool> {
         Ok(!self.from.buffer().is_empty())
     }
 
-    pub fn hear(&mut self) -> io::Result<Said> {
+    pub(super) fn hear(&mut self) -> io::Result<Said> {
         if self.from.fill_buf()?.is_empty() {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -96,7 +96,7 @@ impl Connection {
         Said::decode(&frame).ok_or_else(nonsense)
     }
 
-    pub fn listed(&mut self, found: &Result<Arc<[Entry]>, String>) -> io::Result<()> {
+    pub(super) fn listed(&mut self, found: &Result<Arc<[Entry]>, String>) -> io::Result<()> {
         self.answer(found, |frame, entries| {
             frame.list(entries.iter(), |frame, entry| {
                 frame.text(&entry.name);
@@ -106,11 +106,11 @@ impl Connection {
         })
     }
 
-    pub fn read(&mut self, found: &Result<Arc<[u8]>, String>) -> io::Result<()> {
+    pub(super) fn read(&mut self, found: &Result<Arc<[u8]>, String>) -> io::Result<()> {
         self.answer(found, |frame, content| frame.0.extend_from_slice(content))
     }
 
-    pub fn sized(&mut self, found: &Result<u64, String>) -> io::Result<()> {
+    pub(super) fn sized(&mut self, found: &Result<u64, String>) -> io::Result<()> {
         self.answer(found, |frame, size| frame.number(*size))
     }
 
@@ -127,7 +127,7 @@ impl Connection {
 
 impl Said {
     /// A question about a path.
-    pub fn question(what: u8, path: &RepoPath, id: ContentId) -> Vec<u8> {
+    pub(super) fn question(what: u8, path: &RepoPath, id: ContentId) -> Vec<u8> {
         let mut frame = Encoder::default();
         frame.number(u64::from(what));
         frame.text(path.as_str());
@@ -135,7 +135,7 @@ impl Said {
         frame.0
     }
 
-    pub fn note(path: &RepoPath, seen: Seen) -> Vec<u8> {
+    pub(super) fn note(path: &RepoPath, seen: Seen) -> Vec<u8> {
         let mut frame = Encoder::default();
         frame.number(3);
         frame.text(path.as_str());
@@ -143,7 +143,7 @@ impl Said {
         frame.0
     }
 
-    pub fn done(answer: &Answer) -> Vec<u8> {
+    pub(super) fn done(answer: &Answer) -> Vec<u8> {
         let mut frame = Encoder::default();
         frame.number(4);
         answer.encode(&mut frame);

@@ -27,15 +27,17 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    pub fn encode(&self, frame: &mut Encoder) {
+    pub(super) fn encode(&self, frame: &mut Encoder) {
         match self {
-            Self::Rendered(Rendered { manifests, commands, warnings, reads: seen, variables }) => {
+            Self::Rendered(rendered) => {
+                let Rendered { manifests, commands, warnings, reads: seen, variables, is_unnamed_release } = rendered;
                 frame.number(0);
                 frame.list(manifests.iter(), |frame, manifest| value(frame, manifest.object()));
                 frame.list(commands.iter(), |frame, command| frame.text(command));
                 diagnostics(frame, warnings);
                 reads(frame, seen);
                 frame.list(variables.iter(), |frame, variable| frame.text(variable.name()));
+                frame.number(u64::from(*is_unnamed_release));
             }
             Self::Expanded(set::Answer { made, left, reads: seen, used_clusters }) => {
                 frame.number(7);
@@ -78,7 +80,7 @@ impl Answer {
         }
     }
 
-    pub fn decode(frame: &mut Decoder<'_>) -> Option<Self> {
+    pub(super) fn decode(frame: &mut Decoder<'_>) -> Option<Self> {
         let failure = match frame.number()? {
             0 => {
                 let manifests = frame.list(|frame| Manifest::new(read_value(frame)?).ok())?;
@@ -86,7 +88,15 @@ impl Answer {
                 let (warnings, reads) = (read_diagnostics(frame)?, read_reads(frame)?);
                 let variables = frame.list(|frame| Variable::of_name(&frame.text()?))?;
                 let variables: BTreeSet<Variable> = variables.into_iter().collect();
-                return Some(Self::Rendered(Rendered { manifests, commands, warnings, reads, variables }));
+                let is_unnamed_release = frame.number()? == 1;
+                return Some(Self::Rendered(Rendered {
+                    manifests,
+                    commands,
+                    warnings,
+                    reads,
+                    variables,
+                    is_unnamed_release,
+                }));
             }
             1 => Failure::Mistakes(read_diagnostics(frame)?),
             2 => Failure::World(Error::Cancelled),
@@ -139,7 +149,7 @@ fn read_diagnostics(frame: &mut Decoder<'_>) -> Option<Vec<Diagnostic>> {
     read_json(frame)
 }
 
-fn reads(frame: &mut Encoder, reads: &Reads) {
+pub(in crate::render) fn reads(frame: &mut Encoder, reads: &Reads) {
     frame.list(reads.iter(), |frame, ((path, way), seen)| {
         frame.text(path.as_str());
         frame.number(u64::from(*way));
@@ -147,7 +157,7 @@ fn reads(frame: &mut Encoder, reads: &Reads) {
     });
 }
 
-fn read_reads(frame: &mut Decoder<'_>) -> Option<Reads> {
+pub(in crate::render) fn read_reads(frame: &mut Decoder<'_>) -> Option<Reads> {
     let reads = frame.list(|frame| Some(((frame.path()?, u8::try_from(frame.number()?).ok()?), frame.seen()?)))?;
     Some(reads.into_iter().collect())
 }
@@ -222,6 +232,7 @@ mod tests {
             warnings: vec![Diagnostic::warning("odd").hint("do not")],
             reads: view.reads(),
             variables: [Variable::Revision, Variable::AppName].into(),
+            is_unnamed_release: true,
         });
         let mut frame = Encoder::default();
         answer.encode(&mut frame);

@@ -19,7 +19,7 @@ const VALUE_MAX: usize = 60;
 
 /// A field, or an image, that changes in the same way in several objects.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct CommonChange {
+pub(crate) struct CommonChange {
     /// `for: 10m → 15m`
     pub what: String,
     /// How many objects.
@@ -30,7 +30,7 @@ pub struct CommonChange {
 
 impl CommonChange {
     /// Those of at least three objects, the most frequent first.
-    pub fn all(changes: &Changes) -> Vec<Self> {
+    pub(crate) fn all(changes: &Changes) -> Vec<Self> {
         let mut found: BTreeMap<String, (usize, BTreeSet<usize>)> = BTreeMap::new();
         for (number, environment) in changes.environments.iter().enumerate() {
             for object in environment.objects().filter(|object| object.change == Change::Changed) {
@@ -50,7 +50,7 @@ impl CommonChange {
     }
 
     /// `25 objects in 3 environments`
-    pub fn where_text(&self) -> String {
+    pub(crate) fn where_text(&self) -> String {
         let environments = if self.environments == 1 { "environment" } else { "environments" };
         format!("{} objects in {} {environments}", self.objects, self.environments)
     }
@@ -103,7 +103,7 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// The objects that are shown, in their order; those that change alike together.
-    pub fn all(application: &'a ApplicationDiff, with_noise: bool) -> Vec<Self> {
+    pub(super) fn all(application: &'a ApplicationDiff, with_noise: bool) -> Vec<Self> {
         let mut entries: Vec<Self> = Vec::new();
         let mut known: BTreeMap<(bool, Vec<Row>), usize> = BTreeMap::new();
         let is_shown = |object: &&ObjectDiff| with_noise || object.restarts || !object.is_noise();
@@ -128,12 +128,12 @@ impl<'a> Entry<'a> {
     }
 
     /// What becomes of the Pods.
-    pub fn restarts_text(&self) -> &'static str {
+    pub(super) fn restarts_text(&self) -> &'static str {
         if self.objects.len() == 1 { "restarts its Pods" } else { "restart their Pods" }
     }
 
     /// `Deployment shop/web`; `3 Deployments shop/api, shop/jobs, shop/web`; `2 objects: Service shop/web, Ingress shop/web`.
-    pub fn names(&self) -> String {
+    pub(super) fn names(&self) -> String {
         match &self.objects[..] {
             [object] => object.object.to_string(),
             objects => {
@@ -164,7 +164,7 @@ pub(super) struct Likeness {
 
 impl Likeness {
     /// That of an environment; none for one where more must be said than what becomes of its objects.
-    pub fn of(environment: &EnvironmentDiff, with_noise: bool) -> Option<Self> {
+    pub(super) fn of(environment: &EnvironmentDiff, with_noise: bool) -> Option<Self> {
         let is_plain =
             |application: &ApplicationDiff| application.unreadable.is_none() && application.origin().is_none();
         let is_told = environment.applications.is_empty() || environment.like.is_some();
@@ -202,7 +202,7 @@ impl Likeness {
     }
 
     /// The same of an environment of another name.
-    pub fn renamed(&self, words: &Words) -> Self {
+    pub(super) fn renamed(&self, words: &Words) -> Self {
         let of_application = |(head, objects): &(String, Vec<String>)| {
             (words.replaced(head), objects.iter().map(|object| words.replaced(object)).collect())
         };
@@ -212,7 +212,7 @@ impl Likeness {
     }
 
     /// Whether as many Applications and objects change.
-    pub fn is_as_long_as(&self, other: &Self) -> bool {
+    pub(super) fn is_as_long_as(&self, other: &Self) -> bool {
         let lengths = |one: &Self| {
             let objects: usize = one.applications.iter().map(|(_, objects)| objects.len()).sum();
             (one.applications.len(), objects)
@@ -221,7 +221,7 @@ impl Likeness {
     }
 
     /// Whether the same objects change in the same way.
-    pub fn changes_as(&self, other: &Self) -> bool {
+    pub(super) fn changes_as(&self, other: &Self) -> bool {
         self.applications == other.applications
     }
 }

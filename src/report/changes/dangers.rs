@@ -6,7 +6,7 @@ use crate::diff::{Danger, ObjectName};
 
 /// A danger, and the objects that have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DangerGroup<'a> {
+pub(crate) struct DangerGroup<'a> {
     /// The danger.
     pub danger: &'a Danger,
     /// The objects, in their order: at least one.
@@ -45,7 +45,7 @@ impl<'a> DangerGroup<'a> {
     }
 
     /// `Deployment shop/web`; `48 Jobs`; `ConfigMap shop/web, Service shop/web`.
-    pub fn subject(&self) -> String {
+    pub(crate) fn subject(&self) -> String {
         match &self.objects[..] {
             [object] => object.to_string(),
             objects if self.is_of_one_kind() => {
@@ -56,7 +56,7 @@ impl<'a> DangerGroup<'a> {
     }
 
     /// The objects of a group that has more than one; empty where the subject names them.
-    pub fn members(&self) -> String {
+    pub(crate) fn members(&self) -> String {
         if self.objects.len() < 2 || !self.is_of_one_kind() {
             return String::new();
         }
@@ -69,7 +69,7 @@ impl<'a> DangerGroup<'a> {
     }
 
     /// What Argo CD removes, and what to do, as one sentence.
-    pub fn advice(&self) -> String {
+    pub(crate) fn advice(&self) -> String {
         let advice = self.danger.advice();
         match self.danger.pruning_text() {
             Some(pruning) => format!("{pruning}; {advice}"),

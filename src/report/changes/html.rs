@@ -146,7 +146,7 @@ struct Mistake {
 }
 
 /// The page.
-pub fn html(changes: &Changes) -> String {
+pub(crate) fn html(changes: &Changes) -> String {
     let mut templates = Templates::empty();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);

@@ -13,7 +13,7 @@ use crate::yaml::Value;
 const FORMAT: u32 = 1;
 
 /// The changes as a value that is ready to be written as JSON.
-pub fn json(changes: &Changes) -> impl Serialize {
+pub(crate) fn json(changes: &Changes) -> impl Serialize {
     Document {
         format: FORMAT,
         merge_base: changes.merge_base.as_ref(),

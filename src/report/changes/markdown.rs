@@ -25,7 +25,7 @@ const END_BYTES: usize = 400;
 
 /// The changes as GitHub's Markdown, in at most `limit` bytes: first the fields of Applications are left out, from the last
 /// ones on; where that is not enough, all but a line for each environment.
-pub fn markdown(changes: &Changes, limit: usize) -> String {
+pub(crate) fn markdown(changes: &Changes, limit: usize) -> String {
     let page = whole(changes, limit);
     if page.len() <= limit { page } else { lines(changes, limit) }
 }

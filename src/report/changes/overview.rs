@@ -8,7 +8,7 @@ use crate::diff::{Change, Image, ImageChange, Noise, ObjectDiff, Severity, Words
 
 /// What matters most of the changes of some objects.
 #[derive(Debug, Default)]
-pub struct Overview<'a> {
+pub(crate) struct Overview<'a> {
     /// How many objects are new.
     pub added: usize,
     /// How many changed in a way that is worth a look.
@@ -31,7 +31,7 @@ pub struct Overview<'a> {
 
 impl<'a> Overview<'a> {
     /// That of these objects.
-    pub fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
+    pub(crate) fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
         let mut overview = Self::default();
         let mut images: BTreeMap<String, usize> = BTreeMap::new();
         let (mut noise, mut dangers) = (Vec::new(), Vec::new());
@@ -60,12 +60,12 @@ impl<'a> Overview<'a> {
     }
 
     /// That of an environment.
-    pub fn of(environment: &'a EnvironmentDiff) -> Self {
+    pub(crate) fn of(environment: &'a EnvironmentDiff) -> Self {
         Self::new(environment.objects())
     }
 
     /// `restarts 14 workloads`; empty when none does.
-    pub fn restarts_text(&self) -> String {
+    pub(crate) fn restarts_text(&self) -> String {
         match self.restarts {
             0 => String::new(),
             1 => "restarts 1 workload".to_owned(),
@@ -74,7 +74,7 @@ impl<'a> Overview<'a> {
     }
 
     /// `1 data loss, 2 outage`: how many objects each severity concerns, the worst first; empty without any.
-    pub fn dangers_text(&self) -> String {
+    pub(crate) fn dangers_text(&self) -> String {
         let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
         for group in &self.dangers {
             *counts.entry(group.danger.severity).or_default() += group.objects.len();
@@ -88,12 +88,12 @@ impl<'a> Overview<'a> {
     }
 
     /// How many dangers there are, each object counted.
-    pub fn danger_count(&self) -> usize {
+    pub(crate) fn danger_count(&self) -> usize {
         self.dangers.iter().map(|group| group.objects.len()).sum()
     }
 
     /// `3 objects changed, 1 added`; empty when there is only generated fields.
-    pub fn counts(&self) -> String {
+    pub(crate) fn counts(&self) -> String {
         let counts =
             [(self.changed, "changed"), (self.added, "added"), (self.removed, "removed"), (self.moved, "moved")];
         let mut counts = counts.into_iter().filter(|(count, _)| *count > 0);

@@ -31,7 +31,11 @@ pub(super) struct Before<'a> {
 
 impl<'a> Repeats<'a> {
     /// The environment where the same objects changed in the same way and were shown; else this one counts as shown.
-    pub fn environment_before(&mut self, environment: &'a EnvironmentDiff, with_noise: bool) -> Option<Before<'a>> {
+    pub(super) fn environment_before(
+        &mut self,
+        environment: &'a EnvironmentDiff,
+        with_noise: bool,
+    ) -> Option<Before<'a>> {
         let likeness = Likeness::of(environment, with_noise)?;
         let branch = environment.branch.branch.as_str();
         for (earlier, other) in self.environments.iter().filter(|(earlier, _)| earlier.is_as_long_as(&likeness)) {
@@ -50,7 +54,7 @@ impl<'a> Repeats<'a> {
 
     /// The environment, or the Application of the same one, where an object of the same kind changed in the same way and
     /// was shown; else this one counts as shown.
-    pub fn before(&mut self, object: &'a ObjectDiff, rows: &[Row], here: Here<'a>) -> Option<&'a str> {
+    pub(super) fn before(&mut self, object: &'a ObjectDiff, rows: &[Row], here: Here<'a>) -> Option<&'a str> {
         if rows.len() < LINES_MIN {
             return None;
         }

@@ -8,7 +8,7 @@ use crate::yaml::{Mapping, Sequences, Value, emit_v3};
 
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// Where the lines below are: the path of a field.
     Place,
     /// It is the same before and after.
@@ -25,7 +25,7 @@ pub enum Mark {
 
 impl Mark {
     /// The sign in front of the line, as `diff -u` has it.
-    pub fn sign(self) -> char {
+    pub(crate) fn sign(self) -> char {
         match self {
             Mark::Place | Mark::Same => ' ',
             Mark::Removed => '-',
@@ -37,7 +37,7 @@ impl Mark {
 
 /// A line of a change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Row {
+pub(crate) struct Row {
     /// What it says.
     pub mark: Mark,
     /// How deep it stands, in columns.
@@ -62,7 +62,7 @@ const EQUAL_MIN: usize = 3;
 const PLACES_MAX: usize = 5;
 
 /// The lines of a change; those that are noise only when asked for, else counted. With noise everything is written out.
-pub fn rows(object: &ObjectDiff, with_noise: bool) -> Vec<Row> {
+pub(crate) fn rows(object: &ObjectDiff, with_noise: bool) -> Vec<Row> {
     let is_definition = !with_noise && object.object.kind == "CustomResourceDefinition";
     let mut rows = Rows { rows: Vec::new(), place: None, is_definition };
     object.difference.visit(&mut |path, place| match place {

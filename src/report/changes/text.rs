@@ -13,7 +13,7 @@ use crate::report::{Paint, Style, wrap};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub(crate) enum Detail {
     /// A few lines for each environment that changes.
     Environments,
     /// The Applications and objects that change.
@@ -27,7 +27,7 @@ pub enum Detail {
 
 /// Where the text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Form {
+pub(crate) struct Form {
     /// The colours.
     pub paint: Paint,
     /// Whether long lines are broken: a person looks at a terminal, and no program reads a pipe.
@@ -44,7 +44,7 @@ const COMMON_MAX: usize = 5;
 const DIAGNOSTICS_MAX: usize = 50;
 
 /// What changes in each environment; what is wrong, each mistake once, at the end.
-pub fn text(changes: &Changes, detail: Detail, form: Form) -> String {
+pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
     let paint = form.paint;
     let mut page = Text { text: String::new(), paint, form, detail, repeats: Repeats::default() };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();

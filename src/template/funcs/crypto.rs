@@ -105,6 +105,7 @@ fn derive_password(
     site: Text,
 ) -> Result<String, Failure> {
     const SCOPE: &[u8] = b"com.lyndir.masterpassword";
+    call.charge_bytes(kind.len())?;
     let Some(templates) = password_templates(&kind.to_str()) else {
         return Ok(format!("cannot find password template {}", kind.to_str()));
     };

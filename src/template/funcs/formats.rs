@@ -93,7 +93,7 @@ pub(super) fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Fail
 /// `sigs.k8s.io/yaml`'s `Marshal`: with the last line break. Takes what it makes from the budget.
 ///
 /// Fails with Go's text ([`Cause::Function`]) for what JSON lacks, and when the budget is used up.
-pub fn marshal_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
+pub(crate) fn marshal_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
     let value = encodable(call, value).map_err(|failure| match failure.cause() {
         Cause::Function(_) => failure.within("error marshaling into JSON: "),
         _ => failure,

@@ -20,7 +20,7 @@ impl Functions {
     /// Beside them `toYaml`, `fromYaml` and `fromYamlArray`, which fail where Helm's of the same names swallow an error.
     ///
     /// Reference: Sprig 3.3.0 functions.go; argo-cd `37ee0097` applicationset/utils/template_functions.go.
-    pub fn sprig() -> Self {
+    pub(crate) fn sprig() -> Self {
         let standard = Self::standard();
         let mut table = Self::new();
         for name in standard.names().filter(|name| !HELMS.contains(name)) {

@@ -14,7 +14,7 @@ use crate::template::value::Value;
 
 /// Go's `int`, as a parameter and as a result. A plain `i64` is Go's `int64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Int(pub i64);
+pub(crate) struct Int(pub i64);
 
 impl From<Int> for Value {
     fn from(value: Int) -> Self {
@@ -24,14 +24,14 @@ impl From<Int> for Value {
 
 /// Go's `uint32`, as a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Uint32(pub u32);
+pub(crate) struct Uint32(pub u32);
 
 /// All arguments behind the fixed ones: Go's `...`.
 #[derive(Debug)]
-pub struct Rest<T>(pub Vec<T>);
+pub(crate) struct Rest<T>(pub Vec<T>);
 
 /// A Rust type that represents a Go type in a signature.
-pub trait Param: Sized {
+pub(crate) trait Param: Sized {
     /// The Go type.
     const TYPE: Type;
     /// Whether it takes all that is left.
@@ -79,7 +79,7 @@ impl Param for Operand {
 
 /// Go's `io.Writer`, as a parameter: always nil.
 #[derive(Debug, Clone, Copy)]
-pub struct NoWriter;
+pub(crate) struct NoWriter;
 
 impl Param for NoWriter {
     const TYPE: Type = Type::Writer;
@@ -104,7 +104,7 @@ impl<T: Param> Param for Rest<T> {
 }
 
 /// What a function may return: a value, nothing, or a failure.
-pub trait Return {
+pub(crate) trait Return {
     /// As the engine takes it.
     fn into_result(self) -> Result<Operand, Failure>;
 }
@@ -140,7 +140,7 @@ impl Return for Result<Operand, Failure> {
 }
 
 /// The parts of a `Function` that follow from a Rust function.
-pub struct Signature {
+pub(crate) struct Signature {
     pub(super) params: Vec<Type>,
     pub(super) variadic: Option<Type>,
     pub(super) run: Arc<Run>,
@@ -157,13 +157,13 @@ impl Signature {
 }
 
 /// A Rust function or closure that templates can call. `M` only distinguishes the implementations.
-pub trait Handler<M> {
+pub(crate) trait Handler<M> {
     /// Its signature, and itself made uniform.
     fn signature(self) -> Signature;
 }
 
 /// Marks functions that take the [`Call`] first.
-pub struct WithCall;
+pub(crate) struct WithCall;
 
 macro_rules! handlers {
     ($($arg:ident)*) => {

@@ -4,7 +4,7 @@ use super::{Parts, Version, scan};
 
 /// Why a text is no range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RangeError {
+pub(crate) enum RangeError {
     /// Not a list of comparisons; holds the text, hyphen ranges written out.
     #[error("improper constraint: {}", crate::yaml::quote(.0))]
     Improper(String),
@@ -21,7 +21,7 @@ const BYTES_MAX: usize = 4096;
 
 /// A range of versions: groups of comparisons, of which all in one group have to hold.
 #[derive(Debug, Clone)]
-pub struct Range {
+pub(crate) struct Range {
     groups: Vec<Vec<Comparison>>,
 }
 
@@ -53,7 +53,7 @@ impl Range {
     /// Reads a range: comparisons with blanks or commas between, groups with `||`, `1.2 - 3.4` for both ends.
     ///
     /// Reference: semver 3.5.0 `NewConstraint`.
-    pub fn new(text: &str) -> Result<Self, RangeError> {
+    pub(crate) fn new(text: &str) -> Result<Self, RangeError> {
         if text.len() > BYTES_MAX {
             return Err(RangeError::TooLong);
         }
@@ -63,7 +63,7 @@ impl Range {
     }
 
     /// Whether a version is in the range. One with a pre-release is only in groups that name a pre-release somewhere.
-    pub fn has(&self, version: &Version) -> bool {
+    pub(crate) fn has(&self, version: &Version) -> bool {
         self.groups.iter().any(|group| {
             let takes_pre = group.iter().any(|comparison| !comparison.version.pre.is_empty());
             (version.pre.is_empty() || takes_pre) && group.iter().all(|comparison| comparison.holds(version))

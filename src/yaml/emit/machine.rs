@@ -38,7 +38,7 @@ pub(super) enum Kind<'e> {
 }
 
 impl<'e, 'a> Event<'e, 'a> {
-    pub fn new(kind: Kind<'e>) -> Self {
+    pub(super) fn new(kind: Kind<'e>) -> Self {
         Self { kind, anchor: "", tag: "", head: "", line: "", foot: "", tail: "" }
     }
 }
@@ -109,7 +109,7 @@ pub(super) struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    pub fn new(dialect: Dialect, sequences: Sequences) -> Self {
+    pub(super) fn new(dialect: Dialect, sequences: Sequences) -> Self {
         Self {
             text: String::new(),
             dialect,
@@ -133,15 +133,15 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    pub fn dialect(&self) -> Dialect {
+    pub(super) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    pub fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         self.text
     }
 
-    pub fn emit(&mut self, event: &Event<'_, 'a>) {
+    pub(super) fn emit(&mut self, event: &Event<'_, 'a>) {
         if let Kind::Scalar { value, .. } = event.kind {
             self.analysis = Analysis::of(value, self.dialect);
         }

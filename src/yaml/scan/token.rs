@@ -16,7 +16,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    pub fn mark(self) -> Mark {
+    pub(crate) fn mark(self) -> Mark {
         Mark { line: self.line.saturating_add(1), column: self.column.saturating_add(1), offset: self.offset }
     }
 }

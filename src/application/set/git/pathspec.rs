@@ -44,7 +44,7 @@ struct Magic {
 }
 
 impl Pathspec {
-    pub fn new(text: &str) -> Result<Self, Error> {
+    pub(super) fn new(text: &str) -> Result<Self, Error> {
         let (magic, rest) = match text.strip_prefix(':') {
             None => (Magic::default(), text),
             Some("") => (Magic::default(), ""),
@@ -74,17 +74,17 @@ impl Pathspec {
     }
 
     /// The directory in which everything lies that matches.
-    pub fn literal_directory(&self) -> &RepoPath {
+    pub(super) fn literal_directory(&self) -> &RepoPath {
         &self.directory
     }
 
     /// How much work [`Pathspec::matches`] is.
-    pub fn steps(&self, path: &str) -> usize {
+    pub(super) fn steps(&self, path: &str) -> usize {
         path.len().saturating_mul(self.wildcards.as_ref().map_or(1, Wildmatch::len))
     }
 
     /// Whether the path of a file matches.
-    pub fn matches(&self, path: &str) -> bool {
+    pub(super) fn matches(&self, path: &str) -> bool {
         self.matches_item(path) != self.is_exclude
     }
 

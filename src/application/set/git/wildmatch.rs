@@ -39,7 +39,7 @@ enum Token {
 }
 
 impl Wildmatch {
-    pub fn new(pattern: &str, options: Options) -> Self {
+    pub(super) fn new(pattern: &str, options: Options) -> Self {
         let mut tokens = Vec::new();
         let mut rest = pattern.as_bytes();
         let mut before: Option<u8> = None;
@@ -81,12 +81,12 @@ impl Wildmatch {
     }
 
     /// How many steps a byte of a text takes.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.tokens.len() + 1
     }
 
     /// Whether the pattern matches all of the text. Takes time in proportion to both lengths.
-    pub fn matches(&self, text: &[u8]) -> bool {
+    pub(super) fn matches(&self, text: &[u8]) -> bool {
         // Where in the text the tokens so far may end.
         let mut ends = vec![false; text.len() + 1];
         ends[0] = true;

@@ -13,7 +13,7 @@ use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, edi
 
 /// A setting to write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ProposedSetting {
+pub(crate) struct ProposedSetting {
     /// Its key.
     pub key: &'static str,
     /// Its value.
@@ -27,7 +27,7 @@ const NOWHERE: (&str, &str) = ("git-hydrate-adopt", "{{ file }}/{{ namespace | d
 
 /// The settings as they would be.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     pub files: SettingsFiles,
     pub proposed: Vec<ProposedSetting>,
 }
@@ -36,7 +36,7 @@ impl Draft {
     /// The settings that there are, and a rule for all plain Applications when one is asked for.
     ///
     /// Errors: rules that such a rule cannot replace.
-    pub fn of(tree: &Tree<'_>, rule: Option<&Rule>) -> Result<Self, HydrateError> {
+    pub(super) fn of(tree: &Tree<'_>, rule: Option<&Rule>) -> Result<Self, HydrateError> {
         let files = match tree.repository {
             Some((repository, _)) => settings_files(&repository.refs()?, &ObjectBuffer::new(repository))?.1,
             None => SettingsFiles::new(),
@@ -55,21 +55,21 @@ impl Draft {
         Ok(draft)
     }
 
-    pub fn settings(&self) -> Result<Settings, HydrateError> {
+    pub(super) fn settings(&self) -> Result<Settings, HydrateError> {
         Ok(Settings::read(&self.files)?)
     }
 
     /// Whether it is known where plain Applications go.
-    pub fn has_rules(&self) -> bool {
+    pub(super) fn has_rules(&self) -> bool {
         self.settings().is_ok_and(|settings| !settings.rules.is_empty())
     }
 
     /// How many rules of the settings there are; one after them is never written.
-    pub fn rules_count(&self) -> usize {
+    pub(crate) fn rules_count(&self) -> usize {
         self.settings().map_or(0, |settings| settings.rules.len())
     }
 
-    pub fn set(&mut self, key: &'static str, value: Value, why: String) -> Result<(), HydrateError> {
+    pub(super) fn set(&mut self, key: &'static str, value: Value, why: String) -> Result<(), HydrateError> {
         let text = self.files.get(SETTINGS_FILE).map(|text| String::from_utf8_lossy(text).into_owned());
         let text = edit::set(&text.unwrap_or_default(), key, Some(value.clone()))?;
         self.files.insert(SETTINGS_FILE.to_owned(), text.into_bytes());
@@ -79,7 +79,7 @@ impl Draft {
     }
 
     /// What the settings say, with a rule behind all others for Applications that none is for.
-    pub fn rules(&self) -> Result<Rules, HydrateError> {
+    pub(super) fn rules(&self) -> Result<Rules, HydrateError> {
         let mut rules = Rules::of(&self.files)?;
         let rest = Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles");
         rules.settings.rules.push(rest);
@@ -89,7 +89,7 @@ impl Draft {
     }
 
     /// Where something makes Applications, they are hydrated.
-    pub fn made_applications(&mut self, judged: &Judged) -> Result<(), HydrateError> {
+    pub(super) fn made_applications(&mut self, judged: &Judged) -> Result<(), HydrateError> {
         let discovered = &judged.discovered;
         let is_made = discovered.applications.iter().any(|application| application.maker.is_some());
         if self.settings()?.made_applications.is_some() || (discovered.sets.is_empty() && !is_made) {

@@ -13,7 +13,7 @@ use crate::view::{Kind, View};
 /// An input that is not here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct NeededInput {
+pub(crate) struct NeededInput {
     /// What it is, in words.
     pub input: String,
     /// Its kind: `helm`, `oci`, `git` or `file`.

@@ -14,7 +14,7 @@ use crate::yaml::Value;
 /// A template of branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BranchPattern {
+pub(crate) struct BranchPattern {
     /// The template.
     pub pattern: String,
     /// The branches that it makes, by name.

@@ -19,7 +19,7 @@ use crate::render::{self, Context, Failure, Rendered, Renderers};
 /// Why an Application does not hydrate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub(crate) enum Cause {
     /// It needs a chart, a base or a file that is not in the repository.
     Input,
     /// It uses random functions or the clock.
@@ -49,7 +49,7 @@ pub enum Cause {
 /// One Application.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AdoptedApplication {
+pub(crate) struct AdoptedApplication {
     /// Its name; empty when its document has none that can be read.
     pub name: String,
     /// The namespace that the Application itself lives in.

@@ -19,7 +19,7 @@ use crate::yaml::{self, Limits, Node};
 /// What no Application names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub struct Unnamed {
+pub(crate) struct Unnamed {
     /// The charts and kustomizations that no Application names.
     pub sources: Vec<RepoPath>,
     /// How many of them render with default values; none when they were not rendered.
@@ -32,7 +32,7 @@ pub struct Unnamed {
 /// How many things of each kind a tree has, whether hydration renders them or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Argo CD Applications, with `spec.sourceHydrator` or without.
     pub applications: usize,
     /// ApplicationSets.

@@ -37,13 +37,13 @@ pub(super) fn documents(text: &str) -> Vec<Document<'_>> {
 
 impl Document<'_> {
     /// The object; none when it is none.
-    pub fn object(&self) -> Option<Object> {
+    pub(super) fn object(&self) -> Option<Object> {
         let manifests = manifest::read(self.text.as_bytes(), Source::Output("manifest.yaml")).ok()?;
         manifests.first().map(Object::from)
     }
 
     /// The field that a line of the file belongs to, as `spec.containers[0].image`; none above the first one.
-    pub fn field(&self, number: u32) -> Option<String> {
+    pub(super) fn field(&self, number: u32) -> Option<String> {
         let root = yaml::parse_first(self.text.as_bytes(), &Limits::default()).ok().flatten()?;
         let line = (number + 1).checked_sub(self.line)?;
         let (mut node, mut path) = (&root, FieldPath::root());

@@ -4,7 +4,7 @@ use super::object::Object;
 
 /// A kind as kubectl takes it: in any case, singular or plural, short, with or without its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KindName {
+pub(crate) struct KindName {
     kind: String,
     group: Option<String>,
 }
@@ -39,7 +39,7 @@ const SHORT: [(&str, &str); 24] = [
 
 impl KindName {
     /// Reads `deployment`, `Deployments.apps` or `deploy`.
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let (kind, group) = text.split_once('.').map_or((text, None), |(kind, group)| (kind, Some(group)));
         let kind = kind.to_ascii_lowercase();
         let long = SHORT.iter().find(|(short, _)| *short == kind).map(|(_, long)| (*long).to_owned());
@@ -47,7 +47,7 @@ impl KindName {
     }
 
     /// Whether an object is of this kind.
-    pub fn matches(&self, object: &Object) -> bool {
+    pub(crate) fn matches(&self, object: &Object) -> bool {
         let kind = object.kind.to_ascii_lowercase();
         let plural = match kind.strip_suffix('y') {
             Some(stem) if !stem.ends_with(['a', 'e', 'o']) => format!("{stem}ies"),

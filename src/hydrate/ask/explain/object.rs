@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 /// An object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Object {
+pub(crate) struct Object {
     /// `apiVersion`.
     pub api_version: String,
     /// `kind`.

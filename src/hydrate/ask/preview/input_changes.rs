@@ -20,7 +20,7 @@ use crate::view::{TreeFiles, View};
 /// What becomes of one input.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InputChange {
+pub(crate) struct InputChange {
     /// `helm`, `oci`, `git` or `file`.
     pub kind: &'static str,
     /// Where it comes from.

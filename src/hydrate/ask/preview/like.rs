@@ -26,7 +26,7 @@ pub(super) struct Made<'t> {
 
 impl<'t> Made<'t> {
     /// That of a branch; none for one that there is nothing of.
-    pub fn of((name, is_new): (&'t BranchName, bool), branch: &Branch, trees: &'t DryTrees<'_>) -> Option<Self> {
+    pub(super) fn of((name, is_new): (&'t BranchName, bool), branch: &Branch, trees: &'t DryTrees<'_>) -> Option<Self> {
         let tree = branch.tip.as_ref()?.tree;
         let applications = trees.known(branch.dry_tip)?.applications(name).map(|application| &**application);
         Some(Self { name, is_new, tree, applications: applications.collect() })
@@ -119,7 +119,7 @@ pub(super) fn like(new: &Made<'_>, all: &[Made<'_>], buffer: &ObjectBuffer<'_>) 
 }
 
 /// Whether a branch is called after production: a part of its name is, as in `environments/prod-eu`.
-pub fn is_production(branch: &str) -> bool {
+pub(crate) fn is_production(branch: &str) -> bool {
     let mut words = branch.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| ["prod", "production", "prd", "live"].iter().any(|name| word.eq_ignore_ascii_case(name)))
 }

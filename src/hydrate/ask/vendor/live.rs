@@ -38,7 +38,7 @@ pub(super) enum Reads {
 
 impl Known<'_> {
     /// The warning of an Application with a source in `dir`, if it would find vendored files there.
-    pub fn application(&self, name: &str, reads: Reads, dir: &RepoPath, span: Span) -> Option<Diagnostic> {
+    pub(super) fn application(&self, name: &str, reads: Reads, dir: &RepoPath, span: Span) -> Option<Diagnostic> {
         let what = match reads {
             Reads::AllBelow if dir.is_root() => "reads all directories of the repository".to_owned(),
             Reads::AllBelow => format!("reads all directories below `{dir}`"),

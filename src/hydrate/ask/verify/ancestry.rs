@@ -11,13 +11,13 @@ use crate::metadata::Trailers;
 
 /// What is known of the commits of a repository.
 #[derive(Default)]
-pub struct Ancestry {
+pub(super) struct Ancestry {
     leads: RefCell<HashMap<ObjectId, bool>>,
 }
 
 impl Ancestry {
     /// Whether a commit is recorded, or has one among its ancestors. Each commit is read once.
-    pub fn leads_to_ours(&self, id: ObjectId, engines: &Engines, buffer: &ObjectBuffer<'_>) -> bool {
+    pub(super) fn leads_to_ours(&self, id: ObjectId, engines: &Engines, buffer: &ObjectBuffer<'_>) -> bool {
         let mut leads = self.leads.borrow_mut();
         let mut open = vec![(id, false)];
         while let Some((here, is_done)) = open.pop() {
@@ -43,7 +43,7 @@ impl Ancestry {
 
     /// The parents of a commit that are here and lead to what hydration made, as it recorded or, where it recorded none of
     /// them, as their commits say.
-    pub fn our_parents(
+    pub(super) fn our_parents(
         &self,
         commit: &Commit,
         engines: &Engines,
@@ -67,7 +67,7 @@ impl Ancestry {
     }
 
     /// The parent that a commit continues: the first that leads to what hydration made, else the first of all.
-    pub fn parent(
+    pub(super) fn parent(
         &self,
         commit: &Commit,
         engines: &Engines,
@@ -79,7 +79,7 @@ impl Ancestry {
     }
 
     /// The nearest commit of hydration from `tip` on, itself included, that is wanted.
-    pub fn nearest(
+    pub(super) fn nearest(
         &self,
         tip: &Commit,
         engines: &Engines,

@@ -7,7 +7,7 @@ use crate::metadata::ENGINE_REVISION;
 
 /// Commits of one environment branch: those on the first-parent line from `tip` to `after`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// What to call it.
     pub name: String,
     /// The newest commit.
@@ -19,7 +19,7 @@ pub struct Line {
 /// What became of one line. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub struct Verified {
+pub(crate) struct Verified {
     /// The branch, or what else the line was called.
     pub branch: String,
     /// Its newest commit.
@@ -37,7 +37,7 @@ pub struct Verified {
 /// Something wrong with one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The commit.
     pub commit: String,
     /// The dry commit that it says it was made from.
@@ -51,7 +51,7 @@ pub struct Finding {
 /// What is wrong with a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
-pub enum Fault {
+pub(crate) enum Fault {
     /// A file has other content.
     #[error("the content of {path} is not what hydration makes")]
     Content {
@@ -154,14 +154,14 @@ pub enum Fault {
 
 impl Fault {
     /// Whether it cannot be determined if anything is wrong.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         matches!(self, Fault::OtherRevision { .. } | Fault::Gone { .. })
     }
 }
 
 impl Verified {
     /// Whether every commit is what hydration makes.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.findings.is_empty()
     }
 }

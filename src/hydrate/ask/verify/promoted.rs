@@ -1,32 +1,39 @@
 //! Promotions that leave no trace in the parents of a commit: squashed ones.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::Line;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, ObjectBuffer, ObjectId};
+use crate::hydrate::files::{ATTRIBUTES, PATH_FILES};
 use crate::hydrate::standing;
 use crate::metadata::Trailers;
 use crate::settings::Settings;
 
+/// By branch, the staging branches that are promoted to it.
+pub(super) type Several = BTreeMap<String, BTreeSet<BranchName>>;
+
 /// The hydrated commits of all branches, which a promoter may have put on another one.
-pub struct Promotions {
+pub(super) struct Promotions {
     lines: Vec<Line>,
     recorded: Vec<ObjectId>,
+    /// The staging branches of those that several are promoted to whole.
+    several: Several,
     /// Each with its tree, newest first; read when the first commit of somebody else is met.
     made: OnceCell<Vec<Commit>>,
 }
 
 impl Promotions {
     /// `lines` are those of all hydrated branches; `recorded` are commits that hydration made, whichever branch has them.
-    pub fn new(lines: Vec<Line>, recorded: Vec<ObjectId>) -> Self {
-        Self { lines, recorded, made: OnceCell::new() }
+    pub(super) fn new(lines: Vec<Line>, recorded: Vec<ObjectId>, several: Several) -> Self {
+        Self { lines, recorded, several, made: OnceCell::new() }
     }
 
     /// The hydrated commit, as a line of its own, whose files `commit` holds: all of them, or on a branch that is promoted by
-    /// directory all below those of `paths`. None when there is none; then somebody else wrote them.
-    pub fn find(
+    /// directory all below those of `paths`, or on one that several staging branches are promoted to all in the directories of
+    /// `paths`. None when there is none; then somebody else wrote them.
+    pub(super) fn find(
         &self,
         settings: &Settings,
         line: &Line,
@@ -46,9 +53,18 @@ impl Promotions {
             Some(dir) => buffer.entry(tree, dir).map(|entry| entry.map(|(_, id)| id)),
         };
         let wanted = part(commit.tree)?;
+        let promotes = |made: &Commit| Line { name: String::new(), tip: made.id, after: made.parents.first().copied() };
         for made in self.made(buffer)? {
             if wanted.is_some() && part(made.tree)? == wanted {
-                return Ok(Some(Line { name: String::new(), tip: made.id, after: made.parents.first().copied() }));
+                return Ok(Some(promotes(made)));
+            }
+        }
+        let Some(staging) = self.several.get(&line.name) else { return Ok(None) };
+        let dirs: BTreeSet<&str> = paths.iter().map(|path| path.rsplit_once('/').map_or("", |(dir, _)| dir)).collect();
+        for made in self.made(buffer)? {
+            let is_staged = Trailers::read(&made.message).is_some_and(|trailers| staging.contains(&trailers.branch));
+            if is_staged && has_same_files(&dirs, made.tree, commit.tree, buffer)? {
+                return Ok(Some(promotes(made)));
             }
         }
         Ok(None)
@@ -74,4 +90,22 @@ impl Promotions {
         }
         Ok(self.made.get_or_init(|| made))
     }
+}
+
+/// Whether two trees have the same files of hydration in each of these directories.
+fn has_same_files(
+    dirs: &BTreeSet<&str>,
+    one: ObjectId,
+    other: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<bool, Error> {
+    for dir in dirs {
+        for name in PATH_FILES.iter().chain([&ATTRIBUTES]) {
+            let path = if dir.is_empty() { (*name).to_owned() } else { format!("{dir}/{name}") };
+            if buffer.entry(one, &path)? != buffer.entry(other, &path)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }

@@ -16,7 +16,7 @@ impl Branch {
     /// Decides whether hydration may write the branch at all.
     ///
     /// `applications` are those that write to it.
-    pub fn judge<'t>(
+    pub(crate) fn judge<'t>(
         &mut self,
         head: &DryHead,
         mut applications: impl Iterator<Item = &'t Application>,
@@ -112,7 +112,7 @@ impl Branch {
 
     /// Keeps the branch from being made where git cannot have it beside one of `others`, which this run makes as well: the
     /// transaction would fail, and with it every branch. Those of one dry branch were compared already.
-    pub fn give_way<'b>(
+    pub(crate) fn give_way<'b>(
         &mut self,
         others: impl Iterator<Item = &'b Branch>,
         application: Option<&Application>,
@@ -186,7 +186,12 @@ fn to_hand_over(branch: &BranchName) -> String {
 }
 
 /// An Application of the dry branch `here` names a branch that is hydrated from another one.
-pub fn written_from(name: &BranchName, owner: &BranchName, here: &BranchName, found: &Snapshot<'_>) -> Diagnostic {
+pub(crate) fn written_from(
+    name: &BranchName,
+    owner: &BranchName,
+    here: &BranchName,
+    found: &Snapshot<'_>,
+) -> Diagnostic {
     let hint = match found.tip(owner) {
         Some(_) => "give each dry branch environment branches of its own, or let them share one by the setting \
                     `activePaths`"

@@ -25,7 +25,7 @@ impl Branch {
     ///
     /// Errors: the repository, or a template of the settings; within, why it cannot be made on what is there.
     #[expect(clippy::too_many_arguments, reason = "what a branch gets comes together here")]
-    pub fn make(
+    pub(crate) fn make(
         &self,
         found: &Snapshot<'_>,
         dry: &DryCommit,
@@ -208,7 +208,7 @@ impl Branch {
 }
 
 /// Makes the empty commit that a missing sync branch starts with.
-pub fn initial(
+pub(crate) fn initial(
     buffer: &ObjectBuffer<'_>,
     rules: &Rules,
     sync: &BranchName,
@@ -239,7 +239,7 @@ fn write(
 
 /// What a branch becomes by a dry commit.
 #[derive(Debug, Default)]
-pub struct Made {
+pub(crate) struct Made {
     /// The empty commit that the sync branch starts with, when there was none.
     pub new_sync: Option<ObjectId>,
     /// The hydrated commit; none when what is on the branch is what would be made.
@@ -254,7 +254,7 @@ pub struct Made {
 
 impl Made {
     /// What is the newest commit of the branch then.
-    pub fn tip<'t>(&'t self, branch: &'t Branch) -> Option<&'t Commit> {
+    pub(crate) fn tip<'t>(&'t self, branch: &'t Branch) -> Option<&'t Commit> {
         self.commit.as_ref().or(branch.tip.as_ref())
     }
 }

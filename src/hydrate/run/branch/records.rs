@@ -15,7 +15,7 @@ use crate::settings::Settings;
 impl Branch {
     /// The records to write for what the run did: of the sync branch that it started or found, and of the branch itself.
     /// None when the recorded ones still say so.
-    pub fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
+    pub(crate) fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
         let before = self.standing.as_ref().and_then(Standing::record);
         let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
         let own = self.commits.get(self.earlier.commits..).unwrap_or_default();
@@ -28,6 +28,7 @@ impl Branch {
             dry_commit,
             others: BTreeMap::new(),
             settings: self.settings,
+            other_settings: BTreeMap::new(),
             engine: ENGINE_REVISION,
             initial: false,
             made,
@@ -35,13 +36,11 @@ impl Branch {
         };
         let own = match (before, last, self.dry) {
             (before, Some(dry_commit), _) => {
-                let mut record = new(tip.id, dry_commit, made);
-                if let Some(before) = before.filter(|_| is_shared) {
-                    record.others.clone_from(&before.others);
-                    record.others.insert(before.dry_branch.clone(), before.dry_commit);
-                    record.others.remove(&self.dry_branch);
+                let record = new(tip.id, dry_commit, made);
+                match before.filter(|_| is_shared) {
+                    Some(before) => before.clone().followed_by(record),
+                    None => record,
                 }
-                record
             }
             // What is there is what would be made.
             (None, None, Some(dry_commit)) if self.reached => new(tip.id, dry_commit, made),
@@ -66,14 +65,13 @@ impl Branch {
             (Some(before), None, Some(dry_commit))
                 if self.reached && is_shared && before.dry_commit_of(&self.dry_branch) != Some(dry_commit) =>
             {
-                let mut record = BranchRecord { settings: self.settings, made, ..before.clone() };
-                match before.dry_branch == self.dry_branch {
-                    true => record.dry_commit = dry_commit,
-                    false => drop(record.others.insert(self.dry_branch.clone(), dry_commit)),
-                }
-                record
+                let record = BranchRecord { made, ..before.clone() };
+                record.with(&self.dry_branch, Some(dry_commit), self.settings)
             }
-            (Some(before), None, _) if self.settings != before.settings => {
+            (Some(before), None, _) if is_shared && self.settings != before.settings_of(&self.dry_branch) => {
+                BranchRecord { made, ..before.clone() }.with(&self.dry_branch, None, self.settings)
+            }
+            (Some(before), None, _) if !is_shared && self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
             (Some(_) | None, None, _) => return self.earlier.records.clone(),
@@ -90,18 +88,18 @@ impl Branch {
     }
 
     /// The revision of the engine that made the branch, when it is another one than ours and ours makes commits now.
-    pub fn engine_before(&self) -> Option<u32> {
+    pub(crate) fn engine_before(&self) -> Option<u32> {
         let record = self.standing.as_ref().and_then(Standing::record)?;
         (!self.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
     }
 
     /// The revision of the engine that the record of the branch names.
-    pub fn recorded_engine(&self) -> Option<u32> {
+    pub(crate) fn recorded_engine(&self) -> Option<u32> {
         self.standing.as_ref().and_then(Standing::record).map(|record| record.engine)
     }
 
     /// The refs that move, the sync branch first.
-    pub fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
+    pub(crate) fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
         let edit = |branch: &BranchName, new: ObjectId| {
             let name = format!("{}{branch}", names.write);
             let expected = Expected::from(refs.get(&name));

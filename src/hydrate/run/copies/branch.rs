@@ -14,12 +14,12 @@ use crate::path::RepoPath;
 use crate::publish::Edits;
 
 /// The directories of copies, by kind.
-pub const APPLICATIONS: &str = "applications";
-pub const SETS: &str = "applicationsets";
+pub(super) const APPLICATIONS: &str = "applications";
+pub(super) const SETS: &str = "applicationsets";
 
 /// One copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copy {
+pub(super) struct Copy {
     /// Its `manifest.yaml`.
     pub manifest: Vec<u8>,
     /// What it leads to: one directory, or those of all Applications that a set makes.
@@ -28,7 +28,7 @@ pub struct Copy {
 
 /// What one commit does to the copies, by their directories.
 #[derive(Debug, Default)]
-pub struct Changes<'c> {
+pub(super) struct Changes<'c> {
     /// What is written, be it there already or not.
     pub written: BTreeMap<&'c RepoPath, &'c Copy>,
     /// What goes.
@@ -36,7 +36,10 @@ pub struct Changes<'c> {
 }
 
 /// The copies in a tree, by their directories, and what each leads to.
-pub fn copies(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<RepoPath, Vec<Hydrated>>, HydrateError> {
+pub(super) fn copies(
+    tree: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<BTreeMap<RepoPath, Vec<Hydrated>>, HydrateError> {
     let mut found = BTreeMap::new();
     for kind in [APPLICATIONS, SETS] {
         let Some((Mode::Directory, kinds)) = buffer.entry(tree, kind)? else { continue };
@@ -58,14 +61,14 @@ fn directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Vec<(String,
 
 /// A commit of copies.
 #[derive(Debug)]
-pub struct Made {
+pub(super) struct Made {
     pub commit: Commit,
     /// The directories of copies that changed, new ones included.
     pub changed: Vec<RepoPath>,
 }
 
 /// Makes the commit of what changes; none when nothing does. Within, why it cannot be made on what is there.
-pub fn commit(
+pub(super) fn commit(
     found: &Snapshot<'_>,
     name: &BranchName,
     tip: Option<&Commit>,

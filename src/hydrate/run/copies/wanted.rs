@@ -31,7 +31,7 @@ const OBJECTS_MAX: usize = 20_000;
 
 /// The copies that there shall be, by their directories.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub(super) struct Wanted {
     pub copies: BTreeMap<RepoPath, Copy>,
     /// Those of sets that stay as they are for now: not all that they make is hydrated alike yet.
     pub unsettled: BTreeSet<RepoPath>,
@@ -48,14 +48,14 @@ pub struct Wanted {
 impl Wanted {
     /// Whether others hold or lead to all that a copy leads to: it has another name now, or it was that of a set, or of what a
     /// set makes.
-    pub fn replaces(&self, dir: &RepoPath, leads_to: &[Hydrated]) -> bool {
+    pub(super) fn replaces(&self, dir: &RepoPath, leads_to: &[Hydrated]) -> bool {
         let is_elsewhere = |hydrated: &Hydrated| self.copies.values().any(|copy| copy.leads_to.contains(hydrated));
         self.rendered.contains(dir) || (!leads_to.is_empty() && leads_to.iter().all(is_elsewhere))
     }
 
     /// Leaves as they are those among `there` of which an earlier dry commit is deployed: which one their document is of is not
     /// told to the commit.
-    pub fn keep(&mut self, there: &BTreeMap<RepoPath, Vec<Hydrated>>) {
+    pub(super) fn keep(&mut self, there: &BTreeMap<RepoPath, Vec<Hydrated>>) {
         for dir in &self.earlier {
             if self.copies.get(dir).is_some_and(|copy| there.get(dir) == Some(&copy.leads_to)) {
                 self.copies.remove(dir);
@@ -79,13 +79,13 @@ struct OfSet {
 }
 
 /// The directory of the copy of an Application.
-pub fn directory_of(application: &Application, namespace: &str) -> Option<RepoPath> {
+pub(super) fn directory_of(application: &Application, namespace: &str) -> Option<RepoPath> {
     let own = application.namespace.as_ref().map(application::AppName::as_str);
     directory(APPLICATIONS, own, application.name.as_str(), namespace)
 }
 
 /// The directory of the copy of the set that makes an Application; none for another maker.
-pub fn directory_of_set(maker: &Maker, default: &str) -> Option<RepoPath> {
+pub(super) fn directory_of_set(maker: &Maker, default: &str) -> Option<RepoPath> {
     match &maker.by {
         By::ApplicationSet { namespace, name } => directory(SETS, namespace.as_deref(), name, default),
         By::Application { .. } | By::Root { .. } => None,
@@ -100,7 +100,7 @@ fn directory(kind: &str, namespace: Option<&str>, name: &str, default: &str) -> 
 }
 
 /// The copies of all that is hydrated and deployed at these commits.
-pub fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]) -> Result<Wanted, Stopped> {
+pub(super) fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]) -> Result<Wanted, Stopped> {
     let namespace = run.found.rules.settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
     let mut search = Search {
         run,

@@ -15,11 +15,11 @@ use crate::hydrate::report::Outcome;
 
 /// The Applications that leave branches in a run, each with the branch that it leaves.
 #[derive(Debug, Default)]
-pub struct Departures(Vec<(BranchName, Arc<Application>)>);
+pub(crate) struct Departures(Vec<(BranchName, Arc<Application>)>);
 
 impl Departures {
     /// Those between what the branches of `names` show and the tip of their dry branch.
-    pub fn find<'n>(
+    pub(crate) fn find<'n>(
         names: impl Iterator<Item = &'n BranchName>,
         tree: &DryTree,
         run: &mut Run<'_>,
@@ -36,7 +36,7 @@ impl Departures {
     }
 
     /// Warnings of those that are gone from the branch that they leave, and that another one does not have yet.
-    pub fn warnings(&self, run: &Run<'_>) -> Vec<Diagnostic> {
+    pub(crate) fn warnings(&self, run: &Run<'_>) -> Vec<Diagnostic> {
         let lets_go = |name: &BranchName| run.branches.get(name).is_some_and(|branch| branch.failure().is_none());
         let gone = self.0.iter().filter(|(from, _)| lets_go(from));
         let warning = |(from, application): &(BranchName, Arc<Application>)| {
@@ -70,7 +70,7 @@ fn obstacle(name: &BranchName, run: &Run<'_>) -> Option<String> {
 
 /// Warnings of Applications that no branch shows, although they were on one: what they left is hydrated, and what they moved
 /// to is not. `failed` are branches whose last failure is recorded.
-pub fn on_no_branch(
+pub(crate) fn on_no_branch(
     failed: &BTreeSet<BranchName>,
     run: &mut Run<'_>,
     heads: &[DryHead],

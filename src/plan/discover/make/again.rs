@@ -17,7 +17,7 @@ use crate::view::{Files, View};
 
 /// What a maker makes of a tree, when nothing is wrong or odd with it.
 #[derive(Debug)]
-pub struct Again {
+pub(crate) struct Again {
     /// The Applications, in their order.
     pub applications: Vec<Arc<Application>>,
     /// The sets, in their order.
@@ -37,14 +37,14 @@ impl Again {
     }
 
     /// The files whose contents were read.
-    pub fn contents(&self) -> BTreeSet<&RepoPath> {
+    pub(crate) fn contents(&self) -> BTreeSet<&RepoPath> {
         contents(&self.expanded.reads).collect()
     }
 }
 
 /// What a set that stands in a file makes of a tree, or of a part of it; none where that cannot be told from the set alone: it
 /// asks for clusters, something is wrong or odd, or no setting names the repository.
-pub fn expand_again(
+pub(crate) fn expand_again(
     found: &FoundSet,
     files: &dyn Files,
     only: Option<&Only>,
@@ -60,7 +60,7 @@ pub fn expand_again(
 }
 
 /// What a parent makes of a tree, `application` with what is known of its cluster; none where something is wrong or odd.
-pub fn render_again(
+pub(crate) fn render_again(
     parent: Parent,
     application: &Application,
     files: &dyn Files,

@@ -58,9 +58,15 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
             (Err(refused(diagnostic, false)), left, used_clusters)
         }
         Ok(Answer { made: Ok(expanded), left, used_clusters, .. }) => {
-            let (documents, rules) = found.set.documents(&expanded, &site.makers.rules);
-            let makes = Makes { documents, rules, warnings: expanded.warnings, ..Makes::default() };
-            (Ok(makes), left, used_clusters)
+            // What is not known to be a generator may be one that is misspelt, and then what it made is not gone.
+            let made = match expanded.warnings.first() {
+                Some(unknown) => Err(refused(unknown.as_error(), false)),
+                None => {
+                    let (documents, rules) = found.set.documents(&expanded, &site.makers.rules);
+                    Ok(Makes { documents, rules, ..Makes::default() })
+                }
+            };
+            (made, left, used_clusters)
         }
     };
     Expansion {

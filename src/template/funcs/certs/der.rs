@@ -61,7 +61,7 @@ pub(super) struct Element<'d> {
 
 impl<'d> Reader<'d> {
     /// The next element; `None` at the end and for what is no DER.
-    pub fn next(&mut self) -> Option<Element<'d>> {
+    pub(super) fn next(&mut self) -> Option<Element<'d>> {
         let [tag, first, rest @ ..] = self.0 else { return None };
         let (length, rest) = if *first < 0x80 {
             (usize::from(*first), rest)
@@ -77,12 +77,12 @@ impl<'d> Reader<'d> {
     }
 
     /// The next element, which must have a tag.
-    pub fn expect(&mut self, tag: u8) -> Option<Element<'d>> {
+    pub(super) fn expect(&mut self, tag: u8) -> Option<Element<'d>> {
         self.next().filter(|element| element.tag == tag)
     }
 
     /// The next element as a number.
-    pub fn integer(&mut self) -> Option<BigUint> {
+    pub(super) fn integer(&mut self) -> Option<BigUint> {
         self.expect(INTEGER).map(|element| BigUint::from_bytes_be(element.content))
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Modulus<const N: usize> {
 
 impl<const N: usize> Modulus<N> {
     /// None when the number is even or too small.
-    pub fn new(limbs: [u64; N]) -> Option<Self> {
+    pub(super) fn new(limbs: [u64; N]) -> Option<Self> {
         let (low, high) = (*limbs.first()?, *limbs.last()?);
         let is_fit = low % 2 == 1 && high >> 63 == 1;
         // Newton's iteration: each step doubles the bits that are right, from 3 on.
@@ -21,7 +21,7 @@ impl<const N: usize> Modulus<N> {
     }
 
     /// Whether Miller and Rabin's test takes the number for a prime with a base, which is 2 or more.
-    pub fn is_strong_probable_prime(&self, base: u32) -> bool {
+    pub(super) fn is_strong_probable_prime(&self, base: u32) -> bool {
         let one = self.one();
         let minus_one = difference(&self.limbs, &one).0;
         let twos = self.bits().skip(1).take_while(|bit| !bit).count() + 1;

@@ -40,7 +40,7 @@ pub(super) fn signature_algorithm() -> Vec<u8> {
 
 impl Key {
     /// Makes a key of so many bits.
-    pub fn generate(random: &mut Random, bits: u32) -> Self {
+    pub(super) fn generate(random: &mut Random, bits: u32) -> Self {
         let bits = random.key_bits(bits);
         let exponent = BigUint::from(65_537u32);
         let one = BigUint::from(1u32);
@@ -58,7 +58,7 @@ impl Key {
     }
 
     /// As PKCS #1 has it: `RSA PRIVATE KEY`.
-    pub fn to_pkcs1(&self) -> Vec<u8> {
+    pub(super) fn to_pkcs1(&self) -> Vec<u8> {
         let one = BigUint::from(1u32);
         let [p, q] = &self.primes;
         let inverse = q.modinv(p).unwrap_or_default();
@@ -77,7 +77,7 @@ impl Key {
     }
 
     /// Reads `RSA PRIVATE KEY`.
-    pub fn from_pkcs1(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_pkcs1(bytes: &[u8]) -> Option<Self> {
         let mut key = Reader(Reader(bytes).expect(SEQUENCE)?.content);
         key.integer()?;
         let mut next = || key.integer();
@@ -91,7 +91,7 @@ impl Key {
     }
 
     /// Reads `PRIVATE KEY`, PKCS #8, when it holds an RSA key.
-    pub fn from_pkcs8(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_pkcs8(bytes: &[u8]) -> Option<Self> {
         let mut key = Reader(Reader(bytes).expect(SEQUENCE)?.content);
         key.expect(INTEGER)?;
         let algorithm = key.expect(SEQUENCE)?;
@@ -101,13 +101,13 @@ impl Key {
     }
 
     /// The public key with its algorithm, and the bits that are hashed to identify it.
-    pub fn public(&self) -> (Vec<u8>, Vec<u8>) {
+    pub(super) fn public(&self) -> (Vec<u8>, Vec<u8>) {
         let key = der::group(SEQUENCE, &[der::integer(&self.modulus), der::integer(&self.exponent)]);
         (der::group(SEQUENCE, &[algorithm(&RSA), der::bits(&key)]), key)
     }
 
     /// PKCS #1 v1.5 over SHA-256; `None` when the key is too short for it.
-    pub fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
         let length = self.modulus.bits().div_ceil(8) as usize;
         let hash = Sha256::digest(message);
         let padding = length.checked_sub(3 + DIGEST_INFO.len() + hash.len()).filter(|padding| *padding >= 8)?;

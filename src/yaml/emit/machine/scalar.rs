@@ -34,7 +34,7 @@ fn is_ordinary(byte: u8) -> bool {
 
 impl Analysis {
     /// Reference: go-yaml `yaml_emitter_analyze_scalar`.
-    pub fn of(text: &str, dialect: Dialect) -> Self {
+    pub(super) fn of(text: &str, dialect: Dialect) -> Self {
         let (Some(first), Some(last)) = (text.chars().next(), text.chars().next_back()) else {
             return Self { multiline: false, flow_plain: false, block_plain: true, single_quoted: true, block: false };
         };

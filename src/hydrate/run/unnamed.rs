@@ -1,0 +1,48 @@
+//! Charts that a branch gets for the first time, and that are rendered as a release without a name of its own.
+
+use super::branch::Branch;
+use super::output::Output;
+use crate::application::Application;
+use crate::diag::Diagnostic;
+use crate::git::Error;
+use crate::hydrate::files::MANIFEST;
+use crate::hydrate::snapshot::Snapshot;
+use crate::path::RepoPath;
+
+/// How many Applications are named.
+const NAMES_MAX: usize = 4;
+
+/// Those whose objects get the name `release-name`, and that the branch does not have yet: later it is what runs.
+pub(super) fn new<'o>(
+    outputs: impl Iterator<Item = (&'o Application, &'o Output)>,
+    branch: &Branch,
+    found: &Snapshot<'_>,
+) -> Result<Vec<Application>, Error> {
+    let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
+    let is_there = |path: &RepoPath| match (&tree, path.child(MANIFEST)) {
+        (Some(tree), Ok(path)) => tree.entry(&path).map(|entry| entry.is_some()),
+        _ => Ok(false),
+    };
+    let mut new = Vec::new();
+    for (application, _) in outputs.filter(|(_, output)| output.is_unnamed_release) {
+        if !is_there(&application.sync_path)? {
+            new.push(application.clone());
+        }
+    }
+    Ok(new)
+}
+
+/// One warning of all of them; none where there are none.
+pub(super) fn warning(unnamed: &[Application]) -> Option<Diagnostic> {
+    let [first, others @ ..] = unnamed else { return None };
+    let place = first.places.dry_path.clone();
+    if others.is_empty() {
+        return Some(first.tells(first.unnamed_release(place)));
+    }
+    let names: Vec<String> =
+        unnamed.iter().take(NAMES_MAX).map(|application| format!("`{}`", application.name)).collect();
+    let more = unnamed.len().saturating_sub(NAMES_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let text = format!("{}{more} set no release name, so Helm uses `release-name` for each", names.join(", "));
+    Some(Diagnostic::warning(text).at(place).hint("set `helm.releaseName` in each drySource"))
+}

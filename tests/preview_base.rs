@@ -1,0 +1,151 @@
+//! A preview in a clone that starts from what an earlier one found out says what one says that looks at everything.
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry};
+use crate::support::{Lab, Repo};
+
+const CHART: &str = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+const TEMPLATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: chart}\ndata: {word: '{{ .Values.word }}'}\n";
+const KUSTOMIZATION: &str = "resources: [../../base]\nnamePrefix: dev-\n";
+const SET: &str = "apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: sites}
+spec:
+  goTemplate: true
+  generators:
+  - git:
+      repoURL: https://git.example.com/dry.git
+      revision: main
+      directories: [{path: sites/*}]
+  template:
+    metadata: {name: 'site-{{ .path.basename }}'}
+    spec:
+      destination: {namespace: sites}
+      sourceHydrator:
+        drySource: {repoURL: https://git.example.com/dry.git, targetRevision: main, path: '{{ .path.path }}'}
+        syncSource: {targetBranch: environments/prod, path: 'sites/{{ .path.basename }}'}
+";
+
+/// A clone of a hydrated repository with a directory, a chart, a kustomization and what a set makes.
+fn clone() -> (Lab, Repo) {
+    let lab = Lab::new();
+    let clone = dry(&lab.server(), &["web", "api"], &["dev", "prod"]);
+    let [chart, base] = ["chart", "kust"].map(|name| application(name, "dev"));
+    clone.commit(
+        "All kinds",
+        &[
+            (&chart.0, &chart.1),
+            ("apps/chart/dev/Chart.yaml", CHART),
+            ("apps/chart/dev/values.yaml", "word: one\n"),
+            ("apps/chart/dev/templates/map.yaml", TEMPLATE),
+            (&base.0, &base.1),
+            ("apps/kust/dev/kustomization.yaml", KUSTOMIZATION),
+            ("apps/base/kustomization.yaml", "resources: [map.yaml]\n"),
+            ("apps/base/map.yaml", &config_map("base", "one")),
+            ("sites/one/map.yaml", &config_map("one", "one")),
+            ("applications/sites.yaml", SET),
+        ],
+    );
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    (lab, clone)
+}
+
+fn write(clone: &Repo, path: &str, text: &str) {
+    let path = clone.path.join(path);
+    std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+    std::fs::write(path, text).expect("written");
+}
+
+fn diff(clone: &Repo) -> Value {
+    serde_json::from_str(&clone.hydrate(&["diff", "--worktree", "--json"]).stdout).expect("JSON")
+}
+
+/// Whether a preview says the same with what is remembered and without.
+fn compare(clone: &Repo, what: &str) -> Value {
+    let warm = diff(clone);
+    clone.git(&["config", "hydrate.cache", "false"]);
+    let cold = diff(clone);
+    clone.git(&["config", "--unset", "hydrate.cache"]);
+    assert_eq!(warm, cold, "{what}");
+    warm
+}
+
+fn changed(shown: &Value) -> usize {
+    let environments = shown["environments"].as_array().expect("a list");
+    environments.iter().map(|environment| environment["applications"].as_array().expect("a list").len()).sum()
+}
+
+/// One edit: what it is, what it writes where, and how many Applications it changes.
+type Edit<'e> = (&'e str, &'e [(&'e str, &'e str)], usize);
+
+#[test]
+fn what_a_preview_says_does_not_depend_on_what_an_earlier_one_found_out() {
+    let (_lab, clone) = clone();
+    compare(&clone, "nothing");
+    let names = clone.names(".git/hydrate/cache");
+    assert!(names.iter().any(|name| name.ends_with("-base")), "{names:?}");
+    let other = application("web", "dev").1.replace("namespace: web", "namespace: other");
+    let moved = application("web", "dev").1.replace("path: web\n", "path: moved\n");
+    let broken = format!("{}bad: [\n", application("web", "dev").1);
+    let more = application("more", "dev");
+    let named = config_map("web", "$ARGOCD_APP_REVISION");
+    let (two, one) = (config_map("two", "two"), config_map("one", "two"));
+    let (map, base) = (config_map("web", "two"), config_map("base", "two"));
+    let set = SET.replace("namespace: sites", "namespace: others");
+    let edits: &[Edit<'_>] = &[
+        ("a manifest", &[("apps/web/dev/config.yaml", &map)], 1),
+        ("a value", &[("apps/chart/dev/values.yaml", "word: two\n")], 1),
+        ("a template that does not parse", &[("apps/chart/dev/templates/map.yaml", "{{ if }}")], 0),
+        ("a base", &[("apps/base/map.yaml", &base)], 1),
+        ("what a set makes", &[("sites/one/map.yaml", &one)], 1),
+        ("one more that a set makes", &[("sites/two/map.yaml", &two)], 1),
+        ("the set", &[("applications/sites.yaml", &set)], 0),
+        ("an Application's namespace", &[("applications/dev/web.yaml", &other)], 0),
+        ("an Application's path", &[("applications/dev/web.yaml", &moved)], 1),
+        ("a new Application", &[(&more.0, &more.1), ("apps/more/dev/map.yaml", &two)], 1),
+        ("a mistake in an Application", &[("applications/dev/web.yaml", &broken)], 0),
+        ("a file beside", &[("notes.txt", "nothing")], 0),
+        ("an object twice", &[("apps/web/dev/other.yaml", &config_map("web", "again"))], 1),
+        ("many at once", &[("apps/web/dev/config.yaml", &named), ("apps/api/prod/config.yaml", &map)], 2),
+    ];
+    for (what, files, count) in edits {
+        for (path, text) in *files {
+            write(&clone, path, text);
+        }
+        let shown = compare(&clone, what);
+        let mistakes = |environment: &Value| !environment["mistakes"].as_array().expect("a list").is_empty();
+        if !shown["environments"].as_array().expect("a list").iter().any(mistakes) {
+            assert_eq!(changed(&shown), *count, "{what}: {shown:#}");
+        }
+        clone.git(&["add", "-A"]);
+        clone.git(&["reset", "-q", "--hard"]);
+    }
+    std::fs::remove_file(clone.path.join("applications/dev/web.yaml")).expect("there");
+    compare(&clone, "an Application less");
+    clone.git(&["reset", "-q", "--hard"]);
+    // Commits before the push, then what is known is of an older commit.
+    clone.commit("One", &[("apps/web/dev/config.yaml", &config_map("web", "three"))]);
+    clone.commit("Two", &[("apps/api/dev/config.yaml", &config_map("api", "three"))]);
+    assert_eq!(changed(&compare(&clone, "two commits")), 2);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    assert_eq!(changed(&compare(&clone, "pushed")), 0);
+    write(&clone, "apps/web/dev/config.yaml", &config_map("web", "four"));
+    assert_eq!(changed(&compare(&clone, "another edit")), 1);
+}
+
+/// What somebody else put on a branch is shown by every preview, as the push will undo it.
+#[test]
+fn a_branch_that_is_not_what_its_dry_commit_gives_is_no_start() {
+    let (_lab, clone) = clone();
+    clone.git(&["checkout", "-q", "-b", "tampered", "origin/environments/dev"]);
+    clone.commit("By hand", &[("web/manifest.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hand}\n")]);
+    let tip = clone.git(&["rev-parse", "HEAD"]);
+    clone.git(&["update-ref", "refs/remotes/origin/environments/dev", tip.trim()]);
+    clone.git(&["checkout", "-q", "main"]);
+    compare(&clone, "tampered");
+    write(&clone, "apps/api/dev/config.yaml", &config_map("api", "edited"));
+    compare(&clone, "tampered, and an edit");
+}
