@@ -23,7 +23,7 @@ use crate::yaml::{self, Limits, Mapping, Value};
 use super::align::identities;
 use defaults::{DROPPED, Kind, METADATA, Type, WRITTEN, of_kind};
 
-/// Why a field that only the cluster has, or has otherwise, is no difference.
+/// Why a field that only the cluster has, or has otherwise, does not count as a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Addition {
     /// The API server keeps it of each object.
@@ -82,7 +82,7 @@ const INSTANCES: [&str; 2] = ["app.kubernetes.io/instance", "argocd.argoproj.io/
 /// The limits of what was applied last, a text in an annotation of at most 256 KiB.
 const LAST_LIMITS: Limits = Limits { bytes: 1 << 20, depth: 200, nodes: 100_000 };
 
-/// Takes from both sides what is no difference.
+/// Removes from both sides what does not count as a difference.
 pub(crate) fn settle(running: &Manifest, rendered: &Manifest, cluster: &Cluster<'_>) -> Settled {
     let (mut live, mut ours) = (running.object().clone(), rendered.object().clone());
     let last = live.at(&["metadata", "annotations", LAST_APPLIED]).and_then(Value::as_str);

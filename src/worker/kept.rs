@@ -1,4 +1,4 @@
-//! The settings that hydrated commits name stay at the remote: whoever makes a commit again needs them, and the ref that the
+//! The settings that hydrated commits name stay at the remote: making a commit again needs them, and the ref that the
 //! job takes its settings from may be written anew, or hydration's own commit on top of it gives way to one on top of newer
 //! ones.
 

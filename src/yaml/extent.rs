@@ -39,7 +39,7 @@ impl Extents {
     ///
     /// # Errors
     ///
-    /// The text is no YAML, or larger than `limits` allow. What only a parser finds is not looked for.
+    /// The text is not YAML, or larger than `limits` allow. What only a parser finds is not looked for.
     pub(crate) fn of(text: &str, limits: &Limits) -> Result<Self, Error> {
         if text.len() > limits.bytes {
             return Err(Error::too_long(text.len(), limits.bytes));

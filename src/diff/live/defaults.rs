@@ -280,7 +280,7 @@ pub(super) const WRITTEN: [&str; 13] = [
     "customresourcecleanup.apiextensions.k8s.io",
 ];
 
-/// Fields whose empty value the API server does not keep, in objects of built-in kinds: `omitempty` of what is no pointer.
+/// Fields whose empty value the API server does not keep, in objects of built-in kinds: `omitempty` of what is not a pointer.
 pub(super) const DROPPED: [&str; 21] = [
     "labels",
     "annotations",

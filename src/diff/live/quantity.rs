@@ -16,10 +16,10 @@ pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
     matches!((nano(a), nano(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// How many parts of a unit are told apart.
+/// How many parts of a unit are distinguished.
 const NANO: i128 = 1_000_000_000;
 
-/// In billionths; none for what is no quantity, or one that is out of range.
+/// In billionths; none where it is not a quantity, or out of range.
 ///
 /// Reference: apimachinery 0.36 pkg/api/resource/quantity.go `parseQuantityString`, suffix.go.
 fn nano(value: &Value) -> Option<i128> {

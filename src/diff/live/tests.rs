@@ -148,7 +148,7 @@ fn what_was_applied_last_tells_what_came_since() {
     // What was applied, and is rendered no more, is a difference.
     let applied = map("{a: '1', b: '2', list: [{name: x}]}", &last.replace("\"a\":\"1\"", "\"a\":\"1\",\"b\":\"2\""));
     assert_eq!(found(&applied, &trusting), ["spec.b"]);
-    // A text that is no JSON says nothing.
+    // A text that is not JSON says nothing.
     assert_eq!(found(&map("{a: '1', b: '2', list: [{name: x}]}", "{"), &trusting), ["spec.b"]);
 }
 

@@ -16,7 +16,7 @@ use crate::hydrate::setup::{Setup, Wake};
 /// Finds out what the environment branches of a dry branch were rendered from, and leaves it in the cache. Answers whether
 /// that is new, and previews can start from there.
 pub(crate) fn learn_base(setup: &Setup<'_>) -> bool {
-    // Whatever is wrong is found, and told, by the preview itself.
+    // The preview itself finds and reports what is wrong.
     matches!(learnt(setup), Ok(true))
 }
 
@@ -27,6 +27,9 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     let wake = Wake::Commit { branch: branch.clone(), tip: base };
     let setup = Setup { refs: setup.refs.clone(), wake, ..*setup };
     let mut run = Run::of(&setup, refs)?.recalling(&Attempt { trusts_cache: true, ..Attempt::default() });
+    if !run.memory.is_kept() {
+        return Ok(false);
+    }
     let heads = run.prepare()?;
     let [head] = &heads[..] else { return Ok(false) };
     let known = run.memory.recall_base(head, &run.found);

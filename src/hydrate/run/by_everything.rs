@@ -153,7 +153,7 @@ impl ByEverything {
         self.backlog.keys()
     }
 
-    /// What is odd at the tip, and told whenever that is looked at.
+    /// What is odd at the tip, for every run that looks at it to report.
     pub(super) fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }

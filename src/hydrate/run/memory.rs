@@ -77,6 +77,11 @@ impl Memory {
         }
     }
 
+    /// Whether anything can be left for another run.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.cache.is_some()
+    }
+
     /// Leaves for the next run what this one found out. Only when all refs have moved, it is true.
     pub(crate) fn write(self) {
         let Some(cache) = self.cache else { return };

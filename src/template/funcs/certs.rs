@@ -187,7 +187,7 @@ fn read_key(text: &str) -> Result<Key, Failure> {
 
 /// Makes the certificate of a key: of a CA's, or else of its own.
 fn issue(call: &mut Call<'_>, subject: &Subject, key: &Key, ca: Option<&Certificate>) -> Result<Certificate, Failure> {
-    // It is encoded, hashed, and printed; what is no UTF-8 becomes three times as long.
+    // It is encoded, hashed, and printed; what is not UTF-8 becomes three times as long.
     let is_text = std::str::from_utf8(&subject.name).is_ok();
     call.charge_bytes(subject.name.len().saturating_mul(if is_text { 2 } else { 6 }))?;
     let signer = ca.map(read_signer).transpose()?;
