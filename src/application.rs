@@ -18,6 +18,7 @@ mod environment;
 mod field;
 mod located;
 mod made;
+mod misspelt;
 mod mistake;
 mod name;
 mod near;
@@ -61,6 +62,7 @@ pub(crate) use document::Document;
 pub use environment::Environment;
 pub(crate) use environment::{Substituted, Variable};
 pub(crate) use made::{By, Keeps, Maker, makers_of};
+pub(crate) use misspelt::{Misspelt, unrecognized};
 pub use name::BranchName;
 pub(crate) use name::{AppName, NameError};
 pub(crate) use near::near;
@@ -70,7 +72,7 @@ pub(crate) use options::{
     PluginParameter, PluginVariable, Replicas,
 };
 pub use read::read;
-pub(crate) use read::{File, Misspelt, is_marked, objects, read_by, read_too_large};
+pub(crate) use read::{File, is_marked, objects, read_by, read_too_large};
 pub(crate) use referenced::Referenced;
 pub(crate) use rules::Rule;
 pub use rules::RuleSet;
@@ -79,7 +81,7 @@ pub(crate) use search::{PatternError, is_kustomization, may_hold_applications, p
 pub use source::source;
 pub(crate) use source::{Source, SourceError, SourceType, Tool};
 pub(crate) use sync_policy::{Removal, SyncPolicy};
-pub(crate) use url::is_same_repository;
+pub(crate) use url::{has_password, is_same_repository, without_credentials};
 pub use validate::{Context, Standing, validate};
 pub(crate) use validate::{Finding, Verdict, proven_repository};
 pub(crate) use write::{HydratorEdit, write_source_hydrator};

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::parent::Root;
-use crate::application::{AppName, BranchName, Profile, Rule, RuleSet};
+use crate::application::{AppName, BranchName, Profile, Rule, RuleSet, has_password, without_credentials};
 use crate::inputs::InputsDir;
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
@@ -386,6 +386,10 @@ impl Settings {
         if self.repo_urls.iter().any(|url| url.trim().is_empty()) {
             return Err(SettingsError::Wrong("repoURL: a URL must not be empty".to_owned()));
         }
+        if let Some(url) = self.repo_urls.iter().find(|url| has_password(url)) {
+            let what = format!("repoURL: a URL must not contain a password: write `{}`", without_credentials(url));
+            return Err(SettingsError::Wrong(what));
+        }
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
         names.sort_unstable();
         if let Some((twice, _)) = names.iter().zip(names.iter().skip(1)).find(|(name, next)| name == next) {
@@ -677,6 +681,7 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("activePaths: {dev: [.]}", "`.` is the root"),
             ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),
             ("applicationsTo: a..b", "`a..b` is not a valid branch name"),
+            ("repoURL: 'https://me:word@a/b'", "repoURL: a URL must not contain a password: write `https://a/b`"),
             ("repoURL: {a: b}", "`repoURL` must be a string or a list of strings, not a mapping"),
         ];
         for (text, expected) in rows {

@@ -512,3 +512,31 @@ fn every_command_names_the_parent() {
     let refused = clone.run("git", &["push", "--no-verify", "origin", "HEAD"]);
     assert!(refused.code != Some(0) && refused.stderr.contains("not today"), "{refused:?}");
 }
+
+#[test]
+fn a_slip_in_what_a_chart_renders_for_one_application_removes_nothing() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = chart(&server, &THREE);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let slips = [
+        (
+            "kind: Application\n",
+            "kind: {{ if eq .name \"api\" }}Aplication{{ else }}Application{{ end }}\n",
+            "Aplication",
+        ),
+        ("argoproj.io/", "{{ if eq .name \"api\" }}argoprj.io{{ else }}argoproj.io{{ end }}/", "argoprj.io"),
+    ];
+    for (right, slip, shown) in slips {
+        let slip = template().replace(right, slip);
+        assert_ne!(slip, template());
+        clone.commit("slip", &[("charts/apps/templates/apps.yaml", &slip)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("error: ") && told.contains(shown) && told.contains("stays at"), "{told}");
+        assert_eq!(tip(&server, "environments/dev"), before);
+        clone.commit("right again", &[("charts/apps/templates/apps.yaml", &template())]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains("error"), "{told}");
+    }
+}

@@ -1,8 +1,9 @@
 //! Misspelt or misplaced keys that would take an Application out of hydration, or move it: nothing is removed or deployed by
 //! them, and the pusher reads which key it is.
 
-use crate::made_applications::{config, dry, list};
+use crate::made_applications::{URL, config, dry, list};
 use crate::push::{application, both, config_map, tip};
+use crate::rules::{BY_LABEL, directory, rule};
 use crate::support::{Lab, Repo};
 
 const DEV: &str = "environments/dev";
@@ -63,7 +64,7 @@ fn a_misspelt_group_of_an_application_or_a_set_removes_nothing() {
             }
             if path == SET {
                 let read = told(&clone, path, &text.replace("kind: ApplicationSet", "kind: AplicationSets"));
-                assert!(read.contains("an object of kind `AplicationSets` is not hydrated, although"), "{read}");
+                assert!(read.contains("an object of kind `AplicationSets` is not hydrated, though"), "{read}");
                 assert_eq!(tip(server, DEV), before);
             }
             clone.commit("right again", &[(path, text)]);
@@ -141,4 +142,105 @@ fn a_misspelt_kind_or_spec_removes_nothing() {
         assert!(read.contains(expected) && !read.contains("Hydrate-Allow-Removal"), "{read}");
         assert_eq!(tip(&server, DEV), before, "{read}");
     }
+}
+
+/// What each slip in `right`, at `path`, tells: nothing leaves the branch by it, and it is an error that names the place.
+fn nothing_is_removed_by(server: &Repo, clone: &Repo, (path, right): (&str, &str), slips: &[(&str, &str, &str)]) {
+    let before = tip(server, DEV);
+    for (from, to, expected) in slips {
+        let slip = right.replacen(from, to, 1);
+        assert_ne!(&slip, right, "{from}");
+        let diff = {
+            clone.commit("slip", &[(path, &slip)]);
+            clone.hydrate(&["diff"])
+        };
+        let read = clone.push().success().remote().join("\n");
+        assert!(read.contains(expected) && read.contains(path), "{to:?}, not {expected:?}: {read}");
+        assert!(diff.stdout.contains(expected), "{to:?}: {diff:?}");
+        assert_eq!(tip(server, DEV), before, "{to:?}: {read}");
+        clone.commit("right again", &[(path, right)]);
+        let read = clone.push().success().remote().join("\n");
+        assert!(!read.contains("error"), "{read}");
+        let trees =
+            [tip(server, DEV), before.clone()].map(|tip| server.git(&["rev-parse", &format!("{tip}^{{tree}}")]));
+        assert_eq!(trees[0], trees[1]);
+    }
+}
+
+#[test]
+fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
+    let slips = [
+        ("kind: Application", "kind: Aplication", "hint: write `kind: Application`; to take it off"),
+        (
+            "kind: Application",
+            "kind: Foo",
+            "error: `web-dev` is no longer an Application: its document has `kind: Foo`",
+        ),
+        ("kind: Application\n", "", "its document has no `kind`"),
+        ("kind:", "Kind:", "error: unknown field `Kind`"),
+        ("argoproj.io", "argoprj.io", "its document has `apiVersion: argoprj.io/v1alpha1`"),
+        ("argoproj.io/v1alpha1", "apps/v1", "its document has `apiVersion: apps/v1`"),
+        ("apiVersion:", "apiversion:", "error: unknown field `apiversion`"),
+        ("apiVersion: argoproj.io/v1alpha1\n", "", "its document has no `apiVersion`"),
+        ("metadata:", "metdata:", "error: unknown field `metdata`"),
+        ("name: web-dev", "nam: web-dev", "write `name` for `nam`"),
+        ("labels:", "lables:", "error: unknown field `lables` in `metadata`"),
+        ("spec:", "Spec:", "write `spec` for `Spec`"),
+        ("source:", "souce:", "write `source` for `souce`"),
+    ];
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let apps = ["web", "api"].map(|name| (format!("applications/{name}.yaml"), directory(name, "dev")));
+    let configs = ["web", "api"].map(|name| config(name, "dev", "one"));
+    let files: Vec<(&str, &str)> = apps.iter().chain(&configs).map(|(path, text)| (&**path, &**text)).collect();
+    let clone = dry(&server, &files);
+    clone.push().success();
+    nothing_is_removed_by(&server, &clone, (&apps[0].0, &apps[0].1), &slips);
+    // What is removed is gone, and so is what another document takes the name of in another file.
+    clone.git(&["rm", "-q", &apps[0].0]);
+    clone.commit("remove", &[("config/web-dev.yaml", &config_map("web-dev", "one"))]);
+    let read = clone.push().success().remote().join("\n");
+    assert!(read.contains("removed web-dev") || read.contains("removed web"), "{read}");
+}
+
+#[test]
+fn a_slip_in_a_set_under_a_rule_removes_nothing() {
+    let set = list("shop", &["web@dev", "api@dev"], "").replace(
+        "    metadata: {name: '{{app}}-{{environment}}'}\n",
+        "    metadata: {name: '{{app}}-{{environment}}', labels: {env: '{{environment}}'}}\n",
+    );
+    let (head, _) = set.split_once("      sourceHydrator").expect("there");
+    let source =
+        format!("source: {{repoURL: {URL}, targetRevision: HEAD, path: 'apps/{{{{app}}}}/{{{{environment}}}}'}}");
+    let set = format!(
+        "{head}      project: default\n      destination: {{server: https://kubernetes.default.svc}}\n      {source}\n"
+    );
+    let slips = [
+        ("kind: ApplicationSet", "kind: AplicationSet", "write `kind: ApplicationSet`; to take it off"),
+        (
+            "kind: ApplicationSet",
+            "kind: Foo",
+            "error: `shop` is no longer an Application: its document has `kind: Foo`",
+        ),
+        ("argoproj.io", "argoprj.io", "its document has `apiVersion: argoprj.io/v1alpha1`"),
+        ("apiVersion:", "apiversion:", "error: unknown field `apiversion`"),
+        ("\nspec:", "\nSpec:", "error: unknown field `Spec`"),
+        ("generators:", "generator:", "error: unknown field `generator` in `spec`"),
+        ("elements:", "element:", "error: unknown field `element` in `spec.generators[0].list`"),
+        ("list:", "lists:", "error: "),
+        ("  template:", "  templates:", "error: unknown field `templates` in `spec`"),
+        ("labels:", "lables:", "error: unknown field `lables` in `spec.template.metadata`"),
+        ("source:", "souce:", "warning: unknown field `souce` in `spec.template.spec`"),
+    ];
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let more = (String::from("applications/more.yaml"), directory("more", "dev"));
+    let configs = ["web", "api", "more"].map(|name| config(name, "dev", "one"));
+    let files = [(String::from(SET), set.clone()), more];
+    let files: Vec<(&str, &str)> = files.iter().chain(&configs).map(|(path, text)| (&**path, &**text)).collect();
+    let clone = dry(&server, &files);
+    clone.push().success();
+    nothing_is_removed_by(&server, &clone, (SET, &set), &slips);
 }

@@ -22,10 +22,10 @@ pub(super) enum Mistake {
     ManyDocuments,
     #[error("`apiVersion` is `{0}`, but Applications are `argoproj.io/v1alpha1`")]
     ApiVersion(String),
-    #[error("an object of kind `{0}` is not hydrated, although it has `spec.sourceHydrator`")]
-    OtherKind(String),
+    #[error("an object of kind `{kind}` is not hydrated, though its `spec` is that of an {meant}")]
+    OtherKind { kind: String, meant: &'static str },
     #[error("`{field}` is missing")]
-    Missing { field: String },
+    Missing { field: String, meant: Option<(String, &'static str)> },
     #[error("`{field}` is empty")]
     Empty { field: String },
     #[error("`{field}` must be {expected}, not {found}")]
@@ -122,7 +122,7 @@ impl Mistake {
     pub(super) fn is_error(&self) -> bool {
         !matches!(
             self,
-            Mistake::OtherKind(_)
+            Mistake::OtherKind { .. }
                 | Mistake::Unknown { .. }
                 | Mistake::NotHydrated { .. }
                 | Mistake::Fixed { .. }
@@ -173,8 +173,9 @@ impl Mistake {
                 "with `sources`, a file that begins with `$` is one of a source with that `ref`".to_owned()
             }
             Mistake::ApiVersion(_) => "write `apiVersion: argoproj.io/v1alpha1`".to_owned(),
-            Mistake::OtherKind(_) => "write `kind: Application`".to_owned(),
-            Mistake::Missing { field } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
+            Mistake::OtherKind { meant, .. } => format!("write `kind: {meant}`"),
+            Mistake::Missing { meant: Some((key, name)), .. } => format!("write `{name}` for `{key}`"),
+            Mistake::Missing { field, .. } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
             Mistake::Type { expected: "a text", found: "a number" | "a boolean", .. } => "quote it".to_owned(),
             Mistake::Type { .. } => return None,
             Mistake::Twice { .. } => "keep one of them: Kubernetes uses the last and ignores the others".to_owned(),

@@ -65,7 +65,7 @@ impl<'a> Object<'a> {
     pub(super) fn required(&self, key: &'static str) -> Option<&'a Entry> {
         let entry = self.entry(key);
         if entry.is_none() {
-            self.add(Mistake::Missing { field: format!("{}{key}", self.name) }, self.place);
+            self.missing(key);
         }
         entry
     }
@@ -171,6 +171,13 @@ impl<'a> Object<'a> {
             return None;
         };
         Some(*value)
+    }
+
+    /// Notes that a key is missing, and which one may have been meant to be it.
+    pub(super) fn missing(&self, key: &'static str) {
+        let meant = self.entries.iter().find(|entry| near(&entry.key, &[key]).is_some());
+        let meant = meant.map(|entry| (entry.key.clone(), key));
+        self.add(Mistake::Missing { field: self.called(key), meant }, self.place);
     }
 
     pub(super) fn wrong_type(&self, field: &Field, name: String, expected: &'static str) {

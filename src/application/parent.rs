@@ -21,7 +21,8 @@ use sha2::{Digest, Sha256};
 use super::document::document;
 use super::field::{Field, Place};
 use super::made::{By, Keeps, Kept, Maker, of_json, to_json};
-use super::read::{Kind, Misspelt, kind};
+use super::misspelt::{Misspelt, may_be_meant};
+use super::read::{Kind, kind};
 use super::rules::{Placement, RuleSet};
 use super::set::{ApplicationSet, MadeFrom};
 use super::{Application, Document};
@@ -85,6 +86,12 @@ impl Makes {
     pub(crate) fn is_empty(&self) -> bool {
         self.documents.is_empty() && self.sets.is_empty()
     }
+
+    fn misspell(&mut self, misspelt: Misspelt, object: &RenderedObject) {
+        let diagnostic = misspelt.diagnostic.made_by(&object.maker());
+        self.warnings.push(diagnostic.clone());
+        self.misspelt.push(Misspelt { file: object.parent.file.clone(), diagnostic, ..misspelt });
+    }
 }
 
 /// Whether a rendered object may be an Application or an ApplicationSet for us.
@@ -92,6 +99,12 @@ pub(crate) fn is_made(object: &Value) -> bool {
     let text = |key| object.get(key).and_then(Value::as_str).unwrap_or_default();
     matches!(text("kind"), "Application" | "ApplicationSet")
         && text("apiVersion").split('/').next() == Some("argoproj.io")
+}
+
+/// The same, or it was meant to be one.
+pub(crate) fn may_be_made(object: &Value) -> bool {
+    let text = |key| object.get(key).and_then(Value::as_str).unwrap_or_default();
+    may_be_meant(text("apiVersion"), text("kind"))
 }
 
 impl Parent {
@@ -173,13 +186,12 @@ impl RenderedObject {
             Kind::ApplicationSet(set) => {
                 let maker = self.maker();
                 makes.warnings.extend(set.misspelt_fields().map(|mistake| mistake.made_by(&maker)));
+                for misspelt in set.misspelt_keys() {
+                    makes.misspell(misspelt, &self);
+                }
                 makes.sets.push(Arc::new(set.rendered(self)));
             }
-            Kind::Misspelt(misspelt) => {
-                let diagnostic = misspelt.diagnostic.made_by(&self.maker());
-                makes.warnings.push(diagnostic.clone());
-                makes.misspelt.push(Misspelt { file: self.parent.file, diagnostic, ..misspelt });
-            }
+            Kind::Misspelt(misspelt) => makes.misspell(misspelt, &self),
             Kind::List(_) | Kind::Unclear(_) | Kind::Other => {}
         }
     }

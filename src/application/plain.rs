@@ -78,7 +78,7 @@ fn source<'a>(
     let (repo_url, url_place) = url?;
     let is_named = chart.is_some() || path_text.is_some() || is_registry(&repo_url);
     if !is_named && (reference.is_none() || !is_one_of_several) {
-        object.add(Mistake::Missing { field: object.called("path") }, object.place());
+        object.missing("path");
         return None;
     }
     let place = At { object, url_place, path_place, revision_place };
@@ -137,7 +137,7 @@ impl Asked<'_> {
     fn outside(&self, at: &At<'_, '_>, dir: &InputsDir) -> Option<(RepoPath, RepoPath, Option<Key>)> {
         let is_chart = self.chart.is_some() || is_registry(self.repo_url);
         if is_chart && self.revision.is_empty() {
-            at.object.add(Mistake::Missing { field: at.object.called("targetRevision") }, at.object.place());
+            at.object.missing("targetRevision");
             return None;
         }
         let key = match (self.chart, is_registry(self.repo_url)) {

@@ -1,28 +1,20 @@
 //! Finds the Applications of one file.
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::GROUP;
 use super::document::{Document, document};
-use super::field::{Content, Entry, Field, Place};
+use super::field::{Content, Field, Place};
 use super::located;
+use super::misspelt::{MARK, Misspelt, misspelt, misspelt_head, misspelt_set, near_words};
 use super::mistake::Mistake;
-use super::near::near;
 use super::rules::{Placement, RuleSet, Ruling, is_plain};
-use super::set::{ApplicationSet, SETS_MAX};
+use super::set::{ApplicationSet, SETS_MAX, misspelt_keys_of_application};
 use super::{AppName, Application};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::yaml::Value;
-
-/// The field that makes an Application ours; a file without the word has none.
-pub(super) const MARK: &str = "sourceHydrator";
-
-/// How many characters a near miss of [`MARK`] may have more or less, or others, and how many bytes it takes then.
-const EDITS_MAX: usize = 2;
-const WORD_BYTES: RangeInclusive<usize> = MARK.len() - EDITS_MAX..=MARK.len() + EDITS_MAX * 4;
 
 /// How deep lists may stand in lists, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;
@@ -48,17 +40,6 @@ pub struct File {
     pub holds_source_hydrator: bool,
     /// The same, or it may hold an Application that a rule is for. Without that, nothing else was looked at.
     pub is_marked: bool,
-}
-
-/// An Application, or a set with all that it makes, that is not hydrated because of a misspelt key or kind.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Misspelt {
-    /// Its namespace and name, when they can be read.
-    pub application: Option<(Option<AppName>, AppName)>,
-    /// The file that it stands in, or what would make it.
-    pub file: RepoPath,
-    /// A warning at the key.
-    pub diagnostic: Diagnostic,
 }
 
 impl File {
@@ -128,18 +109,6 @@ pub(super) fn may_be_plain(text: &[u8]) -> bool {
 /// Asked of every file of a dry tree: one that does not name Argo CD's group costs one search.
 fn has_near_miss(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), GROUP.as_bytes()).is_some() && near_words(text).next().is_some()
-}
-
-/// The words of a text that are near misses of [`MARK`].
-fn near_words(text: &str) -> impl Iterator<Item = &str> {
-    let is_between = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
-    text.split(is_between).filter(|word| is_like(word) && near(word, &[MARK]).is_some())
-}
-
-/// Whether a word has the length and the letters that a near miss of [`MARK`] may have: what this leaves is rare.
-fn is_like(word: &str) -> bool {
-    let is_other = |c: &char| !MARK.chars().any(|known| known.eq_ignore_ascii_case(c));
-    WORD_BYTES.contains(&word.len()) && word.chars().filter(is_other).nth(EDITS_MAX).is_none()
 }
 
 /// Reads the Applications with `spec.sourceHydrator` out of a file: [`read_by`] without rules.
@@ -274,13 +243,18 @@ impl File {
             Kind::ApplicationSet(_) if self.sets.len() == SETS_MAX => self.too_many(object),
             Kind::ApplicationSet(set) => {
                 self.diagnostics.extend(set.misspelt_fields());
+                for misspelt in set.misspelt_keys() {
+                    self.misspelt(object, misspelt);
+                }
                 self.sets.push(Arc::new(set));
             }
             Kind::Unclear(Some((kind, place))) => {
-                self.diagnostics.push(Mistake::OtherKind(kind.to_owned()).at(place.span()));
+                self.diagnostics
+                    .push(Mistake::OtherKind { kind: kind.to_owned(), meant: "Application" }.at(place.span()));
             }
             Kind::Unclear(None) => {
-                self.diagnostics.push(Mistake::Missing { field: "kind".to_owned() }.at(object.place.span()));
+                self.diagnostics
+                    .push(Mistake::Missing { field: "kind".to_owned(), meant: None }.at(object.place.span()));
             }
             Kind::Other => {}
         }
@@ -294,6 +268,7 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
     let group = text("apiVersion").map(|(version, _)| version.split('/').next().unwrap_or_default());
     let argo = group.is_none_or(|group| group == GROUP);
     let named = text("kind").map(|(kind, _)| kind).or(item_kind);
+    let misspelt_head = || misspelt_head(object, named, &|kind| is_meant(kind, object, (rules, file)));
     if named == Some("ApplicationSet") && argo {
         let is_plain = || is_plain(object, item_kind.is_some()) && rules.may_hydrate_of(object, file);
         let set = ApplicationSet::mentioning(MARK, object);
@@ -307,13 +282,6 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
     {
         return Kind::Misspelt(misspelt);
     }
-    if let Some((version, place)) = text("apiVersion")
-        && !argo
-        && is_misspelt_version(version)
-        && is_meant(named, object)
-    {
-        return Kind::Misspelt(Misspelt::new(object, Mistake::ApiVersion(version.to_owned()).at(place.span())));
-    }
     match (named, text("kind")) {
         (Some("Application"), _) if argo && hydrated(object) => Kind::Application(None),
         (Some("Application"), _) if argo => {
@@ -321,118 +289,39 @@ pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file)
             match ruling.and_then(|object| rules.ruling(object, file)) {
                 Some(Ruling::Hydrated(placement)) => Kind::Application(Some(placement)),
                 Some(Ruling::LeftAlone(rule)) => Kind::LeftAlone(rule),
-                None => misspelt(object).map_or(Kind::Other, Kind::Misspelt),
+                None => {
+                    let keys = || misspelt_keys_of_application(object).into_iter().next();
+                    let ruled = || keys().filter(|_| !rules.is_empty()).map(|key| Misspelt::new(object, key));
+                    let found = misspelt(object, !rules.is_empty()).or_else(ruled).or_else(misspelt_head);
+                    found.map_or(Kind::Other, Kind::Misspelt)
+                }
             }
         }
         (Some("ApplicationSet"), _) if argo && !hydrated(object) => {
-            misspelt_set(object).map_or(Kind::Other, Kind::Misspelt)
+            let keys = || ApplicationSet::of(object).misspelt_keys().into_iter().next().filter(|_| !rules.is_empty());
+            misspelt_head().or_else(keys).map_or(Kind::Other, Kind::Misspelt)
         }
         (Some(kind), _) if kind.ends_with("List") => match object.get("items").map(|items| &items.content) {
             Some(Content::List(items)) => Kind::List(items),
             _ => Kind::Other,
         },
-        (_, Some((kind, place)))
-            if group == Some(GROUP) && hydrated(object) && near(kind, &["Application"]).is_some() =>
-        {
-            Kind::Misspelt(Misspelt::new(object, Mistake::OtherKind(kind.to_owned()).at(place.span())))
-        }
-        (_, Some((kind, place)))
-            if group == Some(GROUP)
-                && near(kind, &["ApplicationSet"]).is_some()
-                && ApplicationSet::mentioning(MARK, object).is_some() =>
-        {
-            let mistake = Mistake::OtherKind(kind.to_owned());
-            Kind::Misspelt(Misspelt { application: None, ..Misspelt::new(object, mistake.at(place.span())) })
-        }
-        (_, found) if group == Some(GROUP) && hydrated(object) => Kind::Unclear(found),
-        _ => Kind::Other,
+        (_, found) => match misspelt_head() {
+            Some(misspelt) => Kind::Misspelt(misspelt),
+            None if group == Some(GROUP) && hydrated(object) => Kind::Unclear(found),
+            None => Kind::Other,
+        },
     }
 }
 
-/// Whether an `apiVersion` of another group may have been meant to be Argo CD's: its group is much like it, or missing. Kubernetes
-/// itself has no kind of these names.
-fn is_misspelt_version(version: &str) -> bool {
-    let group = version.split_once('/').map(|(group, _)| group);
-    group.is_none_or(|group| group.contains("argo") || near(group, &[GROUP]).is_some())
-}
-
-/// Whether an Application has `spec.sourceHydrator`, or what a set makes has.
-fn is_meant(kind: Option<&str>, object: &Field) -> bool {
-    match (kind, object.get("spec")) {
-        (Some("Application"), Some(spec)) => spec.get(MARK).is_some(),
-        (Some("ApplicationSet"), Some(_)) => ApplicationSet::mentioning(MARK, object).is_some(),
+/// Whether an object of this kind would be hydrated, or what a set makes: by its `sourceHydrator`, or by a rule.
+fn is_meant(kind: &str, object: &Field, (rules, file): (&RuleSet, &RepoPath)) -> bool {
+    let Some(spec) = object.get("spec") else { return false };
+    let is_ruled = || matches!(rules.ruling(object, file), Some(Ruling::Hydrated(_)));
+    match kind {
+        "Application" => spec.get(MARK).is_some() || is_ruled(),
+        "ApplicationSet" => ApplicationSet::mentioning(MARK, object).is_some() || rules.may_hydrate_of(object, file),
         _ => false,
     }
-}
-
-impl Misspelt {
-    fn new(object: &Field, diagnostic: Diagnostic) -> Self {
-        let name = |key| {
-            let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
-            text.and_then(|text| AppName::new(text).ok())
-        };
-        let application = name("name").map(|of| (name("namespace"), of));
-        Self { application, file: object.place.span().path, diagnostic }
-    }
-}
-
-/// An Application whose `spec`, or a key in it, was meant to be `spec.sourceHydrator`; one without a value is none.
-fn misspelt(object: &Field) -> Option<Misspelt> {
-    let what = "this Application is";
-    let mistake = match object.get("spec") {
-        Some(spec) => near_entry(spec).map(|entry| not_hydrated(entry, MARK, " in `spec`", what)),
-        None => {
-            let Content::Mapping(entries) = &object.content else { return None };
-            let mut entries = entries.iter().filter(|entry| near(&entry.key, &["spec"]).is_some());
-            let entry = entries.find(|entry| entry.field.get(MARK).is_some_and(|field| !field.is_null()));
-            entry.map(|entry| not_hydrated(entry, "spec", "", what))
-        }
-    };
-    mistake.map(|mistake| Misspelt::new(object, mistake))
-}
-
-/// A set that does not mention `sourceHydrator`, and has a near miss of it where it makes Applications.
-fn misspelt_set(object: &Field) -> Option<Misspelt> {
-    let what = "what this ApplicationSet makes is";
-    let spec = object.get("spec")?;
-    let mut templates = templates(spec);
-    let entry = templates.find_map(|template| near_entry(template.get("spec")?));
-    let diagnostic = match entry {
-        Some(entry) => not_hydrated(entry, MARK, " in `spec`", what),
-        None => {
-            let patch = spec.get("templatePatch")?;
-            let key = near_words(patch.as_str()?).next()?.to_owned();
-            let mistake = Mistake::NotHydrated { key, near: MARK, place: " in the patch", what };
-            mistake.at(patch.place.span())
-        }
-    };
-    // Which Applications they are is known by what the file made before.
-    Some(Misspelt { application: None, ..Misspelt::new(object, diagnostic) })
-}
-
-/// The templates of a set: its own, and those of its generators.
-pub(super) fn templates(spec: &Field) -> impl Iterator<Item = &Field> {
-    let mut found: Vec<&Field> = spec.get("template").into_iter().collect();
-    let mut open: Vec<&Field> = spec.get("generators").into_iter().collect();
-    while let Some(generators) = open.pop() {
-        let Content::List(entries) = &generators.content else { continue };
-        for entry in entries {
-            let Content::Mapping(generators) = &entry.content else { continue };
-            found.extend(generators.iter().filter_map(|generator| generator.field.get("template")));
-            open.extend(generators.iter().filter_map(|generator| generator.field.get("generators")));
-        }
-    }
-    found.into_iter()
-}
-
-fn not_hydrated(entry: &Entry, near: &'static str, place: &'static str, what: &'static str) -> Diagnostic {
-    Mistake::NotHydrated { key: entry.key.clone(), near, place, what }.at(entry.key_place.span())
-}
-
-/// The key of a `spec` that was meant to be `sourceHydrator`.
-fn near_entry(spec: &Field) -> Option<&Entry> {
-    let Content::Mapping(entries) = &spec.content else { return None };
-    entries.iter().find(|entry| !entry.field.is_null() && near(&entry.key, &[MARK]).is_some())
 }
 
 #[cfg(test)]

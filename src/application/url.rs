@@ -73,6 +73,32 @@ pub(crate) fn is_same_repository(one: &str, other: &str) -> bool {
     RepoUrl::new(one).is_same(&RepoUrl::new(other))
 }
 
+/// A URL of http or https without the user and the password that are in it; one of another scheme without the password.
+pub(crate) fn without_credentials(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme @ ("https" | "http"), rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}://{host}/{path}")
+        }
+        Some((scheme, rest)) => {
+            let (authority, path) =
+                rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+            let name = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host)));
+            let authority = name.map_or_else(|| authority.to_owned(), |(name, host)| format!("{name}@{host}"));
+            path.map_or_else(|| format!("{scheme}://{authority}"), |path| format!("{scheme}://{authority}/{path}"))
+        }
+        None => url.to_owned(),
+    }
+}
+
+/// Whether a URL has a password in it.
+pub(crate) fn has_password(url: &str) -> bool {
+    let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    let user = authority.and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':'))
+}
+
 /// Host and path of `user@host:path`.
 fn scp(text: &str) -> Option<(&str, &str)> {
     let (host, path) = text.split_once(':')?;
@@ -120,6 +146,23 @@ mod tests {
         ];
         for (one, other, expected) in rows {
             assert_eq!(RepoUrl::new(one) == RepoUrl::new(other), expected, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_found_and_taken_out() {
+        let rows = [
+            ("https://me:word@git.example.com/team/dry", true, "https://git.example.com/team/dry"),
+            ("https://:word@git.example.com:8443/team/dry", true, "https://git.example.com:8443/team/dry"),
+            ("https://me@git.example.com/team/dry", false, "https://git.example.com/team/dry"),
+            ("ssh://git:word@git.example.com/team/dry", true, "ssh://git@git.example.com/team/dry"),
+            ("ssh://git@git.example.com:2222/dry", false, "ssh://git@git.example.com:2222/dry"),
+            ("git@git.example.com:team/dry", false, "git@git.example.com:team/dry"),
+            ("https://git.example.com/a:b@c", false, "https://git.example.com/a:b@c"),
+            ("/srv/git/dry", false, "/srv/git/dry"),
+        ];
+        for (url, expected, without) in rows {
+            assert_eq!((has_password(url), without_credentials(url).as_str()), (expected, without), "{url}");
         }
     }
 

@@ -3,7 +3,7 @@
 use anyhow::{anyhow, bail};
 
 use super::{WrongUse, output, unpushed};
-use crate::application::BranchName;
+use crate::application::{BranchName, without_credentials};
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, dry_remote};
 use crate::metadata::NOTES_REF;
@@ -103,7 +103,7 @@ impl Clone {
     pub(super) fn remote_url(&self) -> Option<String> {
         let url = self.repository.config(&format!("remote.{}.url", self.remote.as_ref()?))?;
         let is_of_network = url.contains("://") || url.contains('@');
-        is_of_network.then(|| without_user(&url))
+        is_of_network.then(|| without_credentials(&url))
     }
 
     /// The dry branch that is meant: the one that was named, else the one that is checked out, by its name at the remote.
@@ -218,23 +218,4 @@ pub(super) fn remote_of(repository: &Repository, option: &str) -> anyhow::Result
         )));
     }
     Ok(remote)
-}
-
-/// A URL of http or https without the user and the password that are in it; one of another scheme without the password.
-pub(super) fn without_user(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme @ ("https" | "http"), rest)) => {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            format!("{scheme}://{host}/{path}")
-        }
-        Some((scheme, rest)) => {
-            let (authority, path) =
-                rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
-            let name = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host)));
-            let authority = name.map_or_else(|| authority.to_owned(), |(name, host)| format!("{name}@{host}"));
-            path.map_or_else(|| format!("{scheme}://{authority}"), |path| format!("{scheme}://{authority}/{path}"))
-        }
-        None => url.to_owned(),
-    }
 }

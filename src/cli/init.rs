@@ -6,7 +6,7 @@ use std::io::Write as _;
 use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
-use crate::application::{Patterns, RuleSet};
+use crate::application::{Patterns, RuleSet, without_credentials};
 use crate::git::Repository;
 use crate::hydrate;
 use crate::plan::Discovery;
@@ -132,7 +132,7 @@ fn url(repository: &Repository) -> Option<String> {
     let remote = hydrate::dry_remote(repository);
     let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")))?;
     // What a clone logs in with is not for those who read the repository.
-    let url = super::clone::without_user(&url);
+    let url = without_credentials(&url);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
     let is_plain = url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
     Some(if is_plain { url } else { crate::yaml::json::encode_string(&url, false) })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::maker_limits::Remembered;
 use super::rules::{Rules, render_context};
-use crate::application::parent::is_made;
+use crate::application::parent::may_be_made;
 use crate::application::set::{Clusters, Question};
 use crate::application::{Application, Variable};
 use crate::cache::MakerLimit;
@@ -118,7 +118,7 @@ fn limited(limit: MakerLimit) -> Rendered {
 
 /// What is kept of a render, on the thread that made it.
 fn taken(rendered: render::Rendered) -> Rendered {
-    let objects = rendered.manifests.into_iter().map(Manifest::into_object).filter(is_made).collect();
+    let objects = rendered.manifests.into_iter().map(Manifest::into_object).filter(may_be_made).collect();
     let repeats = !rendered.variables.into_iter().any(Variable::names_the_commit);
     Rendered { objects: Ok(objects), reads: rendered.reads, repeats }
 }

@@ -42,6 +42,7 @@ mod takeover;
 mod touched;
 mod unnamed;
 mod unproven;
+mod unrecognized;
 mod untouched;
 
 use super::error::{HydrateError, TRIES};

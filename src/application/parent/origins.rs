@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::located;
-use super::super::read::MARK;
+use super::super::misspelt::MARK;
 use super::Excerpt;
 use crate::path::RepoPath;
 

@@ -8,7 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::super::read::{MARK, may_be_plain};
+use super::super::misspelt::MARK;
+use super::super::read::may_be_plain;
 use super::super::search::{KUSTOMIZATIONS, is_kustomization};
 use super::super::{Application, field};
 use crate::inputs::{InputsDir, Remote};

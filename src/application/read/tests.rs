@@ -63,7 +63,7 @@ fn objects_that_are_applications() {
         (
             "{apiVersion: argoproj.io/v1alpha1, kind: App, SPEC}",
             0,
-            &["1:42 an object of kind `App` is not hydrated, although it has `spec.sourceHydrator`"],
+            &["1:42 an object of kind `App` is not hydrated, though its `spec` is that of an Application"],
         ),
         ("{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, spec: {template: {SPEC}}}", 0, &[]),
     ];

@@ -1,9 +1,10 @@
-//! Fields in the templates of a set that nobody knows: what it makes has only the fields of an Application, so that they
-//! would be gone without a word.
+//! Fields in a set that nobody knows: upstream drops them, so that what the set makes would change or be gone without a word.
 
 use super::super::document::document;
-use super::super::read::templates;
+use super::super::misspelt::{Misspelt, templates};
 use super::ApplicationSet;
+use super::near_fields::misspelt_keys;
+use super::types::APPLICATION_SET;
 use crate::diag::Diagnostic;
 
 impl ApplicationSet {
@@ -11,5 +12,12 @@ impl ApplicationSet {
     pub(in crate::application) fn misspelt_fields(&self) -> impl Iterator<Item = Diagnostic> {
         let templates = self.root().get("spec").into_iter().flat_map(templates);
         templates.flat_map(|template| document(template, 0, true, None).diagnostics).filter(Diagnostic::is_of_a_field)
+    }
+
+    /// The keys of the set, of its generators and of its templates that are near misses of known ones; those in
+    /// `sourceHydrator` are none of them.
+    pub(in crate::application) fn misspelt_keys(&self) -> Vec<Misspelt> {
+        let found = misspelt_keys(self.root(), &APPLICATION_SET).into_iter();
+        found.map(|diagnostic| Misspelt::of_set(self.root(), diagnostic)).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::state::{Moved, Run};
 use super::stopped::Stopped;
+use super::unrecognized::GoneDocuments;
 use crate::application::{AppName, Application, BranchName, PAUSED};
 use crate::diag::{Diagnostic, clipped, shell_word};
 use crate::hydrate::dry_tree::{DryTree, Former};
@@ -42,7 +43,19 @@ pub(super) fn astray(
         astray.extend(mistake.map(|mistake| application.tells(mistake)));
     }
     astray.extend(restaged(branch, tree, former));
+    astray.extend(unrecognized(tree, former, run));
     Ok(astray)
+}
+
+/// The mistakes of Applications that no document is any more, although their files have documents of their names.
+fn unrecognized(tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagnostic> {
+    let Some(before) = &former.tree else { return Vec::new() };
+    let there: BTreeSet<Name<'_>> = tree.all().map(|application| name(application)).collect();
+    let mut documents = GoneDocuments::default();
+    for application in former.applications.iter().filter(|application| !there.contains(&name(application))) {
+        documents.add_of(application);
+    }
+    documents.unrecognized(&*run.files(before.tree), &*run.files(tree.tree))
 }
 
 /// The mistakes of Applications that leave a staging branch for another one of the same active branch: the next promotion of the

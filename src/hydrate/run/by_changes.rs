@@ -31,8 +31,9 @@ use super::remade::Remaking;
 use super::state::Run;
 use super::stopped::Stopped;
 use super::touched::Touched;
+use super::unrecognized::GoneDocuments;
 use crate::application::set::Only;
-use crate::application::{self, Application, BranchName, RuleSet};
+use crate::application::{self, Application, BranchName, RuleSet, makers_of};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, object_id};
@@ -44,7 +45,7 @@ use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
 use crate::plan::{Changes, Lists};
 use crate::settings::{Held, History};
-use crate::view::{Kind, Reads, TreeFiles, View};
+use crate::view::{Files, Kind, Reads, TreeFiles, View};
 
 /// A dry branch whose branches are where the cache says.
 #[derive(Debug)]
@@ -128,6 +129,9 @@ impl ByChanges {
         // What one limit for all of them did not let through may go through now.
         let is_nothing = touched.work.is_empty() && touched.gone.is_empty();
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !is_nothing {
+            return Err(Stopped::Unknown);
+        }
+        if is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
         let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
@@ -530,6 +534,19 @@ fn compare_file(
         true => Ok(written),
         false => Err(Stopped::Unknown),
     }
+}
+
+/// Whether the document of an Application that is gone may be there still, as something else.
+fn is_unrecognized(touched: &Touched, old: &dyn Files, new: &dyn Files) -> Result<bool, Stopped> {
+    let mut documents = GoneDocuments::default();
+    for record in touched.gone.values() {
+        let makers = match &record.about {
+            About::Made(text) => makers_of(text).ok_or(Stopped::Unknown)?,
+            About::Written | About::Maker(_) => Vec::new(),
+        };
+        documents.add(&record.file, record.name.as_str(), &makers);
+    }
+    Ok(!documents.unrecognized(old, new).is_empty())
 }
 
 /// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.

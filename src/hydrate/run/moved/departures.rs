@@ -97,7 +97,7 @@ pub(crate) fn on_no_branch(
             for application in strays {
                 let was = |before: &&Arc<Application>| name_of(before) == name_of(application);
                 let before = former.tree.iter().flat_map(|tree| tree.hydrated()).find(was);
-                if let Some(before) = before {
+                if let Some(before) = before.filter(|before| before.environment_branch() != name) {
                     left.entry(before.environment_branch()).or_default().push(&application.name);
                 }
             }

@@ -1,0 +1,249 @@
+//! Applications, and sets of them, that are not hydrated because a key, a kind or a version is misspelt.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use super::field::{Content, Entry, Field};
+use super::located;
+use super::mistake::{Mistake, one_line};
+use super::near::near;
+use super::{AppName, GROUP};
+use crate::diag::Diagnostic;
+use crate::path::RepoPath;
+
+/// The field that makes an Application ours; a file without the word has none.
+pub(super) const MARK: &str = "sourceHydrator";
+
+/// How many characters a near miss of [`MARK`] may have more or less, or others, and how many bytes it takes then.
+const EDITS_MAX: usize = 2;
+const WORD_BYTES: RangeInclusive<usize> = MARK.len() - EDITS_MAX..=MARK.len() + EDITS_MAX * 4;
+
+/// An Application, or a set with all that it makes, that is not hydrated because of a misspelt key or kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Misspelt {
+    /// Its namespace and name, when they can be read; none of a set, which is about all that the file made.
+    pub application: Option<(Option<AppName>, AppName)>,
+    /// The file that it is in, or what would make it.
+    pub file: RepoPath,
+    /// A warning at the key.
+    pub diagnostic: Diagnostic,
+}
+
+impl Misspelt {
+    pub(super) fn new(object: &Field, diagnostic: Diagnostic) -> Self {
+        let name = |key| {
+            let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
+            text.and_then(|text| AppName::new(text).ok())
+        };
+        let application = name("name").map(|of| (name("namespace"), of));
+        Self { application, file: object.place.span().path, diagnostic }
+    }
+
+    /// The same of a set: which Applications it is about is known by what the file made before.
+    pub(super) fn of_set(set: &Field, diagnostic: Diagnostic) -> Self {
+        Self { application: None, ..Self::new(set, diagnostic) }
+    }
+}
+
+/// An object that is no Application or set because of its `apiVersion` or `kind`, and was meant to be one that is hydrated.
+/// `named` is its kind, or that of the items of the list around; `is_meant` tells whether it would be hydrated as one of a kind.
+pub(super) fn misspelt_head(object: &Field, named: Option<&str>, is_meant: &dyn Fn(&str) -> bool) -> Option<Misspelt> {
+    let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
+    let misspelt = |kind: &str, mistake: Diagnostic| match kind {
+        "Application" => Some(Misspelt::new(object, mistake)),
+        _ => Some(Misspelt::of_set(object, mistake)),
+    };
+    let Some((version, version_place)) = text("apiVersion") else {
+        let kind = named.filter(|kind| KINDS.contains(kind) && is_meant(kind))?;
+        let entry = near_entry(object, "apiVersion")?;
+        return misspelt(kind, not_known(entry, "apiVersion"));
+    };
+    if version.split('/').next() != Some(GROUP) {
+        let kind = named.filter(|kind| is_near_version(version) && is_meant(kind))?;
+        return misspelt(kind, Mistake::ApiVersion(version.to_owned()).at(version_place.span()));
+    }
+    match text("kind") {
+        Some((kind, place)) => {
+            let meant = near(kind, &KINDS).filter(|meant| is_meant(meant))?;
+            misspelt(meant, Mistake::OtherKind { kind: kind.to_owned(), meant }.at(place.span()))
+        }
+        None => {
+            let entry = near_entry(object, "kind").filter(|_| named.is_none())?;
+            let kind = entry.field.as_str().filter(|kind| is_meant(kind))?;
+            misspelt(kind, not_known(entry, "kind"))
+        }
+    }
+}
+
+/// What makes Applications, or is one.
+const KINDS: [&str; 2] = ["Application", "ApplicationSet"];
+
+/// Whether an object with this head is an Application or a set of them, or may have been meant to be one.
+pub(super) fn may_be_meant(version: &str, kind: &str) -> bool {
+    let is_group = version.split('/').next() == Some(GROUP);
+    (KINDS.contains(&kind) && (is_group || is_near_version(version))) || (is_group && near(kind, &KINDS).is_some())
+}
+
+/// Whether an `apiVersion` of another group may have been meant to be Argo CD's: its group is much like it, or missing. Kubernetes
+/// itself has no kind of these names.
+fn is_near_version(version: &str) -> bool {
+    let group = version.split_once('/').map(|(group, _)| group);
+    group.is_none_or(|group| group.contains("argo") || near(group, &[GROUP]).is_some())
+}
+
+/// An Application that is not hydrated, and would be by `spec.sourceHydrator` or, where there are rules, maybe by one of them,
+/// were it not for a near miss of `spec` or of that; one without a value is none.
+pub(super) fn misspelt(object: &Field, has_rules: bool) -> Option<Misspelt> {
+    let what = "this Application is";
+    let has_mark = |entry: &&Entry| entry.field.get(MARK).is_some();
+    let mistake = match object.get("spec") {
+        Some(spec) => near_entry(spec, MARK).map(|entry| not_hydrated(entry, MARK, " in `spec`", what)),
+        None => {
+            let entry = near_entry(object, "spec").filter(|entry| has_rules || has_mark(entry));
+            entry.map(|entry| not_hydrated(entry, "spec", "", what))
+        }
+    };
+    mistake.map(|mistake| Misspelt::new(object, mistake))
+}
+
+/// A set that does not mention `sourceHydrator`, and has a near miss of it where it makes Applications.
+pub(super) fn misspelt_set(object: &Field) -> Option<Misspelt> {
+    let what = "what this ApplicationSet makes is";
+    let spec = object.get("spec")?;
+    let mut templates = templates(spec);
+    let entry = templates.find_map(|template| near_entry(template.get("spec")?, MARK));
+    let diagnostic = match entry {
+        Some(entry) => not_hydrated(entry, MARK, " in `spec`", what),
+        None => {
+            let patch = spec.get("templatePatch")?;
+            let key = near_words(patch.as_str()?).next()?.to_owned();
+            let mistake = Mistake::NotHydrated { key, near: MARK, place: " in the patch", what };
+            mistake.at(patch.place.span())
+        }
+    };
+    Some(Misspelt::of_set(object, diagnostic))
+}
+
+/// The templates of a set: its own, and those of its generators.
+pub(super) fn templates(spec: &Field) -> impl Iterator<Item = &Field> {
+    let mut found: Vec<&Field> = spec.get("template").into_iter().collect();
+    let mut open: Vec<&Field> = spec.get("generators").into_iter().collect();
+    while let Some(generators) = open.pop() {
+        let Content::List(entries) = &generators.content else { continue };
+        for entry in entries {
+            let Content::Mapping(generators) = &entry.content else { continue };
+            found.extend(generators.iter().filter_map(|generator| generator.field.get("template")));
+            open.extend(generators.iter().filter_map(|generator| generator.field.get("generators")));
+        }
+    }
+    found.into_iter()
+}
+
+/// The words of a text that are near misses of [`MARK`].
+pub(super) fn near_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_between = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
+    text.split(is_between).filter(|word| is_like(word) && near(word, &[MARK]).is_some())
+}
+
+/// Whether a word has the length and the letters that a near miss of [`MARK`] may have: what this leaves is rare.
+fn is_like(word: &str) -> bool {
+    let is_other = |c: &char| !MARK.chars().any(|known| known.eq_ignore_ascii_case(c));
+    WORD_BYTES.contains(&word.len()) && word.chars().filter(is_other).nth(EDITS_MAX).is_none()
+}
+
+fn not_hydrated(entry: &Entry, near: &'static str, place: &'static str, what: &'static str) -> Diagnostic {
+    Mistake::NotHydrated { key: entry.key.clone(), near, place, what }.at(entry.key_place.span())
+}
+
+fn not_known(entry: &Entry, near: &'static str) -> Diagnostic {
+    Mistake::Unknown { key: entry.key.clone(), parent: String::new(), near: Some(near) }.at(entry.key_place.span())
+}
+
+/// The first key of a mapping that is a near miss of `name` and has a value.
+pub(super) fn near_entry<'f>(mapping: &'f Field, name: &str) -> Option<&'f Entry> {
+    let Content::Mapping(entries) = &mapping.content else { return None };
+    entries.iter().find(|entry| !entry.field.is_null() && near(&entry.key, &[name]).is_some())
+}
+
+/// How deep lists may be nested in lists.
+const LIST_DEPTH_MAX: u32 = 8;
+
+/// Why Applications and sets of these names are neither in a file any more, although it has a document of that name which it did
+/// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to. None for names that no such
+/// document has.
+///
+/// Errors: none of its own. A file that cannot be read now is one such reason.
+pub(crate) fn unrecognized(path: &RepoPath, before: &[u8], now: &[u8], names: &BTreeSet<&str>) -> Vec<Diagnostic> {
+    let documents = match located::parse(path, now) {
+        Ok(documents) => documents,
+        Err(diagnostic) => return vec![diagnostic],
+    };
+    let former = located::parse(path, before).unwrap_or_default();
+    let former: BTreeSet<Head<'_>> = heads(&former).map(|(head, _)| head).collect();
+    let is_new = |(head, _): &(Head<'_>, &Field)| names.contains(head.name) && !former.contains(head);
+    let strange = heads(&documents).filter(is_new).filter(|(head, _)| !head.is_known());
+    strange.map(|(head, object)| head.mistake(object)).collect()
+}
+
+/// What an object says that it is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Head<'f> {
+    name: &'f str,
+    version: Option<&'f str>,
+    kind: Option<&'f str>,
+}
+
+/// The heads of all objects with a name, those of lists among them.
+fn heads(documents: &[Field]) -> impl Iterator<Item = (Head<'_>, &Field)> {
+    let mut objects = Vec::new();
+    let mut open: Vec<(&Field, u32)> = documents.iter().rev().map(|document| (document, 0)).collect();
+    while let Some((object, depth)) = open.pop() {
+        objects.push(object);
+        if let Some(Content::List(items)) = object.get("items").map(|items| &items.content)
+            && depth < LIST_DEPTH_MAX
+        {
+            open.extend(items.iter().rev().map(|item| (item, depth + 1)));
+        }
+    }
+    objects.into_iter().filter_map(move |object| {
+        let name = lenient(lenient(object, "metadata")?, "name")?.as_str()?;
+        Some((Head { name, version: text(object, "apiVersion"), kind: text(object, "kind") }, object))
+    })
+}
+
+fn text<'f>(object: &'f Field, key: &str) -> Option<&'f str> {
+    object.get(key).and_then(Field::as_str)
+}
+
+/// The value of a key, or of one that is a near miss of it.
+fn lenient<'f>(mapping: &'f Field, key: &str) -> Option<&'f Field> {
+    mapping.get(key).or_else(|| near_entry(mapping, key).map(|entry| &entry.field))
+}
+
+impl Head<'_> {
+    /// Whether it is one of Argo CD's kinds.
+    fn is_known(&self) -> bool {
+        let is_group = self.version.is_some_and(|version| version.split('/').next() == Some(GROUP));
+        is_group && self.kind.is_some_and(|kind| KINDS.contains(&kind) || kind == "AppProject")
+    }
+
+    fn mistake(&self, object: &Field) -> Diagnostic {
+        let said = |key, value: Option<&str>| match (value, near_entry(object, key)) {
+            (Some(value), _) => format!("`{key}: {value}`"),
+            (None, Some(entry)) => format!("`{}` in place of `{key}`", entry.key),
+            (None, None) => format!("no `{key}`"),
+        };
+        let is_kind = self.kind.is_some_and(|kind| KINDS.contains(&kind));
+        let (key, value) = if is_kind { ("apiVersion", self.version) } else { ("kind", self.kind) };
+        let place = object.get(key).map(|field| &field.place);
+        let place = place.or_else(|| near_entry(object, key).map(|entry| &entry.key_place)).unwrap_or(&object.place);
+        let text = format!("`{}` is no longer an Application: its document has {}", self.name, said(key, value));
+        let right = match (key, self.kind.and_then(|kind| near(kind, &KINDS))) {
+            ("kind", Some(kind)) => format!("write `kind: {kind}`"),
+            ("kind", None) => "write the kind that it had".to_owned(),
+            _ => format!("write `apiVersion: {GROUP}/v1alpha1`"),
+        };
+        let hint = format!("{right}; to take it off its branch, remove the document");
+        Diagnostic::error(one_line(&text)).at(place.span()).hint(hint)
+    }
+}
