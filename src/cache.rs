@@ -19,6 +19,7 @@
 //! [`View::confirms`]: crate::view::View::confirms
 
 mod codec;
+mod copies;
 mod maker_limits;
 mod record;
 mod state;
@@ -27,6 +28,7 @@ mod table;
 mod unsearched;
 
 pub(crate) use codec::{Decoder, Encoder};
+pub(crate) use copies::{CopiedFrom, Copies};
 pub(crate) use maker_limits::{MakerLimit, MakerLimits};
 pub(crate) use record::{About, Encoded, Failure, FailureKind, Record, Used};
 pub(crate) use state::{Branch, Frozen, Head, State, Stuck, Unusable};

@@ -145,6 +145,7 @@ use plugin::confine;
 /// The first argument may also name what a process that we start of ourselves does: confine a program, evaluate Jsonnet,
 /// render one Application.
 pub fn run() -> ExitCode {
+    wall::panic_plainly();
     let mut args = std::env::args_os().skip(1).peekable();
     if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
         return confine::main(args);

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
+use crate::diag::printable;
 use crate::render::Isolation;
 
 /// The variable that tells a process where it renders: `together` or `apart`. Without it nobody goes on after the process.
@@ -36,6 +37,29 @@ pub(crate) enum Ended {
     Exit(u8),
     /// By this signal: somebody wanted it to end, or it died a second time.
     Signal(i32),
+}
+
+/// The exit code of a Rust program that panicked.
+const PANICKED: u8 = 101;
+
+impl Ended {
+    /// Whether the process died of what it worked on.
+    fn is_death(self) -> bool {
+        match self {
+            Ended::Exit(code) => code == PANICKED,
+            Ended::Signal(signal) => !is_wanted(signal),
+        }
+    }
+}
+
+/// Has a panic say one line, whatever the environment asks for: to walk the stack takes memory, and where there is none left, it
+/// waits for its own lock for ever. To be called once, at the start.
+pub(crate) fn panic_plainly() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+        let text = panic.payload_as_str().unwrap_or("no text");
+        drop(writeln!(io::stderr().lock(), "error: git-hydrate panicked{place}: {}", printable(text)));
+    }));
 }
 
 /// The time, in seconds since 1970. Nothing below the edge asks the clock for it.
@@ -74,7 +98,7 @@ pub(crate) fn supervise(program: &Path, arguments: &[impl AsRef<OsStr>], input: 
     let mut command = Command::new(program);
     command.args(arguments).env(VARIABLE, "together").env_remove(USED);
     match run(command, input)? {
-        Ended::Signal(signal) if !is_wanted(signal) => {
+        ended if ended.is_death() => {
             let mut command = Command::new(program);
             // A part of a second counts as a whole one.
             let used = begun.elapsed().as_secs() + 1;
@@ -124,6 +148,7 @@ mod tests {
             ("exit 0", Ended::Exit(0)),
             ("exit 3", Ended::Exit(3)),
             ("[ $GIT_HYDRATE_ISOLATION = apart ] && exit 4; kill -ABRT $$", Ended::Exit(4)),
+            ("[ $GIT_HYDRATE_ISOLATION = apart ] && exit 4; exit 101", Ended::Exit(4)),
             ("[ $GIT_HYDRATE_ISOLATION = apart ] && exec cat; kill -KILL $$", Ended::Exit(0)),
             ("[ \"$GIT_HYDRATE_USED\" ] && exit \"$GIT_HYDRATE_USED\"; kill -KILL $$", Ended::Exit(1)),
             ("kill -KILL $$", Ended::Signal(9)),

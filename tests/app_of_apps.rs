@@ -9,7 +9,7 @@ fn root(path: &str, options: &str) -> String {
     parent("root", path, options)
 }
 
-fn parent(name: &str, path: &str, options: &str) -> String {
+pub(crate) fn parent(name: &str, path: &str, options: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -43,15 +43,15 @@ spec:
     )
 }
 
-const CHART: &str = "apiVersion: v2\nname: apps\nversion: 1.0.0\n";
+pub(crate) const CHART: &str = "apiVersion: v2\nname: apps\nversion: 1.0.0\n";
 
 /// A template of Applications, one for each element of the value `apps`.
-fn template() -> String {
+pub(crate) fn template() -> String {
     let text = application("NAME", "ENVIRONMENT").replace("NAME", "{{ .name }}").replace("ENVIRONMENT", "{{ .env }}");
     format!("{{{{- range .Values.apps }}}}\n---\n{text}{{{{- end }}}}\n")
 }
 
-fn values(apps: &[(&str, &str)]) -> String {
+pub(crate) fn values(apps: &[(&str, &str)]) -> String {
     let entries = apps.iter().map(|(name, env)| format!("- {{name: {name}, env: {env}}}\n"));
     format!("apps:\n{}", entries.collect::<String>())
 }

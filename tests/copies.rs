@@ -431,6 +431,34 @@ fn what_a_set_in_a_root_makes_is_led_by_its_template() {
 }
 
 #[test]
+fn a_set_in_a_root_whose_template_cannot_lead_there_is_told() {
+    let lab = Lab::new();
+    let server = lab.server();
+    copied(&server, BY_LABEL);
+    let set = plain_set("  templatePatch: '{}'\n").replacen("spec:\n", "spec:\n  goTemplate: true\n", 1);
+    let set = set.replace("{{app}}", "{{.app}}").replace("{{environment}}", "{{.environment}}");
+    let [dev, prod] = ["dev", "prod"].map(|environment| config("web", environment, "one"));
+    let root = root();
+    let clone = dry(
+        &server,
+        &[
+            ("bootstrap/root.yaml", &root),
+            ("applications/kustomization.yaml", "resources: [shop.yaml]\ncommonAnnotations: {team: a}\n"),
+            ("applications/shop.yaml", &set),
+            (&dev.0, &dev.1),
+            (&prod.0, &prod.1),
+        ],
+    );
+    let text = "warning: ApplicationSet `shop` stays in the manifests of Application `root` as it is: it has a `templatePatch`";
+    let told = push(&clone);
+    assert!(told.contains(text), "{told}");
+    // Each time, whatever is remembered.
+    clone.commit("notes", &[("NOTES", "x")]);
+    let told = push(&clone);
+    assert!(told.contains(text), "{told}");
+}
+
+#[test]
 fn a_branch_that_cannot_have_copies_is_refused() {
     let lab = Lab::new();
     let server = lab.server();

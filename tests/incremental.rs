@@ -18,6 +18,7 @@ use git_hydrate::testing::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
 
+mod copies;
 mod joining;
 mod shared;
 

@@ -57,6 +57,36 @@ fn an_admin_is_told_of_pushes_failures_and_catch_up() {
 }
 
 #[test]
+fn a_command_that_pushes_to_the_repository_is_not_run_for_its_own_push() {
+    let lab = Lab::new();
+    let push =
+        "cat >>notices; env >>environment; git push -q . \"$(git commit-tree -m x main^{tree})\":refs/heads/log-$$";
+    let server = server(&lab, push);
+    let clone = dry(&server, &["web"], &["dev"]);
+    let told = clone.push().success().stderr;
+    assert!(!told.contains("warning"), "{told}");
+    assert_eq!(notices(&server).len(), 1);
+    assert!(server.git(&["branch", "--list", "log-*"]).contains("log-"));
+    let environment = server.file("environment").expect("there");
+    assert!(
+        !environment.contains("GIT_HYDRATE_ISOLATION") && !environment.contains("GIT_HYDRATE_USED"),
+        "{environment}"
+    );
+}
+
+#[test]
+fn names_that_a_terminal_must_not_show_are_escaped_in_a_notice() {
+    let lab = Lab::new();
+    let server = server(&lab, "cat >>notices");
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.commit("slip", &[("apps/web/dev/a\u{202e}b.yaml", "a: [\n")]);
+    clone.push().success();
+    let text = server.file("notices").expect("there");
+    assert!(text.contains("\\u202e") && !text.contains('\u{202e}'), "{text}");
+}
+
+#[test]
 fn what_a_push_leaves_to_the_background_is_told_when_it_is_done() {
     let lab = Lab::new();
     let server = server(&lab, "cat >>notices");

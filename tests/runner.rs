@@ -44,6 +44,7 @@ mod layers;
 mod limits;
 mod locks;
 mod log;
+mod made_alike;
 mod made_applications;
 mod misspelt;
 mod mistakes;

@@ -305,6 +305,20 @@ impl Application {
         self.maker.as_ref().map(|maker| maker.kept.as_str())
     }
 
+    /// Whether two makers make one Application: a cluster has one of its name, and both say the same of it.
+    ///
+    /// Two sets of different names are none: Argo CD has the second one fail, since an Application belongs to one set. Nor are
+    /// those that clusters keep otherwise when they are made no more.
+    pub fn is_made_alike(&self, other: &Self) -> bool {
+        let (Some(maker), Some(its)) = (&self.maker, &other.maker) else { return false };
+        let is_set = |maker: &Maker| matches!(maker.by, By::ApplicationSet { .. });
+        let may_be_one = (maker.by == its.by || !is_set(maker) || !is_set(its)) && maker.keeps == its.keeps;
+        let is_named_alike = (&self.namespace, &self.name) == (&other.namespace, &other.name);
+        let (Some(object), Some(its)) = (self.made_object(), other.made_object()) else { return false };
+        let has_same_spec = || object.get("spec") == its.get("spec") && self.placement() == other.placement();
+        is_named_alike && may_be_one && (object == its || has_same_spec())
+    }
+
     /// The whole object that was made; none for one that stands in its file.
     pub fn made_object(&self) -> Option<Value> {
         Some(match serde_json::from_str(self.made()?).ok()? {

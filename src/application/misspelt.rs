@@ -168,7 +168,7 @@ pub(super) fn near_entry<'f>(mapping: &'f Field, name: &str) -> Option<&'f Entry
 /// How deep lists may be nested in lists.
 const LIST_DEPTH_MAX: u32 = 8;
 
-/// Why Applications and sets of these names are neither in a file any more, although it has a document of that name which it did
+/// Why Applications and sets of these names are neither in a file any more, while it has a document of that name which it did
 /// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to. None for names that no such
 /// document has.
 ///

@@ -63,6 +63,9 @@ pub(crate) struct Head {
     pub documents: usize,
     /// Whether it is not known what some maker of Applications makes.
     pub is_open: bool,
+    /// Whether several makers make one of the Applications.
+    #[serde(default)]
+    pub has_shared: bool,
     /// What all sets together used up.
     pub used: Used,
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::copies::Copies;
 use super::maker_limits::{BYTES_MAX as MAKER_LIMITS_BYTES_MAX, MakerLimits};
 use super::record::{Encoded, Way};
 use super::state::{Head, State};
@@ -32,6 +33,10 @@ const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
 
 /// The name of what is known of makers that reached a limit.
 const MAKER_LIMITS: &str = "limits";
+
+/// What the names of files about branches of copies start with, and how large one may be, in bytes.
+const COPIES: &str = "copies-";
+const COPIES_BYTES_MAX: u64 = 64 << 20;
 
 /// From when on a file that somebody began to write is taken for left behind.
 const WRITING_MAX: Duration = Duration::from_secs(3600);
@@ -96,6 +101,25 @@ impl Cache {
     pub(crate) fn save_maker_limits(&self, limits: &MakerLimits) -> io::Result<()> {
         self.make_dir()?;
         self.place(&self.dir.join(MAKER_LIMITS), &limits.written())
+    }
+
+    /// What is remembered under a name of the branch of copies; none when it is nothing, or damaged.
+    pub(crate) fn load_copies(&self, name: &str) -> Option<Copies> {
+        let bytes = regular::read(&self.dir.join(format!("{COPIES}{name}")), COPIES_BYTES_MAX).ok();
+        bytes.and_then(|bytes| Copies::read(&bytes))
+    }
+
+    /// Remembers it; none forgets what was remembered.
+    pub(crate) fn save_copies(&self, name: &str, copies: Option<&Copies>) -> io::Result<()> {
+        let path = self.dir.join(format!("{COPIES}{name}"));
+        match copies {
+            Some(copies) => {
+                self.make_dir()?;
+                self.place(&path, &copies.written())
+            }
+            None if path.exists() => fs::remove_file(path),
+            None => Ok(()),
+        }
     }
 
     fn save_new(&self, name: &str, head: &Head, records: Vec<Encoded>, marks: Vec<u64>) -> io::Result<()> {

@@ -122,6 +122,7 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
         applications: usize::from(RECORDS),
         documents: usize::from(RECORDS) + 1,
         is_open: true,
+        has_shared: true,
         used: Used { params: 1, bytes: 2, steps: 3 },
     };
     let records = (0..RECORDS).map(|n| record(n, n).encode()).collect();

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{Options, access, outside};
 use crate::git::Repository;
 use crate::hydrate::Report;
+use crate::report::screened_json;
 
 /// What the command reads on standard input: one JSON object, on one line.
 #[derive(Debug, Serialize)]
@@ -26,6 +27,9 @@ struct Notice<'n> {
     report: Option<&'n Report>,
 }
 
+/// Set while the command runs: runs that it causes on this machine are not notified of, since each would cause another one.
+const VARIABLE: &str = "GIT_HYDRATE_NOTIFYING";
+
 /// Tells the admin's command, if there is one, what a run did, or why it did nothing. To be called after the lock of the
 /// repository was given back: the command may take its time, and may push.
 ///
@@ -35,7 +39,7 @@ struct Notice<'n> {
 pub(crate) fn notify(repository: &Repository, outcome: Result<&Report, &str>) -> Result<(), String> {
     let options = Options::read(repository);
     let Some(command) = options.notify else { return Ok(()) };
-    if outcome.is_ok_and(Report::is_empty) {
+    if outcome.is_ok_and(Report::is_empty) || std::env::var_os(VARIABLE).is_some() {
         return Ok(());
     }
     let notice = Notice {
@@ -50,10 +54,10 @@ pub(crate) fn notify(repository: &Repository, outcome: Result<&Report, &str>) ->
 }
 
 fn run_command(repository: &Repository, command: &str, notice: &Notice<'_>, limit: Duration) -> Result<(), String> {
-    let mut input = serde_json::to_vec(notice).map_err(|error| error.to_string())?;
-    input.push(b'\n');
+    let input = serde_json::to_string(notice).map_err(|error| error.to_string())?;
+    let input = screened_json(&input) + "\n";
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]);
+    shell.args(["-c", command]).env(VARIABLE, "1");
     let late = format!("ended after {} seconds (hydrate.notifyTimeLimit)", limit.as_secs());
-    outside::run(shell, &input, repository, (limit, &late))
+    outside::run(shell, input.as_bytes(), repository, (limit, &late))
 }

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::diag::printable;
 use crate::git::Repository;
+use crate::wall;
 
 /// How often the end of the command is looked for.
 const TICK: Duration = Duration::from_millis(10);
@@ -35,6 +36,8 @@ pub(super) fn run(
     stdin.write_all(input).and_then(|()| stdin.rewind()).map_err(text)?;
     let mut complaint = scratch(repository).map_err(text)?;
     let stderr = complaint.try_clone().map_err(text)?;
+    // Where we render is nothing to a git-hydrate that it starts.
+    command.env_remove(wall::VARIABLE).env_remove(wall::USED);
     command.current_dir(repository.common_dir()).process_group(0);
     let child = command.stdin(stdin).stdout(Stdio::null()).stderr(stderr).spawn().map_err(text)?;
     let status = wait(child, limit).map_err(text)?;

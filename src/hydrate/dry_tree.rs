@@ -51,6 +51,9 @@ pub(super) struct DryTree {
     pub proven_url: Option<String>,
 }
 
+/// Makers of one Application.
+type Makers<'m> = Box<dyn Iterator<Item = &'m Arc<Maker>> + 'm>;
+
 /// What is hydrated onto a branch: each branch is asked for, and only what is its own is looked at.
 #[derive(Debug, Default)]
 struct OfBranch {
@@ -180,13 +183,14 @@ impl DryTree {
 
     /// Warnings of the sets that made Applications of a branch before, and make none at all now.
     pub(super) fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
-        let is_by =
-            |application: &Application, by: &By| application.maker.as_ref().is_some_and(|maker| maker.by == *by);
+        let is_of = |mut makers: Makers<'_>, by: &By| makers.any(|maker| maker.by == *by);
         let emptied = self.discovered.sets.iter().filter_map(|found| {
             let by = found.set.by();
-            let before = former.applications.iter().filter(|application| is_by(application, &by)).count();
+            let before =
+                former.applications.iter().filter(|application| is_of(former.makers(application), &by)).count();
             let is_known = !self.discovered.unanswered.iter().any(|unanswered| unanswered.by == by);
-            let is_empty = is_known && !self.discovered.applications.iter().any(|application| is_by(application, &by));
+            let is_empty = is_known
+                && !self.discovered.applications.iter().any(|application| is_of(self.makers(application), &by));
             (before > 0 && is_empty).then(|| found.set.emptied(branch, before))
         });
         emptied.collect()
@@ -194,7 +198,7 @@ impl DryTree {
 
     /// The Applications that made others of a branch before and were not looked into here.
     pub(super) fn silent_parents(&self, former: &Former) -> Vec<&Application> {
-        let made = former.applications.iter().filter_map(|application| application.maker.as_ref());
+        let made = former.applications.iter().flat_map(|application| former.makers(application));
         let made_by: BTreeSet<&By> = made.flat_map(|maker| maker.parents()).collect();
         if made_by.is_empty() {
             return Vec::new();
@@ -211,6 +215,18 @@ impl DryTree {
     /// Whether it has an Application that a maker names as its parent.
     pub(super) fn has_parent(&self, parent: &By) -> bool {
         self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
+    }
+
+    /// What makes an Application: several may make it alike.
+    pub(super) fn makers<'t>(&'t self, application: &'t Application) -> Makers<'t> {
+        let identity = (application.file.clone(), application.index);
+        let others = self.discovered.other_makers.get(&identity).into_iter().flatten();
+        Box::new(application.maker.iter().chain(others))
+    }
+
+    /// Whether several makers make an Application of it.
+    pub(super) fn has_shared(&self) -> bool {
+        !self.discovered.other_makers.is_empty()
     }
 
     /// Whether an Application was rendered for what it makes.

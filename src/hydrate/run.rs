@@ -36,6 +36,7 @@ mod remade;
 mod rendered;
 mod request;
 mod shared;
+mod since;
 mod state;
 mod stopped;
 mod takeover;

@@ -129,20 +129,21 @@ impl Writer {
     }
 
     /// The files at the root of a branch of copies, which follow these commits and lead there, by their directories:
-    /// `hydrator.metadata`, `.gitattributes`, `README.md`.
+    /// `hydrator.metadata`, `.gitattributes`, `README.md`; without the last where none of them comes, goes or leads elsewhere.
     pub(crate) fn files_for_copies(
         &self,
         origin: &Origin<'_>,
         followed: &[Followed],
-        copies: &BTreeMap<RepoPath, Vec<Hydrated>>,
+        copies: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
     ) -> Files {
         let mut metadata = values::commit_metadata(origin, self.settings.profile);
         metadata.push((copied::FOLLOWED, copied::written(followed)));
-        files([
+        let mut files = files([
             ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),
             (".gitattributes", GITATTRIBUTES.to_vec()),
-            ("README.md", copied::readme(copies)),
-        ])
+        ]);
+        files.extend(copies.map(|copies| ("README.md".to_owned(), copied::readme(copies))));
+        files
     }
 
     /// The files at an active path that is no destination path itself: `hydrator.metadata`.

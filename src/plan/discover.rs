@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::parent::Makes;
-use crate::application::{self, AppName, Application, BranchName, Document, Misspelt, Patterns, RuleSet};
+use crate::application::{self, AppName, Application, BranchName, Document, Maker, Misspelt, Patterns, RuleSet};
 use crate::diag::Diagnostic;
 use crate::path::RepoPath;
 use crate::shares::in_shares;
@@ -40,6 +40,8 @@ pub struct Discovered {
     pub unanswered: Vec<Unanswered>,
     /// What sets were expanded from, and lists of clusters were read from.
     pub expanded: Vec<Expanded>,
+    /// The other makers of Applications that several make alike, by the file of the Application and which of the file it is.
+    pub other_makers: BTreeMap<(RepoPath, usize), Vec<Arc<Maker>>>,
     /// The files that may hold Secrets of clusters.
     pub clusters: Vec<(RepoPath, ContentId)>,
     /// Why the lists of clusters cannot be read, as an error of all Applications.
@@ -156,6 +158,12 @@ impl Discovered {
             self.unusable.push(Unusable { name: document.name.clone(), mistakes });
         }
         self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
+    }
+
+    /// Notes that another maker makes an Application, too: `again` is what it makes.
+    pub(super) fn note_other_maker(&mut self, first: &Application, again: &Application) {
+        let makers = self.other_makers.entry((first.file.clone(), first.index)).or_default();
+        makers.extend(again.maker.clone());
     }
 
     /// Takes in what is odd in what a maker makes.

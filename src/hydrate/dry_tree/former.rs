@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::DryTree;
+use super::{DryTree, Makers};
 use crate::application::{Application, BranchName, By, Maker};
 use crate::path::RepoPath;
 use crate::plan::{Destination, Unanswered};
@@ -42,11 +42,19 @@ impl Former {
         let Unanswered { by, file, .. } = unanswered;
         let is_set = matches!(by, By::ApplicationSet { .. });
         let is_gone = move |maker: &Maker| maker.file == *file && maker.parents().all(|parent| !now.has_parent(parent));
-        let is_its = move |application: &&Arc<Application>| match &application.maker {
-            Some(maker) => maker.is_below(by) || if is_set { application.file == *file } else { is_gone(maker) },
-            None => is_set && application.file == *file,
+        let is_its = move |application: &&Arc<Application>| {
+            let is_made = |maker: &Arc<Maker>| maker.is_below(by) || (!is_set && is_gone(maker));
+            (is_set && application.file == *file) || self.makers(application).any(is_made)
         };
         self.applications.iter().filter(is_its)
+    }
+
+    /// What made an Application: several may have made it alike.
+    pub(super) fn makers<'f>(&'f self, application: &'f Application) -> Makers<'f> {
+        match &self.tree {
+            Some(tree) => tree.makers(application),
+            None => Box::new(application.maker.iter()),
+        }
     }
 
     /// Whether what has the name of `application` now is another one than that of `branch`: it was on its own branch

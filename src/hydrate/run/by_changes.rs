@@ -28,6 +28,7 @@ use super::memory::{is_as_left, stuck};
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
 use super::remade::Remaking;
+use super::since::Since;
 use super::state::Run;
 use super::stopped::Stopped;
 use super::touched::Touched;
@@ -68,6 +69,8 @@ pub(super) struct ByChanges {
     is_presumed: bool,
     /// Whether Applications went from one branch to another in the dry commit that was planned last.
     has_moved: bool,
+    /// What changed since the state was found.
+    since: Since,
 }
 
 impl ByChanges {
@@ -106,6 +109,7 @@ impl ByChanges {
             has_joined: false,
             is_presumed: false,
             has_moved: false,
+            since: Since::nothing(known),
         }))
     }
 
@@ -134,6 +138,7 @@ impl ByChanges {
         if is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
+        self.since.note_touched(&touched);
         let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
@@ -263,7 +268,8 @@ impl ByChanges {
 
     /// Says what is odd, and leaves for the next run what is known now.
     pub(super) fn finish(self, run: &mut Run<'_>, head: &DryHead) {
-        let Self { state, reached, .. } = self;
+        let Self { state, reached, since, .. } = self;
+        run.since.insert(head.branch.clone(), since);
         run.report.warnings.extend(state.head.warnings.iter().cloned());
         if let Some(reached) = reached {
             run.memory.keep(state, head, reached, &run.found, &run.branches);
@@ -295,6 +301,7 @@ impl ByChanges {
             let applications = compare_file(state, before.as_ref(), after.as_ref(), &clusters, found, &mut touched)?;
             written.extend(applications);
         }
+        self.since.note_documents(&written);
         let mut differing = Vec::new();
         let mut documents = Documents::of(&view, &found.rules.plain);
         for record in state.readers(&changes.paths, &changes.directories)? {

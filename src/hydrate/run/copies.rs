@@ -8,6 +8,8 @@
 //! What a hydrated Application renders has no copy here: its manifests hold it ([`Copies`](crate::hydrate::copier::Copies)).
 
 mod branch;
+mod changed;
+mod known;
 mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +52,10 @@ impl Run<'_> {
             return Ok(());
         }
         let followed = self.followed();
+        let branch = match self.copy_changed(branch, &head, &followed, heads)? {
+            Some(branch) => branch,
+            None => return Ok(()),
+        };
         let mut wanted = wanted(self, &followed, heads)?;
         self.report.warnings.extend(wanted.warnings.iter().cloned());
         let tree = branch.tip.as_ref().map(|tip| tip.tree);
@@ -70,7 +76,40 @@ impl Run<'_> {
             return Ok(());
         }
         let changes = Changes { written: wanted.copies.iter().collect(), removed: removed.iter().collect() };
-        self.commit_copies(&name, &head, &followed, &changes)
+        self.commit_copies(&name, &head, &followed, &changes, (Some(&there), there.len()))?;
+        let gone: Vec<&RepoPath> = removed.iter().collect();
+        if known::is_settled(&there, &gone, &wanted) {
+            let earlier = wanted.earlier.iter().map(ToString::to_string).collect();
+            known::keep(self, &name, (&followed, heads), (earlier, wanted.warnings));
+        }
+        Ok(())
+    }
+
+    /// Makes again only the copies that changed since the last run, where that is known; gives the branch back, and nothing was
+    /// done, where all are to be made again.
+    fn copy_changed(
+        &mut self,
+        branch: Branch,
+        head: &DryHead,
+        followed: &[Followed],
+        heads: &[DryHead],
+    ) -> Result<Option<Branch>, Stopped> {
+        let known = known::known(self, &branch, heads);
+        // What follows may leave something better.
+        self.memory.keep_copies(None, &self.found);
+        let Some((known, tree)) = known.zip(branch.tip.as_ref().map(|tip| tip.tree)) else { return Ok(Some(branch)) };
+        let Some(changed) = changed::changed(self, &known, tree, (followed, heads))? else { return Ok(Some(branch)) };
+        let name = branch.name.clone();
+        self.branches.insert(name.clone(), branch);
+        self.report.warnings.extend(known.warnings.iter().cloned());
+        if changed.is_empty() {
+            self.reach_with_copies(&name, head, environment::Made::default(), known.count)?;
+        } else {
+            let changes = Changes { written: changed.iter().collect(), removed: BTreeSet::new() };
+            self.commit_copies(&name, head, followed, &changes, (None, known.count))?;
+        }
+        known::keep(self, &name, (followed, heads), (known.earlier, known.warnings));
+        Ok(None)
     }
 
     /// Why no copies can be written to a branch; none when they can.
@@ -241,11 +280,12 @@ impl Run<'_> {
         head: &DryHead,
         followed: &[Followed],
         changes: &Changes<'_>,
+        (there, before): (Option<&BTreeMap<RepoPath, Vec<Hydrated>>>, usize),
     ) -> Result<(), Stopped> {
         let Some(branch) = self.branches.get(name) else { return Ok(()) };
         let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
         let origin = Origin { repo_url: self.found.repo_url(None), branch: &head.branch, commit: &dry };
-        let made = branch::commit(&self.found, name, branch.tip.as_ref(), &origin, followed, changes)?;
+        let made = branch::commit(&self.found, name, branch.tip.as_ref(), &origin, followed, changes, there)?;
         let made = match made {
             Ok(made) => made,
             Err(mistake) => {
@@ -254,18 +294,29 @@ impl Run<'_> {
             }
         };
         let removed = changes.removed.iter().map(|dir| (*dir).clone()).collect();
+        let count = made.as_ref().and_then(|made| made.count).unwrap_or(before);
         let made = made.map(|made| environment::Made {
             commit: Some(made.commit),
             changed: made.changed,
             removed,
             ..environment::Made::default()
         });
+        self.reach_with_copies(name, head, made.unwrap_or_default(), count)
+    }
+
+    /// Notes that the branch shows the tip of a dry branch, with so many copies.
+    fn reach_with_copies(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        made: environment::Made,
+        count: usize,
+    ) -> Result<(), Stopped> {
+        let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
         let settings = self.found.rules.id;
         let Some(branch) = self.branches.get_mut(name) else { return Ok(()) };
-        branch.take(made.unwrap_or_default(), dry.id, settings);
-        let tip = branch.tip.as_ref();
-        let copies = tip.map(|tip| branch::copies(tip.tree, &self.found.buffer)).transpose()?.unwrap_or_default();
-        branch.applications = copies.len();
+        branch.take(made, dry.id, settings);
+        branch.applications = count;
         self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);
         Ok(())
     }
@@ -309,7 +360,7 @@ impl Run<'_> {
         let changes = Changes { written: wanted.copies.iter().collect(), removed };
         let is_first = parent.parents.is_empty() && parent.tree == self.found.buffer.empty_tree_id();
         let tip = Some(parent).filter(|_| !is_first);
-        let made = branch::commit(&self.found, &trailers.branch, tip, &origin, &followed, &changes)?;
+        let made = branch::commit(&self.found, &trailers.branch, tip, &origin, &followed, &changes, Some(&before))?;
         Ok(Ok(made.ok().flatten().map(|made| made.commit)))
     }
 

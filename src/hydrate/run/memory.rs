@@ -54,6 +54,8 @@ pub(crate) struct Memory {
     /// Whether an Application was not rendered because somebody had no time to wait for it.
     pub is_cut_off: bool,
     kept: Vec<(String, Kept)>,
+    /// What is left of the branch of copies, under its name.
+    copies: Option<(String, Option<cache::Copies>)>,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,7 @@ impl Memory {
             failed: attempt.failed.clone(),
             is_cut_off: false,
             kept: Vec::new(),
+            copies: None,
         }
     }
 
@@ -91,6 +94,9 @@ impl Memory {
                 Kept::Advanced(state) => cache.save(&name, &state),
                 Kept::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
             });
+        }
+        if let Some((name, copies)) = self.copies {
+            drop(cache.save_copies(&name, copies.as_ref()));
         }
     }
 
@@ -129,6 +135,18 @@ impl Memory {
     /// The same of the branches as they are: where previews start.
     pub(crate) fn recall_base(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&base_of_previews(&state_name(head, found)), found)
+    }
+
+    /// What the last run left on the branch of copies, if all that it was made by is as it was.
+    pub(crate) fn recall_copies(&self, found: &Snapshot<'_>) -> Option<cache::Copies> {
+        let cache = self.cache.as_ref().filter(|_| self.trusted)?;
+        let copies = cache.load_copies(&copies_name(found))?;
+        (copies.context == found.rules.context(found.setup.renderers)).then_some(copies)
+    }
+
+    /// Leaves for the next run what the branch of copies shows; none where that is not all that it should.
+    pub(crate) fn keep_copies(&mut self, copies: Option<cache::Copies>, found: &Snapshot<'_>) {
+        self.copies = Some((copies_name(found), copies));
     }
 
     fn recalled(&self, name: &str, found: &Snapshot<'_>) -> Option<State> {
@@ -199,6 +217,7 @@ impl Memory {
             applications: tree.count(),
             documents: tree.documents(),
             is_open: tree.is_open(),
+            has_shared: tree.has_shared(),
             used: all_used(tree.expanded()),
         };
         let makers = tree.expanded().iter().cloned();
@@ -281,6 +300,12 @@ fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
     let refs = &found.setup.refs;
     let text = [&refs.read, &refs.write, head.branch.as_str()].join("\n");
     hex(&Sha256::digest(text)[..16])
+}
+
+/// The name of what is known of the branch of copies.
+fn copies_name(found: &Snapshot<'_>) -> String {
+    let refs = &found.setup.refs;
+    hex(&Sha256::digest([&*refs.read, &*refs.write].join("\n"))[..16])
 }
 
 /// The name of the state that previews leave beside it.

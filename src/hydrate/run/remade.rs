@@ -295,9 +295,10 @@ impl Remaking<'_> {
     }
 
     fn keep(&mut self, maker: &Record, expanded: &Expanded) -> Result<(), Stopped> {
+        self.touched.asks_makers = true;
         let About::Maker(before) = maker.about else { return Err(Stopped::Unknown) };
-        // What was said of makers that are not answered may be over.
-        if self.state.head.is_open {
+        // What was said of makers that are not answered may be over; what this one makes no more, another one may make.
+        if self.state.head.is_open || self.state.head.has_shared {
             return Err(Stopped::Unknown);
         }
         let used = expanded.take_the_place_of(before, self.state.head.used);

@@ -9,6 +9,7 @@ use super::commits::{Becomes, Commits};
 use super::memory::{Attempt, Memory};
 use super::moves::Start;
 use super::plan::Failing;
+use super::since::Since;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
@@ -54,6 +55,8 @@ pub(crate) struct Run<'a> {
     pub memory: Memory,
     /// The environment branches, as they shall be.
     pub branches: BTreeMap<BranchName, Branch>,
+    /// What the dry branches changed that were planned by that alone.
+    pub since: BTreeMap<BranchName, Since>,
     /// What is told beside the branches.
     pub report: Report,
     /// Of its warnings, those of Applications that leave a branch for one that does not take them.
@@ -98,6 +101,7 @@ impl<'a> Run<'a> {
             former: HashMap::new(),
             memory: Memory::default(),
             branches: BTreeMap::new(),
+            since: BTreeMap::new(),
             report: Report::default(),
             departures: Vec::new(),
             learnt: None,

@@ -19,6 +19,8 @@ pub(super) struct Touched {
     coming: BTreeSet<Identity>,
     /// The records of Applications that are gone, or wrote elsewhere.
     pub gone: BTreeMap<Identity, Record>,
+    /// Whether something that makes Applications was asked again what it makes.
+    pub asks_makers: bool,
     /// What was taken in since somebody asked.
     fresh: Vec<Identity>,
 }

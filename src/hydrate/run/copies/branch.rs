@@ -65,9 +65,12 @@ pub(super) struct Made {
     pub commit: Commit,
     /// The directories of copies that changed, new ones included.
     pub changed: Vec<RepoPath>,
+    /// How many copies there are; none where there are as many as before.
+    pub count: Option<usize>,
 }
 
-/// Makes the commit of what changes; none when nothing does. Within, why it cannot be made on what is there.
+/// Makes the commit of what changes beside the copies that are `there`, of which none comes, goes or leads elsewhere where they are
+/// not given; none when nothing does. Within, why it cannot be made on what is there.
 pub(super) fn commit(
     found: &Snapshot<'_>,
     name: &BranchName,
@@ -75,11 +78,12 @@ pub(super) fn commit(
     origin: &Origin<'_>,
     followed: &[Followed],
     changes: &Changes<'_>,
+    there: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
 ) -> Result<Result<Option<Made>, Diagnostic>, HydrateError> {
     let (buffer, rules) = (&found.buffer, &found.rules);
     let base = tip.map_or(buffer.empty_tree_id(), |tip| tip.tree);
     let tree = found.tree_of(base);
-    let mut left = copies(base, buffer)?;
+    let mut left = there.cloned();
     let (mut edits, mut changed) = (Edits::default(), Vec::new());
     for (dir, copy) in &changes.written {
         let metadata = copy_metadata(&copy.leads_to);
@@ -94,16 +98,20 @@ pub(super) fn commit(
             edits.write(buffer, dir, &files)?;
             changed.push((*dir).clone());
         }
-        left.insert((*dir).clone(), copy.leads_to.clone());
+        if let Some(left) = &mut left {
+            left.insert((*dir).clone(), copy.leads_to.clone());
+        }
     }
     for dir in &changes.removed {
         edits.remove(dir, [MANIFEST, METADATA]);
-        left.remove(*dir);
+        if let Some(left) = &mut left {
+            left.remove(*dir);
+        }
     }
     if changed.is_empty() && changes.removed.is_empty() {
         return Ok(Ok(None));
     }
-    edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_copies(origin, followed, &left))?;
+    edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_copies(origin, followed, left.as_ref()))?;
     if let Some(fault) = edits.fault(&tree)? {
         let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete \
                     the branch there";
@@ -119,5 +127,5 @@ pub(super) fn commit(
     let (author, committer) = (signature.clone(), signature);
     let new = NewCommit { tree, parents: vec![parent.id], author, committer, message };
     let commit = buffer.commit(buffer.write_commit(&new)?)?;
-    Ok(Ok(Some(Made { commit, changed })))
+    Ok(Ok(Some(Made { commit, changed, count: left.map(|left| left.len()) })))
 }

@@ -36,7 +36,9 @@ pub(super) struct Wanted {
     /// Those of sets that stay as they are for now: not all that they make is hydrated alike yet.
     pub unsettled: BTreeSet<RepoPath>,
     /// Those of Applications of which an earlier dry commit is deployed than the branch shows. One that is there stays.
-    earlier: BTreeSet<RepoPath>,
+    pub earlier: BTreeSet<RepoPath>,
+    /// Whether several Applications have one copy.
+    pub is_contested: bool,
     /// What hydrated Applications render: their manifests hold the copy.
     pub rendered: BTreeSet<RepoPath>,
     /// Copies that would lead to two places.
@@ -110,6 +112,7 @@ pub(super) fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]
         wanted: Wanted::default(),
         sets: BTreeMap::new(),
         unled: Vec::new(),
+        left: BTreeMap::new(),
         shown: BTreeMap::new(),
         objects: HashMap::new(),
         kept: 0,
@@ -132,6 +135,8 @@ struct Search<'s, 'a> {
     sets: BTreeMap<RepoPath, OfSet>,
     /// The sets whose template cannot lead to what is hydrated, and why.
     unled: Vec<(By, String, Span)>,
+    /// The same of sets that hydrated Applications render; none where the template can.
+    left: BTreeMap<By, Option<(Maker, String, Span)>>,
     /// Which dry commit and environment branch each copy is of.
     shown: BTreeMap<RepoPath, Shown>,
     /// The Applications of files, by the tree and the path.
@@ -226,6 +231,7 @@ impl Search<'_, '_> {
             self.note_rendered(manifest)?;
         }
         if application.is_of_application() {
+            self.note_left(application, tree);
             return Ok(());
         }
         let leads_to = (application.sync_branch.clone(), application.sync_path.clone());
@@ -242,6 +248,7 @@ impl Search<'_, '_> {
             return Ok(());
         };
         let copy = Copy { manifest, leads_to: vec![leads_to] };
+        self.wanted.is_contested |= self.wanted.copies.contains_key(&dir);
         let other = self.wanted.copies.get(&dir).filter(|other| other.leads_to != copy.leads_to);
         let shown = (tree.clone(), application.environment_branch().clone());
         if let (Some(other), Some(theirs)) = (other, self.shown.get(&dir)) {
@@ -281,6 +288,19 @@ impl Search<'_, '_> {
     fn copied_set(&self, maker: &Maker) -> Option<RepoPath> {
         let is_copied = !self.run.found.rules.plain.expands(maker.by.name());
         directory_of_set(maker, &self.namespace).filter(|_| is_copied)
+    }
+
+    /// Notes that a set which a hydrated Application renders stays in its manifests as it is, where its template cannot lead to what
+    /// is hydrated.
+    fn note_left(&mut self, application: &Application, tree: &DryTree) {
+        let Some(maker) = application.maker.as_ref().filter(|maker| self.copied_set(maker).is_some()) else { return };
+        if self.left.contains_key(&maker.by) {
+            return;
+        }
+        let copies = Copies::of(&self.run.found, tree.branch());
+        let why = application.rendered_set().and_then(|set| Some((set.copy(&copies.copier()).err()?, set.span())));
+        let left = why.map(|(why, at)| ((**maker).clone(), why, at));
+        self.left.insert(maker.by.clone(), left);
     }
 
     /// A set stays as it is while something that it makes is not deployed.
@@ -374,6 +394,7 @@ impl Search<'_, '_> {
         }
         wanted.copies.retain(|dir, _| !wanted.rendered.contains(dir));
         wanted.warnings.extend(warning_of(&self.unled));
+        wanted.warnings.extend(warning_of_left(self.left.into_values().flatten().collect()));
         wanted
     }
 }
@@ -392,4 +413,16 @@ fn warning_of(unled: &[(By, String, Span)]) -> Option<Diagnostic> {
     };
     let hint = format!("name {it} in `expand` of a rule of the settings: what {what} is copied then");
     Some(Diagnostic::warning(text).hint(hint).at(at.clone()))
+}
+
+/// The same of all sets that stay in manifests as they are.
+fn warning_of_left(left: Vec<(Maker, String, Span)>) -> Option<Diagnostic> {
+    let count = left.len();
+    let (maker, why, at) = left.into_iter().next()?;
+    let parent = maker.above.first().map(ToString::to_string).unwrap_or_default();
+    let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+    let text = format!("{} stays in the manifests of {parent} as it is{more}: {why}", maker.by);
+    let hint =
+        "what it makes does not lead to what is hydrated: let its template only insert values, without `templatePatch`";
+    Some(Diagnostic::warning(text).hint(hint).at(at))
 }

@@ -31,6 +31,8 @@ struct Pass {
     written: HashMap<Name, Vec<Arc<Application>>>,
     /// The sets that do.
     written_sets: Vec<FoundSet>,
+    /// What was made, but for what another maker makes just so.
+    made: HashMap<Name, Vec<Arc<Application>>>,
     /// The files that parents read as part of a kustomization, and that hold what they render otherwise.
     inputs: BTreeSet<RepoPath>,
 }
@@ -129,8 +131,21 @@ impl Pass {
             names: BTreeSet::new(),
             written,
             written_sets: discovered.sets.clone(),
+            made: HashMap::new(),
             inputs: BTreeSet::new(),
         }
+    }
+
+    /// Takes in what a maker makes: what several make alike is one Application, as it is in the cluster.
+    fn take(&mut self, discovered: &mut Discovered, document: &Document) {
+        if let Some(application) = &document.application {
+            let made = self.made.entry((application.namespace.clone(), application.name.clone())).or_default();
+            if let Some(first) = made.iter().find(|first| first.is_made_alike(application)) {
+                return discovered.note_other_maker(first, application);
+            }
+            made.push(application.clone());
+        }
+        discovered.take(document);
     }
 
     fn take_set(&mut self, discovered: &mut Discovered, found: &FoundSet, expansion: &Expansion, site: &Site<'_>) {
@@ -144,7 +159,7 @@ impl Pass {
             Err(refused) => discovered.unanswered.push(unanswered(refused)),
             Ok(makes) => {
                 discovered.take_odd(makes);
-                makes.documents.iter().for_each(|document| discovered.take(document));
+                makes.documents.iter().for_each(|document| self.take(discovered, document));
             }
         }
     }
@@ -177,7 +192,7 @@ impl Pass {
                 discovered.unanswered.push(unanswered(refused, true));
             }
             if !self.is_written(document, &read) {
-                discovered.take(document);
+                self.take(discovered, document);
             }
         }
         for set in &makes.sets {
