@@ -197,6 +197,24 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
     let clone = dry(&server, &files);
     clone.push().success();
     nothing_is_removed_by(&server, &clone, (&apps[0].0, &apps[0].1), &slips);
+    // What is no file of text is not a removal either.
+    let path = &apps[0].0;
+    let before = tip(&server, DEV);
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
+    let wide: String = apps[0].1.chars().flat_map(|c| [c, '\0']).collect();
+    for (text, what) in [(pointer, "a pointer of Git LFS"), (wide.as_str(), "no text")] {
+        let read = told(&clone, path, text);
+        assert!(read.contains(&format!("error: the file of `web-dev` is {what}, where")), "{read}");
+        assert_eq!(tip(&server, DEV), before);
+    }
+    std::fs::remove_file(clone.path.join(path)).expect("there");
+    std::os::unix::fs::symlink("../nowhere/web.yaml", clone.path.join(path)).expect("made");
+    let read = told(&clone, "nowhere/web.yaml.orig", &apps[0].1);
+    assert!(read.contains("web-dev") && read.contains("error: "), "{read}");
+    assert_eq!(tip(&server, DEV), before);
+    std::fs::remove_file(clone.path.join(path)).expect("there");
+    clone.commit("right again", &[(path.as_str(), &apps[0].1)]);
+    clone.push().success();
     // What is removed is gone, and so is what another document takes the name of in another file.
     clone.git(&["rm", "-q", &apps[0].0]);
     clone.commit("remove", &[("config/web-dev.yaml", &config_map("web-dev", "one"))]);

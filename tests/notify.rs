@@ -80,7 +80,7 @@ fn names_that_a_terminal_must_not_show_are_escaped_in_a_notice() {
     let server = server(&lab, "cat >>notices");
     let clone = dry(&server, &["web"], &["dev"]);
     clone.push().success();
-    clone.commit("slip", &[("apps/web/dev/a\u{202e}b.yaml", "a: [\n")]);
+    clone.commit("slip", &[("applications/dev/a\u{202e}.yaml", "kind: Application\nspec: {sourceHydrator: [\n")]);
     clone.push().success();
     let text = server.file("notices").expect("there");
     assert!(text.contains("\\u202e") && !text.contains('\u{202e}'), "{text}");

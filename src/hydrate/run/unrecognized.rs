@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::{self, Application, By};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Span, clipped};
 use crate::path::RepoPath;
-use crate::view::{Files, View};
+use crate::view::{Files, Kind, View, ViewError};
 
 /// The names of documents by their files.
 #[derive(Default)]
@@ -32,18 +32,40 @@ impl<'a> GoneDocuments<'a> {
         self.add(&application.file, application.name.as_str(), &makers);
     }
 
-    /// What became of those that are documents of other kinds now. A file that cannot be read in one of the trees says
-    /// nothing.
+    /// What became of those that are documents of other kinds now, or in what is no file of text any more. A file that one of
+    /// the trees does not have says nothing.
     pub(super) fn unrecognized(&self, before: &dyn Files, now: &dyn Files) -> Vec<Diagnostic> {
         let (before, now) = (View::new(before), View::new(now));
         let mut found = Vec::new();
         for (file, names) in &self.0 {
-            let (Ok(before), Ok(now)) = (before.read(file), now.read(file)) else { continue };
-            let names = names.iter().map(String::as_str).collect();
-            if before.data != now.data {
-                found.extend(application::unrecognized(file, &before.data, &now.data, &names));
+            let Ok(before) = before.read(file) else { continue };
+            let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+            if is_link(file, &now) {
+                found.push(no_text(file, &names, "a symbolic link"));
+                continue;
+            }
+            match now.read(file) {
+                Err(ViewError::LfsPointer(_)) => found.push(no_text(file, &names, "a pointer of Git LFS")),
+                Err(ViewError::Submodule(_)) => found.push(no_text(file, &names, "a submodule")),
+                Err(_) => {}
+                Ok(now) if before.data == now.data => {}
+                Ok(now) if now.data.contains(&0) => found.push(no_text(file, &names, "no text")),
+                Ok(now) => found.extend(application::unrecognized(file, &before.data, &now.data, &names)),
             }
         }
         found
     }
+}
+
+fn is_link(file: &RepoPath, view: &View<'_>) -> bool {
+    let Some((dir, name)) = file.parent().zip(file.file_name()) else { return false };
+    let entries = view.list(&dir);
+    entries.is_ok_and(|entries| entries.iter().any(|entry| entry.name == name && entry.kind == Kind::Link))
+}
+
+fn no_text(file: &RepoPath, names: &BTreeSet<&str>, what: &str) -> Diagnostic {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let text = format!("the file of {} is {what}, where Applications are not looked for", names.join(", "));
+    let hint = "commit the file itself; to take them off their branches, remove it";
+    Diagnostic::error(clipped(text)).at(Span::file(file.clone())).hint(hint)
 }
