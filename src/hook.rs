@@ -16,7 +16,7 @@ pub(crate) use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
 pub(crate) use pre_push::pre_push;
 pub(crate) use pre_receive::pre_receive;
-pub(crate) use tell::{tell, untold};
+pub(crate) use tell::{forget_told, tell, untold};
 
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;

@@ -33,7 +33,7 @@ use serde::Serialize;
 use crate::git::{self, Repository};
 use config::Config;
 
-pub(crate) use doctor::{Doctor, Finding, Health, Surroundings};
+pub(crate) use doctor::{Doctor, Finding, Health, Rehearsal, Surroundings};
 pub(crate) use every::repositories;
 pub(crate) use forge::{FORGE_PUSHER, GITEA, forge_pusher};
 pub(crate) use guard::Owned;

@@ -274,6 +274,16 @@ impl Renderers {
         pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
+    /// The same as [`Self::render`] of files that are no commit; none where Applications are rendered in processes of their own,
+    /// which read the commit.
+    pub(crate) fn render_here(
+        &self,
+        applications: &[&Application],
+        context: &Context<'_>,
+    ) -> Option<Vec<Result<Rendered, Failure>>> {
+        (self.isolation != Isolation::Apart).then(|| self.render(applications, context, &|_| ()))
+    }
+
     /// The objects of an Application's chart, each with the template or file of the dry tree that makes it; none for a
     /// source that is no chart.
     pub fn templates(

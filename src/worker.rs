@@ -99,6 +99,18 @@ pub(crate) enum Error {
         /// What git says.
         why: String,
     },
+    /// The remote shows refs to who fetches and hides them from who pushes.
+    #[error(
+        "{remote} refused the push, so no hydrated branch was completed there:\n{why}\nhint: {remote} hides these refs from pushes \
+         (receive.hideRefs), as `git hydrate install --server` has it: its hooks hydrate, and no job is needed; if they were \
+         deleted, run there: git hydrate uninstall"
+    )]
+    Hidden {
+        /// The remote.
+        remote: String,
+        /// What git says.
+        why: String,
+    },
     /// Somebody made a ref that keeps one of hydration's from being made. Branches that can be pushed were.
     #[error(
         "{remote} has `{}`, beside which git cannot make `{name}`: that was not pushed, all else was\nhint: git push {} --delete {}",
@@ -141,7 +153,12 @@ pub(crate) fn push(
         if let Some(refused) = refused.take() {
             in_vain = if refused.is_outdated(&copy.there) { 0 } else { in_vain + 1 };
             if in_vain > refused.patience() {
-                return Err(Error::Refused { remote: orders.remote.clone(), why: refused.why });
+                let (remote, why) = (orders.remote.clone(), refused.why);
+                // Nothing has moved, so it is not there for pushes.
+                return Err(match why.contains("(stale info)") {
+                    true => Error::Hidden { remote, why },
+                    false => Error::Refused { remote, why },
+                });
             }
         }
         let report = hydrate_copy(&copy, orders, renderers, observer)?;

@@ -135,6 +135,98 @@ fn the_values_line_that_made_a_change_is_named_and_no_file_that_the_commit_left_
     assert!(!text.contains("apps/chart/dev/Chart.yaml\n  hydrated"), "{text}");
 }
 
+/// A chart whose fields come from values, several at a time, and from its templates; and a kustomization.
+fn valued(lab: &Lab) -> Repo {
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let [(chart_file, chart), (overlay_file, overlay)] = ["chart", "overlay"].map(|name| application(name, "dev"));
+    let chart = chart.replace("path: apps/chart/dev\n", "path: apps/chart/dev\n      helm: {valueFiles: [dev.yaml]}\n");
+    let template = "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Values.name }}
+spec:
+  replicas: {{ .Values.replicas }}
+  paused: {{ .Values.paused }}
+  minReadySeconds: 2
+  progressDeadlineSeconds: {{ mul .Values.replicas 300 }}
+  template:
+    spec:
+      containers:
+      - name: app
+        image: {{ .Values.image.repository }}:{{ .Values.image.tag }}
+        args:
+        {{- toYaml .Values.args | nindent 8 }}
+";
+    let values = "# 2 replicas\nname: shop\nreplicas: 1\nunused: 2\npaused: false\nimage:\n  repository: nginx\n  tag: \"1.27\"\n";
+    clone.commit(
+        "add",
+        &[
+            (&chart_file, &chart),
+            ("apps/chart/dev/Chart.yaml", CHART),
+            ("apps/chart/dev/values.yaml", values),
+            ("apps/chart/dev/dev.yaml", "args: [-v, 'listen=:80']\nreplicas: 2\n"),
+            ("apps/chart/dev/templates/deployment.yaml", template),
+            (&overlay_file, &overlay),
+            ("apps/overlay/dev/kustomization.yaml", "resources: [web.yaml]\nimages:\n- name: web\n  newTag: 1.0.7\n"),
+            (
+                "apps/overlay/dev/web.yaml",
+                "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n  - {name: web, image: web}\n",
+            ),
+        ],
+    );
+    clone.push().success();
+    server
+}
+
+#[test]
+fn a_field_leads_to_the_lines_of_the_values_that_set_it() {
+    let lab = Lab::new();
+    let server = valued(&lab);
+    // (what, field, [file, line, key])
+    const VALUES: &str = "apps/chart/dev/values.yaml";
+    type Row = (&'static str, &'static str, &'static [(&'static str, u32, &'static str)]);
+    let rows: [Row; 10] = [
+        ("deploy/shop/spec.replicas", "spec.replicas", &[("apps/chart/dev/dev.yaml", 2, "replicas")]),
+        ("deploy/shop/metadata.name", "metadata.name", &[(VALUES, 2, "name")]),
+        ("deploy/shop/spec.paused", "spec.paused", &[(VALUES, 5, "paused")]),
+        (
+            "deploy/shop/spec.template.spec.containers[0].image",
+            "spec.template.spec.containers[name=app].image",
+            &[(VALUES, 7, "image.repository"), (VALUES, 8, "image.tag")],
+        ),
+        (
+            "deploy/shop/spec.template.spec.containers[name=app].args[1]",
+            "spec.template.spec.containers[name=app].args[1]",
+            &[("apps/chart/dev/dev.yaml", 1, "args[1]")],
+        ),
+        ("deploy/shop/spec.minReadySeconds", "spec.minReadySeconds", &[]),
+        ("deploy/shop/spec.progressDeadlineSeconds", "spec.progressDeadlineSeconds", &[]),
+        ("deploy/shop/spec.template", "spec.template", &[]),
+        (
+            "po/web/spec.containers[0].image",
+            "spec.containers[name=web].image",
+            &[("apps/overlay/dev/kustomization.yaml", 4, "images[0].newTag")],
+        ),
+        ("po/web/metadata.name", "metadata.name", &[("apps/overlay/dev/web.yaml", 3, "metadata.name")]),
+    ];
+    for (what, field, lines) in rows {
+        let found = explain(&server, &[what, "environments/dev"]);
+        assert_eq!(found["field"], field, "{what}");
+        let lines: Vec<Value> =
+            lines.iter().map(|(path, line, field)| json!({"path": path, "line": line, "field": field})).collect();
+        let expected = if lines.is_empty() { Value::Null } else { json!(lines) };
+        assert_eq!(found["origin"]["setIn"], expected, "{what} {found:#}");
+    }
+    let text = server.hydrate(&["explain", "deploy/shop/spec.replicas"]).success().stdout;
+    assert!(text.contains("\n  set in       apps/chart/dev/dev.yaml:2  replicas\n"), "{text}");
+    let answer = server.hydrate(&["explain", "deploy/shop/spec.replica"]).exits(2);
+    assert!(
+        answer.stderr.starts_with("error: Deployment shop has no field `spec.replica`\n  spec.replicas\n"),
+        "{answer:?}"
+    );
+}
+
 #[test]
 fn what_cannot_be_told_is_said_with_what_can() {
     let lab = Lab::new();

@@ -136,16 +136,65 @@ fn what_a_preview_says_does_not_depend_on_what_an_earlier_one_found_out() {
     assert_eq!(changed(&compare(&clone, "another edit")), 1);
 }
 
+/// Puts a branch of the server where a push would not put it.
+fn put(clone: &Repo, branch: &str, commit: &str) {
+    let server = clone.git(&["remote", "get-url", "origin"]);
+    let (from, refspec) = (clone.path.display().to_string(), format!("+{}:refs/heads/{branch}", commit.trim()));
+    clone.git(&["-C", server.trim(), "fetch", "-q", &from, &refspec]);
+}
+
 /// What somebody else put on a branch is shown by every preview, as the push will undo it.
 #[test]
 fn a_branch_that_is_not_what_its_dry_commit_gives_is_no_start() {
     let (_lab, clone) = clone();
     clone.git(&["checkout", "-q", "-b", "tampered", "origin/environments/dev"]);
     clone.commit("By hand", &[("web/manifest.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hand}\n")]);
-    let tip = clone.git(&["rev-parse", "HEAD"]);
-    clone.git(&["update-ref", "refs/remotes/origin/environments/dev", tip.trim()]);
     clone.git(&["checkout", "-q", "main"]);
-    compare(&clone, "tampered");
+    put(&clone, "environments/dev", "refs/heads/tampered");
+    // Nothing is hydrated until the next commit, which then overwrites it.
+    assert_eq!(changed(&compare(&clone, "tampered")), 0);
     write(&clone, "apps/api/dev/config.yaml", &config_map("api", "edited"));
-    compare(&clone, "tampered, and an edit");
+    assert_eq!(changed(&compare(&clone, "tampered, and an edit")), 2);
+}
+
+/// Which file holds that there is nothing to start from: another one each time that it is written.
+fn note(clone: &Repo) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt as _;
+    let cache = clone.path.join(".git/hydrate/cache");
+    let name = clone.names(".git/hydrate/cache").into_iter().find(|name| name.ends_with("-no-start"))?;
+    Some(std::fs::metadata(cache.join(name)).expect("there").ino())
+}
+
+#[test]
+fn that_there_is_no_start_is_found_out_once_until_the_branches_move() {
+    let (_lab, clone) = clone();
+    clone.commit("One more", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    for (name, commit) in [("tip", "origin/environments/dev"), ("below", "origin/environments/dev~1")] {
+        clone.git(&["update-ref", &format!("refs/kept/{name}"), commit]);
+    }
+    put(&clone, "environments/dev", "refs/kept/below");
+    let shown = diff(&clone);
+    assert_eq!(changed(&shown), 1, "{shown:#}");
+    let first = note(&clone).expect("noted");
+    write(&clone, "apps/api/prod/config.yaml", &config_map("api", "edited"));
+    assert_eq!(changed(&compare(&clone, "an edit")), 2);
+    write(&clone, "apps/api/dev/config.yaml", &config_map("api", "edited"));
+    assert_eq!(changed(&compare(&clone, "another edit")), 3);
+    assert_eq!(note(&clone), Some(first), "it was looked for again");
+    put(&clone, "environments/dev", "refs/kept/tip");
+    assert_eq!(changed(&compare(&clone, "as pushed")), 2);
+    assert!(clone.names(".git/hydrate/cache").iter().any(|name| name.ends_with("-base")));
+    // The push of what does not render leaves a branch behind.
+    clone.git(&["checkout", "-q", "."]);
+    clone.commit("Broken", &[("apps/web/dev/config.yaml", "kind: [")]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    compare(&clone, "behind");
+    let behind = note(&clone).expect("noted");
+    assert_ne!(behind, first);
+    write(&clone, "apps/web/dev/config.yaml", &config_map("web", "mended"));
+    assert_eq!(changed(&compare(&clone, "behind, and the fix")), 1);
+    assert_eq!(note(&clone), Some(behind), "it was looked for again");
 }

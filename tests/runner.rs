@@ -19,6 +19,7 @@ mod crashes;
 mod dependencies;
 mod diff;
 mod doctor;
+mod doctor_remote;
 mod every;
 mod exec;
 mod explain;

@@ -350,4 +350,7 @@ fn a_host_that_forgot_what_it_knows_is_told_of_all_branches() {
         assert_eq!(names, ["refs/heads/environments/dev", "refs/heads/environments/prod"], "{text:?}");
         assert_eq!(host.file("hydrate/told").expect("written"), told);
     }
+    let uninstalled = host.hydrate(&["uninstall"]).success().stdout;
+    assert!(uninstalled.contains("done     hydrate/told: removed\n"), "{uninstalled}");
+    assert_eq!(host.file("hydrate/told"), None);
 }

@@ -31,6 +31,9 @@ const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 const UNSEARCHED: &str = "unsearched";
 const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
 
+/// More than this is no note, in bytes.
+const NOTE_BYTES_MAX: u64 = 1024;
+
 /// The name of what is known of makers that reached a limit.
 const MAKER_LIMITS: &str = "limits";
 
@@ -77,6 +80,17 @@ impl Cache {
         patches: impl IntoIterator<Item = &'p RepoPath>,
     ) -> io::Result<()> {
         self.save_new(name, head, records, patches.into_iter().map(|path| Way::Patch(path).hash()).collect())
+    }
+
+    /// What was noted under a name that is not that of a state; none when it is nothing.
+    pub(crate) fn load_note(&self, name: &str) -> Option<Vec<u8>> {
+        regular::read(&self.overlay(name), NOTE_BYTES_MAX).ok()
+    }
+
+    /// Notes a few bytes. They go when as many states as are kept were written since.
+    pub(crate) fn save_note(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.make_dir()?;
+        self.place(&self.overlay(name), bytes)
     }
 
     /// The dry trees that are known not to be searched.

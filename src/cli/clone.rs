@@ -27,6 +27,11 @@ impl Arguments {
     pub(super) fn of_branch(branch: Option<String>) -> Self {
         Self { branch, remote: None, offline: true }
     }
+
+    /// Those of a command about a remote.
+    pub(super) fn of_remote(remote: String) -> Self {
+        Self { branch: None, remote: Some(remote), offline: false }
+    }
 }
 
 /// A clone of a dry repository, up to date with its remote.

@@ -6,20 +6,27 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
-use super::clone::is_server;
+use super::clone::{self, Clone, is_server};
 use super::every::Every;
+use super::push::SETTINGS_REF_KEY;
 use super::{Outcome, output};
 use crate::git::Repository;
 use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Wake};
-use crate::install::{Doctor, Finding, Health, Installer, Surroundings, repositories};
+use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
 use crate::render::Renderers;
+use crate::report::Progress;
 use crate::wall;
+use crate::worker::{self, Given, Orders};
 
 /// Test an installation, and explain how to fix problems.
+///
+/// Of a remote (`git hydrate doctor origin`), tell what it leaves unprotected: which branches, settings and records a push
+/// could move, as far as that can be seen without pushing, and what the admin does about it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The repository, a server's or a clone; the current one unless given.
+    /// The repository, a server's or a clone, or a remote of the current one; the current one unless given.
+    #[arg(value_name = "REPOSITORY|REMOTE")]
     repository: Option<PathBuf>,
     /// Treat the repository as a server's, as a bare one is anyway.
     #[arg(long)]
@@ -36,15 +43,82 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if let Some(dir) = &arguments.all {
         return all(dir, json);
     }
+    if let Some(remote) = arguments.repository.as_deref().filter(|path| !path.exists()).and_then(Path::to_str)
+        && let Ok(repository) = super::repository(None)
+        && repository.remotes().iter().any(|name| name == remote)
+    {
+        return show(&of_remote(remote)?, json);
+    }
     let repository = super::repository(arguments.repository.as_deref())?;
     let server = arguments.server || is_server(&repository);
-    let findings = findings(&repository, (!server).then_some(&arguments.remote))?;
+    show(&findings(&repository, (!server).then_some(&arguments.remote))?, json)
+}
+
+fn show(findings: &[Finding], json: bool) -> anyhow::Result<Outcome> {
     if json {
-        output::print_json_list("findings", &findings)?;
+        output::print_json_list("findings", findings)?;
     } else {
-        output::print(text(&findings))?;
+        output::print(text(findings))?;
     }
     Ok(if findings.iter().any(is_bad) { Outcome::Found } else { Outcome::Done })
+}
+
+/// What a remote of the current repository leaves unprotected.
+fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
+    let clone = Clone::open(&clone::Arguments::of_remote(remote.to_owned()))?;
+    let repository = &clone.repository;
+    let around = surroundings(repository);
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
+    let setup = Setup::new(repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
+    // What keeps it from being read, `status` tells.
+    let statuses = hydrate::status(&setup).unwrap_or_default();
+    let settings_ref = repository.config(SETTINGS_REF_KEY);
+    let rehearsal = rehearse(repository, remote, settings_ref.clone())?;
+    Ok(Doctor::new(repository, &around)?.remote(remote, &statuses, (settings_ref.as_deref(), rehearsal))?)
+}
+
+/// What `git hydrate push --dry-run` says.
+fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>) -> anyhow::Result<Rehearsal> {
+    let orders = Orders {
+        remote: remote.to_owned(),
+        settings: settings_ref.map_or(Given::FoundOut, Given::Ref),
+        now: wall::now(),
+        dry_run: true,
+        refs_per_push: None,
+        commits_per_push: None,
+        push_options: Vec::new(),
+    };
+    let _lock = hydrate::lock(repository, |_| true)?;
+    let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();
+    let progress = Progress::new();
+    let done = worker::push(repository, &orders, &renderers, &progress, &mut |_| ());
+    progress.clear();
+    Ok(match done {
+        Ok(done) => Rehearsal {
+            moves: done.moves.into_iter().map(|it| it.name).collect(),
+            failures: done.report.branches.into_iter().filter_map(failure).collect(),
+            problem: None,
+        },
+        Err(error) => {
+            let text = crate::diag::chain(&error);
+            let (what, remedy) = match text.split_once("\nhint: ") {
+                Some((what, remedy)) => (what.to_owned(), Some(remedy.to_owned())),
+                None => (text, None),
+            };
+            Rehearsal { problem: Some((what, remedy)), ..Rehearsal::default() }
+        }
+    })
+}
+
+/// A branch that does not hydrate, and the first reason.
+fn failure(branch: hydrate::BranchReport) -> Option<(String, String)> {
+    match branch.outcome {
+        hydrate::Outcome::Failed { diagnostics, .. } => {
+            let why = diagnostics.into_iter().next().map(|first| first.message).unwrap_or_default();
+            Some((branch.branch, why))
+        }
+        hydrate::Outcome::Moved | hydrate::Outcome::Unchanged | hydrate::Outcome::Frozen(_) => None,
+    }
 }
 
 /// Tests every repository below a directory that hydrates.
@@ -88,16 +162,7 @@ fn text(findings: &[Finding]) -> String {
 
 /// What is found in a clone of `remote`, else in the repository of a server.
 fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<Vec<Finding>> {
-    let around = Surroundings {
-        now: SystemTime::now(),
-        user: rustix::process::geteuid().as_raw(),
-        search_path: std::env::var_os("PATH").unwrap_or_default(),
-        names_system_config: ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]
-            .iter()
-            .any(|name| std::env::var_os(name).is_some()),
-        version: super::Arguments::command().render_version().trim().to_owned(),
-        untold: hook::untold(repository),
-    };
+    let around = surroundings(repository);
     let doctor = Doctor::new(repository, &around)?;
     if let Some(remote) = remote {
         return Ok(doctor.client(remote)?);
@@ -110,4 +175,17 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let access = hook::access(repository)?;
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
     Ok(doctor.server(survey, (&statuses, &problems), &access, &renderers)?)
+}
+
+fn surroundings(repository: &Repository) -> Surroundings {
+    Surroundings {
+        now: SystemTime::now(),
+        user: rustix::process::geteuid().as_raw(),
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
+        names_system_config: ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some()),
+        version: super::Arguments::command().render_version().trim().to_owned(),
+        untold: hook::untold(repository),
+    }
 }

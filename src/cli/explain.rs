@@ -8,7 +8,9 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::diag::printable;
-use crate::hydrate::{self, Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, Subject};
+use crate::hydrate::{
+    self, Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, SourceLine, Subject,
+};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
@@ -19,9 +21,10 @@ use crate::report::{Paint, Style};
 git hydrate explain environments/prod:web/manifest.yaml:28   one line, and since when it is so
 git hydrate explain environments/prod:web                    the manifest of a destination path
 git hydrate explain deployment/web environments/prod         an object, by its kind and name
+git hydrate explain deployment/web/spec.replicas             a field of it, and the line of the values that sets it
 git hydrate explain deploy/web -n shop                       … in a namespace, on whichever branch has it")]
 pub(super) struct Arguments {
-    /// BRANCH:PATH, BRANCH:PATH:LINE, or KIND/NAME as kubectl takes them.
+    /// BRANCH:PATH, BRANCH:PATH:LINE, KIND/NAME as kubectl takes them, or KIND/NAME/FIELD.
     what: String,
     /// For KIND/NAME: the environment branch, or a hydrated commit; every branch unless given.
     rev: Option<String>,
@@ -81,6 +84,10 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
         Some(rev) => vec![clone.line(rev)?],
         None => hydrate::lines(&clone.repository, &clone.refs)?,
     };
+    let (name, field) = match name.split_once('/') {
+        Some((name, field)) => (name, Some(field)),
+        None => (name, None),
+    };
     let wanted = KindName::new(kind);
     let is_named = |object: &Object| wanted.matches(object) && object.name == name;
     let mut found = hydrate::objects(&clone.repository, &lines, &is_named)?;
@@ -91,12 +98,44 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
     }
     match &found[..] {
         [one] => {
-            Ok(Subject { line: one.line.clone(), path: one.path.clone(), number: Some(one.number), whole_object: true })
+            let number = field.map(|field| line_of_field(clone, one, field)).transpose()?;
+            Ok(Subject {
+                line: one.line.clone(),
+                path: one.path.clone(),
+                number: Some(number.unwrap_or(one.number)),
+                whole_object: field.is_none(),
+            })
         }
         [] => bail!(missing(clone, arguments, &lines, &wanted, name)?),
         several => bail!(WrongUse(format!("`{}` matches several objects:{}", arguments.what, list(several)))),
     }
 }
+
+/// The line of a field of an object.
+fn line_of_field(clone: &Clone, one: &Candidate, field: &str) -> anyhow::Result<u32> {
+    let mut known = match hydrate::line_of_field(&clone.repository, one, field)? {
+        Ok(line) => return Ok(line),
+        Err(known) => known,
+    };
+    known.sort_by(|a, b| strsim::jaro_winkler(b, field).total_cmp(&strsim::jaro_winkler(a, field)));
+    let mut text = format!("{} has no field `{field}`", one.object);
+    for field in known.iter().take(FIELDS_MAX) {
+        let _ = write!(text, "\n  {field}");
+    }
+    if known.len() > FIELDS_MAX {
+        let _ = write!(
+            text,
+            "\n  … and {} more: git hydrate explain {}:{}:LINE",
+            known.len() - FIELDS_MAX,
+            one.line.name,
+            one.path
+        );
+    }
+    bail!(text)
+}
+
+/// How many fields of an object are listed, those first that are most like what was asked for.
+const FIELDS_MAX: usize = 5;
 
 /// How many places are listed.
 const LISTED_MAX: usize = 20;
@@ -221,6 +260,9 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     row("source", &format!("{kind}{}", origin.source_path));
     if let Some(template) = &origin.template {
         row("template", template);
+    }
+    for (index, SourceLine { path, line, field }) in origin.set_in.iter().enumerate() {
+        row(if index == 0 { "set in" } else { "" }, &format!("{path}:{line}  {field}"));
     }
     // Where one template is known to make it, the others are not of interest.
     let is_other_template = |read: &&String| origin.template.is_some() && read.contains("/templates/");

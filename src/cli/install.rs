@@ -170,6 +170,9 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     }
     super::check_owner(&repository, "uninstall")?;
     let mut installer = Installer::new(&repository)?;
+    if hook::forget_told(&repository).context("removing hydrate/told")? {
+        installer.step(State::Done, "hydrate/told: removed");
+    }
     installer.uninstall()?;
     tell(&installer.steps(), json)
 }

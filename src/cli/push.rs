@@ -73,7 +73,7 @@ JSON:
 ";
 
 /// The ref of the remote whose settings count.
-const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
+pub(super) const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
 
 /// How many refs are named.
 const SHOWN_MAX: usize = 12;

@@ -57,6 +57,15 @@ pub(crate) fn untold(repository: &Repository) -> Vec<String> {
     lines(repository, &host).map_or_else(|_| Vec::new(), |(_, lines)| lines.into_iter().map(|line| line.name).collect())
 }
 
+/// Removes the file that says what the host knows. Answers whether there was one.
+pub(crate) fn forget_told(repository: &Repository) -> std::io::Result<bool> {
+    match std::fs::remove_file(branches::file(repository)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Until when it may take.
 struct Deadline {
     at: Instant,

@@ -27,7 +27,8 @@ pub(crate) use adopt::{
 pub(crate) use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
 pub(crate) use check::{CheckFinding, Checked, Rule, Tree, check};
 pub(crate) use explain::{
-    Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, Subject, explain, objects,
+    Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,
+    objects,
 };
 pub(crate) use foreign::{ForeignBranch, foreign};
 pub(crate) use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};

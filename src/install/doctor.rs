@@ -12,6 +12,7 @@ mod keys;
 mod limits;
 mod owner;
 mod refs;
+mod remote;
 mod size;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,8 @@ use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, Hydr
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{RendererName, SETTINGS_REF};
+
+pub(crate) use remote::Rehearsal;
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -46,6 +46,11 @@ pub(super) fn directory(repository: &Repository) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// The file that says what the host knows.
+pub(super) fn file(repository: &Repository) -> PathBuf {
+    repository.common_dir().join("hydrate").join("told")
+}
+
 /// What the host knows of branches, by full name.
 #[derive(Debug, Default)]
 pub(super) struct Known(BTreeMap<String, ObjectId>);
@@ -53,7 +58,7 @@ pub(super) struct Known(BTreeMap<String, ObjectId>);
 impl Known {
     /// As it was written last. A line that says nothing is passed over.
     pub(super) fn read(repository: &Repository) -> io::Result<Self> {
-        let text = match regular::read(&repository.common_dir().join("hydrate").join("told"), BYTES_MAX) {
+        let text = match regular::read(&file(repository), BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(error),

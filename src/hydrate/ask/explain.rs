@@ -5,35 +5,28 @@ mod document;
 mod kind;
 mod last_change;
 mod object;
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+mod origin;
+mod trial;
 
 use serde::Serialize;
 
 use super::history::Dry;
 use super::verify::Line;
-use crate::application::{self, Application, SourceType};
 use crate::diff;
-use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository, TreeChange};
+use crate::git::{Commit, Error, Mode, ObjectBuffer, ObjectId, Repository, TreeChange};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::files::{MANIFEST, METADATA};
-use crate::hydrate::rules::{Rules, render_context};
-use crate::hydrate::standing::nearest;
-use crate::hydrate::standing::provenance;
-use crate::metadata::NOTES_REF;
-use crate::metadata::read_note;
+use crate::hydrate::files::MANIFEST;
 use crate::path::RepoPath;
-use crate::plan::Discovery;
-use crate::render::{self, Failure, Renderers};
-use crate::settings::SETTINGS_REF;
-use crate::view::{Kind, Seen, TreeFiles, View};
+use crate::render::Renderers;
 
 use document::{Document, documents};
 use last_change::{LastChange, Wanted};
+use origin::origin;
 
 pub(crate) use kind::KindName;
 pub(crate) use object::Object;
+pub(crate) use origin::DryOrigin;
+pub(crate) use trial::SourceLine;
 
 /// What is to be explained, on one line of commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,39 +63,6 @@ pub(crate) struct Explanation {
     pub origin: Option<DryOrigin>,
     /// The commit from which on it is what it is now.
     pub changed: Changed,
-}
-
-/// What renders a file of an environment branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct DryOrigin {
-    /// The dry commit that was looked at.
-    pub dry_sha: String,
-    /// The Application.
-    pub application: String,
-    /// The file that holds it, or what makes it.
-    pub file: String,
-    /// Where in it.
-    pub line: u32,
-    /// What makes it, and from what; none for one that the file holds itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub made_by: Option<String>,
-    /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<usize>,
-    /// Which engine renders it; none when that cannot be determined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source_type: Option<SourceType>,
-    /// The directory that is rendered.
-    pub source_path: String,
-    /// The template of the chart that makes the object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub template: Option<String>,
-    /// The files and directories of the dry tree whose content was read, the Application's own file aside.
-    pub reads: Vec<String>,
-    /// Why it cannot be rendered here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
 }
 
 /// A commit that changed something, and what is behind it.
@@ -244,7 +204,7 @@ pub(crate) fn explain(
         (Some(document), Some(number)) if !subject.whole_object => document.field(number),
         _ => None,
     };
-    let origin = origin(&buffer, renderers, subject, &path, object.as_ref())?;
+    let origin = origin(&buffer, renderers, subject, &path, (object.as_ref(), field.as_ref()))?;
     let line = subject.number.and_then(|number| text.lines().nth(number as usize - 1));
     let value = line.filter(|_| !subject.whole_object).and_then(value_of);
     let changed = changed(&buffer, &last, origin.as_ref(), value)?;
@@ -253,10 +213,26 @@ pub(crate) fn explain(
         path: path.to_string(),
         line: subject.number,
         object,
-        field,
+        field: field.map(|field| field.to_string()),
         origin,
         changed,
     })
+}
+
+/// The line of a field of an object, from the start of its file, by what [`Explanation::field`] calls it, also with the numbers
+/// of items. Without it, the fields of the object.
+pub(crate) fn line_of_field(
+    repository: &Repository,
+    candidate: &Candidate,
+    field: &str,
+) -> Result<Result<u32, Vec<String>>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let tree = buffer.commit(candidate.line.tip)?.tree;
+    let Some((_, blob)) = buffer.entry(tree, candidate.path.as_str())? else { return Ok(Err(Vec::new())) };
+    let text = buffer.blob(blob)?;
+    let text = String::from_utf8_lossy(&text);
+    let document = documents(&text).into_iter().find(|document| document.line == candidate.number);
+    Ok(document.map_or_else(|| Err(Vec::new()), |document| document.line_of(field)))
 }
 
 /// The file that is meant, and its content.
@@ -270,91 +246,6 @@ fn file(buffer: &ObjectBuffer<'_>, tree: ObjectId, subject: &Subject) -> Result<
     }
     let known = manifests(buffer, tree)?.into_iter().map(|(path, _)| path).collect();
     Err(ExplainError::NoFile { branch: subject.line.name.clone(), path: subject.path.clone(), known })
-}
-
-/// What renders a file, as of the dry commit that the branch shows.
-fn origin(
-    buffer: &ObjectBuffer<'_>,
-    renderers: &Renderers,
-    subject: &Subject,
-    path: &RepoPath,
-    object: Option<&Object>,
-) -> Result<Option<DryOrigin>, ExplainError> {
-    let repository = buffer.repository();
-    let refs = repository.refs()?;
-    let tip = buffer.commit(subject.line.tip)?;
-    let trailers = nearest(&tip, buffer, |_| true)?;
-    let settings = trailers.as_ref().and_then(|trailers| trailers.settings_commit).filter(|id| repository.has(*id));
-    let rules = Rules::at(settings.or(refs.get(SETTINGS_REF)), buffer)?;
-    let dir = path.parent().unwrap_or_default();
-    let recorded = provenance(buffer, tip.tree, &format!("{dir}/{METADATA}"))?.and_then(|found| found.dry_commit);
-    let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
-    let mut notes = Notes::open(notes.map(|commit| commit.tree), buffer)?;
-    let noted = notes.get(tip.id, buffer)?.and_then(|note| read_note(&note));
-    let by_trailer = trailers.as_ref().map(|trailers| trailers.dry_commit);
-    let dry = [noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
-    let Some(dry) = dry else { return Ok(None) };
-    let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
-    let id = dry.to_string();
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, &rules.making(renderers, &id));
-    let discovered = discovered.map_err(HydrateError::tree(dry))?;
-    if let Some(why) = discovered.unsearched() {
-        return Err(HydrateError::Unsearched(why.clone()).into());
-    }
-    let branches = [Some(subject.line.name.as_str()), trailers.as_ref().map(|trailers| trailers.branch.as_str())];
-    let writes = |application: &&Arc<Application>| {
-        let named = [application.environment_branch(), &application.sync_branch];
-        named.iter().any(|branch| branches.contains(&Some(branch.as_str()))) && path.starts_with(&application.sync_path)
-    };
-    let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
-    let Some(application) = application else { return Ok(None) };
-    let context = render_context(&rules.settings, &files, &id);
-    let source = application::source(&View::new(&files), application, context.profile).ok();
-    let source_type = source.map(|source| source.tool.source_type());
-    let rendered = renderers.render(&[application], &context, &|_| ()).pop();
-    let (reads, problem) = match rendered {
-        Some(Ok(rendered)) => (rendered.reads, None),
-        Some(Err(Failure::Mistakes(mistakes))) => {
-            (BTreeMap::new(), mistakes.into_iter().next().map(|mistake| mistake.message))
-        }
-        Some(Err(Failure::World(error))) => (BTreeMap::new(), Some(error.to_string())),
-        None => (BTreeMap::new(), None),
-    };
-    let view = View::new(&files);
-    let is_content = |path: &RepoPath, seen: &Seen| match seen {
-        Seen::Content(_) => !matches!(view.kind(path), Ok(Some(Kind::Submodule))),
-        Seen::Absent | Seen::Present(_) | Seen::Link(_) | Seen::Listed(_) | Seen::Directories(_) => false,
-    };
-    let reads: BTreeSet<RepoPath> =
-        reads.iter().filter(|((path, _), seen)| is_content(path, seen)).map(|((path, _), _)| path.clone()).collect();
-    let template = match object {
-        Some(object) if source_type == Some(SourceType::Helm) => template(renderers, application, &context, object),
-        _ => None,
-    };
-    Ok(Some(DryOrigin {
-        dry_sha: dry.to_string(),
-        application: application.name.to_string(),
-        file: application.places.name.path.to_string(),
-        line: application.places.name.line,
-        made_by: application.maker.as_ref().map(ToString::to_string),
-        rule: application.rule,
-        source_type,
-        source_path: application.dry.path.to_string(),
-        template: template.map(|template| template.to_string()),
-        reads: reads.into_iter().filter(|path| *path != application.file).map(|path| path.to_string()).collect(),
-        problem,
-    }))
-}
-
-/// The template of a chart that makes an object.
-fn template(
-    renderers: &Renderers,
-    application: &Application,
-    context: &render::Context<'_>,
-    object: &Object,
-) -> Option<RepoPath> {
-    let made = renderers.templates(application, context).ok()?;
-    made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).map(|(_, template)| template)
 }
 
 /// What is behind the commit that changed it. `value` is what the line that is explained says.

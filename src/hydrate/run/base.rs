@@ -2,11 +2,12 @@
 //!
 //! On a server each push leaves for the next one what its renders looked at; a clone has fetched only what came of them. So
 //! that dry commit is rendered once. When that gives just what is on the branches, every further preview
-//! [looks](super::by_changes) at what differs from there, until the branches move.
+//! [looks](super::by_changes) at what differs from there, until the branches move. When it does not, which is noted too, every
+//! preview looks at everything until then.
 
 use super::branch::Branch;
 use super::by_everything::ByEverything;
-use super::memory::Attempt;
+use super::memory::{Attempt, base_facts};
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::BranchName;
@@ -37,6 +38,10 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     if known.as_ref().is_some_and(|state| is_here(state) && object_id(&state.head.dry_commit) == Some(base)) {
         return Ok(false);
     }
+    let facts = base_facts(head, &run.found);
+    if run.memory.has_no_base(head, &run.found, &facts) {
+        return Ok(false);
+    }
     let warned = run.report.warnings.len();
     let earlier = run.memory.recall_results(head, &run.found).or(known);
     let mut planner = ByEverything::open(earlier, &mut run, head, &heads)?;
@@ -44,6 +49,7 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     let names: Vec<BranchName> = planner.branches().filter(shows).cloned().collect();
     let others = || run.branches.iter().filter(|(name, _)| !names.contains(name));
     if names.is_empty() || !others().all(|(_, branch)| branch.is_frozen()) {
+        run.memory.note_no_base(head, &run.found, &facts);
         return Ok(false);
     }
     let plan = planner.plan_again(names, &mut run, head, &heads)?;
@@ -55,6 +61,11 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     let is_as_found = |branch: &Branch| branch.is_frozen() || branch.is_as_found();
     let is_plain = run.report.problems.is_empty() && run.report.warnings.get(warned..) == Some(&warnings);
     let is_base = is_plain && run.branches.values().all(is_as_found);
+    // On another day a limit of this machine may not be reached.
+    let is_limited = |branch: &Branch| branch.failed.as_ref().is_some_and(|failed| !failed.limits.is_empty());
+    if !is_base && !run.memory.is_cut_off && !run.branches.values().any(is_limited) {
+        run.memory.note_no_base(head, &run.found, &facts);
+    }
     match is_base {
         true => run.memory.write_base(),
         false => run.memory.write_results(),

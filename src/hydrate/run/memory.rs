@@ -122,6 +122,19 @@ impl Memory {
         }
     }
 
+    /// Whether previews were found to have nothing to start from, when all that decides it was `facts`.
+    pub(crate) fn has_no_base(&self, head: &DryHead, found: &Snapshot<'_>, facts: &str) -> bool {
+        let noted = self.cache.as_ref().and_then(|cache| cache.load_note(&without_base(&state_name(head, found))));
+        noted.is_some_and(|noted| noted == facts.as_bytes())
+    }
+
+    /// Leaves for further previews that they have nothing to start from as long as all that decides it is `facts`.
+    pub(crate) fn note_no_base(&self, head: &DryHead, found: &Snapshot<'_>, facts: &str) {
+        let Some(cache) = &self.cache else { return };
+        // Whoever finds nothing finds it out again.
+        drop(cache.save_note(&without_base(&state_name(head, found)), facts.as_bytes()));
+    }
+
     /// What is known of a dry branch, as far as results go.
     pub(crate) fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&state_name(head, found), found)
@@ -316,6 +329,25 @@ fn of_previews(name: &str) -> String {
 /// The name of the state that previews start from.
 fn base_of_previews(name: &str) -> String {
     format!("{name}-base")
+}
+
+/// The name of the note that previews have nothing to start from.
+fn without_base(name: &str) -> String {
+    format!("{name}-no-start")
+}
+
+/// A digest of all that decides whether the environment branches are what the dry commit of `head` gives: the refs but for
+/// local branches and tags, the settings, the engine, and what is frozen.
+pub(super) fn base_facts(head: &DryHead, found: &Snapshot<'_>) -> String {
+    let frozen = found.setup.now.map(|now| found.rules.settings.frozen.in_force(now).collect::<Vec<_>>());
+    let context = found.rules.context(found.setup.renderers);
+    let mut hash = Sha256::new();
+    hash.update(format!("{context} {} {} {frozen:?}\n", head.branch, head.tip));
+    let is_local = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
+    for (name, id) in found.refs.iter().filter(|(name, _)| !is_local(name)) {
+        hash.update(format!("{name} {id}\n"));
+    }
+    hex(&hash.finalize())
 }
 
 fn state_facts(

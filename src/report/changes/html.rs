@@ -12,19 +12,27 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::alike::CommonChange;
-use super::overview::{overall, state};
-use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, Mark, Overview, noise_text, rows};
+use super::overview::{but_for, overall, state};
+use super::repeats::{Before, Repeats};
+use super::{
+    ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, noise_text, rows,
+};
+use crate::application::AppName;
 use crate::diag::printable;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
 use crate::report::text::{merged, short};
 
 const TEMPLATE: &str = include_str!("page/page.html.j2");
+const APPLICATION: &str = include_str!("page/application.html.j2");
 const OBJECT: &str = include_str!("page/object.html.j2");
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
 /// From how many lines on a new object is shown closed.
 const FOLDED_MIN: usize = 200;
+
+/// How many Applications are named that another environment has and a new one lacks.
+const OTHERS_MAX: usize = 12;
 
 /// How many changes that several objects share are named at the top.
 const COMMON_MAX: usize = 10;
@@ -54,9 +62,34 @@ struct Environment {
     summary: String,
     restarts: String,
     dry_commits: String,
+    /// The earlier environment that changes alike, where there is one: all that follows is closed then.
+    alike: Option<Alike>,
+    /// What a new one differs in from the one that it is like; its Applications are closed then.
+    like: Option<Like>,
     dangers: Vec<Danger>,
     danger_count: usize,
     images: Vec<Image>,
+    applications: Vec<Application>,
+}
+
+#[derive(Serialize)]
+struct Alike {
+    id: String,
+    branch: String,
+    /// The words of the names that differ; empty when none do.
+    words: String,
+    /// Whether dangers and images are the same too.
+    is_all: bool,
+    /// What is behind the line of an environment where these are not shown.
+    more: String,
+}
+
+#[derive(Serialize)]
+struct Like {
+    id: String,
+    branch: String,
+    /// The Applications that the other one has and this one lacks, the first of them.
+    others: String,
     applications: Vec<Application>,
 }
 
@@ -167,10 +200,12 @@ pub(crate) fn html(changes: &Changes) -> String {
         inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
         overall: overall(changes).unwrap_or_default(),
         common: common(changes),
-        environments: changes.environments.iter().map(environment).collect(),
+        environments: environments(&changes.environments),
         footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
     };
-    templates.add_template("object", OBJECT).expect("the template can be parsed");
+    for (name, text) in [("application", APPLICATION), ("object", OBJECT)] {
+        templates.add_template(name, text).expect("the template can be parsed");
+    }
     templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values")
 }
 
@@ -212,7 +247,13 @@ fn anchor(parts: &[&str]) -> String {
     anchor
 }
 
-fn environment(environment: &EnvironmentDiff) -> Environment {
+/// Those that change as an earlier one are told once.
+fn environments(all: &[EnvironmentDiff]) -> Vec<Environment> {
+    let mut repeats = Repeats::default();
+    all.iter().map(|one| environment(one, repeats.environment_before(one, true))).collect()
+}
+
+fn environment(environment: &EnvironmentDiff, before: Option<Before<'_>>) -> Environment {
     let overview = Overview::of(environment);
     let branch = &environment.branch;
     let id = anchor(&["branch", branch.branch.as_str()]);
@@ -232,12 +273,49 @@ fn environment(environment: &EnvironmentDiff) -> Environment {
         },
         summary: state(environment, &overview),
         restarts: overview.restarts_text(),
+        alike: before.map(|before| alike(&before, &overview)),
+        like: environment.like.as_ref().map(|one| like(one, environment)),
         dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
         dangers: overview.dangers.iter().map(|group| danger(group, &ids)).collect(),
         danger_count: overview.danger_count(),
         images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),
         applications,
         id,
+    }
+}
+
+fn alike(before: &Before<'_>, overview: &Overview<'_>) -> Alike {
+    Alike {
+        id: anchor(&["branch", before.branch]),
+        branch: printable(before.branch),
+        words: printable(&but_for(&before.words)),
+        is_all: before.is_all,
+        more: overview.dangers_text(),
+    }
+}
+
+/// What differs in a new environment. Its own objects are further down, so these have no ids, and no dangers: nothing changes.
+fn like(like: &LikeEnvironment, environment: &EnvironmentDiff) -> Like {
+    let differs = |one: &ApplicationDiff| {
+        let id = anchor(&["like", environment.branch.branch.as_str(), one.path.as_str()]);
+        let objects = one.objects.iter().filter(|one| !one.is_noise());
+        let shown = |one: &ObjectDiff| Object { restarts: false, dangers: Vec::new(), ..object(one) };
+        let objects = objects.map(shown).collect();
+        Application { danger_count: 0, objects, noise: Vec::new(), ..application(id, one, environment) }
+    };
+    Like {
+        id: anchor(&["branch", like.branch.as_str()]),
+        branch: printable(like.branch.as_str()),
+        others: others(&like.others),
+        applications: like.applications.iter().map(differs).collect(),
+    }
+}
+
+fn others(names: &[AppName]) -> String {
+    let shown: Vec<String> = names.iter().take(OTHERS_MAX).map(|name| printable(name.as_str())).collect();
+    match names.len().saturating_sub(OTHERS_MAX) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

@@ -43,29 +43,68 @@ impl Document<'_> {
     }
 
     /// The field that a line of the file belongs to, as `spec.containers[0].image`; none above the first one.
-    pub(super) fn field(&self, number: u32) -> Option<String> {
-        let root = yaml::parse_first(self.text.as_bytes(), &Limits::default()).ok().flatten()?;
+    pub(super) fn field(&self, number: u32) -> Option<FieldPath> {
+        let root = self.parsed()?;
         let line = (number + 1).checked_sub(self.line)?;
         let (mut node, mut path) = (&root, FieldPath::root());
-        loop {
-            // A key or an item on the line itself, or the last one above it.
-            let next = match &node.data {
-                Data::Mapping(entries) => {
-                    let entry = entries.iter().rev().find(|(key, _)| key.mark.line <= line);
-                    entry.and_then(|(key, value)| Some((Step::Key(key.as_str()?.to_owned()), key.mark.line, value)))
-                }
-                Data::Sequence(items) => {
-                    let item = items.iter().enumerate().rev().find(|(_, item)| item.mark.line <= line);
-                    item.map(|(index, item)| (step(items, index, item), item.mark.line, item))
-                }
-                Data::Scalar(_) | Data::Alias(_) => None,
-            };
-            let Some((step, _, below)) = next else { break };
+        // A key or an item on the line itself, or the last one above it.
+        while let Some((step, _, below)) = children(node).into_iter().rev().find(|(_, at, _)| *at <= line) {
             path.push(step);
             node = below;
         }
-        (!path.steps().is_empty()).then(|| path.to_string())
+        (!path.steps().is_empty()).then_some(path)
     }
+
+    /// The line of a field, from the start of the file, by its path as [`Self::field`] gives it, or with the numbers of
+    /// items. Without it, the paths of all fields that hold a value of their own.
+    pub(super) fn line_of(&self, field: &str) -> Result<u32, Vec<String>> {
+        let Some(root) = self.parsed() else { return Err(Vec::new()) };
+        let mut leaves = Vec::new();
+        let found = search(&root, (FieldPath::root(), FieldPath::root()), field, &mut leaves);
+        found.map(|line| line + self.line - 1).ok_or(leaves)
+    }
+
+    fn parsed(&self) -> Option<Node> {
+        yaml::parse_first(self.text.as_bytes(), &Limits::default()).ok().flatten()
+    }
+}
+
+/// What is one step below a node: the step, its line in the document, and what is there.
+fn children(node: &Node) -> Vec<(Step, u32, &Node)> {
+    match &node.data {
+        Data::Mapping(entries) => {
+            let entry = |(key, value)| {
+                let key: &Node = key;
+                Some((Step::Key(key.as_str()?.to_owned()), key.mark.line, value))
+            };
+            entries.iter().map(|(key, value)| (key, value)).filter_map(entry).collect()
+        }
+        Data::Sequence(items) => {
+            let item = |(index, item)| (step(items, index, item), item.mark.line, item);
+            items.iter().enumerate().map(item).collect()
+        }
+        Data::Scalar(_) | Data::Alias(_) => Vec::new(),
+    }
+}
+
+/// The line of a field below a node that has two paths, one with the numbers of items.
+fn search(node: &Node, paths: (FieldPath, FieldPath), field: &str, leaves: &mut Vec<String>) -> Option<u32> {
+    let below = children(node);
+    if below.is_empty() {
+        leaves.push(paths.0.to_string());
+    }
+    below.into_iter().enumerate().find_map(|(index, (step, line, node))| {
+        let (mut named, mut numbered) = paths.clone();
+        numbered.push(match &step {
+            Step::Item(_) => Step::Index(index),
+            Step::Key(_) | Step::Index(_) => step.clone(),
+        });
+        named.push(step);
+        if named.to_string() == field || numbered.to_string() == field {
+            return Some(line);
+        }
+        search(node, (named, numbered), field, leaves)
+    })
 }
 
 /// An item is called by its name, when it is the only one that has it.
@@ -128,8 +167,25 @@ spec:
         for (line, name, field) in rows {
             let document = found.iter().rfind(|document| document.line <= line).expect("one");
             assert_eq!(document.object().map(|object| object.name).as_deref(), Some(name), "{line}");
-            assert_eq!(document.field(line).as_deref(), Some(field), "{line}");
+            assert_eq!(document.field(line).map(|path| path.to_string()).as_deref(), Some(field), "{line}");
         }
+    }
+
+    #[test]
+    fn fields_lead_to_lines() {
+        let document = documents(TEXT)[1];
+        let rows = [
+            ("spec.replicas", Ok(21)),
+            ("spec.containers[name=web].image", Ok(16)),
+            ("spec.containers[0].image", Ok(16)),
+            ("spec.containers[1].args[1]", Ok(20)),
+            ("spec.containers", Ok(15)),
+        ];
+        for (field, line) in rows {
+            assert_eq!(document.line_of(field), line, "{field}");
+        }
+        let fields = document.line_of("spec.replica").expect_err("no field");
+        assert!(fields.contains(&"spec.replicas".to_owned()) && !fields.contains(&"spec".to_owned()), "{fields:?}");
     }
 
     #[test]

@@ -29,9 +29,9 @@
       object.element.hidden = !matches;
       count += matches;
     }
-    for (const noise of all(".noise")) {
-      noise.hidden = !noise.querySelector(".object:not([hidden])");
-      if (words.length) noise.open = !noise.hidden;
+    for (const folded of all(".noise, .alike")) {
+      folded.hidden = words.length > 0 && !folded.querySelector(".object:not([hidden])");
+      if (words.length) folded.open = !folded.hidden;
     }
     for (const application of applications) {
       application.hidden = words.length > 0 && !application.querySelector(".object:not([hidden])");
@@ -49,11 +49,12 @@
   search.addEventListener("input", show);
 
   const go = (element) => {
+    if (element) for (const folded of all(".alike:not([open])")) folded.open = folded.contains(element);
     element?.focus({ preventScroll: true });
     element?.scrollIntoView({ block: "start", behavior: "instant" });
   };
   const step = (by) => {
-    const shown = applications.filter((application) => !application.hidden);
+    const shown = applications.filter((application) => application.checkVisibility());
     const top = document.querySelector("header").getBoundingClientRect().bottom + 20;
     const tops = shown.map((application) => application.getBoundingClientRect().top);
     const next = by > 0 ? tops.findIndex((at) => at > top) : tops.findLastIndex((at) => at < top - 30);

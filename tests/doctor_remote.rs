@@ -1,0 +1,140 @@
+//! `git hydrate doctor REMOTE`: what a remote leaves unprotected, and that what it says helps.
+
+use std::fs;
+
+use crate::push::{config_map, dry};
+use crate::support::{Lab, Repo};
+
+/// What is said of the remote of a clone, with exit code 1 where something is bad.
+fn doctor(clone: &Repo) -> String {
+    let answer = clone.run(crate::support::BINARY, &["doctor", "origin"]);
+    let is_bad = answer.stdout.lines().any(|line| line.starts_with("bad"));
+    answer.exits(i32::from(is_bad)).stdout
+}
+
+/// A host without hooks, a clone whose commits are pushed there, and the clone of a job.
+fn host(lab: &Lab) -> (Repo, Repo, Repo) {
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let job = host.clone_to("job");
+    (host, clone, job)
+}
+
+#[test]
+fn a_host_without_hooks_leaves_branches_to_whoever_may_push() {
+    let lab = Lab::new();
+    let (host, clone, job) = host(&lab);
+    let told = doctor(&job);
+    let new = "advice   environments/dev, environments/prod (2 not made yet): git does not keep anybody who can push to origin \
+               from moving them, and a rule of the platform cannot be seen from here\n";
+    assert!(told.contains(new), "{told}");
+    assert!(
+        told.contains("         let the job's account alone push to environments/*: where hooks can run: "),
+        "{told}"
+    );
+    assert!(told.contains("advice   main: who may push to it decides what is deployed\n"), "{told}");
+    assert!(told.contains("         git hydrate push origin\n"), "{told}");
+    job.hydrate(&["push"]).success();
+    let told = doctor(&job);
+    assert!(!told.contains("not made yet") && !told.contains("not up to date"), "{told}");
+    assert!(told.contains("good     this account can push to origin, several refs at once\n"), "{told}");
+    assert!(told.contains("good     anyone who can push may write records and notes; "), "{told}");
+    // Settings that anyone may have written.
+    host.hydrate(&["config", "set", "history", "tip"]).success();
+    let told = doctor(&job);
+    assert!(
+        told.contains("bad      origin has settings in refs/hydrate/config, where anyone who can push may have"),
+        "{told}"
+    );
+    clone.git(&["checkout", "-q", "--orphan", "settings"]);
+    clone.git(&["rm", "-q", "-r", "--force", "."]);
+    host.hydrate(&["config", "export", &clone.path.display().to_string()]).success();
+    clone.commit("Settings", &[]);
+    clone.git(&["push", "-q", "origin", "settings"]);
+    job.git(&["config", "hydrate.settingsRef", "settings"]);
+    let told = doctor(&job);
+    assert!(
+        told.contains("advice   the settings are those of settings: whoever may push to it can change what is"),
+        "{told}"
+    );
+    assert!(!told.contains("bad "), "{told}");
+    job.git(&["config", "hydrate.settingsRef", "nowhere"]);
+    assert!(
+        doctor(&job).contains("bad      hydrate.settingsRef names refs/heads/nowhere, which origin does not have\n")
+    );
+}
+
+#[test]
+fn what_others_did_is_found() {
+    let lab = Lab::new();
+    let (host, clone, job) = host(&lab);
+    job.hydrate(&["push"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "dev", "origin/environments/dev"]);
+    clone.commit("By hand", &[("web/manifest.yaml", &config_map("web", "hand"))]);
+    clone.git(&["push", "-q", "origin", "dev:environments/dev"]);
+    let told = doctor(&job);
+    assert!(told.contains("bad      environments/dev of origin is at "), "{told}");
+    assert!(told.contains(", which hydration did not make\n         git hydrate verify environments/dev\n"), "{told}");
+    // A ref beside which git cannot make one of hydration's.
+    for name in host.git(&["for-each-ref", "--format=%(refname)", "refs/heads/environments"]).lines() {
+        host.git(&["update-ref", "-d", name]);
+    }
+    clone.git(&["push", "-q", "origin", "main:environments"]);
+    let told = doctor(&host.clone_to("another"));
+    assert!(told.contains("bad      environments/dev does not hydrate: "), "{told}");
+}
+
+#[test]
+fn a_server_whose_hooks_were_deleted_is_told_from_one_with_hooks() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let job = server.clone_to("job");
+    let told = doctor(&job);
+    assert!(
+        told.contains(
+            "good     git-hydrate is installed in origin: its hook guards environments/dev, environments/prod ("
+        ),
+        "{told}"
+    );
+    server.hydrate(&["install", "--server"]).success();
+    let told = doctor(&job);
+    assert!(
+        told.contains("good     origin hides environments/dev, environments/prod from pushes (receive.hideRefs)\n"),
+        "{told}"
+    );
+    assert!(told.contains("good     origin hides records and notes from pushes\n"), "{told}");
+    for hook in ["hooks/post-receive", "hooks/pre-receive"] {
+        fs::remove_file(server.path.join(hook)).expect("there");
+    }
+    clone.commit("Change", &[("apps/web/dev/config.yaml", &config_map("web", "changed"))]);
+    clone.git(&["push", "-q", "origin", "main"]);
+    let told = doctor(&job);
+    assert!(told.contains("not up to date, and origin hides refs from pushes: its hooks did not run\n"), "{told}");
+    // The job says so too, and what it says helps.
+    let answer = job.hydrate(&["push"]).exits(2);
+    assert!(answer.stderr.contains("(stale info)"), "{answer:?}");
+    let hint = "hint: origin hides these refs from pushes (receive.hideRefs), as `git hydrate install --server` has it";
+    assert!(answer.stderr.contains(hint) && answer.stderr.contains("run there: git hydrate uninstall"), "{answer:?}");
+    server.hydrate(&["uninstall"]).success();
+    let answer = job.hydrate(&["push"]).success();
+    assert!(answer.stdout.contains("environments/dev"), "{answer:?}");
+    assert!(doctor(&job).contains("git does not keep anybody who can push to origin"));
+}
+
+#[test]
+fn who_may_not_push_is_told_and_a_platform_is_named() {
+    let lab = Lab::new();
+    let (host, _, job) = host(&lab);
+    job.git(&["config", "remote.origin.pushurl", "/no/such/repository"]);
+    let told = doctor(&job);
+    assert!(told.contains("advice   this account cannot push to origin: fatal: '/no/such/repository'"), "{told}");
+    job.git(&["config", "--unset", "remote.origin.pushurl"]);
+    job.git(&["config", &format!("url.{}.insteadOf", host.path.display()), "https://github.com/shop/config.git"]);
+    job.git(&["config", "remote.origin.url", "https://github.com/shop/config.git"]);
+    let told = doctor(&job);
+    assert!(told.contains("push to environments/*: on GitHub: Settings, Rules, Rulesets"), "{told}");
+}
