@@ -10,7 +10,7 @@
 use crate::application;
 use crate::diag::{Diagnostic, Span};
 use crate::go::glob::Glob;
-use crate::inputs::InputsDir;
+use crate::inputs::{InputsDir, Strays};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
@@ -193,12 +193,25 @@ fn walk(
         match entry.kind {
             Kind::File | Kind::Link => found.push((path, entry.kind)),
             Kind::Submodule if recurse => found.push((path, entry.kind)),
-            Kind::Directory if inputs.keeps(dir, &entry.name) => {}
+            Kind::Directory if inputs.keeps(dir, &entry.name) => {
+                if recurse {
+                    holds_inputs_only(view, inputs)?;
+                }
+            }
             Kind::Directory if recurse => walk(view, &path, (recurse, inputs), depth + 1, seen, found)?,
             Kind::Directory | Kind::Submodule => {}
         }
     }
     Ok(())
+}
+
+/// An error where a file that may hold manifests is among the inputs, and is none.
+fn holds_inputs_only(view: &View<'_>, inputs: &InputsDir) -> Result<(), Error> {
+    let Some(path) = Strays::new(view, inputs).first(&has_extension) else { return Ok(()) };
+    let dir = inputs.path();
+    let text = format!("`{path}` would be left out: the setting `vendorDirectory` has `{dir}`, and it is no input");
+    let hint = "move it; or, on the server, name a directory without other files: git hydrate config set vendorDirectory third_party";
+    Err(Error::mistake(Diagnostic::error(text).at(Span::file(path)).hint(hint)))
 }
 
 /// Those of the files that may hold manifests.

@@ -7,7 +7,7 @@ pub use crate::template::semver::Version;
 pub mod inputs {
     pub use crate::inputs::{InputFile, Key, is_exact_version};
     pub mod archive {
-        pub use crate::inputs::archive::{Limits, is_name, unpack};
+        pub use crate::inputs::archive::{Limits, is_deep, is_name, unpack};
     }
     pub mod index {
         pub use crate::inputs::index::{

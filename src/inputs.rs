@@ -18,8 +18,10 @@ pub(crate) mod index;
 mod kept;
 mod key;
 mod lock;
+mod name;
 mod remote;
 mod scan;
+mod stray;
 mod walk;
 pub(crate) mod wire;
 
@@ -34,6 +36,7 @@ pub(crate) use key::{KeyError, Kind};
 pub(crate) use lock::{Entry, Lock, LockError};
 pub(crate) use remote::{Remote, is_url};
 pub(crate) use scan::{Found, Need, Scan, Source};
+pub(crate) use stray::Strays;
 pub(crate) use walk::{Mention, Place, Step, What, walk};
 
 /// The directory of the lock file, at the root of a dry tree.

@@ -526,18 +526,22 @@ impl<'a> Commit<'a> {
         Ok(Rendered { manifests, reads: view.reads(), ..all })
     }
 
-    /// An error where inputs were used that are not in the directory that the settings name: a lock file comes with a push.
+    /// An error where inputs were used that are not in the directory that the settings name, since a lock file comes with a
+    /// push; or where anything was read of an input that is not as it came, such as by a path that is written in place of its
+    /// URL, or through a link.
     fn check_inputs(
         &self,
         application: &Application,
         view: &View<'_>,
         rendered: Rendered,
     ) -> Result<Rendered, Failure> {
-        if !view.has_read(&inputs::lock_path()) {
+        let dir = self.context.rules.inputs();
+        if !view.has_read(&inputs::lock_path()) && !rendered.reads.keys().any(|(path, _)| dir.has(path)) {
             return Ok(rendered);
         }
-        let kept = Kept::read(view).and_then(|kept| kept.misplaced(self.context.rules.inputs()));
-        kept.map(|()| rendered).map_err(|unusable| match unusable.world() {
+        let judge = |kept: Kept<'_>| kept.misplaced(dir).and_then(|()| kept.judge_reads(&rendered.reads));
+        let judged = Kept::read(view).and_then(judge);
+        judged.map(|()| Rendered { reads: view.reads(), ..rendered }).map_err(|unusable| match unusable.world() {
             Some(world) => Failure::World(Error::View(world.clone())),
             None => Failure::mistake(unusable.found_by(&application.places.dry_path)),
         })

@@ -5,6 +5,7 @@ mod cases;
 mod changes;
 mod confined;
 mod directory;
+mod forged;
 mod liars;
 mod lying_registries;
 mod lying_repositories;

@@ -4,6 +4,7 @@
 //! itself would read it. On a server it takes effect at once, in a clone with a push.
 
 mod rebase;
+mod vendor_directory;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -156,6 +157,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Some(Action::Import { from }) => checked_in(from, &new)?,
         _ => checked(&new)?,
     }
+    vendor_directory::check(&repository, &files, &new)?;
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
     if !write(&repository, &new, &message)? {
         match json {

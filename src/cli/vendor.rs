@@ -166,6 +166,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             );
         }
         let top = session.top()?;
+        worktree::check(&top, &session.buffer, &changes, &|path| session.wrote(path))?;
         worktree::write(&top, &session.buffer, &changes)?;
         stage(&clone, &top, &changes)?;
     }

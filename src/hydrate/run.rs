@@ -14,6 +14,7 @@ mod by_changes;
 mod by_everything;
 mod commits;
 mod copies;
+mod covered;
 mod documents;
 mod failed_render;
 mod joining;

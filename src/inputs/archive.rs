@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use super::InputFile;
+use super::name::DEPTH_MAX;
+pub use super::name::{is_deep, is_name};
 use crate::path::RepoPath;
 
 /// What an archive may take.
@@ -80,6 +82,12 @@ pub enum ArchiveError {
     /// A name that leads elsewhere, or that some file system takes for another one.
     #[error("the name {0} is not allowed")]
     Name(String),
+    /// More directories than an input may have inside of each other.
+    #[error("{name} is in more than {DEPTH_MAX} directories")]
+    Deep {
+        /// The entry, quoted.
+        name: String,
+    },
     /// A file of no directory, or a second directory.
     #[error("{0} is not in the one directory that a packaged chart has")]
     Outside(String),
@@ -102,7 +110,7 @@ pub fn unpack(data: &[u8], limits: Limits) -> Result<Vec<InputFile>, ArchiveErro
     let tar = inflate(data, limits)?;
     let mut files = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();
-    let mut top: Option<String> = None;
+    let (mut top, mut bytes): (Option<String>, u64) = (None, 0);
     let broken = |error: std::io::Error| ArchiveError::Broken(error.to_string());
     let mut archive = tar::Archive::new(&tar[..]);
     for (entry, count) in archive.entries().map_err(broken)?.zip(1..) {
@@ -127,6 +135,10 @@ pub fn unpack(data: &[u8], limits: Limits) -> Result<Vec<InputFile>, ArchiveErro
         if entry.size() > limits.file_bytes_max {
             return Err(ArchiveError::FileTooLarge { name, limit: limits.file_bytes_max });
         }
+        bytes += entry.size();
+        if bytes > limits.bytes_max {
+            return Err(ArchiveError::TooLarge(limits.bytes_max));
+        }
         if !names.insert(below.as_str().to_lowercase()) {
             return Err(ArchiveError::Twice(shown(&name)));
         }
@@ -134,6 +146,9 @@ pub fn unpack(data: &[u8], limits: Limits) -> Result<Vec<InputFile>, ArchiveErro
         entry.read_to_end(&mut content).map_err(broken)?;
         if content.len() as u64 != entry.size() {
             return Err(ArchiveError::Broken("unexpected end".to_owned()));
+        }
+        if is_deep(&below) {
+            return Err(ArchiveError::Deep { name: shown(&name) });
         }
         files.push(InputFile { path: below, data: content.into() });
     }
@@ -198,18 +213,6 @@ fn parts(name: &str) -> Result<(String, RepoPath), ArchiveError> {
     }
     let (dir, below) = path.as_str().split_once('/').unwrap_or((path.as_str(), ""));
     Ok((dir.to_owned(), RepoPath::clean(below).map_err(|_| refused())?))
-}
-
-/// Whether every file system and git take a name for what it is.
-pub fn is_name(word: &str) -> bool {
-    let is_odd = |c: char| c.is_control() || c == '\\';
-    // What HFS+ does not see in a name.
-    let ignored =
-        |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    let seen: String = word.chars().filter(|c| !ignored(*c)).collect::<String>().to_lowercase();
-    // What NTFS does not see in it.
-    let seen = seen.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
-    !word.chars().any(is_odd) && !matches!(seen, "" | ".git" | "git~1")
 }
 
 fn shown(name: &str) -> String {
@@ -293,6 +296,8 @@ mod tests {
             (&[chart, ("web/.g\u{200c}it/x", FILE, b"")], "the name \"web/.g\\u200cit/x\" is not allowed"),
             (&[chart, ("web/git~1/x", FILE, b"")], "the name \"web/git~1/x\" is not allowed"),
             (&[chart, ("web/.git::$INDEX/x", FILE, b"")], "the name \"web/.git::$INDEX/x\" is not allowed"),
+            (&[chart, ("web/a\u{202e}b", FILE, b"")], "the name \"web/a\\u202eb\" is not allowed"),
+            (&[chart, ("web/a\u{2028}b", FILE, b"")], "the name \"web/a\\u2028b\" is not allowed"),
             (&[("web/", EntryType::Directory, b"")], "it is empty"),
         ];
         for (entries, expected) in rows {
@@ -310,6 +315,18 @@ mod tests {
         tar.append_data(&mut header, &name, &b"a: b"[..]).expect("memory");
         let files = unpack(&gzip(&tar.into_inner().expect("memory")), Limits::default()).expect("a chart");
         assert_eq!(files.first().map(|file| format!("web/{}", file.path)), Some(name));
+        let packed = |name: &str| {
+            let mut tar = tar::Builder::new(Vec::new());
+            let mut header = tar::Header::new_gnu();
+            header.set_size(4);
+            tar.append_data(&mut header, name, &b"a: b"[..]).expect("memory");
+            unpack(&gzip(&tar.into_inner().expect("memory")), Limits::default()).err().map(|error| error.to_string())
+        };
+        assert_eq!(packed(&format!("web/{}", "n".repeat(255))), None);
+        assert!(packed(&format!("web/{}", "n".repeat(256))).is_some_and(|error| error.ends_with("…\" is not allowed")));
+        assert_eq!(packed(&format!("web/{}x", "d/".repeat(64))), None);
+        let deep = packed(&format!("web/{}x", "d/".repeat(65)));
+        assert!(deep.is_some_and(|error| error.ends_with(" is in more than 64 directories")));
         let sparse: Entries<'_> = &[("web/Chart.yaml", FILE, b"name: web"), ("web/x", EntryType::GNUSparse, b"")];
         assert!(unpack(&gzip(&self::tar(sparse)), Limits::default()).is_err());
     }
@@ -325,6 +342,10 @@ mod tests {
             (
                 gzip(&tar(&[("w/a", FILE, b""), ("w/b", FILE, b""), ("w/c", FILE, b""), ("w/d", FILE, b"")])),
                 "it has more than 3 entries",
+            ),
+            (
+                gzip(&tar(&[("web/a", FILE, &[0; 1600]), ("web/b", FILE, &[0; 1600])])),
+                "its files have more than 3000 bytes in total",
             ),
             (vec![0x1f; 20_001], "it is larger than 20000 bytes"),
             (b"PK".to_vec(), "it is not a gzip archive"),

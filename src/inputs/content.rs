@@ -6,6 +6,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
+use super::name::{self, DEPTH_MAX};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Kind, View, ViewError};
 
@@ -21,16 +22,38 @@ pub struct InputFile {
 /// The digest of files: sha256 of the sorted lines that `sha256sum` prints of them.
 ///
 /// `find . -type f -printf '%P\0' | sort -z | xargs -0 sha256sum | sha256sum` in the directory gives the same. It does not
-/// depend on how an archive was packed, nor on git's own hash.
+/// depend on how an archive was packed, nor on git's own hash. No two sets of names and contents have one text.
 pub(crate) fn digest(files: &[InputFile]) -> String {
-    let mut sorted: Vec<&InputFile> = files.iter().collect();
-    sorted.sort_by(|a, b| a.path.cmp(&b.path));
+    digest_of(files.iter().map(|file| (&file.path, sum(&file.data))).collect())
+}
+
+fn sum(data: &[u8]) -> String {
+    HEXLOWER.encode(&Sha256::digest(data))
+}
+
+/// The digest of paths, each with the sum of its content or, of what is no file, the word for it.
+fn digest_of(mut lines: Vec<(&RepoPath, String)>) -> String {
+    lines.sort_by(|a, b| a.0.cmp(b.0));
     let mut text = String::new();
-    for file in sorted {
+    for (path, content) in lines {
+        let name = path.as_str();
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "{}  {}", HEXLOWER.encode(&Sha256::digest(&file.data)), file.path);
+        let _ = match name.contains(ESCAPED) {
+            true => writeln!(text, "\\{content}  {}", escaped(name)),
+            false => writeln!(text, "{content}  {name}"),
+        };
     }
-    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(text)))
+    format!("sha256:{}", sum(text.as_bytes()))
+}
+
+/// The characters of a name that would make it part of another line.
+const ESCAPED: [char; 3] = ['\\', '\n', '\r'];
+
+/// A name as one line has it.
+///
+/// Reference: coreutils 9.7 src/digest.c `print_filename`, which marks such a line by a backslash.
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
 }
 
 /// The digest of what is at a path without links; none where nothing is. A file has that of a directory with only it.
@@ -42,34 +65,72 @@ pub(super) fn at(view: &View<'_>, path: &RepoPath) -> Result<Option<String>, Vie
         Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    if let Some(known) = view.files().memo().and_then(|memo| memo.get::<String>(MEMO, id)) {
+    // The digest of a file has its name, which its content id does not tell.
+    let memo = view.files().memo().filter(|_| !matches!(view.kind(path), Ok(Some(Kind::File))));
+    if let Some(known) = memo.and_then(|memo| memo.get::<String>(MEMO, id)) {
         return Ok(Some(String::clone(&known)));
     }
-    let digest = digest(&files(view, path)?);
-    if let Some(memo) = view.files().memo() {
+    let items = items(view, path)?;
+    let digest = digest_of(items.iter().map(|(path, content)| (path, content.sum())).collect());
+    if let Some(memo) = memo {
         memo.keep(MEMO, id, Arc::new(digest.clone()));
     }
     Ok(Some(digest))
 }
 
-/// The files of an input that is kept at a path.
+/// What at a path no input has, such as `the symbolic link x`.
+pub(super) fn odd(view: &View<'_>, path: &RepoPath) -> Option<String> {
+    let items = items(view, path).ok()?;
+    items.into_iter().find_map(|(below, content)| {
+        let shown = crate::yaml::quote(path.join(&below).as_str());
+        let is_name = below.components().all(name::is_name);
+        match content {
+            Content::Other(what) => Some(format!("the {what} {shown}")),
+            Content::File(_) => (!is_name).then(|| format!("the file {shown}, whose name no input has")),
+        }
+    })
+}
+
+/// The files of an input that is kept at a path. What is no file there is one without content.
 pub(crate) fn files(view: &View<'_>, path: &RepoPath) -> Result<Vec<InputFile>, ViewError> {
+    let file = |(path, content)| match content {
+        Content::File(data) => InputFile { path, data },
+        Content::Other(_) => InputFile { path, data: Arc::from([]) },
+    };
+    Ok(items(view, path)?.into_iter().map(file).collect())
+}
+
+/// What is at a path below the directory of an input.
+enum Content {
+    File(Arc<[u8]>),
+    /// No file, by the word for it: no input has any.
+    Other(&'static str),
+}
+
+impl Content {
+    /// What the digest has of it. No word is a sum.
+    fn sum(&self) -> String {
+        match self {
+            Self::File(data) => sum(data),
+            Self::Other(what) => (*what).to_owned(),
+        }
+    }
+}
+
+fn items(view: &View<'_>, path: &RepoPath) -> Result<Vec<(RepoPath, Content)>, ViewError> {
     let id = view.content_id(path)?;
-    let mut files = Vec::new();
+    let mut items = Vec::new();
     if view.kind(path)? == Some(Kind::File) {
         let own = RepoPath::clean(path.file_name().unwrap_or_default()).unwrap_or_default();
-        files.push(InputFile { path: own, data: read(view, path, id)? });
+        items.push((own, Content::File(read(view, path, id)?)));
     } else {
-        gather(view, path, &RepoPath::root(), id, 0, &mut files)?;
+        gather(view, path, &RepoPath::root(), id, 0, &mut items)?;
     }
-    Ok(files)
+    Ok(items)
 }
 
 /// What is remembered of a directory.
 const MEMO: &str = "digest of an input";
-
-/// How deep directories of an input may nest.
-const DEPTH_MAX: usize = 64;
 
 fn gather(
     view: &View<'_>,
@@ -77,21 +138,24 @@ fn gather(
     below: &RepoPath,
     id: ContentId,
     depth: usize,
-    found: &mut Vec<InputFile>,
+    found: &mut Vec<(RepoPath, Content)>,
 ) -> Result<(), ViewError> {
     let dir = top.join(below);
     view.go_on(&dir)?;
     let backend = |reason| ViewError::Backend { path: dir.clone(), reason };
     for entry in view.files().list(&dir, id).map_err(backend)?.iter() {
         let Ok(path) = below.child(&entry.name) else { continue };
-        match entry.kind {
-            Kind::Directory if depth < DEPTH_MAX => gather(view, top, &path, entry.id, depth + 1, found)?,
-            Kind::File => found.push(InputFile { data: read(view, &top.join(&path), entry.id)?, path }),
-            // No input has any, so the digest differs.
-            Kind::Link | Kind::Submodule | Kind::Directory => {
-                found.push(InputFile { data: Arc::from(&b"no file"[..]), path });
+        let content = match entry.kind {
+            Kind::Directory if depth < DEPTH_MAX => {
+                gather(view, top, &path, entry.id, depth + 1, found)?;
+                continue;
             }
-        }
+            Kind::File => Content::File(read(view, &top.join(&path), entry.id)?),
+            Kind::Link => Content::Other("symbolic link"),
+            Kind::Submodule => Content::Other("submodule"),
+            Kind::Directory => Content::Other("too deep directory"),
+        };
+        found.push((path, content));
     }
     Ok(())
 }
@@ -126,11 +190,31 @@ mod tests {
         assert_eq!(at(&view, &RepoPath::new("none").expect("plain")), Ok(None));
     }
 
+    fn of(files: &MemoryFiles) -> Option<String> {
+        at(&View::new(files), &RepoPath::new("in").expect("plain")).expect("readable")
+    }
+
+    /// printf x >b; printf y >'n
+    /// a\b'; sha256sum b 'n
+    /// a\b' | sha256sum
     #[test]
-    fn a_link_is_no_part_of_an_input() {
-        let plain = MemoryFiles::new().file("in/b", "x");
-        let linked = plain.clone().link("in/c", "b");
-        let dir = RepoPath::new("in").expect("plain");
-        assert_ne!(at(&View::new(&plain), &dir), at(&View::new(&linked), &dir));
+    fn the_digest_of_odd_names_is_that_of_sha256sum() {
+        let expected = "sha256:136c2e5f4e2992d8dcd0185a8ab98332a67a901e842fd2b7b91474cd07588846";
+        assert_eq!(digest(&[file("n\na\\b", "y"), file("b", "x")]), expected);
+    }
+
+    #[test]
+    fn no_name_and_no_kind_stands_for_another_file() {
+        let plain = MemoryFiles::new().file("in/a", "x").file("in/b", "no file");
+        let forged = MemoryFiles::new().file(&format!("in/a\n{}  b", sum(b"no file")), "x");
+        let linked = MemoryFiles::new().file("in/a", "x").link("in/b", "a");
+        assert_ne!(of(&plain), of(&forged));
+        assert_ne!(of(&plain), of(&linked));
+        let named = MemoryFiles::new().file("in/a", "x").file("in/b", "symbolic link");
+        assert_ne!(of(&named), of(&linked));
+        let odd = |files: &MemoryFiles| odd(&View::new(files), &RepoPath::new("in").expect("plain"));
+        assert_eq!(odd(&plain), None);
+        assert_eq!(odd(&linked).as_deref(), Some("the symbolic link \"in/b\""));
+        assert!(odd(&forged).is_some_and(|odd| odd.ends_with("  b\", whose name no input has")));
     }
 }

@@ -37,11 +37,12 @@ impl InputsDir {
         if path.is_root() {
             return Err(InputsDirError::Root);
         }
-        let is_name = |word: &str| archive::is_name(word) && !word.contains('"');
+        let is_name = |word: &str| archive::is_name(word) && !word.contains('"') && !is_of_git(word);
         if !path.components().all(is_name) {
             return Err(InputsDirError::Name(text.to_owned()));
         }
-        if path.components().next() == Some(TOP) && path.as_str() != DEFAULT {
+        let is_top = path.components().next().is_some_and(|word| word.eq_ignore_ascii_case(TOP));
+        if is_top && path.as_str() != DEFAULT {
             return Err(InputsDirError::Top(text.to_owned()));
         }
         Ok(Self(path))
@@ -74,6 +75,11 @@ impl InputsDir {
     }
 }
 
+/// Whether git reads a file of this name, in any spelling of it.
+fn is_of_git(word: &str) -> bool {
+    [".gitattributes", ".gitignore", ".gitmodules", ".mailmap"].iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
 impl Default for InputsDir {
     fn default() -> Self {
         Self(RepoPath::clean(DEFAULT).unwrap_or_default())
@@ -101,12 +107,18 @@ mod tests {
             (".git/x", "\".git/x\" has a name that a directory of inputs cannot have"),
             ("a\"b", "\"a\\\"b\" has a name that a directory of inputs cannot have"),
             ("a\nb", "\"a\\nb\" has a name that a directory of inputs cannot have"),
+            ("a/.gitattributes", "\"a/.gitattributes\" has a name that a directory of inputs cannot have"),
+            (".GITMODULES", "\".GITMODULES\" has a name that a directory of inputs cannot have"),
+            ("a\u{202e}b", "\"a\\u{202e}b\" has a name that a directory of inputs cannot have"),
+            ("a\u{2028}b", "\"a\\u{2028}b\" has a name that a directory of inputs cannot have"),
+            (".Hydrate/inputs", "`.Hydrate/inputs` cannot hold inputs: below `.hydrate`, only `.hydrate/inputs` can"),
             (".hydrate", "`.hydrate` cannot hold inputs: below `.hydrate`, only `.hydrate/inputs` can"),
         ];
         for (text, expected) in rows {
             let found = InputsDir::new(text).err().map(|error| error.to_string()).unwrap_or_default();
             assert_eq!(found, expected, "{text}");
         }
+        assert!(InputsDir::new(&"x".repeat(256)).is_err());
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{Entry, InputsDir, Key, LOCK, Lock, LockError, content, lock_path};
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::path::RepoPath;
-use crate::view::{View, ViewError};
+use crate::view::{Reads, View, ViewError};
+use crate::yaml;
 
 /// The inputs that a dry tree keeps.
 pub(crate) struct Kept<'v> {
@@ -52,6 +53,16 @@ pub enum Unusable {
     /// The lock file names another directory of inputs than the settings do.
     #[error("{LOCK} has its inputs in `{0}`, but the setting `vendorDirectory` leads to `{1}`")]
     Misplaced(RepoPath, RepoPath),
+    /// Something that a tool may take for it is beside it.
+    #[error("`{other}` has a chart `{}` that Helm may take for {key}, which is in `{path}`", key.name)]
+    Beside {
+        /// The input.
+        key: Key,
+        /// Where it is.
+        path: RepoPath,
+        /// What no lock file lists.
+        other: RepoPath,
+    },
     /// Its place is a link, or behind one.
     #[error("`{0}` is, or is behind, a symbolic link: inputs are files of this repository")]
     Link(RepoPath),
@@ -168,6 +179,49 @@ impl<'v> Kept<'v> {
         check(self.view, entry, path)
     }
 
+    /// An error where something was read of an input that is not as it came, by whatever way.
+    pub(crate) fn judge_reads(&self, reads: &Reads) -> Result<(), Unusable> {
+        let Some(lock) = self.lock() else { return Ok(()) };
+        let mut last: Option<RepoPath> = None;
+        for (path, _) in reads.keys() {
+            if last.as_ref().is_some_and(|last| path.starts_with(last)) {
+                continue;
+            }
+            if let Some((place, entry)) = lock.around(path) {
+                check(self.view, entry, &place)?;
+                last = Some(place);
+            }
+        }
+        Ok(())
+    }
+
+    /// An error where a chart that no lock file lists is beside one that is listed in `charts`, and may be taken for it.
+    pub(crate) fn are_alone(&self, charts: &RepoPath) -> Result<(), Unusable> {
+        let Some(lock) = self.lock() else { return Ok(()) };
+        let listed: Vec<_> = lock.right_below(charts).collect();
+        let Some(entries) = self.view.list(charts).ok().filter(|_| !listed.is_empty()) else { return Ok(()) };
+        let others = entries.iter().filter_map(|entry| charts.child(&entry.name).ok());
+        for other in others.filter(|other| lock.at(other).is_none()) {
+            let mut taken = listed.iter().filter(|(_, entry)| self.may_be_taken_for(&other, entry));
+            if let Some((path, entry)) = taken.next() {
+                return Err(Unusable::Beside { key: entry.key.clone(), path: (*path).clone(), other: other.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn may_be_taken_for(&self, other: &RepoPath, entry: &Entry) -> bool {
+        let file_name = other.file_name().unwrap_or_default();
+        if let Some(packaged) = file_name.strip_suffix(".tgz") {
+            let version = packaged.strip_prefix(&*entry.key.name).and_then(|rest| rest.strip_prefix('-'));
+            return version.is_some_and(|version| entry.fits(version));
+        }
+        let text = other.child("Chart.yaml").ok().and_then(|path| self.view.read(&path).ok());
+        let chart = text.and_then(|text| yaml::sigs::unmarshal(&text.data, &yaml::Limits::default()).ok());
+        let field = |name: &str| chart.as_ref()?.get(name)?.as_str();
+        field("name") == Some(&entry.key.name) && field("version").is_some_and(|version| entry.fits(version))
+    }
+
     fn entry(&self, key: &Key) -> Option<&Entry> {
         self.lock.as_ref()?.get(key)
     }
@@ -179,12 +233,12 @@ pub(crate) fn check(view: &View<'_>, entry: &Entry, path: &RepoPath) -> Result<(
     if found.as_ref() == Some(&entry.content) {
         return Ok(());
     }
-    Err(Unusable::Changed {
-        key: entry.key.clone(),
-        path: path.clone(),
-        expected: entry.content.clone(),
-        found: found.unwrap_or_else(|| "missing".to_owned()),
-    })
+    let found = match (found, content::odd(view, path)) {
+        (Some(found), Some(odd)) => format!("{found}, with {odd}"),
+        (Some(found), None) => found,
+        (None, _) => "missing".to_owned(),
+    };
+    Err(Unusable::Changed { key: entry.key.clone(), path: path.clone(), expected: entry.content.clone(), found })
 }
 
 impl Unusable {
@@ -197,6 +251,9 @@ impl Unusable {
             },
             Self::MissingDirectory { .. } | Self::Other { .. } => VENDOR.to_owned(),
             Self::Misplaced(..) => format!("{VENDOR}: it moves them"),
+            Self::Beside { path, other, .. } => {
+                format!("remove `{other}`; or, to use it, remove `{path}` and run `git hydrate vendor --prune`")
+            }
             Self::Link(_) => format!("remove the link, then {VENDOR}"),
             Self::Changed { path, found, .. } if found == "missing" => {
                 format!(
@@ -226,6 +283,7 @@ impl Unusable {
             | Self::MissingDirectory { .. }
             | Self::Changed { .. }
             | Self::Other { .. }
+            | Self::Beside { .. }
             | Self::Link(_)
             | Self::View(_) => None,
         }

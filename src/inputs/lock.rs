@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use super::{InputsDir, Key, Kind};
 use crate::path::RepoPath;
+use crate::template::semver::{Range, Version};
 
 /// What the first lines say.
 const HEAD: &str = "\
@@ -40,12 +41,22 @@ pub(crate) struct Entry {
     pub directories: Vec<RepoPath>,
 }
 
+impl Entry {
+    /// Whether Helm takes a chart of this version for the one that is asked for.
+    pub(crate) fn fits(&self, version: &str) -> bool {
+        let range = || Range::new(&self.key.want).ok().zip(Version::new(version).ok());
+        version == self.version || range().is_some_and(|(range, version)| range.has(&version))
+    }
+}
+
 /// What a lock file says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Lock {
     entries: BTreeMap<Key, Entry>,
     /// Which input is at a place where a tool looks for it.
     at: BTreeMap<RepoPath, Key>,
+    /// Which input is at a place, at those of its own and at those in `dir`.
+    all: BTreeMap<RepoPath, Key>,
     /// Where those are that no tool looks for at a place of its own.
     dir: InputsDir,
     /// How many of them there are.
@@ -256,6 +267,21 @@ impl Lock {
         self.entries.get(self.at.get(path)?)
     }
 
+    /// The place that a path is at or below, and the input that is kept there.
+    pub(crate) fn around(&self, path: &RepoPath) -> Option<(RepoPath, &Entry)> {
+        let mut above = std::iter::successors(Some(path.clone()), RepoPath::parent);
+        above
+            .find_map(|place| Some((self.entries.get(self.all.get(&place)?)?, place)))
+            .map(|(entry, place)| (place, entry))
+    }
+
+    /// The inputs that are kept right below a directory, each with its place.
+    pub(crate) fn right_below<'l>(&'l self, dir: &'l RepoPath) -> impl Iterator<Item = (&'l RepoPath, &'l Entry)> {
+        let below = self.at.range(dir.clone()..).take_while(|(place, _)| place.as_str().starts_with(dir.as_str()));
+        let below = below.filter(|(place, _)| place.parent().as_ref() == Some(dir));
+        below.filter_map(|(place, key)| Some((place, self.entries.get(key)?)))
+    }
+
     /// Adds what is kept of an input, in place of what was.
     pub(crate) fn insert(&mut self, mut entry: Entry) {
         for paths in [&mut entry.at, &mut entry.directories] {
@@ -265,16 +291,18 @@ impl Lock {
         self.remove(&entry.key);
         self.in_dir += usize::from(self.is_in_dir(&entry));
         self.at.extend(entry.at.iter().map(|place| (place.clone(), entry.key.clone())));
+        self.all.extend(self.places(&entry).into_iter().map(|place| (place, entry.key.clone())));
         self.entries.insert(entry.key.clone(), entry);
     }
 
     /// Forgets an input.
     pub(crate) fn remove(&mut self, key: &Key) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
+        let places = self.places(&entry);
         self.in_dir -= usize::from(self.is_in_dir(&entry));
-        for place in &entry.at {
-            if self.at.get(place) == Some(key) {
-                self.at.remove(place);
+        for (places, known) in [(entry.at.clone(), &mut self.at), (places, &mut self.all)] {
+            for place in places.iter().filter(|place| known.get(*place) == Some(key)).collect::<Vec<_>>() {
+                known.remove(place);
             }
         }
         Some(entry)

@@ -167,7 +167,7 @@ pub(crate) fn read_files(from: &mut dyn Read, files: &[(String, u64)]) -> io::Re
     }
     let read = |(path, size): &(String, u64)| {
         let path = RepoPath::new(path).map_err(|error| wrong(format!("{path}: {error}")))?;
-        if path.is_root() || !path.components().all(archive::is_name) {
+        if path.is_root() || archive::is_deep(&path) || !path.components().all(archive::is_name) {
             return Err(wrong(format!("{path}: not the name of a file")));
         }
         let mut data = vec![0; usize::try_from(*size).unwrap_or_default()];

@@ -73,6 +73,9 @@ pub(super) fn check_chart(view: &View<'_>, chart: &RepoPath) -> Result<(), Failu
     let mut scan = Scan::new(view, kept()?);
     scan.add("", &Source::Chart(chart.clone()), &none());
     let (found, kept) = (scan.finish(), kept()?);
+    if let Ok(charts) = chart.child("charts") {
+        kept.are_alone(&charts).map_err(|error| failure(&error, none()))?;
+    }
     for (need, uses) in &found.needs {
         let place = || uses.first().map_or_else(none, |used| used.span.clone());
         if let Need::Chart(key, at) = need {

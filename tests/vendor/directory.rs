@@ -234,3 +234,104 @@ fn a_directory_that_cannot_hold_inputs_is_not_taken() {
         assert!(told.contains("vendorDirectory") && told.contains(expected), "{value}: {told}");
     }
 }
+
+/// What is in the new directory already would be read no longer.
+#[test]
+fn a_directory_with_files_of_another_sort_is_not_taken() {
+    let lab = Lab::new();
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    let dry = dry(
+        &lab,
+        &[
+            ("apps/helm/web.yaml", &application("web", "plain")),
+            ("apps/db.yaml", &application("db", "other")),
+            ("plain/map.yaml", &map("plain")),
+            ("other/map.yaml", &map("other")),
+            ("source/git/map.yaml", &map("a")),
+            ("source/map.yaml", &map("b")),
+            (
+                "apps/all.yaml",
+                &application("all", "source").replace("path: source, ", "path: source, directory: {recurse: true}"),
+            ),
+        ],
+    );
+    let server = Repo::at(&lab, "dry.git");
+    dry.push().success();
+    let tip = server.git(&["rev-parse", "environments/dev"]);
+    for (dir, file) in
+        [("apps", "apps/helm/web.yaml"), ("source", "source/git/map.yaml"), ("plain/map.yaml", "plain/map.yaml")]
+    {
+        for repository in [&server, &dry] {
+            let told = repository.hydrate(&["config", "set", "vendorDirectory", dir]).exits(2).stderr;
+            let expected = format!("`{file}` of `main` is no input, and would not be read any more in `{dir}`");
+            assert!(told.contains(&expected) && told.contains("hint: "), "{told}");
+        }
+    }
+    // The same by a push of settings that nothing checked.
+    for (dir, file) in [("apps", "apps/helm/web.yaml"), ("source", "source/git/map.yaml")] {
+        with_settings(&lab, &server, &format!("vendorDirectory: {dir}\n"));
+        let told = server.hydrate(&["catch-up"]).exits(1);
+        let told = told.stdout + &told.stderr;
+        assert!(told.contains(&format!("--> {file}")) && told.contains("`vendorDirectory` has"), "{told}");
+        dry.commit("Other", &[("other.txt", dir)]);
+        let told = dry.push().remote().join("\n");
+        assert!(told.contains(&format!("--> {file}")), "{told}");
+        assert_eq!(server.git(&["rev-parse", "environments/dev"]), tip, "{told}");
+    }
+    // Gone is what is gone.
+    dry.git(&["rm", "-q", "apps/helm/web.yaml", "source/git/map.yaml"]);
+    dry.git(&["commit", "-q", "-m", "Remove"]);
+    let told = dry.push().success().remote().join("\n");
+    assert!(!told.contains("error"), "{told}");
+    let paths = server.git(&["ls-tree", "-d", "--name-only", "environments/dev"]);
+    assert_eq!(paths.lines().collect::<Vec<_>>(), ["all", "db"]);
+}
+
+/// Makes a commit of settings that nothing looks at.
+fn with_settings(lab: &Lab, server: &Repo, text: &str) {
+    fs::write(lab.path("settings.yaml"), text).expect("written");
+    let script =
+        "blob=$(git hash-object -w ../settings.yaml); printf '100644 blob %s\\tsettings.yaml\\n' $blob | git mktree";
+    let tree = server.run("sh", &["-c", script]).success().stdout;
+    let commit = server.git(&["commit-tree", "-m", "Settings", tree.trim()]);
+    server.git(&["update-ref", "refs/hydrate/config", &commit]);
+}
+
+/// Files of a user's own at the new place of an input are never lost, and nothing is written before that is known.
+#[test]
+fn what_is_at_the_new_place_already_stays() {
+    let world = world();
+    vendor(&world.dry, &[]).success();
+    world.dry.commit("Vendor", &[]);
+    world.push();
+    world.set("vendorDirectory", "third_party");
+    let old = world.vendored(".hydrate/inputs/git/*base/map.yaml");
+    let own = world.dry.path.join(old.replace(".hydrate/inputs", "third_party"));
+    let before = world.dry.git(&["status", "--short"]);
+    let refused = |shown: &str| {
+        let told = world.dry.hydrate(&["vendor"]).exits(2).stderr;
+        assert!(told.contains("nothing was written: ") && told.contains(shown) && told.contains("move it"), "{told}");
+        assert!(world.dry.path.join(&old).exists(), "{told}");
+        world.dry.git(&["diff", "--exit-code", "HEAD", "--", ".hydrate"]);
+    };
+    for ignored in ["", "third_party/git\n"] {
+        fs::write(world.dry.path.join(".git/info/exclude"), ignored).expect("written");
+        fs::create_dir_all(own.parent().expect("a directory")).expect("made");
+        fs::write(&own, "MINE").expect("written");
+        refused(&old.replace(".hydrate/inputs", "third_party"));
+        assert_eq!(fs::read_to_string(&own).expect("there"), "MINE");
+        fs::remove_dir_all(world.dry.path.join("third_party/git")).expect("removed");
+    }
+    fs::write(world.dry.path.join(".git/info/exclude"), "").expect("written");
+    // A file, and a link, where a directory is to be.
+    fs::write(world.dry.path.join("third_party/git"), "MINE").expect("written");
+    refused("third_party/git");
+    assert_eq!(fs::read_to_string(world.dry.path.join("third_party/git")).expect("there"), "MINE");
+    fs::remove_file(world.dry.path.join("third_party/git")).expect("removed");
+    std::os::unix::fs::symlink("../applications", world.dry.path.join("third_party/git")).expect("linked");
+    refused("third_party/git");
+    fs::remove_file(world.dry.path.join("third_party/git")).expect("removed");
+    assert_eq!(world.dry.git(&["status", "--short"]), before);
+    world.dry.hydrate(&["vendor"]).success();
+    assert!(own.exists() && !world.dry.path.join(&old).exists());
+}

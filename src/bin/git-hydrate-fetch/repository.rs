@@ -203,7 +203,7 @@ impl Git<'_> {
                 }
                 _ => return Err(format!("`{path}` is no file").into()),
             }
-            if !path.components().all(archive::is_name) {
+            if archive::is_deep(&path) || !path.components().all(archive::is_name) {
                 return Err(format!("the name `{path}` is refused").into());
             }
             let size: u64 = size.and_then(|size| size.parse().ok()).ok_or("git ls-tree: no size")?;

@@ -40,6 +40,8 @@ pub(super) struct Session<'r> {
     lock: Lock,
     /// What the lock file said before an update.
     old: Lock,
+    /// Where the inputs of that are.
+    known_places: BTreeSet<RepoPath>,
     /// Where inputs belong that no tool looks for at a place of its own.
     dir: InputsDir,
     pub buffer: ObjectBuffer<'r>,
@@ -83,6 +85,7 @@ impl<'r> Session<'r> {
             files: TreeFiles::new(repository, tree),
             lock: Lock::default(),
             old: Lock::default(),
+            known_places: BTreeSet::new(),
             dir: hydrate::settings_of_makers(repository)?.rules.inputs().clone(),
             buffer: ObjectBuffer::new(repository),
             warnings: BTreeSet::new(),
@@ -92,6 +95,7 @@ impl<'r> Session<'r> {
         let lock = if is_merged { session.with_view(|view| merged(view).map(Some))? } else { lock };
         session.lock = lock.map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))?.unwrap_or_default();
         session.old = session.lock.clone();
+        session.known_places = session.old.entries().flat_map(|entry| session.old.places(entry)).collect();
         if is_merged {
             session.write_lock()?;
         }
@@ -498,6 +502,21 @@ impl<'r> Session<'r> {
         Ok(self.buffer.diff_trees(self.before, self.tree)?)
     }
 
+    /// Whether a file of the working tree as it was is one that we wrote: of an input that the lock file listed, which is as it
+    /// came, or one about them.
+    pub(super) fn wrote(&self, path: &RepoPath) -> bool {
+        let is_place = |path: &RepoPath| self.known_places.contains(path);
+        let is_attributes = || path.file_name() == Some(".gitattributes") && self.has_our_attributes(path);
+        path.as_str() == LOCK
+            || std::iter::successors(Some(path.clone()), RepoPath::parent).any(|path| is_place(&path))
+            || is_attributes()
+    }
+
+    fn has_our_attributes(&self, path: &RepoPath) -> bool {
+        let files = TreeFiles::new(self.repository, self.before);
+        View::new(&files).read(path).is_ok_and(|blob| blob.data.starts_with(ATTRIBUTES.as_bytes()))
+    }
+
     /// What came of each input.
     pub(super) fn deeds(&self) -> Vec<(Deed, Entry)> {
         let mut deeds = Vec::new();
@@ -597,6 +616,12 @@ impl<'r> Session<'r> {
                     faults.push((error.to_string(), error.hint()));
                 }
             }
+        }
+        let charts = self.lock.entries().flat_map(|entry| &entry.at).filter_map(RepoPath::parent);
+        let charts: BTreeSet<RepoPath> = charts.filter(|dir| dir.file_name() == Some("charts")).collect();
+        for charts in charts {
+            let alone = self.with_view(|view| Kept::read(view).and_then(|kept| kept.are_alone(&charts)))?;
+            faults.extend(alone.err().map(|error| (error.to_string(), error.hint())));
         }
         let missing = inputs.found.needs.iter().filter_map(|(need, uses)| {
             let (key, is_kept) = match need {

@@ -67,6 +67,14 @@ fn judge(view: &View<'_>, chart: &Chart, dependency: &Dependency, version: &str)
     // One chart may be here in several versions, under aliases.
     let place = places.iter().find(|place| lock.at(place).is_some_and(|entry| entry.key == wanted));
     let Some(place) = place.or_else(|| places.iter().find(|place| lock.at(place).is_some())) else { return Ok(()) };
+    let is_taken = |subchart: &&Arc<Chart>| {
+        subchart.name() == dependency.name && crate::helm::version_fits(version, &subchart.metadata.version)
+    };
+    let mut others = chart.charts.iter().filter(is_taken).filter_map(|subchart| subchart.origin.parent());
+    if let Some(other) = others.find(|other| lock.at(other).is_none()) {
+        let error = Unusable::Beside { key: wanted, path: place.clone(), other };
+        return Err(unusable(&error, chart));
+    }
     kept.judge(place, &wanted).map_err(|error| unusable(&error, chart))
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::astray::astray;
 use super::branch::{Branch, written_from};
+use super::covered::covered;
 use super::failed_render::FailedBranch;
 use super::known;
 use super::leaving::leaving;
@@ -325,6 +326,7 @@ fn asked(
     let mut unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
     if !is_nothing {
         unread.extend(astray(name, tree, &former, run, heads)?);
+        unread.extend(covered(name, tree, &former, run));
     }
     let removals = match removals {
         // What is wrong there may be the very Application that seems to have left.

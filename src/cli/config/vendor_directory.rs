@@ -1,0 +1,36 @@
+//! A change of the setting `vendorDirectory`: what is in the new directory already is not read any more.
+
+use anyhow::bail;
+
+use crate::cli::clone::refs_of;
+use crate::diag::printable;
+use crate::git::Repository;
+use crate::hydrate::dry_branches;
+use crate::inputs::Strays;
+use crate::settings::{Settings, SettingsFiles as Files};
+use crate::view::{TreeFiles, View};
+
+/// Refuses a directory in which a dry branch has files that are no inputs: Applications and manifests among them would leave
+/// their environments.
+pub(super) fn check(repository: &Repository, before: &Files, new: &Files) -> anyhow::Result<()> {
+    let dir = Settings::read(new)?.vendor_directory;
+    if Settings::read(before).is_ok_and(|before| before.vendor_directory == dir) {
+        return Ok(());
+    }
+    let (names, refs) = (refs_of(repository)?, repository.refs()?);
+    for branch in dry_branches(repository, &names)? {
+        let Some(tip) = names.tip(&refs, &branch) else { continue };
+        let files = TreeFiles::new(repository, repository.commit(tip)?.tree);
+        let view = View::new(&files);
+        if let Some(path) = Strays::new(&view, &dir).first(&|_| true) {
+            bail!(
+                "vendorDirectory: `{}` of `{}` is no input, and would not be read any more in `{}`\n\
+                 hint: name a directory without other files, such as third_party",
+                printable(path.as_str()),
+                printable(branch.as_str()),
+                printable(dir.path().as_str())
+            );
+        }
+    }
+    Ok(())
+}

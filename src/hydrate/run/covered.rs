@@ -1,0 +1,40 @@
+//! Applications that leave a branch because the directory of inputs is another one now: their files are there still, so
+//! nothing proves that they are gone.
+
+use std::collections::BTreeSet;
+
+use super::state::Run;
+use crate::application::{Application, BranchName};
+use crate::diag::{Diagnostic, Span, clipped};
+use crate::hydrate::dry_tree::{DryTree, Former};
+use crate::inputs::Strays;
+use crate::path::RepoPath;
+use crate::view::View;
+
+/// The mistakes of Applications of `branch` whose file is taken for an input now, and of those that others made of what the
+/// directory of inputs has beside inputs since other settings count.
+pub(super) fn covered(branch: &BranchName, tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagnostic> {
+    let files = run.files(tree.tree);
+    let (view, dir) = (View::new(&*files), run.found.rules.plain.inputs());
+    let strays = Strays::new(&view, dir);
+    let has_other_settings = former.tree.as_ref().is_some_and(|former| former.settings != tree.settings);
+    let first = if has_other_settings { strays.first(&|_| true) } else { None };
+    let written: BTreeSet<&RepoPath> = tree.applications(branch).map(|application| &application.sync_path).collect();
+    let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
+    let file_of = |gone: &Application| {
+        let own = [Some(&gone.file), gone.maker.as_ref().map(|maker| &maker.file)].into_iter().flatten();
+        let mut own = own.filter(|file| strays.has(file));
+        own.next().or(first.as_ref().filter(|_| gone.maker.is_some())).cloned()
+    };
+    let mistake = |gone: &Application, file: RepoPath| {
+        let text = format!(
+            "`{}` would leave `{branch}`: the setting `vendorDirectory` has `{}`, where `{file}` is not read any more",
+            gone.name,
+            dir.path()
+        );
+        let hint = "on the server, name a directory without other files: git hydrate config set vendorDirectory third_party; \
+                    to take it off its branch, remove the Application";
+        gone.tells(Diagnostic::error(clipped(text)).at(Span::file(file)).hint(hint))
+    };
+    gone.filter_map(|gone| Some(mistake(gone, file_of(gone)?))).collect()
+}
