@@ -13,6 +13,7 @@
 mod conflict;
 mod copy;
 mod decode;
+mod destinations;
 mod document;
 mod environment;
 mod field;
@@ -58,13 +59,14 @@ use set::Cluster;
 
 pub(crate) use conflict::destination_is_dry;
 pub(crate) use copy::Copier;
+pub(crate) use destinations::{Destinations, unsafe_url};
 pub(crate) use document::Document;
 pub use environment::Environment;
 pub(crate) use environment::{Substituted, Variable};
 pub(crate) use made::{By, Keeps, Maker, makers_of};
 pub(crate) use misspelt::{Misspelt, unrecognized};
 pub use name::BranchName;
-pub(crate) use name::{AppName, NameError};
+pub(crate) use name::{AppName, DestinationName, NameError, OUT, ref_of};
 pub(crate) use near::near;
 pub use options::Jsonnet;
 pub(crate) use options::{

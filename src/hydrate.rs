@@ -41,7 +41,7 @@ mod unsearched;
 
 pub use ask::*;
 pub(crate) use branch_records::{BranchRecords, RECORDS_REF};
-pub(crate) use claims::{dry_commits_of_branches, settings_of_branches};
+pub(crate) use claims::{dry_commits_of_branches, is_claimed, settings_of_branches};
 pub(crate) use dry_branches::keep_settings;
 pub(crate) use error::HydrateError;
 pub use failures::{FAILURES_REF, Failures};
@@ -50,7 +50,7 @@ pub(crate) use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
 pub(crate) use report::{BehindPath, BranchReport, Frozen, Skipped};
 pub use report::{Outcome, Report};
 pub use rules::check_settings;
-pub(crate) use rules::{files_of as settings_files_at, settings_files};
+pub(crate) use rules::{destinations, files_of as settings_files_at, settings_files};
 pub(crate) use run::{
     Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,
 };

@@ -26,6 +26,7 @@
 //! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
 //!     2. [`report::summary`] tells the pusher, and [`hook::tell()`] has the platform that hosts the repository see the branches that
 //!     moved.
+//!     What was hydrated for another repository is pushed there ([`worker`], `worker/outbox.rs`).
 //!
 //! # How it stays fast
 //!

@@ -24,7 +24,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::application::parent::Root;
-use crate::application::{AppName, BranchName, Profile, Rule, RuleSet, has_password, without_credentials};
+use crate::application::{
+    AppName, BranchName, Destinations, Profile, Rule, RuleSet, has_password, without_credentials,
+};
 use crate::inputs::InputsDir;
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
@@ -86,6 +88,9 @@ pub(crate) struct Settings {
     /// Which Applications without `spec.sourceHydrator` are hydrated, and where to. The first that matches decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
+    /// Other repositories that hydration may write to, by name: `syncSource.repoURL` chooses among their URLs.
+    #[serde(skip_serializing_if = "Destinations::is_empty")]
+    pub destinations: Destinations,
     /// The branch that gets copies of all hydrated Applications, each of which leads to what was hydrated of it; none are made
     /// while it is not set.
     #[serde(deserialize_with = "one_branch", skip_serializing_if = "Option::is_none")]
@@ -106,7 +111,7 @@ pub(crate) struct Settings {
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub known_fields: Vec<String>,
     /// Branches that hydration may take over although somebody else made them.
-    #[serde(deserialize_with = "branches", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "written_branches", skip_serializing_if = "Vec::is_empty")]
     pub adopt: Vec<BranchName>,
     /// Active branches (`syncSource.targetBranch`) that promotion strategies share, each with the directories
     /// (`activePath`) that one strategy promotes.
@@ -373,6 +378,7 @@ impl Settings {
         }
         settings.check_made()?;
         settings.check_copies()?;
+        settings.check_destinations()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
         check_tools(&settings.tools)?;
@@ -409,6 +415,21 @@ impl Settings {
         }
     }
 
+    /// Each destination is a repository of its own, and rules lead to no other ones.
+    fn check_destinations(&self) -> Result<(), SettingsError> {
+        if let Some(mistake) = self.destinations.mistake(&self.repo_urls) {
+            return Err(SettingsError::Wrong(format!("destinations: {mistake}")));
+        }
+        let unknown = |url: &str| self.destinations.of_url(url).is_none();
+        let urls = self.rules.iter().enumerate().filter_map(|(index, rule)| Some((index, rule.repo_url()?)));
+        match urls.into_iter().find(|(_, url)| unknown(url)) {
+            Some((index, url)) => Err(SettingsError::Wrong(format!(
+                "rules.{index}.repoURL: `{url}` is not one of `destinations`; add it: destinations: {{NAME: {url}}}"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The part that the bytes of hydrated files depend on.
     pub(crate) fn metadata(&self) -> Result<metadata::Settings, SettingsError> {
         let author = self.author.as_ref();
@@ -436,6 +457,11 @@ impl Settings {
             roots: Vec::new(),
             // With copies, they decide about what an Application renders that makes others.
             rules: if settings.applications_to.is_some() { settings.rules.clone() } else { Vec::new() },
+            // The same of the URLs that copies lead to.
+            destinations: match settings.applications_to {
+                Some(_) => settings.destinations.clone(),
+                None => Destinations::default(),
+            },
             argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
@@ -460,7 +486,8 @@ impl Settings {
 
     /// The rules, with what they know of the repository.
     pub(crate) fn rule_set(&self) -> RuleSet {
-        RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone())
+        let rules = RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone());
+        rules.with_destinations(self.destinations.clone())
     }
 
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.
@@ -532,6 +559,15 @@ fn branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
     BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is not a valid branch name: {error}")))
 }
 
+/// A branch that hydration writes, which may be one of another repository.
+fn written_branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
+    BranchName::read(name).map_err(|error| E::custom(format!("`{name}` is not a valid branch name: {error}")))
+}
+
+fn written_branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
+    one_or_many(deserializer)?.iter().map(|name| written_branch(name)).collect()
+}
+
 fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
     one_or_many(deserializer)?.iter().map(|name| branch(name)).collect()
 }
@@ -579,7 +615,7 @@ fn active_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<B
                 return Err(D::Error::custom(text));
             }
         }
-        found.insert(branch(&name)?, paths);
+        found.insert(written_branch(&name)?, paths);
     }
     Ok(found)
 }

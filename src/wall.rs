@@ -57,7 +57,9 @@ impl Ended {
 pub(crate) fn panic_plainly() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
-        let text = panic.payload_as_str().unwrap_or("no text");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
         drop(writeln!(io::stderr().lock(), "error: git-hydrate panicked{place}: {}", printable(text)));
     }));
 }

@@ -16,6 +16,7 @@ mod deliver;
 mod given;
 mod kept;
 mod moves;
+mod outbox;
 
 use crate::diag::{printable, shell_word};
 use crate::git::{self, Repository};
@@ -27,6 +28,7 @@ use deliver::{Refused, deliver};
 
 pub(crate) use given::Given;
 pub(crate) use moves::RefMove;
+pub(crate) use outbox::{Delivery, Standing, deliver_all, standings};
 
 /// How often a lost race is run again.
 const TRIES: u32 = 50;
@@ -60,6 +62,8 @@ pub(crate) struct Done {
     pub report: Report,
     /// The refs of the remote that moved, or would have, by name.
     pub moves: Vec<RefMove>,
+    /// The other repositories that something was to be pushed to.
+    pub destinations: Vec<Delivery>,
 }
 
 /// Why a worker gave up. The remote has nothing then that another run could not go on from.
@@ -173,7 +177,8 @@ pub(crate) fn push(
         if refused.is_none() {
             return match blocked {
                 None if writes_settings => Err(Error::WritesSettings(named.unwrap_or_default())),
-                None => Ok(Done { report, moves }),
+                None if orders.dry_run => Ok(Done { report, moves, destinations: Vec::new() }),
+                None => Ok(Done { report, moves, destinations: deliver_all(&copy.repository, true)? }),
                 Some((it, there)) => Err(Error::InTheWay { remote: orders.remote.clone(), name: it.name, there }),
             };
         }
@@ -184,6 +189,7 @@ pub(crate) fn push(
 
 fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &dyn Observer) -> Result<Report, Error> {
     copy.use_settings(given::decide(copy, orders, renderers)?)?;
+    outbox::take_in(&copy.repository)?;
     let named = kept::named(copy)?;
     let setup =
         Setup { observer, ..Setup::new(&copy.repository, RefNames::worker(), Wake::Everything, renderers, orders.now) };

@@ -134,6 +134,11 @@ impl Repo {
         Answer::new(output.unwrap_or_else(|error| panic!("{program}: {error}")))
     }
 
+    /// The repository of this name beside this one, whether or not it is there yet.
+    pub(crate) fn beside(&self, name: &str) -> Repo {
+        Repo { path: self.path.parent().expect("a lab").join(name), lab: self.lab.clone() }
+    }
+
     /// A clone beside this repository; the next one of a team when there is one.
     pub(crate) fn clone_to(&self, name: &str) -> Repo {
         let clone = Repo { path: self.lab.path(name), lab: self.lab.clone() };

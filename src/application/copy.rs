@@ -3,6 +3,7 @@
 //!
 //! An ApplicationSet is copied with its template led there, as far as its document tells where what it makes goes.
 
+use super::destinations::Destinations;
 use super::field::Field;
 use super::made::By;
 use super::parent::Parent;
@@ -39,9 +40,13 @@ impl Application {
 
     fn target(&self, copier: &Copier<'_>) -> Option<Target> {
         let own = self.all_sources().find(|source| source.input.is_none()).map(|source| &source.repo_url);
+        let repo_url = match self.sync_branch.destination() {
+            Some(destination) => copier.rules.destinations().url(destination)?,
+            None => own.or(copier.repo_urls.first())?,
+        };
         Some(Target {
-            repo_url: own.or(copier.repo_urls.first())?.clone(),
-            branch: self.sync_branch.to_string(),
+            repo_url: repo_url.to_owned(),
+            branch: self.sync_branch.name_there().to_owned(),
             path: self.sync_path.to_string(),
         })
     }
@@ -66,7 +71,8 @@ impl Copier<'_> {
         let field = Field::everywhere(object, &parent.start());
         match kind(&field, None, (self.rules, &parent.file)) {
             Kind::Application(placement) => {
-                let application = document::document(&field, 0, false, placement.as_ref()).application?;
+                let application =
+                    document::document(&field, 0, false, placement.as_ref(), self.rules.destinations()).application?;
                 let target = application.target(self).filter(|_| self.is_here(&application))?;
                 Some(repointed(object.clone(), target))
             }
@@ -103,12 +109,13 @@ impl ApplicationSet {
         let template = self.at(&["spec", "template"]).ok_or("it has no template")?;
         let hydrator = template.get("spec").and_then(|spec| spec.get("sourceHydrator"));
         let target = match hydrator {
-            Some(hydrator) => by_document(hydrator).ok_or("its template does not say where it is hydrated to")?,
+            Some(hydrator) => by_document(hydrator, copier.rules.destinations())
+                .ok_or("its template does not say where it is hydrated to")?,
             None => {
                 let placement = copier.rules.placement_of_set(self.root(), file)?;
                 let own = sources(template).into_iter().zip(&placement.outside).find(|(_, is_outside)| !**is_outside);
                 let own = own.and_then(|(source, _)| source.get("repoURL")).and_then(Field::as_str);
-                let repo_url = own.or(copier.repo_urls.first().map(String::as_str));
+                let repo_url = placement.repo_url.as_deref().or(own).or(copier.repo_urls.first().map(String::as_str));
                 let repo_url = repo_url.ok_or("the URL of this repository is not known")?.to_owned();
                 Target { repo_url, branch: placement.branch, path: placement.path }
             }
@@ -124,10 +131,17 @@ impl ApplicationSet {
 }
 
 /// Where `spec.sourceHydrator` leads to.
-fn by_document(hydrator: &Field) -> Option<Target> {
+fn by_document(hydrator: &Field, destinations: &Destinations) -> Option<Target> {
     let text = |path: [&str; 2]| hydrator.get(path[0])?.get(path[1])?.as_str().map(str::to_owned);
+    // One of this repository is written as `drySource` has it.
+    let is_elsewhere = |url: &String| destinations.of_url(url).is_some();
+    let elsewhere = text(["syncSource", "repoURL"]).filter(is_elsewhere);
+    // Its elements decide which repository that is.
+    if !destinations.is_empty() && text(["syncSource", "repoURL"]).is_some_and(|url| url.contains("{{")) {
+        return None;
+    }
     Some(Target {
-        repo_url: text(["drySource", "repoURL"])?,
+        repo_url: elsewhere.or(text(["drySource", "repoURL"]))?,
         branch: text(["syncSource", "targetBranch"])?,
         path: text(["syncSource", "path"])?,
     })

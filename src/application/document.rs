@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::decode;
+use super::destinations::Destinations;
 use super::field::{Entry, Field, Place};
 use super::made::Maker;
 use super::mistake::{Mistake, Mistakes};
@@ -15,7 +16,7 @@ use super::rules::Placement;
 use super::sync_path::sync_path;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
-use super::{AppName, Application, BranchName, DrySource, PlacedSource, Places};
+use super::{AppName, Application, BranchName, DestinationName, DrySource, PlacedSource, Places};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 
@@ -54,8 +55,14 @@ impl Document {
 pub(super) type Placed<'a, T> = Option<(T, &'a Place)>;
 
 /// Reads an Application. `index` is its number in the file; one `of_list` has its `apiVersion` from there; `placement` is what
-/// a rule says of one without `spec.sourceHydrator`.
-pub(super) fn document(field: &Field, index: usize, of_list: bool, placement: Option<&Placement>) -> Document {
+/// a rule says of one without `spec.sourceHydrator`; `destinations` are the other repositories that it may lead to.
+pub(super) fn document(
+    field: &Field,
+    index: usize,
+    of_list: bool,
+    placement: Option<&Placement>,
+    destinations: &Destinations,
+) -> Document {
     let rule = placement.map(|placement| placement.rule);
     let mut document =
         Document { index, name: None, environment_branch: None, application: None, diagnostics: Vec::new(), rule };
@@ -65,7 +72,7 @@ pub(super) fn document(field: &Field, index: usize, of_list: bool, placement: Op
         if !of_list || root.entry("apiVersion").is_some() {
             api_version(&root);
         }
-        let application = application(&root, &field.place, placement, &mut document)?;
+        let application = application(&root, &field.place, (placement, destinations), &mut document)?;
         let document = rule.map(|_| field.id());
         Some(Application { sync_policy: SyncPolicy::read(field), document, ..application })
     });
@@ -97,7 +104,7 @@ struct Hydration<'a> {
 fn application(
     root: &Object<'_>,
     place: &Place,
-    placement: Option<&Placement>,
+    (placement, destinations): (Option<&Placement>, &Destinations),
     document: &mut Document,
 ) -> Option<Application> {
     let metadata = root.required_object("metadata");
@@ -112,8 +119,8 @@ fn application(
 
     let spec = root.required_object("spec")?;
     let hydration = match placement {
-        None => by_document(root, &spec, name.as_ref())?,
-        Some(placement) => by_rule(&spec, name.as_ref(), place, placement),
+        None => by_document(root, &spec, name.as_ref(), destinations)?,
+        Some(placement) => by_rule(&spec, name.as_ref(), place, (placement, destinations)),
     };
     let Hydration { source, several, sync_branch, sync_path, hydrate_to, is_staged } = hydration;
     let environment = if is_staged { &hydrate_to } else { &sync_branch };
@@ -156,7 +163,12 @@ fn application(
 }
 
 /// What `spec.sourceHydrator` says. None only after a mistake was noted.
-fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName, &'a Place)>) -> Option<Hydration<'a>> {
+fn by_document<'a>(
+    root: &Object<'a>,
+    spec: &Object<'a>,
+    name: Option<&(AppName, &'a Place)>,
+    destinations: &Destinations,
+) -> Option<Hydration<'a>> {
     for field in ["source", "sources"] {
         if let Some(entry) = spec.entry(field) {
             root.add(Mistake::SourceToo { field }, &entry.key_place);
@@ -174,8 +186,8 @@ fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName,
     let sync = hydrator.required("syncSource").and_then(|entry| hydrator.object_called(entry, "syncSource"));
     let sync_branch = sync.as_ref().and_then(branch);
     let sync_path = sync.as_ref().and_then(|sync| checked_sync_path(sync, name.map(|(name, _)| name)));
+    let destination = sync.as_ref().and_then(|sync| sync_repository(sync, dry.as_ref(), destinations));
     if let Some(sync) = sync {
-        sync_repository(&sync, dry.as_ref());
         sync.finish();
     }
     let staging = hydrator.entry("hydrateTo");
@@ -185,6 +197,8 @@ fn by_document<'a>(root: &Object<'a>, spec: &Object<'a>, name: Option<&(AppName,
         branch
     });
     hydrator.finish();
+    let there = |(branch, place)| (at(branch, destination), place);
+    let (sync_branch, hydrate_to) = (sync_branch.map(there), hydrate_to.map(there));
     let several = Vec::new();
     Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() })
 }
@@ -194,10 +208,11 @@ fn by_rule<'a>(
     spec: &Object<'a>,
     name: Option<&(AppName, &'a Place)>,
     around: &'a Place,
-    placement: &Placement,
+    (placement, destinations): (&Placement, &Destinations),
 ) -> Hydration<'a> {
     let place = name.map_or(around, |(_, place)| *place);
-    let Placement { rule, branch, path, hydrate_to, wrong, .. } = placement;
+    let Placement { rule, branch, path, hydrate_to, repo_url, wrong, .. } = placement;
+    let destination = repo_url.as_ref().and_then(|url| destinations.of_url(url));
     let told = |field: &'static str, reason: String| {
         spec.add(Mistake::OfRule { rule: *rule, field, reason }, place);
     };
@@ -205,7 +220,11 @@ fn by_rule<'a>(
     let is_made = |field: &str| !wrong.iter().any(|(failed, _)| *failed == field);
     let branch_of = |field: &'static str, text: &str| {
         let wrong = |reason| told(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
-        BranchName::new(text).map_err(wrong).ok().filter(|_| is_made(field)).map(|branch| (branch, place))
+        BranchName::new(text)
+            .map_err(wrong)
+            .ok()
+            .filter(|_| is_made(field))
+            .map(|branch| (at(branch, destination), place))
     };
     let sync_branch = if is_made("branch") { branch_of("branch", branch) } else { None };
     let staging = hydrate_to.as_ref().filter(|_| is_made("hydrateTo"));
@@ -278,13 +297,26 @@ fn checked_sync_path<'a>(sync: &Object<'a>, name: Option<&AppName>) -> Placed<'a
     }
 }
 
-/// Manifests go to the repository that the dry sources are from.
-fn sync_repository(sync: &Object<'_>, dry: Option<&PlacedSource>) {
-    let Some(entry) = sync.entry("repoURL") else { return };
-    let Some(url) = sync.as_text(&entry.field, sync.called("repoURL")).filter(|url| !url.is_empty()) else { return };
-    if let Some(PlacedSource { dry, .. }) = dry
-        && !RepoUrl::new(&dry.repo_url).is_same(&RepoUrl::new(&url))
-    {
+/// A branch of the other repository, if there is one.
+fn at(branch: BranchName, destination: Option<&DestinationName>) -> BranchName {
+    destination.map_or(branch.clone(), |destination| branch.at(destination))
+}
+
+/// The other repository that manifests go to; none for the one that the dry sources are from, and after a mistake was noted.
+fn sync_repository<'d>(
+    sync: &Object<'_>,
+    dry: Option<&PlacedSource>,
+    destinations: &'d Destinations,
+) -> Option<&'d DestinationName> {
+    let entry = sync.entry("repoURL")?;
+    let url = sync.as_text(&entry.field, sync.called("repoURL")).filter(|url| !url.is_empty())?;
+    let PlacedSource { dry, .. } = dry?;
+    if RepoUrl::new(&dry.repo_url).is_same(&RepoUrl::new(&url)) {
+        return None;
+    }
+    let destination = destinations.of_url(&url);
+    if destination.is_none() {
         sync.add(Mistake::SyncRepository { url }, &entry.field.place);
     }
+    destination
 }

@@ -187,12 +187,12 @@ impl ApplicationSet {
         let file = self.file();
         for made in &expanded.applications {
             if made.object.at(&["spec", "sourceHydrator"]).is_some() {
-                documents.push(self.document(made, None));
+                documents.push(self.document(made, None, rules));
             } else if !rules.is_empty() {
                 match rules.ruling(&self.placed(made), &file) {
                     Some(Ruling::Hydrated(placement)) => {
                         matched.insert(placement.rule);
-                        documents.push(self.document(made, Some(placement)));
+                        documents.push(self.document(made, Some(placement), rules));
                     }
                     Some(Ruling::LeftAlone(rule)) => drop(matched.insert(rule)),
                     None => {}
@@ -209,10 +209,10 @@ impl ApplicationSet {
         placed(&made.object, &[own, template], &around, &around)
     }
 
-    fn document(&self, made: &Made, placement: Option<Placement>) -> Document {
+    fn document(&self, made: &Made, placement: Option<Placement>, rules: &RuleSet) -> Document {
         let field = self.placed(made);
         let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
-        let mut document = document(&field, self.index_of(name), false, placement.as_ref());
+        let mut document = document(&field, self.index_of(name), false, placement.as_ref(), rules.destinations());
         document.made_by(Maker {
             by: self.by(),
             file: self.file(),
@@ -339,15 +339,15 @@ impl Application {
     /// no file.
     ///
     /// None when the text is none that was kept, or the file has no such maker.
-    pub fn remade(file: Option<&File>, text: &str) -> Option<Arc<Application>> {
+    pub fn remade(file: Option<&File>, text: &str, rules: &RuleSet) -> Option<Arc<Application>> {
         let KeptOfSet { by, object, element, generator, set, placement } = match serde_json::from_str(text).ok()? {
             Kept::OfSet(of_set) => *of_set,
-            Kept::Rendered(rendered) => return rendered.application(),
+            Kept::Rendered(rendered) => return rendered.application(rules),
         };
         let made = Made { object: of_json(object), element, generator };
         match set {
-            Some(rendered) => rendered.set()?.document(&made, placement).application,
-            None => file?.sets.iter().find(|set| set.by() == by)?.document(&made, placement).application,
+            Some(rendered) => rendered.set()?.document(&made, placement, rules).application,
+            None => file?.sets.iter().find(|set| set.by() == by)?.document(&made, placement, rules).application,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::field::Place;
 use super::{AppName, NameError, PAUSED};
-use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable};
+use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable, shell_word};
 use crate::inputs::KeyError;
 use crate::path::{PathError, RepoPath};
 
@@ -51,7 +51,7 @@ pub(super) enum Mistake {
     RepoUrl { text: String, character: char },
     #[error("`metadata.annotations.{PAUSED}` is `{text}`")]
     Paused { text: String },
-    #[error("another repository in `syncSource.repoURL` (`{url}`) is not supported")]
+    #[error("`syncSource.repoURL` (`{url}`) is neither this repository nor one of the setting `destinations`")]
     SyncRepository { url: String },
 
     // Paths.
@@ -195,10 +195,11 @@ impl Mistake {
             }
             Mistake::Branch { .. } => "write a name that `git check-ref-format --branch` accepts".to_owned(),
             Mistake::Paused { .. } => "write `\"true\"` or `\"false\"`".to_owned(),
-            Mistake::SyncRepository { .. } => {
-                "remove `syncSource.repoURL`: manifests go to branches of the repository with the dry sources"
-                    .to_owned()
-            }
+            Mistake::SyncRepository { url } => format!(
+                "remove it to write to this repository, or have an admin allow the other one on the server: \
+                 git hydrate config set destinations.NAME {}",
+                shell_word(url)
+            ),
             Mistake::SyncPath { reason: PathError::Absolute, text } => match text.trim_matches('/') {
                 "" => "give the Application a folder of its own".to_owned(),
                 path => format!("write `{path}`: paths start at the root of the branch"),

@@ -16,8 +16,20 @@ pub struct AppName(String);
 ///
 /// What `git check-ref-format --branch` takes, without what other tools would read as something else: see
 /// [`NameError`]. At most [`BranchName::BYTES_MAX`] bytes.
+///
+/// A branch of another repository that hydration writes is `DESTINATION:BRANCH`: no branch of git has a `:` in its name, so
+/// the same branch of two repositories is two names, and neither is one of this repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BranchName(String);
+
+/// The name of another repository that hydration writes to, as the setting `destinations` has it.
+///
+/// Lower-case letters, digits and `-`; begins and ends with a letter or digit; at most [`DestinationName::BYTES_MAX`] bytes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct DestinationName(String);
+
+/// Below it are the branches of other repositories, each below the name of its repository.
+pub(crate) const OUT: &str = "refs/hydrate/out/";
 
 /// Why a text is no [`AppName`] or [`BranchName`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +103,44 @@ impl AppName {
     }
 }
 
+/// The full name of the ref of a branch that hydration wrote, by the text of its name.
+pub(crate) fn ref_of(branch: &str) -> String {
+    BranchName::read(branch).map_or_else(|_| format!("refs/heads/{branch}"), |branch| branch.ref_name())
+}
+
+impl DestinationName {
+    /// How long a name may be, in bytes.
+    pub(crate) const BYTES_MAX: usize = 63;
+
+    /// Takes a name that can be a directory of refs and a part of a key in git's configuration everywhere.
+    pub(crate) fn new(text: &str) -> Result<Self, NameError> {
+        check_length(text, Self::BYTES_MAX)?;
+        let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        if let Some(c) = text.chars().find(|&c| !alphanumeric(c) && c != '-') {
+            return Err(NameError::Character(c));
+        }
+        if text.starts_with('-') || text.ends_with('-') {
+            return Err(NameError::End('-'));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The text of the name.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The ref that leads to its notes. No branch has it: no name of a destination has a dot.
+    pub(crate) fn notes(&self) -> String {
+        format!("{OUT}{self}.notes")
+    }
+
+    /// What the refs of its branches are below.
+    pub(crate) fn refs(&self) -> String {
+        format!("{OUT}{self}/")
+    }
+}
+
 impl BranchName {
     /// How long a name may be, in bytes: with `.lock` behind it, it still is a file name everywhere.
     pub const BYTES_MAX: usize = 250;
@@ -144,14 +194,40 @@ impl BranchName {
         Ok(Self(text.to_owned()))
     }
 
+    /// Takes a name that hydration gave: of a branch of this repository, or `DESTINATION:BRANCH`.
+    pub(crate) fn read(text: &str) -> Result<Self, NameError> {
+        match text.split_once(':') {
+            None => Self::new(text),
+            Some((destination, branch)) => Ok(Self::new(branch)?.at(&DestinationName::new(destination)?)),
+        }
+    }
+
+    /// The branch of this name in another repository.
+    pub(crate) fn at(&self, destination: &DestinationName) -> Self {
+        Self(format!("{destination}:{}", self.name_there()))
+    }
+
+    /// The name of the other repository that has it, or is to have it; none for a branch of this one.
+    pub(crate) fn destination(&self) -> Option<&str> {
+        self.0.split_once(':').map(|(destination, _)| destination)
+    }
+
+    /// Its name in the repository that it is of.
+    pub(crate) fn name_there(&self) -> &str {
+        self.0.split_once(':').map_or(&self.0, |(_, branch)| branch)
+    }
+
     /// The text of the name, without `refs/heads/`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The full name of its ref.
+    /// The full name of its ref in this repository.
     pub fn ref_name(&self) -> String {
-        format!("refs/heads/{}", self.0)
+        match self.0.split_once(':') {
+            None => format!("refs/heads/{}", self.0),
+            Some((destination, branch)) => format!("{OUT}{destination}/{branch}"),
+        }
     }
 
     /// Whether one of the two names is a directory of the other: git can't have both as refs.
@@ -214,6 +290,7 @@ macro_rules! checked_name {
 
 checked_name!(AppName);
 checked_name!(BranchName);
+checked_name!(DestinationName);
 
 #[cfg(test)]
 mod tests {
@@ -295,6 +372,34 @@ mod tests {
         }
     }
 
+    #[test]
+    fn branches_of_destinations() {
+        use NameError::*;
+        type Parts<'a> = (Option<&'a str>, &'a str, &'a str);
+        let rows: &[(&str, Result<Parts<'_>, NameError>)] = &[
+            ("environments/dev", Ok((None, "environments/dev", "refs/heads/environments/dev"))),
+            ("eu:environments/dev", Ok((Some("eu"), "environments/dev", "refs/hydrate/out/eu/environments/dev"))),
+            ("eu-1:main", Ok((Some("eu-1"), "main", "refs/hydrate/out/eu-1/main"))),
+            (":main", Err(Empty)),
+            ("eu:", Err(Empty)),
+            ("eu:a:b", Err(Character(':'))),
+            ("EU:main", Err(Character('E'))),
+            ("a/b:main", Err(Character('/'))),
+            ("-eu:main", Err(End('-'))),
+            ("..:main", Err(Character('.'))),
+            ("eu:refs/heads/main", Err(FullRef)),
+            (&format!("{}:main", "a".repeat(64)), Err(TooLong { len: 64, max: 63 })),
+        ];
+        for (text, expected) in rows {
+            let name = BranchName::read(text);
+            let name = name.as_ref().map(|name| (name.destination(), name.name_there(), name.ref_name()));
+            let name = name.map_err(Clone::clone);
+            let expected = expected.clone().map(|(destination, branch, full)| (destination, branch, full.to_owned()));
+            assert_eq!(name, expected, "{text:?}");
+        }
+        assert!(BranchName::new("eu:environments/dev").is_err(), "a pushed file names no destination so");
+    }
+
     /// What we take, git takes; what git takes and we don't is one of the reasons named in `BranchName::new`.
     #[test]
     fn branch_names_agree_with_git() {
@@ -324,8 +429,14 @@ mod tests {
     #[test]
     fn directories_and_branches_conflict() {
         let rows = [("a", "a/b", true), ("a/b", "a", true), ("a", "ab", false), ("a", "a", false), ("a-b", "a", false)];
+        let rows = rows.into_iter().chain([
+            ("eu:a", "eu:a/b", true),
+            ("eu:a", "a/b", false),
+            ("eu:a", "us:a/b", false),
+            ("eu", "eu:a", false),
+        ]);
         for (one, other, expected) in rows {
-            let (one, other) = (BranchName::new(one).expect("good"), BranchName::new(other).expect("good"));
+            let (one, other) = (BranchName::read(one).expect("good"), BranchName::read(other).expect("good"));
             assert_eq!(one.conflicts_with(&other), expected, "{one} {other}");
         }
     }

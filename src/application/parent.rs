@@ -180,7 +180,7 @@ impl RenderedObject {
             Kind::Application(placement) => {
                 makes.rules.extend(placement.as_ref().map(|placement| placement.rule));
                 self.placement = placement;
-                makes.documents.push(self.document(&field));
+                makes.documents.push(self.document(&field, rules));
             }
             Kind::LeftAlone(rule) => drop(makes.rules.insert(rule)),
             Kind::ApplicationSet(set) => {
@@ -196,10 +196,10 @@ impl RenderedObject {
         }
     }
 
-    fn document(self, field: &Field) -> Document {
+    fn document(self, field: &Field, rules: &RuleSet) -> Document {
         let name = field.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Field::as_str);
         let index = self.index_of(name.unwrap_or_default());
-        let mut document = document(field, index, false, self.placement.as_ref());
+        let mut document = document(field, index, false, self.placement.as_ref(), rules.destinations());
         document.made_by(self.maker());
         document
     }
@@ -225,10 +225,10 @@ impl RenderedObject {
     }
 
     /// The Application that it is.
-    pub(super) fn application(self) -> Option<Arc<Application>> {
+    pub(super) fn application(self, rules: &RuleSet) -> Option<Arc<Application>> {
         let is_application = self.object.get("kind").and_then(serde_json::Value::as_str) == Some("Application");
         let field = self.field();
-        is_application.then(|| self.document(&field).application).flatten()
+        is_application.then(|| self.document(&field, rules).application).flatten()
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::BranchName;
+use super::destinations::Destinations;
 use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::url::RepoUrl;
@@ -59,6 +60,11 @@ impl Rule {
         self.written.is_for_all()
     }
 
+    /// The repository that it leads to, where that is another one.
+    pub(crate) fn repo_url(&self) -> Option<&str> {
+        self.compiled.templates.as_ref()?.repo_url.as_deref()
+    }
+
     /// The branch that an Application goes to; none when its template makes none of it.
     pub fn branch_of(&self, object: &crate::yaml::Value, file: &RepoPath) -> Option<BranchName> {
         let object = Field::everywhere(object, &Place::at_start_of(file));
@@ -97,6 +103,7 @@ struct Templates {
     branch: Template,
     path: Template,
     hydrate_to: Option<Template>,
+    repo_url: Option<String>,
 }
 
 /// The rules of a repository, in their order, with the URLs that it has.
@@ -107,6 +114,9 @@ pub struct RuleSet {
     repo_urls: Vec<String>,
     /// Where inputs are, among which no Applications are looked for.
     inputs: InputsDir,
+    /// The other repositories that may be written.
+    #[serde(default)]
+    destinations: Destinations,
 }
 
 /// Where a rule leads an Application to. Nothing of it is checked yet.
@@ -120,6 +130,9 @@ pub(super) struct Placement {
     pub path: String,
     /// `hydrateTo.targetBranch`
     pub hydrate_to: Option<String>,
+    /// `syncSource.repoURL`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo_url: Option<String>,
     /// Which of its sources are not of this repository, in their order.
     pub outside: Vec<bool>,
     /// Where those are.
@@ -143,12 +156,22 @@ impl RuleSet {
     pub fn new(rules: &[Rule], repo_urls: &[String]) -> Self {
         // Without rules, nothing depends on the URLs.
         let repo_urls = if rules.is_empty() { Vec::new() } else { repo_urls.to_vec() };
-        Self { rules: rules.to_vec(), repo_urls, inputs: InputsDir::default() }
+        Self { rules: rules.to_vec(), repo_urls, ..Self::default() }
     }
 
     /// The same where inputs are in another directory.
     pub fn with_inputs_in(self, inputs: InputsDir) -> Self {
         Self { inputs, ..self }
+    }
+
+    /// The same where these other repositories may be written.
+    pub(crate) fn with_destinations(self, destinations: Destinations) -> Self {
+        Self { destinations, ..self }
+    }
+
+    /// The other repositories that may be written.
+    pub(crate) fn destinations(&self) -> &Destinations {
+        &self.destinations
     }
 
     /// Where inputs are.
@@ -272,7 +295,8 @@ impl Templates {
         };
         let (branch, path) = (text("branch", &self.branch), text("path", &self.path));
         let hydrate_to = self.hydrate_to.as_ref().map(|template| text("hydrateTo", template));
-        Placement { rule, branch, path, hydrate_to, wrong, ..Placement::default() }
+        let repo_url = self.repo_url.clone();
+        Placement { rule, branch, path, hydrate_to, repo_url, wrong, ..Placement::default() }
     }
 }
 

@@ -57,7 +57,7 @@ impl Context<'_> {
         // What one destination is to another changes only with the Applications.
         let others: Vec<_> = self.branches.iter().filter(|branch| !destinations.contains(branch.as_str())).collect();
         for name in destinations {
-            let near = BranchName::new(name).is_ok_and(|name| others.iter().any(|other| name.conflicts_with(other)));
+            let near = BranchName::read(name).is_ok_and(|name| others.iter().any(|other| name.conflicts_with(other)));
             hash.update(name);
             hash.update([0, u8::from(self.dry_branches.contains(name.as_str())), u8::from(near)]);
         }
@@ -321,7 +321,8 @@ impl<'a> Rules<'a> {
             }
         }
         for (branch, (span, indexes)) in new {
-            let mut others = self.context.branches.iter().filter(|other| !self.context.dry_branches.contains(*other));
+            let others = self.context.branches.iter().filter(|other| !self.context.dry_branches.contains(*other));
+            let mut others = others.filter(|other| other.destination() == branch.destination());
             if let Some(near) = others.find(|other| near::is_near_branch(branch.as_str(), other.as_str())) {
                 self.add(indexes, Conflict::NearBranch { branch: branch.clone(), near: near.clone() }, span);
             }
@@ -522,7 +523,7 @@ fn staging_of(application: &Application) -> Option<(&BranchName, &Span)> {
 /// All names that a branch needs as directories, from the outermost in.
 fn directories(branch: &BranchName) -> Vec<BranchName> {
     let slashes = branch.as_str().match_indices('/');
-    slashes.filter_map(|(at, _)| BranchName::new(branch.as_str().get(..at)?).ok()).collect()
+    slashes.filter_map(|(at, _)| BranchName::read(branch.as_str().get(..at)?).ok()).collect()
 }
 
 /// What a `targetRevision` names.

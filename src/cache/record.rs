@@ -322,7 +322,7 @@ impl Record {
             fingerprint: bytes.id()?,
             placement: bytes.id()?,
             dry_path: bytes.path()?,
-            branch: BranchName::new(&bytes.text()?).ok()?,
+            branch: BranchName::read(&bytes.text()?).ok()?,
             cluster: bytes.optional()?,
             names_the_commit: bytes.number()? == 1,
             manifest: bytes.id()?,

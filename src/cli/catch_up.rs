@@ -12,6 +12,7 @@ use crate::hydrate::{self, Again, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
 use crate::wall;
+use crate::worker::{self, Delivery};
 
 /// Hydrate commits missed after a crash, import or settings change.
 ///
@@ -45,8 +46,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Err(WrongUse(format!("{text}\nhint: {hint}")).into());
     }
     let Arguments { retry, every, .. } = *arguments;
-    let report = match again(&repository, Again { retry, every }) {
-        Ok(report) => report,
+    let Done { report, destinations } = match again(&repository, Again { retry, every }) {
+        Ok(done) => done,
         // What this machine could not do now it may do another time: no fault of how it was called.
         Err(error) if error.downcast_ref().is_some_and(HydrateError::is_of_machine) => {
             output::complain(&format!("{error:#}"));
@@ -55,19 +56,32 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Err(error) => return Err(error),
     };
     if json {
-        output::print_json(&report)?;
+        output::print_json(&Done { report: report.clone(), destinations: destinations.clone() })?;
     } else if !arguments.quiet {
         output::print(summary(&report, Wording::Terminal))?;
+        output::delivered(&destinations)?;
     }
-    Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+    Ok(if report.is_success() && destinations.iter().all(Delivery::is_done) { Outcome::Done } else { Outcome::Found })
 }
 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
-    again(repository, Again::default())
+    let Done { report, destinations } = again(repository, Again::default())?;
+    output::undelivered(&destinations);
+    Ok(report)
 }
 
-fn again(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Report> {
+/// What was done.
+#[derive(serde::Serialize)]
+struct Done {
+    #[serde(flatten)]
+    report: hydrate::Report,
+    /// Other repositories that something was to be pushed to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    destinations: Vec<Delivery>,
+}
+
+fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
     let report = locked(repository, again);
     let notified = match &report {
@@ -82,7 +96,8 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Repor
     {
         output::warn(&format!("warning: {why}"));
     }
-    report
+    let destinations = worker::deliver_all(repository, true);
+    Ok(Done { report: report?, destinations: destinations.context("pushing to other repositories")? })
 }
 
 /// The same under the lock of the repository.

@@ -154,8 +154,24 @@ impl Clone {
 
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
     pub(super) fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
+        // `NAME:BRANCH` is also how git names a file of a commit: a branch goes first.
+        let elsewhere = rev.split_once(':').map(|(name, rest)| format!("{}{name}/{rest}", self.refs.out));
+        if let Some(commit) = elsewhere.and_then(|name| self.repository.rev_parse(&name).ok()) {
+            return Ok(commit);
+        }
         let of_branch = self.repository.rev_parse(&format!("{}{rev}", self.refs.read));
         of_branch.or_else(|_| super::commit_of(&self.repository, rev))
+    }
+
+    /// The branch of another repository that a text begins with, as `DESTINATION:BRANCH:REST`, and the rest.
+    pub(super) fn elsewhere_in<'t>(&self, text: &'t str) -> anyhow::Result<Option<(&'t str, &'t str)>> {
+        let colons = text.match_indices(':').map(|(at, _)| at);
+        let Some((branch, rest)) = colons.skip(1).map(|at| (&text[..at], &text[at + 1..])).next() else {
+            return Ok(None);
+        };
+        let refs = self.repository.refs()?;
+        let is_there = BranchName::read(branch).is_ok_and(|name| self.refs.tip(&refs, &name).is_some());
+        Ok(is_there.then_some((branch, rest)))
     }
 
     /// The result of a hydration, with what to do about an error that only a clone can have.

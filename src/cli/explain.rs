@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// What `BRANCH:PATH[:LINE]` means; none when it is no such thing, but the name of an object.
 fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
-    let Some((branch, rest)) = what.split_once(':') else { return Ok(None) };
+    let Some((branch, rest)) = clone.elsewhere_in(what)?.or(what.split_once(':')) else { return Ok(None) };
     let line = match clone.line(branch) {
         Ok(line) => line,
         // Names of objects may have colons, but no slashes behind them.

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, IsTerminal as _, Write};
 
 use crate::report::{screened, screened_json};
+use crate::worker::Delivery;
 
 /// Prints a result as a person reads it: see [`screened`].
 pub(super) fn print(text: impl AsRef<str>) -> anyhow::Result<()> {
@@ -51,6 +52,22 @@ pub(super) fn warn(what: &impl std::fmt::Display) {
 /// Says on standard error that the command failed, and why.
 pub(super) fn complain(message: &str) {
     warn(&format!("error: {message}"));
+}
+
+/// Says what was pushed to other repositories, and what was not.
+pub(super) fn delivered(deliveries: &[Delivery]) -> anyhow::Result<()> {
+    for pushed in deliveries.iter().filter_map(Delivery::pushed) {
+        print(format!("{pushed}\n"))?;
+    }
+    undelivered(deliveries);
+    Ok(())
+}
+
+/// Warns of what was not pushed to other repositories.
+pub(super) fn undelivered(deliveries: &[Delivery]) {
+    for (warning, hint) in deliveries.iter().flat_map(Delivery::warnings) {
+        warn(&format!("warning: {warning}\nhint: {hint}"));
+    }
 }
 
 fn write(bytes: &[u8]) -> anyhow::Result<()> {

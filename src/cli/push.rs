@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::bail;
 use serde::Serialize;
 
 use super::clone::remote_of;
@@ -13,7 +14,7 @@ use crate::hydrate::{self, Report};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
 use crate::wall;
-use crate::worker::{self, Done, Given, Orders, RefMove};
+use crate::worker::{self, Delivery, Done, Given, Orders, RefMove};
 
 /// Hydrate what a remote has, and push the result: for hosts without hooks.
 ///
@@ -68,6 +69,8 @@ JSON:
   remote                    its name
   pushed                    whether the refs were pushed: false with --dry-run
   refs                      what moved: `ref`, `old` (absent for a new one), `new`
+  destinations              other repositories that something was to be pushed to: `destination`, `url`, `delivered`,
+                            `undelivered` (`branches`, `why`: away, refused or diverged, `reason`, `hint`)
   branches, problems, warnings, notes, unfinished
                             what was hydrated, as `git hydrate catch-up --json` has it
 ";
@@ -97,6 +100,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else {
         output::print(summary(&done.report, Wording::Terminal))?;
         output::print(pushed(&orders, &done.moves))?;
+        output::delivered(&done.destinations)?;
+    }
+    if !done.destinations.iter().all(Delivery::is_done) {
+        bail!("not everything could be pushed to other repositories; the next run tries again");
     }
     Ok(if done.report.is_success() { Outcome::Done } else { Outcome::Found })
 }
@@ -147,13 +154,17 @@ struct Answer<'a> {
     remote: &'a str,
     pushed: bool,
     refs: &'a [RefMove],
+    /// Other repositories that something was to be pushed to.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    destinations: &'a [Delivery],
     #[serde(flatten)]
     report: &'a Report,
 }
 
 impl<'a> Answer<'a> {
     fn new(orders: &'a Orders, done: &'a Done) -> Self {
-        Self { remote: &orders.remote, pushed: !orders.dry_run, refs: &done.moves, report: &done.report }
+        let Done { moves, destinations, report } = done;
+        Self { remote: &orders.remote, pushed: !orders.dry_run, refs: moves, destinations, report }
     }
 }
 

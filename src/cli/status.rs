@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
+use crate::application::ref_of;
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Wake, problems, status};
 use crate::render::Renderers;
 use crate::report::{Paint, Style, counted};
 use crate::wall;
+use crate::worker::{self, Standing};
 
 /// Show the state of each environment branch, and what failed.
 #[derive(Debug, clap::Args)]
@@ -23,7 +25,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let setup = Setup::new(&clone.repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
-    let mut found = Found { branches: status(&setup)?, problems: problems(&setup)? };
+    let destinations = if clone.has_remote() { Vec::new() } else { worker::standings(&clone.repository)? };
+    let mut found = Found { branches: status(&setup)?, problems: problems(&setup)?, destinations };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
         if found.branches.is_empty() {
@@ -39,9 +42,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else {
         let screen = Screen::new(Some(&clone.repository));
         let problems: String = found.problems.iter().map(|problem| format!("{problem}\n")).collect();
-        screen.show(&(text(&found.branches, is_offline, screen.paint()) + &problems))?;
+        let branches = text(&found.branches, &found.destinations, is_offline, screen.paint());
+        screen.show(&(branches + &problems))?;
     }
-    let is_current = found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
+    let is_delivered = found.destinations.iter().all(|standing| standing.is_delivered);
+    let is_current = is_delivered && found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
     Ok(if is_current { Outcome::Done } else { Outcome::Found })
 }
 
@@ -51,9 +56,24 @@ struct Found {
     branches: Vec<BranchStatus>,
     /// What is wrong at the tips of the dry branches and keeps Applications from being hydrated.
     problems: Vec<Diagnostic>,
+    /// How the branches of other repositories are there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    destinations: Vec<Standing>,
 }
 
-fn text(branches: &[BranchStatus], is_offline: bool, paint: Paint) -> String {
+/// That a branch of another repository is not there as it was hydrated.
+fn not_there(status: &BranchStatus, destinations: &[Standing], paint: Paint) -> String {
+    let standing = destinations.iter().find(|standing| standing.branch == status.branch);
+    let Some(standing) = standing.filter(|standing| !standing.is_delivered) else { return String::new() };
+    let why = match (standing.why, &standing.reason) {
+        (Some(why), Some(reason)) => format!("{}: {reason}", why.word()),
+        _ => "behind: to push it, on the server: git hydrate catch-up".to_owned(),
+    };
+    let what = format!("not pushed to {}, {why}", standing.url);
+    format!("  {}\n", paint.by(Style::Error, &printable(&what)))
+}
+
+fn text(branches: &[BranchStatus], destinations: &[Standing], is_offline: bool, paint: Paint) -> String {
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {
@@ -76,6 +96,7 @@ fn text(branches: &[BranchStatus], is_offline: bool, paint: Paint) -> String {
             };
             let _ = writeln!(text, "{branch:width$}  {at}, {}", paint.by(style, &printable(&what)));
             text.push_str(&changed(status, paint));
+            text.push_str(&not_there(status, destinations, paint));
             continue;
         }
         let behind = match status.behind {
@@ -92,7 +113,7 @@ fn text(branches: &[BranchStatus], is_offline: bool, paint: Paint) -> String {
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
             None if status.state == BranchState::Missing => {
-                let (branch, empty) = (shell_word(&format!("refs/heads/{}", status.branch)), ", empty as it began");
+                let (branch, empty) = (shell_word(&ref_of(&status.branch)), ", empty as it began");
                 let (command, empty) = match &status.restorable {
                     Some(Restorable { tip, is_start }) => {
                         (format!("git update-ref {branch} {tip}"), if *is_start { empty } else { "" })
@@ -116,6 +137,7 @@ fn text(branches: &[BranchStatus], is_offline: bool, paint: Paint) -> String {
             None => behind,
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
+        text.push_str(&not_there(status, destinations, paint));
         for path in &status.paths_behind {
             let style = if path.paused { Style::Warning } else { Style::Error };
             let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));

@@ -125,7 +125,7 @@ impl Repository {
     }
 
     /// Where its refs are, in place of `refs/`, when others are in the same store.
-    pub(super) fn place(&self) -> Option<&str> {
+    pub(crate) fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 

@@ -3,17 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process_group};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::diag::printable;
-use crate::git::Repository;
+use crate::git::{Repository, limited};
 use crate::wall;
-
-/// How often the end of the command is looked for.
-const TICK: Duration = Duration::from_millis(10);
 
 /// How much of what it says is shown.
 const COMPLAINT_BYTES_MAX: u64 = 1 << 10;
@@ -40,7 +35,7 @@ pub(super) fn run(
     command.env_remove(wall::VARIABLE).env_remove(wall::USED);
     command.current_dir(repository.common_dir()).process_group(0);
     let child = command.stdin(stdin).stdout(Stdio::null()).stderr(stderr).spawn().map_err(text)?;
-    let status = wait(child, limit).map_err(text)?;
+    let status = limited::wait(child, limit).map_err(text)?;
     let Some(status) = status else {
         return Err(late.to_owned());
     };
@@ -59,21 +54,4 @@ pub(super) fn run(
 
 fn scratch(repository: &Repository) -> io::Result<File> {
     tempfile::tempfile().or_else(|_| tempfile::tempfile_in(repository.common_dir()))
-}
-
-/// How it ended; none when it did not in time. Then it has ended now, with all that it started in its process group.
-fn wait(mut child: Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
-    let started = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if started.elapsed() >= limit {
-            // It fails only when no one is left to get it.
-            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(TICK);
-    }
 }

@@ -16,6 +16,7 @@ use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
 use crate::wall::{self, USED, VARIABLE};
+use crate::worker::{self, Delivery};
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -39,7 +40,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             if let Err(why) = tell::tell(&repository) {
                 console.print(&wrap(&format!("warning: {why}"), "  "));
             }
-            is_success
+            deliver(&repository, &mut console) && is_success
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
@@ -57,6 +58,30 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             false
         }
     }
+}
+
+/// Pushes to other repositories what was hydrated for them. Answers whether they have all of it.
+fn deliver(repository: &Repository, console: &mut Console) -> bool {
+    if tell::is_telling() {
+        return true;
+    }
+    let deliveries = match worker::deliver_all(repository, false) {
+        Ok(deliveries) => deliveries,
+        Err(error) => {
+            console.print(&wrap(&format!("warning: other repositories get nothing now: {}", error.chain()), "  "));
+            return false;
+        }
+    };
+    for delivery in &deliveries {
+        if let Some(pushed) = delivery.pushed() {
+            console.print(&wrap(&pushed, "  "));
+        }
+        for (warning, hint) in delivery.warnings() {
+            console.print(&wrap(&format!("warning: {warning}"), "  "));
+            console.print(&wrap(&format!("hint: {hint}"), "  "));
+        }
+    }
+    deliveries.iter().all(Delivery::is_done)
 }
 
 /// Whether a file that may not be written or read is in the way, as it is of the next run too.

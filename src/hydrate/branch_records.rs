@@ -173,7 +173,7 @@ impl Stored {
     }
 
     fn read(&self) -> Option<(BranchName, BranchRecord)> {
-        let name = |text: &str| BranchName::new(text).ok();
+        let name = |text: &str| BranchName::read(text).ok();
         let optional = |id: &Option<String>| id.as_deref().map(|id| object_id(id).ok_or(())).transpose().ok();
         let ids = |ids: &BTreeMap<String, String>| {
             ids.iter().map(|(branch, id)| Some((name(branch)?, object_id(id)?))).collect::<Option<_>>()
@@ -231,8 +231,7 @@ impl BranchRecords {
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Error> {
         let mut found = Self::default();
-        for (name, tip) in refs.below(&names.read) {
-            let Ok(branch) = BranchName::new(name) else { continue };
+        for (branch, tip) in names.branches(refs) {
             let Some((commit, trailers)) = hydrated_below(tip, buffer) else { continue };
             // Only hydration puts a note on its commits, and a commit has the message that it had then.
             if trailers.branch == branch && notes.get(commit.id, buffer).is_ok_and(|note| note.is_some()) {
@@ -247,8 +246,7 @@ impl BranchRecords {
 
     /// Adds what commits say of themselves, for branches without a record or with one of commits that are not here.
     pub(crate) fn add_claims(&mut self, names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) {
-        for (name, tip) in refs.below(&names.read) {
-            let Ok(branch) = BranchName::new(name) else { continue };
+        for (branch, tip) in names.branches(refs) {
             let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
             let is_recorded = self.get(&branch).is_some_and(|record| record.is_of(tip, buffer.repository()));
             if let (Some((commit, trailers)), false) = (claimed, is_recorded) {
@@ -372,10 +370,9 @@ pub(super) fn gone(names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) -> 
     let Some(tip) = refs.get(RECORDS_REF).filter(|_| is_clone) else { return Vec::new() };
     let Ok(records) = BranchRecords::read(tip, buffer) else { return Vec::new() };
     let mut unrecorded = BTreeMap::new();
-    for (name, tip) in refs.below(&names.read) {
-        let Some(branch) = BranchName::new(name).ok().filter(|branch| records.get(branch).is_none()) else { continue };
+    for (branch, tip) in names.branches(refs).filter(|(branch, _)| records.get(branch).is_none()) {
         if hydrated_below(tip, buffer).is_some_and(|(_, trailers)| trailers.branch == branch) {
-            unrecorded.insert(file_of(&branch), (format!("{}{branch}", names.read), tip));
+            unrecorded.insert(file_of(&branch), (names.read_name(&branch), tip));
         }
     }
     let mut gone = Vec::new();

@@ -11,7 +11,7 @@ use super::files::METADATA;
 use super::rules::files_of;
 use super::setup::RefNames;
 use super::standing::{Standing, provenance};
-use crate::application::BranchName;
+use crate::application::{BranchName, OUT};
 use crate::git::{Error, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::Trailers;
 use crate::settings::Settings;
@@ -32,8 +32,7 @@ pub(super) fn records(
     let dry_branches: BTreeSet<&BranchName> = set.iter().chain(&head).collect();
     let is_dry = |branch: &BranchName| dry_branches.contains(branch) || names.tip(refs, branch).is_none();
     let mut found = BTreeMap::new();
-    for (name, tip) in refs.below(&names.read) {
-        let Ok(branch) = BranchName::new(name) else { continue };
+    for (branch, tip) in names.branches(refs) {
         if dry_branches.contains(&branch) {
             continue;
         }
@@ -111,12 +110,19 @@ pub(crate) fn settings_of_branches(repository: &Repository) -> Result<BTreeSet<O
     Ok(found)
 }
 
+/// Whether a commit of hydration for the other repository that `branch` is of is at the end of `tip`, as it says itself.
+pub(crate) fn is_claimed(branch: &BranchName, tip: ObjectId, buffer: &ObjectBuffer<'_>) -> bool {
+    let claimed = hydrated_below(tip, buffer).map(|(_, trailers)| trailers.branch);
+    claimed.is_some_and(|claimed| claimed.destination() == branch.destination())
+}
+
 fn of_branches(
     repository: &Repository,
     what: impl Fn(&Trailers) -> Option<ObjectId>,
 ) -> Result<BTreeSet<ObjectId>, Error> {
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
-    let claimed = refs.below("refs/heads/").filter_map(|(_, tip)| hydrated_below(tip, &buffer));
+    let tips = refs.below("refs/heads/").chain(refs.below(OUT));
+    let claimed = tips.filter_map(|(_, tip)| hydrated_below(tip, &buffer));
     Ok(claimed.filter_map(|(_, trailers)| what(&trailers)).filter(|id| repository.has(*id)).collect())
 }

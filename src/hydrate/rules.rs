@@ -5,9 +5,9 @@ use sha2::{Digest, Sha256};
 use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
 use crate::application::set::ARGOCD_NAMESPACE;
-use crate::application::{self, BranchName, Patterns, RuleSet};
+use crate::application::{self, BranchName, DestinationName, Patterns, RuleSet};
 use crate::diag::Diagnostic;
-use crate::git::{self, ObjectBuffer, ObjectId, Refs};
+use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders};
 use crate::render::{self, Renderers};
@@ -145,6 +145,18 @@ impl Rules {
         let (makes, plain) = (settings.made_applications, settings.rule_set());
         Ok(Self { settings, id: None, writer, applications, allowed, plain, makes })
     }
+}
+
+/// The other repositories that the settings of a repository name, each with its URL, by name. None where the settings cannot be
+/// used, which hydration reports.
+///
+/// Errors: the repository cannot be read.
+pub(crate) fn destinations(repository: &Repository) -> Result<Vec<(DestinationName, String)>, git::Error> {
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
+    let rules = Rules::read(&refs, &buffer);
+    let found = rules
+        .map(|rules| rules.settings.destinations.iter().map(|(name, url)| (name.clone(), url.to_owned())).collect());
+    Ok(found.unwrap_or_default())
 }
 
 /// The settings of a repository as files, and the commit that holds them; none when there are none.

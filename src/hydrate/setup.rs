@@ -1,6 +1,6 @@
 //! What the edge hands to an operation.
 
-use crate::application::BranchName;
+use crate::application::{BranchName, DestinationName, OUT};
 use crate::git::{ObjectId, Refs, Repository};
 use crate::render::Renderers;
 
@@ -28,6 +28,8 @@ pub struct RefNames {
     pub read: String,
     /// What environment branches are written below, such as `refs/heads/` or `refs/remotes/hydrate/`.
     pub write: String,
+    /// What branches of other repositories are read below, each below the name of its repository.
+    pub out: String,
     /// Whether notes, failures, records and what hydration learns by itself are written: the server's business.
     pub records: bool,
     /// Whether a branch without a record is taken for what its commits say: where nothing is deployed from.
@@ -43,6 +45,7 @@ impl RefNames {
         Self {
             read: "refs/heads/".to_owned(),
             write: "refs/heads/".to_owned(),
+            out: OUT.to_owned(),
             records: true,
             believes_commits: false,
             believes_records: true,
@@ -75,6 +78,7 @@ impl RefNames {
         Self {
             read: format!("refs/remotes/{remote}/"),
             write: format!("refs/remotes/{prefix}/"),
+            out: OUT.to_owned(),
             records: false,
             believes_commits: true,
             believes_records: true,
@@ -91,8 +95,42 @@ impl RefNames {
 
     /// The commit that a branch points at.
     pub fn tip(&self, refs: &Refs, branch: &BranchName) -> Option<ObjectId> {
-        refs.get(&format!("{}{branch}", self.read))
+        refs.get(&self.read_name(branch))
     }
+
+    /// The full name of the ref that a branch is read from. A branch of another repository has one place everywhere.
+    pub(crate) fn read_name(&self, branch: &BranchName) -> String {
+        match branch.destination() {
+            None => format!("{}{branch}", self.read),
+            Some(destination) => format!("{}{destination}/{}", self.out, branch.name_there()),
+        }
+    }
+
+    /// The full name of the ref that a branch is written to: where it is read from on a server; in a clone that of another
+    /// repository is beside the others, as the branches of a remote of its own.
+    pub(crate) fn write_name(&self, branch: &BranchName) -> String {
+        match branch.destination() {
+            None => format!("{}{branch}", self.write),
+            Some(_) if self.is_in_place() => branch.ref_name(),
+            Some(destination) => {
+                format!("{}@{destination}/{}", self.write.trim_end_matches('/'), branch.name_there())
+            }
+        }
+    }
+
+    /// The branches there are, those of other repositories too, with their tips.
+    pub(crate) fn branches<'a>(&'a self, refs: &'a Refs) -> impl Iterator<Item = (BranchName, ObjectId)> + 'a {
+        let own = refs.below(&self.read).filter_map(|(name, tip)| Some((BranchName::new(name).ok()?, tip)));
+        own.chain(of_destinations(refs, &self.out))
+    }
+}
+
+/// The branches of other repositories below `out`, with their tips.
+pub(crate) fn of_destinations<'a>(refs: &'a Refs, out: &'a str) -> impl Iterator<Item = (BranchName, ObjectId)> + 'a {
+    refs.below(out).filter_map(|(name, tip)| {
+        let (destination, branch) = name.split_once('/')?;
+        Some((BranchName::new(branch).ok()?.at(&DestinationName::new(destination).ok()?), tip))
+    })
 }
 
 /// What the edge knows and the operation needs.

@@ -261,7 +261,7 @@ impl<'a> Snapshot<'a> {
         is_directory: &dyn Fn(&RepoPath) -> bool,
         judge: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
-        let branches = self.refs.below(&self.setup.refs.read).filter_map(|(name, _)| BranchName::new(name).ok());
+        let branches = self.setup.refs.branches(&self.refs).map(|(branch, _)| branch);
         judge(&Context {
             dry_branch: &head.branch,
             head_branch: self.default_branch_for(&head.branch),

@@ -29,7 +29,7 @@ use super::config::Config;
 use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
-use crate::application::BranchName;
+use crate::application::{BranchName, ref_of};
 use crate::diag::{Diagnostic, chain, shell_path, shell_word};
 use crate::git::Repository;
 use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Restorable, Survey};
@@ -406,14 +406,14 @@ impl<'a> Doctor<'a> {
             } else if let (true, Some(tip)) = (!status.changed_by_others.is_empty(), &status.restorable) {
                 let at = status.tip.get(..7).unwrap_or_default();
                 let what = format!("{name} is at {at}, which hydration did not make: git hydrate verify tells of it");
-                let name = shell_word(&format!("refs/heads/{name}"));
+                let name = shell_word(&ref_of(name));
                 self.bad(what, format!("{git} update-ref {name} {}", tip.tip));
             } else if !status.changed_by_others.is_empty() {
                 let at = status.tip.get(..7).unwrap_or_default();
                 let remedy = format!("{git} hydrate verify {}", shell_word(name));
                 self.bad(format!("{name} is at {at}, which is no promotion of what hydration made"), remedy);
             } else if status.is_left {
-                let git_ref = shell_word(&format!("refs/heads/{name}"));
+                let git_ref = shell_word(&ref_of(name));
                 self.advise(
                     format!("{name} is hydrated from {dry_branch}, which is not a dry branch any more"),
                     format!(
@@ -426,14 +426,14 @@ impl<'a> Doctor<'a> {
             } else if status.dry_tip.is_none() {
                 let remedy = format!(
                     "push {dry_branch} again, or delete what it made: {git} update-ref -d {}",
-                    shell_word(&format!("refs/heads/{name}"))
+                    shell_word(&ref_of(name))
                 );
                 self.advise(format!("{name} is hydrated from {dry_branch}, which does not exist"), remedy);
             } else if status.state == BranchState::Missing && !status.is_named {
                 let what = format!("{name}, which hydration made, is missing, and no Application names it");
                 self.advise(what, format!("to forget it: {git} hydrate catch-up"));
             } else if status.state == BranchState::Missing {
-                let ref_name = shell_word(&format!("refs/heads/{name}"));
+                let ref_name = shell_word(&ref_of(name));
                 match &status.restorable {
                     Some(Restorable { tip, is_start: true }) => self.bad(
                         format!("{name}, which is promoted to, is missing"),
@@ -459,7 +459,7 @@ impl<'a> Doctor<'a> {
                     at(&status.tip),
                     at(recorded)
                 );
-                self.bad(what, format!("{git} update-ref {} {recorded}", shell_word(&format!("refs/heads/{name}"))));
+                self.bad(what, format!("{git} update-ref {} {recorded}", shell_word(&ref_of(name))));
             } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),

@@ -38,7 +38,7 @@ impl Owned {
                 Some(_) => return None,
                 None => pattern.trim_end_matches('/'),
             };
-            let is_plain = !name.is_empty() && !name.starts_with(['!', '/']);
+            let is_plain = !name.is_empty() && !name.starts_with(['!', '/']) && !name.contains(':');
             is_plain.then(|| format!("refs/heads/{name}"))
         };
         let holds_dry =
@@ -55,7 +55,8 @@ pub(super) fn hidden(access: &Access, owned: &Owned) -> Vec<String> {
     }
     // Below a directory, a promoter may have to push.
     let directories: Vec<String> = owned.directories().filter(|_| access.promoters.is_empty()).collect();
-    let closed = owned.branches.iter().filter(|branch| access.is_closed(branch)).map(BranchName::ref_name);
+    let closed = owned.branches.iter().filter(|branch| branch.destination().is_none() && access.is_closed(branch));
+    let closed = closed.map(BranchName::ref_name);
     values.extend(closed.filter(|name| !is_hidden(name, &directories)));
     values.extend(directories);
     values

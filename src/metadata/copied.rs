@@ -50,7 +50,7 @@ impl Followed {
                 "" => None,
                 id => Some((BranchName::new(fields.text("dryBranch").ok()?).ok()?, full_id(id)?)),
             };
-            let branch = BranchName::new(fields.text("branch").ok()?).ok()?;
+            let branch = BranchName::read(fields.text("branch").ok()?).ok()?;
             Some(Self { branch, commit: object_id(fields.text("commit").ok()?)?, dry })
         };
         fields.get(FOLLOWED)?.as_array()?.iter().map(one).collect()
@@ -71,7 +71,7 @@ pub(crate) fn read_copy_metadata(text: &[u8]) -> Vec<Hydrated> {
     let one = |value| {
         let fields = Fields::of(value)?;
         let path = RepoPath::new(fields.text("path").ok()?).ok()?;
-        Some((BranchName::new(fields.text("branch").ok()?).ok()?, path))
+        Some((BranchName::read(fields.text("branch").ok()?).ok()?, path))
     };
     let list = fields.get(HYDRATED).and_then(|list| list.as_array());
     list.into_iter().flatten().filter_map(one).collect()

@@ -43,7 +43,7 @@ impl Trailers {
             named.map(|trailer| trailer.value.as_str())
         };
         Some(Self {
-            branch: BranchName::new(value(BRANCH)?).ok()?,
+            branch: BranchName::read(value(BRANCH)?).ok()?,
             dry_commit: object_id(value(DRY)?)?,
             dry_branch: BranchName::new(value(DRY_BRANCH)?).ok()?,
             settings_commit: value(SETTINGS).map(|id| object_id(id).ok_or(())).transpose().ok()?,

@@ -119,7 +119,7 @@ impl RemovalMistake {
              (paths: {names})"
         );
         if let RemovalMistake::Empties { .. } = self {
-            let name = shell_word(&format!("refs/heads/{branch}"));
+            let name = shell_word(&branch.ref_name());
             hint.push_str(&format!(
                 "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}; then in clones: \
                  git fetch --prune"

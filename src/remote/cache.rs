@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::dialogue::Request;
 use super::upstream::Upstream;
 use super::{Address, Error, GUARD};
+use crate::application::OUT;
 use crate::git::{
     self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Shared, update_refs,
 };
@@ -79,6 +80,7 @@ impl Cache {
             address.url(),
             &format!("+{SERVED}*:{DRY}*"),
             "+refs/hydrate/config*:refs/hydrate/config*",
+            &format!("+{OUT}*:{OUT}*"),
         ]);
         command.arg(format!("+{NOTES_REF}*:{DRY_NOTES}hydrator.metadata*"));
         command.arg(format!("+{RECORDS_REF}*:{DRY_RECORDS}branches*"));

@@ -59,6 +59,7 @@ const KEYS: &[Key] = &[
     key("clusters", Shape::Texts),
     key("roots", Shape::List(&Shape::Mapping)),
     key("rules", Shape::List(&Shape::Keys(RULE))),
+    key("destinations", Shape::Named(&Shape::Text)),
     optional("applicationsTo", Shape::Text),
     optional("argocdNamespace", Shape::Text),
     key("applicationSets", Shape::Named(&Shape::Keys(&[needed("parameters", Shape::Text)]))),
@@ -117,6 +118,7 @@ const RULE: &[Key] = &[
     optional("branch", Shape::Text),
     optional("path", Shape::Text),
     optional("hydrateTo", Shape::Text),
+    optional("repoURL", Shape::Text),
     key("expand", Shape::Texts),
 ];
 

@@ -11,7 +11,7 @@ use crate::git::{self, Refs};
 /// What git says where a remote cannot move several refs at once.
 ///
 /// Reference: git 2.47 send-pack.c `send_pack`.
-const NOT_ATOMIC: &str = "does not support --atomic push";
+pub(super) const NOT_ATOMIC: &str = "does not support --atomic push";
 
 /// How many lines of what git says of a push that failed are shown.
 const COMPLAINT_LINES_MAX: usize = 20;
@@ -62,22 +62,33 @@ pub(super) fn deliver(copy: &Copy, orders: &Orders, moves: &[RefMove]) -> Result
 
 fn push(copy: &Copy, orders: &Orders, moves: &[RefMove], is_atomic: bool) -> Result<Output, git::Error> {
     let mut command: Command = copy.repository.git().command();
+    push_args(&mut command, &orders.push_options, moves, is_atomic, &copy.remote);
+    command.output().map_err(|error| git::Error::new("starting git", error))
+}
+
+/// A push of these refs to `remote`, each only from what it is expected to be there.
+pub(super) fn push_args(
+    command: &mut Command,
+    push_options: &[String],
+    moves: &[RefMove],
+    is_atomic: bool,
+    remote: &str,
+) {
     command.args(["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]);
     if is_atomic {
         command.arg("--atomic");
     }
-    command.args(orders.push_options.iter().map(|option| format!("--push-option={option}")));
+    command.args(push_options.iter().map(|option| format!("--push-option={option}")));
     for RefMove { name, old, .. } in moves {
         let old = old.map(|old| old.to_string()).unwrap_or_default();
         command.arg(format!("--force-with-lease={name}:{old}"));
     }
-    command.arg("--").arg(&copy.remote);
+    command.arg("--").arg(remote);
     command.args(moves.iter().map(|RefMove { name, new, .. }| format!("{new}:{name}")));
-    command.output().map_err(|error| git::Error::new("starting git", error))
 }
 
 /// What git says: of each ref that was not taken, then what the remote said.
-fn complaint(output: &Output) -> String {
+pub(super) fn complaint(output: &Output) -> String {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let refs = stdout.lines().filter_map(|line| line.strip_prefix("!\t")).map(|line| {
         let (refspec, reason) = line.split_once('\t').unwrap_or((line, ""));

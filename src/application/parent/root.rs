@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::destinations::Destinations;
 use super::super::document::document;
 use super::super::located;
 use super::super::{AppName, Application, Places};
@@ -89,7 +90,7 @@ impl Root {
         let file = RepoPath::new("settings.yaml").expect("a plain name");
         let fields = located::parse(&file, object.to_string().as_bytes()).map_err(|wrong| wrong.message)?;
         let Some(field) = fields.first() else { return Err("it is empty".to_owned()) };
-        let document = document(field, 0, false, None);
+        let document = document(field, 0, false, None, &Destinations::default());
         match (document.diagnostics.into_iter().next(), document.application) {
             (None, Some(application)) => Ok(without_lines((*application).clone())),
             (Some(wrong), _) => Err(wrong.message),

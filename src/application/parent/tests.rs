@@ -176,7 +176,7 @@ fn what_was_rendered_is_made_again_from_what_was_kept() {
     let makes = parent.makes(objects, &origins, &RuleSet::default());
     let made = makes.documents[0].application.as_ref().expect("right");
     assert_eq!(made.file, path("root.yaml"));
-    let again = Application::remade(None, made.made().expect("made")).expect("kept");
+    let again = Application::remade(None, made.made().expect("made"), &RuleSet::default()).expect("kept");
     assert_eq!(&again, made);
     assert_eq!(again.fingerprint(), made.fingerprint());
     let told = made.tells(Diagnostic::error("x")).to_string();

@@ -28,6 +28,8 @@ pub(super) struct Written {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hydrate_to: Option<String>,
+    #[serde(rename = "repoURL", skip_serializing_if = "Option::is_none")]
+    repo_url: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
     expand: Texts,
 }
@@ -110,9 +112,9 @@ impl Written {
     }
 
     fn templates(&self) -> Result<Option<Templates>, String> {
-        let Self { hydrate, branch, path, hydrate_to, .. } = self;
+        let Self { hydrate, branch, path, hydrate_to, repo_url, .. } = self;
         if *hydrate == Some(false) {
-            let given = [("branch", branch), ("path", path), ("hydrateTo", hydrate_to)];
+            let given = [("branch", branch), ("path", path), ("hydrateTo", hydrate_to), ("repoURL", repo_url)];
             let given = given.iter().find(|(_, text)| text.is_some());
             return match given {
                 Some((field, _)) => Err(format!("`hydrate: false` leaves Applications alone: take `{field}` away")),
@@ -129,6 +131,7 @@ impl Written {
             branch: branch_template("branch", branch)?,
             path: path_template(path)?,
             hydrate_to: hydrate_to.transpose()?,
+            repo_url: repo_url.clone(),
         }))
     }
 }

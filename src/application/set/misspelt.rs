@@ -1,5 +1,6 @@
 //! Fields in a set that nobody knows: upstream drops them, so that what the set makes would change or be gone without a word.
 
+use super::super::destinations::Destinations;
 use super::super::document::document;
 use super::super::misspelt::{Misspelt, templates};
 use super::ApplicationSet;
@@ -11,7 +12,10 @@ impl ApplicationSet {
     /// What is said of unknown and misplaced fields in `sourceHydrator` of its templates, at their places.
     pub(in crate::application) fn misspelt_fields(&self) -> impl Iterator<Item = Diagnostic> {
         let templates = self.root().get("spec").into_iter().flat_map(templates);
-        templates.flat_map(|template| document(template, 0, true, None).diagnostics).filter(Diagnostic::is_of_a_field)
+        let none = Destinations::default();
+        templates
+            .flat_map(move |template| document(template, 0, true, None, &none).diagnostics)
+            .filter(Diagnostic::is_of_a_field)
     }
 
     /// The keys of the set, of its generators and of its templates that are near misses of known ones; those in

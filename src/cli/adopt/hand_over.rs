@@ -45,7 +45,7 @@ fn named<'f>(
 ) -> anyhow::Result<Vec<&'f ForeignBranch>> {
     let find = |branch: &String| -> anyhow::Result<&'f ForeignBranch> {
         let name =
-            BranchName::new(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
+            BranchName::read(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
         match foreign.iter().find(|found| found.name == name) {
             Some(found) => Ok(found),
             None => Err(WrongUse(format!("`{branch}` cannot be handed over: {}", why_not(setup, &name)?)).into()),
@@ -56,7 +56,7 @@ fn named<'f>(
 
 /// Why a branch is none that can be handed over.
 fn why_not(setup: &Setup<'_>, branch: &BranchName) -> anyhow::Result<&'static str> {
-    if setup.repository.refs()?.branch(branch.as_str()).is_none() {
+    if setup.refs.tip(&setup.repository.refs()?, branch).is_none() {
         return Ok("it does not exist");
     }
     Ok(match hydrate::survey(setup)?.branches.contains(branch) {

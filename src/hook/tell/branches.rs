@@ -97,7 +97,8 @@ pub(super) fn moved(repository: &Repository, known: &Known, commits: usize) -> R
     let buffer = ObjectBuffer::new(repository);
     let records = BranchRecords::read(records, &buffer)?;
     let mut lines = Vec::new();
-    for (branch, record) in records.iter() {
+    // Those of other repositories are not seen here.
+    for (branch, record) in records.iter().filter(|(branch, _)| branch.destination().is_none()) {
         let name = format!("refs/heads/{branch}");
         let old = known.0.get(&name).copied();
         if refs.get(&name) == Some(record.tip) && old != Some(record.tip) {

@@ -228,7 +228,6 @@ pub(super) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, H
 /// The same by settings that need not be those of the repository.
 pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
     let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
-    let below = tree.repository.map(|(_, names)| names.read.as_str()).unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
     let with = rules.making(renderers, &tree.dry_commit);
@@ -246,7 +245,7 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
     let discovered = discovered.map_err(&unreadable)?;
     let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
-    let branches = refs.below(below).filter_map(|(name, _)| BranchName::new(name).ok());
+    let branches = tree.repository.into_iter().flat_map(|(_, names)| names.branches(&refs)).map(|(branch, _)| branch);
     let context = Context {
         dry_branch: &dry_branch,
         head_branch: head.as_ref().or(Some(&dry_branch)),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::Serialize;
 
 use super::verify::Line;
+use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::diff::{self, Change};
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository};
@@ -223,7 +224,8 @@ impl<'a> History<'a> {
         };
         let failures = Failures::read(&history.buffer, refs.get(FAILURES_REF))?;
         for Line { name, tip, after } in lines {
-            let whole = after.is_none() && refs.get(&format!("{}{name}", names.read)) == Some(tip);
+            let branch_tip = BranchName::read(&name).ok().and_then(|branch| names.tip(&refs, &branch));
+            let whole = after.is_none() && branch_tip == Some(tip);
             let here = Some(repository.commit(tip)?).filter(|_| Some(tip) != after);
             let mut failed = VecDeque::new();
             if let Some(commit) = here.as_ref().filter(|_| whole && history.selection.is_everything())

@@ -227,7 +227,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     if let Some(trailers) = nearest(&commit, &buffer, |_| true)? {
         return compare(rehearse(setup, buffer)?, &|branch| (branch.name == trailers.branch).then_some(Some(id)));
     }
-    let refs = RefNames { read: NOTHING.to_owned(), ..setup.refs.clone() };
+    let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
     let wake = match &setup.wake {
         Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: id },
         wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),

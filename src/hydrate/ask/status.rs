@@ -201,7 +201,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
         names.entry(branch.clone()).or_insert_with(unnamed);
     }
     for (branch, failures) in ledger.failures.branches() {
-        let (Ok(branch), Some(failure)) = (BranchName::new(branch), failures.last()) else { continue };
+        let (Ok(branch), Some(failure)) = (BranchName::read(branch), failures.last()) else { continue };
         let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
         names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }

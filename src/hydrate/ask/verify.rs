@@ -35,8 +35,7 @@ pub(crate) use fault::{Fault, Finding, Line, Verified};
 /// The whole history of every hydrated branch, by name.
 pub(crate) fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, HydrateError> {
     let refs = repository.refs()?;
-    let branches = refs.below(&names.read).filter(|(branch, _)| *branch != "HEAD");
-    let branches = branches.map(|(branch, tip)| (branch.to_owned(), tip)).collect();
+    let branches = names.branches(&refs).map(|(branch, tip)| (branch.to_string(), tip)).collect();
     let hydrated = hydrated_branches(&branches, &ObjectBuffer::new(repository));
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }

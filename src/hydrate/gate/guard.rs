@@ -415,7 +415,7 @@ fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, H
             Some(state) => state.head.destinations,
             None => trees.read(head.tip, head, &heads, &found)?.branch_names().1,
         };
-        let names = names.iter().filter_map(|name| BranchName::new(name).ok());
+        let names = names.iter().filter_map(|name| BranchName::read(name).ok());
         let names = names.filter(|name| found.rules.allowed.matches(name.as_str()));
         destinations.extend(names.map(|name| (name, head.branch.clone())));
     }

@@ -136,10 +136,9 @@ impl Branch {
         let (refs, names) = (&found.refs, &found.setup.refs);
         let old = names.tip(refs, name);
         let read = |tip| found.standing(name, tip, &head.branch, notes);
-        let broken =
-            [name, sync].map(|branch| format!("{}{branch}", names.read)).into_iter().find(|it| refs.is_broken(it));
+        let broken = [name, sync].map(|branch| names.read_name(branch)).into_iter().find(|it| refs.is_broken(it));
         let cannot = |branch: &BranchName, error: &git::Error| {
-            format!("`{}{branch}` cannot be read: {}", names.read, chain(error))
+            format!("`{}` cannot be read: {}", names.read_name(branch), chain(error))
         };
         let (standing, mut unreadable) = match (broken, old.map(read).transpose()) {
             (Some(broken), _) => (None, Some(format!("`{broken}` is broken"))),

@@ -152,7 +152,7 @@ impl ByChanges {
         }
         let mut branches = BTreeMap::new();
         for cache::Branch { name, repo_url, applications, .. } in self.state.head.branches.iter().flatten() {
-            let Ok(name) = BranchName::new(name) else { return Err(Stopped::Unknown) };
+            let Ok(name) = BranchName::read(name) else { return Err(Stopped::Unknown) };
             let mut work = by_branch.remove(&name).unwrap_or_default();
             if may_leave(&name, run) && work.iter().any(|work| matches!(work.task, Task::Fails(_))) {
                 return Err(Stopped::Unknown);
@@ -164,7 +164,7 @@ impl ByChanges {
             branches.insert(name, Step::Hydrate(hydration));
         }
         for stuck in &self.state.head.stuck {
-            let Ok(name) = BranchName::new(&stuck.name) else { return Err(Stopped::Unknown) };
+            let Ok(name) = BranchName::read(&stuck.name) else { return Err(Stopped::Unknown) };
             if self.lacking.get(&name).is_none_or(|lacking| lacking.contains(&dry)) {
                 // One that failed in this very run is told with its renders.
                 let failed = run.branches.get(&name).and_then(|branch| branch.failed.clone());
@@ -432,7 +432,7 @@ fn open_known(
 ) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
     let mut branches = BTreeMap::new();
     for cache::Branch { name, sync, tip, applications, .. } in state.head.branches.iter().flatten() {
-        let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
+        let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = *applications;
         branch.goes_along_with(run.branches.get(&name));
@@ -456,7 +456,7 @@ fn open_stuck(
 ) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
     let mut branches = BTreeMap::new();
     for stuck in &state.head.stuck {
-        let (Ok(name), Ok(sync)) = (BranchName::new(&stuck.name), BranchName::new(&stuck.sync)) else {
+        let (Ok(name), Ok(sync)) = (BranchName::read(&stuck.name), BranchName::read(&stuck.sync)) else {
             return Ok(None);
         };
         let mut branch = run.open(&name, &sync, head)?;
@@ -479,7 +479,7 @@ fn open_frozen(
 ) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
     let mut branches = BTreeMap::new();
     for cache::Frozen { name, sync, applications } in &state.head.frozen {
-        let (Ok(name), Ok(sync)) = (BranchName::new(name), BranchName::new(sync)) else { return Ok(None) };
+        let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = *applications;
         branch.goes_along_with(run.branches.get(&name));

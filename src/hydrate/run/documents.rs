@@ -33,7 +33,7 @@ impl<'v, 'f> Documents<'v, 'f> {
     /// The Application of a record. Errors: its file holds none, or one at another place.
     pub(super) fn application(&mut self, record: &Record) -> Result<Arc<Application>, Stopped> {
         let found = match &record.about {
-            About::Made(text) => Application::remade(None, text).or_else(|| self.made(record, text)),
+            About::Made(text) => Application::remade(None, text, self.rules).or_else(|| self.made(record, text)),
             About::Written => self.parsed(record).and_then(|parsed| parsed.written.get(&record.index).cloned()),
             About::Maker(_) => None,
         };
@@ -41,7 +41,8 @@ impl<'v, 'f> Documents<'v, 'f> {
     }
 
     fn made(&mut self, record: &Record, text: &str) -> Option<Arc<Application>> {
-        Application::remade(Some(&self.parsed(record)?.file), text)
+        let rules = self.rules;
+        Application::remade(Some(&self.parsed(record)?.file), text, rules)
     }
 
     fn parsed(&mut self, record: &Record) -> Option<&Parsed> {

@@ -187,7 +187,7 @@ impl Memory {
         }
         state.head.dry_commit = dry.to_string();
         for branch in state.head.branches.iter_mut().flatten() {
-            let now = BranchName::new(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
+            let now = BranchName::read(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
             branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
         }
         self.kept.push((state_name(head, found), Kept::Advanced(Box::new(state))));

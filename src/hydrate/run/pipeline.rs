@@ -166,7 +166,7 @@ impl Run<'_> {
             ByEverything::open(None, self, head, &heads)?.warn_of_departures(self);
         }
         let failures = self.ledger.failures.branches();
-        let failed = failures.filter_map(|(branch, _)| BranchName::new(branch).ok()).collect();
+        let failed = failures.filter_map(|(branch, _)| BranchName::read(branch).ok()).collect();
         let strays = on_no_branch(&failed, self, &heads)?;
         self.departures.extend(strays);
         Ok(())
@@ -235,7 +235,7 @@ impl Run<'_> {
             found.heads().into_iter().partition(|head| found.buffer.commit(head.tip).is_ok());
         let unreadable = unreadable.into_iter().map(|head| head.branch);
         let known = found.environments.values().chain(&found.dry_branches).cloned();
-        let broken = known.filter(|branch| found.refs.is_broken(&format!("{}{branch}", found.setup.refs.read)));
+        let broken = known.filter(|branch| found.refs.is_broken(&found.setup.refs.read_name(branch)));
         let branches: BTreeSet<BranchName> = unreadable.chain(broken).collect();
         self.report.problems.extend(branches.into_iter().map(|branch| {
             Diagnostic::error(format!(

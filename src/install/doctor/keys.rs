@@ -29,6 +29,7 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.lockWait", Kind::Seconds),
     ("hydrate.notifyTimeLimit", Kind::Seconds),
     ("hydrate.tellTimeLimit", Kind::Seconds),
+    ("hydrate.deliverTimeLimit", Kind::Seconds),
     ("hydrate.timeLimit", Kind::Seconds),
     ("hydrate.memoryLimit", Kind::Number),
     ("hydrate.renderTimeLimit", Kind::Seconds),

@@ -33,7 +33,7 @@ impl Documents {
         };
         let is_asked = |application: &Application| application.fingerprint() == asked.fingerprint;
         // What was rendered stands in no file.
-        let made = asked.made.as_ref().and_then(|made| Application::remade(None, made));
+        let made = asked.made.as_ref().and_then(|made| Application::remade(None, made, &commit.context.rules));
         if let Some(made) = made.map(|made| known(&made)).filter(is_asked) {
             return Ok(Some(made));
         }
@@ -42,7 +42,9 @@ impl Documents {
             None => self.file(commit, &asked.file)?,
         };
         Ok(match &asked.made {
-            Some(made) => Application::remade(Some(&file), made).map(|made| known(&made)).filter(is_asked),
+            Some(made) => {
+                Application::remade(Some(&file), made, &commit.context.rules).map(|made| known(&made)).filter(is_asked)
+            }
             None => {
                 let mut all = file.applications().filter(|application| application.index == asked.index);
                 all.find_map(|application| Some(known(application)).filter(is_asked))

@@ -44,7 +44,7 @@ impl Promotions {
         if paths.is_empty() {
             return Ok(None);
         }
-        let branch = BranchName::new(&line.name).ok();
+        let branch = BranchName::read(&line.name).ok();
         let active = branch.as_ref().map_or(&[][..], |branch| settings.active_paths(branch));
         let is_below = |path: &String, dir: &str| path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
         let dir = active.iter().map(|dir| dir.as_str()).find(|dir| paths.iter().all(|path| is_below(path, dir)));

@@ -101,7 +101,7 @@ impl Branch {
     /// The refs that move, the sync branch first.
     pub(crate) fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
         let edit = |branch: &BranchName, new: ObjectId| {
-            let name = format!("{}{branch}", names.write);
+            let name = names.write_name(branch);
             let expected = Expected::from(refs.get(&name));
             (expected != Expected::Is(new)).then_some(RefEdit { name, new: Some(new), expected })
         };

@@ -1,0 +1,131 @@
+//! How a destination is reached: its URL and credentials, as the git configuration of this machine has them.
+
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use crate::application::{DestinationName, unsafe_url};
+use crate::git::{self, Repository};
+
+/// How a destination is reached.
+pub(super) struct Access {
+    /// The URL that git is given: that of the settings, unless this machine has one of its own.
+    pub url: String,
+    /// How many branches one push may move.
+    pub refs_per_push: Option<usize>,
+    ssh_command: Option<String>,
+    credential_helper: Option<String>,
+    wrong: Option<String>,
+}
+
+/// Why a destination could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It does not answer.
+    Away(String),
+    /// It answers no.
+    Refused(String),
+}
+
+/// The protocols that git may use: a URL of a remote or a rewritten one (`insteadOf`) may ask for others.
+const PROTOCOLS: &str = "https:http:ssh:git:file";
+
+/// What the host of this repository tells its own hooks: a destination on the same machine would take it for its own.
+const OF_HOST: [&str; 8] = ["GITEA_", "FORGEJO_", "GOGS_", "GL_", "BB_", "SOFT_SERVE_", "GIT_PUSH_", "GIT_HYDRATE_"];
+const OF_SSH: [&str; 2] = ["SSH_ORIGINAL_COMMAND", "GIT_PROTOCOL"];
+
+impl Access {
+    /// Reads `hydrate.destination.NAME.*`.
+    pub(super) fn of(repository: &Repository, name: &DestinationName, url: &str) -> Self {
+        let key = |key: &str| format!("hydrate.destination.{name}.{key}");
+        let own = repository.config(&key("pushURL")).filter(|url| !url.is_empty());
+        let wrong = own.as_deref().and_then(unsafe_url).map(|why| format!("{}: {why}", key("pushURL")));
+        let refs_per_push = repository.config_number(&key("refsPerPush"));
+        Self {
+            url: own.unwrap_or_else(|| url.to_owned()),
+            refs_per_push: refs_per_push.and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0),
+            ssh_command: repository.config(&key("sshCommand")),
+            credential_helper: repository.config(&key("credentialHelper")),
+            wrong,
+        }
+    }
+
+    /// Runs git, with what `args` adds, until then.
+    pub(super) fn run(
+        &self,
+        repository: &Repository,
+        until: Instant,
+        args: impl FnOnce(&mut Command),
+    ) -> Result<Output, Failure> {
+        if let Some(wrong) = &self.wrong {
+            return Err(Failure::Refused(wrong.clone()));
+        }
+        let mut command = self.command(repository);
+        args(&mut command);
+        match git::limited::output(command, until.saturating_duration_since(Instant::now())) {
+            Ok(Some(output)) => Ok(output),
+            Ok(None) => Err(Failure::Away("it does not answer in time (hydrate.deliverTimeLimit)".to_owned())),
+            Err(error) => Err(Failure::Away(format!("starting git: {error}"))),
+        }
+    }
+
+    fn command(&self, repository: &Repository) -> Command {
+        let mut command = repository.git().command();
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if OF_HOST.iter().any(|prefix| text.starts_with(prefix)) || OF_SSH.contains(&&*text) {
+                command.env_remove(&name);
+            }
+        }
+        command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS).env("GIT_TERMINAL_PROMPT", "0");
+        if let Some(ssh) = &self.ssh_command {
+            command.env("GIT_SSH_COMMAND", ssh);
+        }
+        if let Some(helper) = &self.credential_helper {
+            // An empty one takes those away that are set elsewhere.
+            command.args(["-c", "credential.helper=", "-c", &format!("credential.helper={helper}")]);
+        }
+        command
+    }
+}
+
+/// A URL as those who push may see it: without the user and the password of one that has a password.
+pub(super) fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    match authority.rsplit_once('@') {
+        Some((user, host)) if user.contains(':') => format!("{scheme}://{host}/{path}"),
+        _ => url.to_owned(),
+    }
+}
+
+/// What git says, on one line.
+pub(super) fn short(complaint: &str) -> String {
+    const BYTES_MAX: usize = 400;
+    let lines: Vec<&str> = complaint.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut text = lines.join("; ");
+    if text.len() > BYTES_MAX {
+        let end = (0..=BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        text.truncate(end);
+        text.push('…');
+    }
+    if text.is_empty() { "git failed and said nothing".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let rows = [
+            ("https://bot:secret@git.example.com/a.git", "https://git.example.com/a.git"),
+            ("https://git.example.com/a.git", "https://git.example.com/a.git"),
+            ("ssh://git@git.example.com:22/a.git", "ssh://git@git.example.com:22/a.git"),
+            ("git@git.example.com:a.git", "git@git.example.com:a.git"),
+            ("/srv/git/a.git", "/srv/git/a.git"),
+        ];
+        for (url, expected) in rows {
+            assert_eq!(shown(url), expected);
+        }
+    }
+}

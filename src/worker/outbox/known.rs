@@ -1,0 +1,134 @@
+//! What is known of destinations without asking them: what was delivered last, and what could not be.
+//!
+//! `hydrate/out/NAME.json` in the git directory. Where it is lost, a destination is asked once more than needed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::access::shown;
+use super::wanted::{Want, Wanted};
+use super::{Trouble, Undelivered};
+use crate::application::{BranchName, DestinationName};
+use crate::git::{self, Repository, regular};
+use crate::hydrate;
+
+/// How large the file may be.
+const BYTES_MAX: u64 = 16 << 20;
+
+/// What was delivered, and what could not be.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Known {
+    url: String,
+    /// The branches that were there as they were hydrated, by name: the id of the tip and of its note.
+    delivered: BTreeMap<String, String>,
+    /// Why others were not.
+    trouble: BTreeMap<String, (Trouble, String)>,
+}
+
+/// How a branch of another repository is there, as far as the last delivery knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Standing {
+    /// The branch, as `DESTINATION:BRANCH`.
+    pub branch: String,
+    /// The URL of its repository.
+    pub url: String,
+    /// Whether it is there as it was hydrated.
+    pub is_delivered: bool,
+    /// Why it is not, if the last delivery failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Trouble>,
+    /// The same in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Known {
+    /// What the last delivery left; nothing where that cannot be read.
+    pub(super) fn read(repository: &Repository, name: &DestinationName) -> Self {
+        let path = repository.common_dir().join("hydrate").join("out").join(format!("{name}.json"));
+        let text = regular::read(&path, BYTES_MAX).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// After a delivery that left this.
+    pub(super) fn after(url: &str, wanted: &Wanted, undelivered: &[Undelivered]) -> Self {
+        let left = undelivered.iter().flat_map(|one| one.branches.iter().map(move |name| (name, one)));
+        let trouble: BTreeMap<String, (Trouble, String)> =
+            left.map(|(name, one)| (name.clone(), (one.why, one.reason.clone()))).collect();
+        let there = wanted.branches.iter().filter(|(name, _)| !trouble.contains_key(*name));
+        let delivered = there.map(|(name, want)| (name.clone(), mark(want))).collect();
+        Self { url: url.to_owned(), delivered, trouble }
+    }
+
+    /// Whether a destination has everything.
+    pub(super) fn has_all(&self, url: &str, wanted: &Wanted) -> bool {
+        self.url == url && wanted.branches.iter().all(|(name, want)| self.has(name, want))
+    }
+
+    fn has(&self, name: &str, want: &Want) -> bool {
+        self.delivered.get(name).is_some_and(|known| *known == mark(want))
+    }
+
+    /// Writes it, in one step.
+    pub(super) fn write(&self, repository: &Repository, name: &DestinationName) -> Result<(), git::Error> {
+        let directory = directory(repository)?;
+        let written = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(&directory)?;
+            file.write_all(&serde_json::to_vec_pretty(self)?)?;
+            repository.shared().give(file.as_file())?;
+            file.persist(directory.join(format!("{name}.json"))).map(drop).map_err(|error| error.error)
+        };
+        written().map_err(|error| git::Error::new(format!("writing hydrate/out/{name}.json"), error))
+    }
+}
+
+/// What a branch was delivered as.
+fn mark(want: &Want) -> String {
+    let note = want.note.as_ref().map(|note| data_encoding::HEXLOWER.encode(&Sha256::digest(note)));
+    // What a promoter does there is not known here before it is asked for.
+    let tip = if want.is_promoted { "promoted".to_owned() } else { want.tip.to_string() };
+    format!("{tip} {}", note.unwrap_or_default())
+}
+
+/// The directory of the files and locks.
+pub(super) fn directory(repository: &Repository) -> Result<PathBuf, git::Error> {
+    let path = repository.common_dir().join("hydrate").join("out");
+    let made = || -> io::Result<()> {
+        for path in [path.parent().unwrap_or(&path), &path] {
+            if !path.is_dir() {
+                fs::create_dir_all(path)?;
+                let mode = fs::metadata(path)?.permissions().mode() & 0o7777;
+                fs::set_permissions(path, Permissions::from_mode(repository.shared().directory_mode(mode)))?;
+            }
+        }
+        Ok(())
+    };
+    made().map_err(|error| git::Error::new(format!("making {}", path.display()), error))?;
+    Ok(path)
+}
+
+/// How the branches of other repositories are there, as far as the last delivery knows. Nothing is asked of them.
+///
+/// Errors: the repository or its settings cannot be read.
+pub(crate) fn standings(repository: &Repository) -> Result<Vec<Standing>, git::Error> {
+    let mut found = Vec::new();
+    for (name, url) in hydrate::destinations(repository)? {
+        let (wanted, known) = (Wanted::read(repository, &name)?, Known::read(repository, &name));
+        for (branch, want) in &wanted.branches {
+            let Some(full) = super::branch_of(&name, branch) else { continue };
+            let is_delivered = known.url == url && known.has(branch, want);
+            let trouble = known.trouble.get(branch).filter(|_| !is_delivered).cloned();
+            let (why, reason) = trouble.map_or((None, None), |(why, reason)| (Some(why), Some(reason)));
+            found.push(Standing { branch: BranchName::to_string(&full), url: shown(&url), is_delivered, why, reason });
+        }
+    }
+    Ok(found)
+}

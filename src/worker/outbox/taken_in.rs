@@ -1,0 +1,43 @@
+//! A worker takes the branches of destinations from there: what the dry repository's host has of them may be anyone's.
+
+use std::time::{Duration, Instant};
+
+use super::access::Access;
+use super::{TIME_LIMIT, branch_of, reopened};
+use crate::git::{self, Expected, ObjectBuffer, RefEdit, Repository, update_refs};
+use crate::hydrate;
+
+/// Sets the branches of destinations, in a copy of the dry repository, to what the destinations have and hydration made. Those of
+/// one that is away stay as they are.
+///
+/// Errors: the copy cannot be read or written.
+pub(in crate::worker) fn take_in(copy: &Repository) -> Result<(), git::Error> {
+    let limit = copy.config_number("hydrate.deliverTimeLimit").and_then(|value| u64::try_from(value).ok());
+    let limit = limit.map_or(TIME_LIMIT, Duration::from_secs);
+    for (name, url) in hydrate::destinations(copy)? {
+        let access = Access::of(copy, &name, &url);
+        let below = name.refs();
+        let place = copy.place().unwrap_or("refs/");
+        let refspec = format!("+refs/heads/*:{place}{}*", below.strip_prefix("refs/").unwrap_or(&below));
+        let fetched = access.run(copy, Instant::now() + limit, |command| {
+            command.args(["fetch", "--quiet", "--no-tags", "--prune", "--no-prune-tags", "--refmap="]);
+            command.args(["--no-write-fetch-head", "--recurse-submodules=no", "--", &access.url, &refspec]);
+        });
+        if fetched.is_ok_and(|output| output.status.success()) {
+            let copy = reopened(copy)?;
+            let (refs, buffer) = (copy.refs()?, ObjectBuffer::new(&copy));
+            let strangers = refs.below(&below).filter(|(branch, tip)| {
+                let full = branch_of(&name, branch);
+                full.is_none_or(|full| !hydrate::is_claimed(&full, *tip, &buffer))
+            });
+            let gone =
+                |(branch, tip)| RefEdit { name: format!("{below}{branch}"), new: None, expected: Expected::Is(tip) };
+            let edits: Vec<RefEdit> = strangers.map(gone).collect();
+            if !edits.is_empty() {
+                let doing = |error| git::Error::new("leaving out branches of a destination", error);
+                update_refs(&copy, &edits, "hydrate: push").map_err(doing)?;
+            }
+        }
+    }
+    Ok(())
+}
