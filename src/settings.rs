@@ -392,8 +392,10 @@ impl Settings {
         if self.repo_urls.iter().any(|url| url.trim().is_empty()) {
             return Err(SettingsError::Wrong("repoURL: a URL must not be empty".to_owned()));
         }
-        if let Some(url) = self.repo_urls.iter().find(|url| has_password(url)) {
-            let what = format!("repoURL: a URL must not contain a password: write `{}`", without_credentials(url));
+        let of_destinations = self.destinations.iter().map(|(_, url)| ("destinations", url));
+        let mut urls = self.repo_urls.iter().map(|url| ("repoURL", url.as_str())).chain(of_destinations);
+        if let Some((key, url)) = urls.find(|(_, url)| has_password(url)) {
+            let what = format!("{key}: a URL must not contain a password: write `{}`", without_credentials(url));
             return Err(SettingsError::Wrong(what));
         }
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
@@ -718,6 +720,10 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),
             ("applicationsTo: a..b", "`a..b` is not a valid branch name"),
             ("repoURL: 'https://me:word@a/b'", "repoURL: a URL must not contain a password: write `https://a/b`"),
+            (
+                "destinations: {eu: 'https://me:word@a/b'}",
+                "destinations: a URL must not contain a password: write `https://a/b`",
+            ),
             ("repoURL: {a: b}", "`repoURL` must be a string or a list of strings, not a mapping"),
         ];
         for (text, expected) in rows {

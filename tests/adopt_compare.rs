@@ -126,7 +126,7 @@ fn what_the_cluster_adds_is_no_difference_and_all_else_is_told_with_its_field() 
     for expected in [
         "web (environments/dev, web)\n",
         "  Deployment web\n      spec\n    -   replicas: 5\n",
-        "  Secret key  only rendered: it does not run\n",
+        "  Secret key  only rendered: the files do not have it\n",
         "  ConfigMap shop/stray  only runs: it is not rendered\n",
         "runs, but does not hydrate from here: elsewhere\n",
         "0 of 1 Application that runs is the same\n",
@@ -244,7 +244,7 @@ fn files_that_hold_no_objects_are_refused_with_their_names() {
         (format!("kind: A\na0: &a0 x\n{aliases}").into_bytes(), "excessive aliasing"),
         ([b"kind: A\na: ".to_vec(), vec![b'['; 5000]].concat(), "live.yaml"),
         (vec![b'{'; 100_000], "live.yaml"),
-        (b"".to_vec(), "no object of the files belongs to an Application of this repository"),
+        (b"".to_vec(), "live.yaml: there is no object in it"),
         (b"kind: List\nitems: [{kind: List, items: [{kind: ConfigMap}]}]\n".to_vec(), "no object of the files belongs"),
     ];
     for (content, expected) in rows {
@@ -267,4 +267,50 @@ fn files_that_hold_no_objects_are_refused_with_their_names() {
     std::os::unix::fs::symlink(lab.path("empty"), lab.path("empty/more")).expect("linked");
     std::os::unix::fs::symlink("/dev/zero", lab.path("empty/zero.yaml")).expect("linked");
     compare(&clone, "../empty", &[]).exits(2);
+}
+
+#[test]
+fn files_that_prove_nothing_are_named() {
+    let lab = Lab::new();
+    let clone = web(&lab);
+    let live = lab.path("live");
+    fs::create_dir_all(&live).expect("made");
+    let write = |name: &str, text: &str| fs::write(live.join(name), text).expect("written");
+    write("web.yaml", &running(1, TRACKING).to_string());
+    write("api.yaml", "");
+    let told = compare(&clone, "../live", &[]).exits(2).stderr;
+    assert!(told.contains("api.yaml: there is no object in it\nhint: see whether the command"), "{told}");
+    // Two dumps of one object, taken at other times.
+    write("api.yaml", &config("api", "dev", "one").1);
+    write("old.yaml", &running(3, TRACKING).to_string());
+    let told = compare(&clone, "../live", &[]).exits(2).stderr;
+    assert!(told.contains("old.yaml and") && told.contains("web.yaml hold Deployment `web`, and not alike"), "{told}");
+    let mut later = running(1, TRACKING);
+    later["metadata"]["resourceVersion"] = "8".into();
+    later["status"]["replicas"] = 0.into();
+    write("old.yaml", &later.to_string());
+    let told = compare(&clone, "../live", &[]).exits(1).stdout;
+    assert!(told.contains("Secret key  only rendered: the files do not have it"), "{told}");
+    assert!(told.contains("no file has an object of kind: Secret\nhint: `kubectl get all` leaves kinds out"), "{told}");
+    // What is left of a hook that ran.
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "migrate", "namespace": "shop", "annotations": {
+        "argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/tracking-id": "web:batch/Job:shop/migrate"}}});
+    write("old.yaml", &json!({"apiVersion": "v1", "kind": "List", "items": [job, secret("aHVudGVyMg==")]}).to_string());
+    let told = compare(&clone, "../live", &[]).exits(0).stdout;
+    assert!(told.contains("same as what runs: api, web\n"), "{told}");
+}
+
+#[test]
+fn an_object_that_two_applications_render_is_compared_with_both() {
+    let lab = Lab::new();
+    let clone = web(&lab);
+    let shared = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+    clone.commit("share", &[("web/namespace.yaml", shared), ("apps/api/dev/namespace.yaml", shared)]);
+    let live = lab.path("live");
+    fs::create_dir_all(&live).expect("made");
+    let objects = [running(1, TRACKING), secret("aHVudGVyMg==")].map(|object| object.to_string()).join("\n---\n");
+    fs::write(live.join("all.yaml"), format!("{objects}\n---\n{shared}---\n{}", config("api", "dev", "one").1))
+        .expect("written");
+    let told = compare(&clone, "../live", &[]).stdout;
+    assert!(!told.contains("Namespace"), "{told}");
 }

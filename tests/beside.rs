@@ -159,6 +159,8 @@ fn a_key_that_git_is_given_with_c_counts_as_in_its_configuration() {
     assert!(told.code != Some(0) && format!("{}{}", told.stdout, told.stderr).contains("/nosuch/helm"), "{told:?}");
     let told = server.run("git", &["-c", "hydrate.strct=all", "hydrate", "doctor"]).exits(1).stdout;
     assert!(told.contains("hydrate.strct is not a key of git-hydrate"), "{told}");
+    let told = server.run("git", &["-c", "hydrate.destination.eu.pushUrls=x", "hydrate", "doctor"]).exits(1).stdout;
+    assert!(told.contains("did you mean hydrate.destination.eu.pushURL?"), "{told}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `--compare`: what would be hydrated beside what runs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::super::{Outcome, WrongUse, output};
 use crate::diag::printable;
 use crate::diff::{Change, ObjectDiff, Place, live::Addition};
 use crate::hydrate::{ComparedApplication, Running, RunningComparison, RunningResult};
-use crate::manifest::{self, Source};
+use crate::manifest::{self, Key, Manifest, Source};
 use crate::report::changes::rows;
 use crate::yaml::{Value, json};
 
@@ -39,6 +40,7 @@ pub(super) fn read(what: &Path) -> anyhow::Result<Vec<Running>> {
     }
     let mut bytes_left = BYTES_MAX;
     let mut running = Vec::new();
+    let mut seen: BTreeMap<Key, (String, Value)> = BTreeMap::new();
     for file in files {
         let reading = || format!("reading {}", file.display());
         let metadata = fs::metadata(&file).with_context(reading)?;
@@ -60,9 +62,42 @@ pub(super) fn read(what: &Path) -> anyhow::Result<Vec<Running>> {
             let first = message.lines().next().unwrap_or_default();
             WrongUse(format!("{first}\nhint: give what `kubectl get … -o yaml` or `argocd app manifests` printed"))
         })?;
+        if manifests.is_empty() {
+            bail!(WrongUse(format!(
+                "{}: there is no object in it\nhint: see whether the command that wrote it failed; if nothing runs, remove the file",
+                file.display()
+            )));
+        }
+        for manifest in &manifests {
+            let Some(key) = manifest.key() else { continue };
+            let object = settled(manifest);
+            match seen.get(&key) {
+                Some((other, known)) if *known != object => bail!(WrongUse(format!(
+                    "{other} and {name} hold {} `{}`, and not alike\nhint: keep the one that runs now",
+                    printable(manifest.kind()),
+                    printable(manifest.name())
+                ))),
+                Some(_) => {}
+                None => drop(seen.insert(key, (name.clone(), object))),
+            }
+        }
         running.extend(manifests.into_iter().map(|manifest| Running { file: stem.clone(), manifest }));
     }
     Ok(running)
+}
+
+/// An object without what changes while it runs.
+fn settled(manifest: &Manifest) -> Value {
+    let mut object = manifest.object().clone();
+    if let Value::Mapping(fields) = &mut object {
+        fields.remove("status");
+        if let Some(Value::Mapping(metadata)) = fields.get_mut("metadata") {
+            for key in ["resourceVersion", "managedFields", "generation"] {
+                metadata.remove(key);
+            }
+        }
+    }
+    object
 }
 
 fn gather(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
@@ -145,6 +180,14 @@ fn text(found: &RunningComparison) -> String {
     let elsewhere: Vec<&str> = found.elsewhere.keys().map(String::as_str).collect();
     listed(&mut text, "runs, but does not hydrate from here", &elsewhere);
     additions(&mut text, found);
+    listed(
+        &mut text,
+        "no file has an object of kind",
+        &found.missing_kinds.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    if !found.missing_kinds.is_empty() {
+        text += "hint: `kubectl get all` leaves kinds out: name them, or use `argocd app manifests`\n";
+    }
     let counts = found.counts();
     let all = counts.same + counts.different + counts.failing;
     let are = if all == 1 { "that runs is" } else { "that run are" };
@@ -176,7 +219,7 @@ fn different(text: &mut String, application: &ComparedApplication, differences: 
         let name = printable(&object.object.to_string());
         match object.change {
             Change::Added => {
-                let _ = writeln!(text, "  {name}  only rendered: it does not run");
+                let _ = writeln!(text, "  {name}  only rendered: the files do not have it");
             }
             Change::Removed => {
                 let _ = writeln!(text, "  {name}  only runs: it is not rendered");
@@ -209,7 +252,7 @@ fn fields(text: &mut String, object: &ObjectDiff) {
 
 /// What was no difference, in one line.
 fn additions(text: &mut String, found: &RunningComparison) {
-    let mut counts: std::collections::BTreeMap<Addition, usize> = std::collections::BTreeMap::new();
+    let mut counts: BTreeMap<Addition, usize> = BTreeMap::new();
     let mut hooks_left_out = 0;
     for application in &found.applications {
         let RunningResult::Compared { additions, hooks, .. } = &application.result else { continue };
@@ -254,7 +297,7 @@ fn as_json(found: &RunningComparison) -> serde_json::Value {
                 "result": if differences.is_empty() { "same" } else { "different" },
                 "objects": objects,
                 "hooks": hooks,
-                "additions": additions.iter().map(|(addition, count)| (addition.name(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
+                "additions": additions.iter().map(|(addition, count)| (addition.name(), *count)).collect::<BTreeMap<_, _>>(),
                 "differences": differences.iter().map(object_json).collect::<Vec<_>>(),
             }),
         };
@@ -267,6 +310,7 @@ fn as_json(found: &RunningComparison) -> serde_json::Value {
         "counts": found.counts(),
         "applications": applications.collect::<Vec<_>>(),
         "elsewhere": found.elsewhere,
+        "missingKinds": found.missing_kinds,
         "objectsOfNoApplication": found.others,
     })
 }

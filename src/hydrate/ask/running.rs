@@ -2,7 +2,7 @@
 //!
 //! What runs is files of objects, as `kubectl get -o yaml` or `argocd app manifests` print them. Each object is given to
 //! the Application that made it: by the tracking id of Argo CD, by the name of its file, by the label of Argo CD, else by
-//! being rendered by one Application only. What an Application renders has no namespace where its destination says it.
+//! being rendered. What an Application renders has no namespace where its destination says it.
 
 mod owners;
 
@@ -44,6 +44,8 @@ pub(crate) struct RunningComparison {
     pub elsewhere: BTreeMap<String, usize>,
     /// How many objects belong to no Application.
     pub others: usize,
+    /// The kinds that Applications with objects in the files render and no object of the files has.
+    pub missing_kinds: BTreeSet<String>,
     /// Live Applications that a set would take along which is to go. With any, nothing was compared.
     pub owned: Vec<SetOwner>,
 }
@@ -148,15 +150,20 @@ pub(crate) fn compare_running(
     let mut found = RunningComparison::default();
     let names = Names::of(&sides);
     let schemas = schemas(&sides, &running);
+    let kinds: BTreeSet<String> = running.iter().map(|object| object.manifest.kind().to_owned()).collect();
     for object in running {
         match names.owner(&object) {
-            Owner::Side(side) => {
-                sides.get_mut(side).into_iter().for_each(|side| side.running.push(object.manifest.clone()))
-            }
+            Owner::Sides(of) => of.iter().for_each(|side| {
+                sides.get_mut(*side).into_iter().for_each(|side| side.running.push(object.manifest.clone()))
+            }),
             Owner::Elsewhere(name) => *found.elsewhere.entry(name).or_default() += 1,
             Owner::Other => found.others += 1,
         }
     }
+    let compared = sides.iter().filter(|side| !side.running.is_empty());
+    let rendered = compared.filter_map(|side| side.rendered.as_ref().ok()).flatten();
+    found.missing_kinds =
+        rendered.map(|manifest| manifest.kind().to_owned()).filter(|kind| !kinds.contains(kind)).collect();
     let counted = |name: &str| sides.iter().filter(|side| side.application.name.as_str() == name).count();
     let mut applications: Vec<ComparedApplication> = sides
         .iter()
@@ -239,7 +246,8 @@ impl<'a> Side<'a> {
             let ours =
                 live.key().and_then(|key| waiting.get(&key)).and_then(|index| Some((*index, rendered.get(*index)?)));
             let Some((index, ours)) = ours else {
-                if !is_made_by_another(live) {
+                // A hook does not stay, and its leftovers are nothing to compare.
+                if !is_made_by_another(live) && !is_hook(live) {
                     old.push(live.clone());
                 }
                 continue;
@@ -340,8 +348,8 @@ struct Names {
 
 /// Whose an object is.
 enum Owner {
-    /// That of this number.
-    Side(usize),
+    /// Those of these numbers: several only render it all the same.
+    Sides(Vec<usize>),
     /// One that is not here.
     Elsewhere(String),
     /// Of no Application that is known.
@@ -370,20 +378,20 @@ impl Names {
         let manifest = &object.manifest;
         if let Some(name) = tracked(manifest) {
             return match self.named(name, manifest) {
-                Some(side) => Owner::Side(side),
+                Some(side) => Owner::Sides(vec![side]),
                 None => Owner::Elsewhere(name.to_owned()),
             };
         }
         if let Some(side) = self.named(&object.file, manifest) {
-            return Owner::Side(side);
+            return Owner::Sides(vec![side]);
         }
         let label = |key: &&str| manifest.object().at(&["metadata", "labels", key]).and_then(Value::as_str);
         if let Some(side) = INSTANCES.iter().find_map(label).and_then(|name| self.named(name, manifest)) {
-            return Owner::Side(side);
+            return Owner::Sides(vec![side]);
         }
         match manifest.key().and_then(|key| self.by_key.get(&key)).map(Vec::as_slice) {
-            Some([side]) => Owner::Side(*side),
-            _ => Owner::Other,
+            Some(sides) => Owner::Sides(sides.to_vec()),
+            None => Owner::Other,
         }
     }
 

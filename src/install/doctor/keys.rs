@@ -67,6 +67,28 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.installed", Kind::Text),
 ];
 
+/// Every key of ours of one destination: `hydrate.destination.NAME.KEY`.
+const KEYS_OF_DESTINATION: &[(&str, Kind)] = &[
+    ("pushURL", Kind::Text),
+    ("credentialHelper", Kind::Text),
+    ("sshCommand", Kind::Text),
+    ("refsPerPush", Kind::Number),
+];
+
+/// What begins the keys of all destinations.
+const DESTINATION: &str = "hydrate.destination.";
+
+/// The keys that one may be meant to be, as they are written.
+fn candidates(name: &str) -> Vec<(String, Kind)> {
+    match name.strip_prefix(DESTINATION).and_then(|rest| rest.rsplit_once('.')) {
+        Some((of, _)) => {
+            let key = |(key, kind): &(&str, Kind)| (format!("{DESTINATION}{of}.{key}"), *kind);
+            KEYS_OF_DESTINATION.iter().map(key).collect()
+        }
+        None => KEYS.iter().map(|(key, kind)| ((*key).to_owned(), *kind)).collect(),
+    }
+}
+
 /// How many letters a key may differ by to be taken for a mistyped one.
 const TYPOS_MAX: usize = 2;
 
@@ -77,22 +99,26 @@ impl Doctor<'_> {
         let mut names: Vec<String> = listing
             .split(|byte| *byte == 0)
             .map(|name| String::from_utf8_lossy(name).into_owned())
-            .filter(|name| name.starts_with("hydrate.") && name.matches('.').count() == 1)
+            .filter(|name| {
+                name.starts_with(DESTINATION) || (name.starts_with("hydrate.") && name.matches('.').count() == 1)
+            })
             .collect();
         names.sort();
         names.dedup();
         for name in names {
-            match KEYS.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name)) {
+            let candidates = candidates(&name);
+            match candidates.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name)) {
                 Some((key, kind)) => self.value(key, *kind),
-                None => self.unknown_key(&name),
+                None => self.unknown_key(&name, &candidates),
             }
         }
         Ok(())
     }
 
-    fn unknown_key(&mut self, name: &str) {
-        let typos = |key: &str| strsim::damerau_levenshtein(&key.to_lowercase(), name);
-        let close = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);
+    fn unknown_key(&mut self, name: &str, candidates: &[(String, Kind)]) {
+        let typos = |key: &str| strsim::damerau_levenshtein(&key.to_lowercase(), &name.to_lowercase());
+        let keys = candidates.iter().map(|(key, _)| key.as_str());
+        let close = keys.min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);
         let Some(close) = close else { return };
         let value = self.repository.config(name).unwrap_or_default();
         let git = self.git_command();
@@ -166,8 +192,12 @@ mod tests {
         let (table, _) = table.split_once("\n## ").expect("another chapter");
         let named: Vec<&str> = table.split('`').skip(1).step_by(2).filter(|key| key.starts_with("hydrate.")).collect();
         assert!(named.len() > 20, "{named:?}");
-        for key in named {
-            assert!(KEYS.iter().any(|(known, _)| *known == key), "{key}");
+        for key in named.iter().filter(|key| !key.ends_with(".*")) {
+            assert!(KEYS.iter().any(|(known, _)| known == key), "{key}");
+        }
+        let (_, chapter) = readme.split_once("## Another repository as destination").expect("a chapter");
+        for (key, _) in KEYS_OF_DESTINATION {
+            assert!(chapter.contains(&format!("| `hydrate.destination.NAME.{key}` |")), "{key}");
         }
     }
 }
