@@ -1,6 +1,8 @@
 //! Other repositories as destinations: real pushes to a server, which pushes on to real repositories.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 
 use crate::push::{application, both, config_map, dry, healthy, note_of, tip, verified};
 use crate::support::{Answer, Lab, Repo};
@@ -605,4 +607,110 @@ fn a_worker_pushes_to_destinations_too() {
     fs::rename(eu.path.with_extension("away"), &eu.path).expect("moved");
     push(&job("back")).success();
     assert!(eu.git(&["show", "environments/dev:web/manifest.yaml"]).contains("value: away"));
+}
+
+#[test]
+fn notes_that_are_none_keep_no_branch_from_a_destination() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let eu = destination(&server, "eu");
+    let clone = committed(&server, &[to("web", "dev", "eu")]);
+    clone.push().success();
+    let notes = eu.git(&["rev-parse", NOTES]);
+    fs::write(eu.path.join("text"), "text").expect("written");
+    let blob = eu.git(&["hash-object", "-w", "text"]);
+    let in_the_way = format!("{NOTES}/x");
+    for (number, (gone, name)) in [("", NOTES), (NOTES, in_the_way.as_str())].into_iter().enumerate() {
+        if !gone.is_empty() {
+            eu.git(&["update-ref", "-d", gone]);
+        }
+        eu.git(&["update-ref", name, &blob]);
+        clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", &format!("v{number}")))]);
+        let said = told(&clone.push().success());
+        assert!(said.contains("pushed to `eu`: environments/dev"), "{name}: {said}");
+        assert!(said.contains("warning: not pushed to `eu`") && said.contains(NOTES), "{name}: {said}");
+        assert_eq!(tip(&eu, "environments/dev"), out(&server, "eu", "environments/dev"), "{name}");
+        server.hydrate(&["status"]).exits(1);
+    }
+    eu.git(&["update-ref", "-d", &in_the_way]);
+    eu.git(&["update-ref", NOTES, &notes]);
+    server.hydrate(&["catch-up"]).success();
+    let tip = tip(&eu, "environments/dev");
+    eu.git(&["notes", "--ref=hydrator.metadata", "show", &tip]);
+    server.hydrate(&["status"]).success();
+}
+
+const NOTES: &str = "refs/notes/hydrator.metadata";
+
+#[test]
+fn credentials_do_not_go_where_a_redirect_leads() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let elsewhere = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let redirects = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let to_elsewhere = elsewhere.local_addr().expect("bound");
+    let first = redirects.local_addr().expect("bound");
+    std::thread::spawn(move || {
+        for stream in redirects.incoming().flatten() {
+            let mut stream = stream;
+            drop(stream.read(&mut [0; 4096]));
+            let head = format!(
+                "HTTP/1.1 301 Moved\r\nLocation: http://{to_elsewhere}/eu.git/info/refs?service=git-receive-pack\r\n"
+            );
+            drop(stream.write_all(format!("{head}Content-Length: 0\r\nConnection: close\r\n\r\n").as_bytes()));
+        }
+    });
+    elsewhere.set_nonblocking(true).expect("set");
+    server.hydrate(&["config", "set", "destinations.eu", "https://git.example.com/eu.git"]).success();
+    server.git(&["config", "hydrate.destination.eu.pushURL", &format!("http://{first}/eu.git")]);
+    let clone = committed(&server, &[to("web", "dev", "eu")]);
+    let said = told(&clone.push().success());
+    assert!(said.contains("warning: not pushed to `eu`"), "{said}");
+    assert!(elsewhere.accept().is_err(), "it was asked");
+}
+
+#[test]
+fn the_admins_command_gets_what_became_of_destinations() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let eu = destination(&server, "eu");
+    server.git(&["config", "hydrate.notify", "cat >>notices"]);
+    let clone = committed(&server, &[to("web", "dev", "eu")]);
+    clone.push().success();
+    fs::rename(&eu.path, eu.path.with_extension("away")).expect("moved");
+    clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+    clone.push().success();
+    server.hydrate(&["catch-up"]).exits(1);
+    let notices = server.file("notices").expect("there");
+    let notices: Vec<serde_json::Value> =
+        notices.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(notices[0]["destinations"][0]["delivered"], serde_json::json!(["environments/dev"]));
+    for notice in &notices[1..] {
+        assert_eq!(notice["destinations"][0]["undelivered"][0]["why"], "away", "{notice}");
+    }
+    assert_eq!(notices.len(), 3);
+}
+
+#[test]
+fn a_misspelt_repo_url_of_a_sync_source_moves_nothing() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let eu = destination(&server, "eu");
+    let clone = committed(&server, &[to("web", "dev", "eu"), to("api", "dev", "eu"), application("web", "prod")]);
+    clone.push().success();
+    let branches = |server: &Repo| server.git(&["branch", "--list"]);
+    let before = (branches(&server), out(&server, "eu", "environments/dev"));
+    let (path, text) = to("web", "dev", "eu");
+    for (key, slip) in [
+        ("syncSource:\n      repoURL", "syncSource:\n      repoUrl"),
+        ("syncSource:\n      repoURL", "syncSource:\n      repoURl"),
+    ] {
+        let slip = text.replace(key, slip);
+        assert_ne!(slip, text);
+        clone.commit("slip", &[(&path, &slip)]);
+        let said = told(&clone.push().success());
+        assert!(said.contains("error: unknown field `repoU") && said.contains("did you mean `repoURL`?"), "{said}");
+        assert_eq!((branches(&server), out(&server, "eu", "environments/dev")), before);
+    }
+    assert_eq!(tip(&eu, "environments/dev"), before.1);
 }

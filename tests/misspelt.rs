@@ -123,6 +123,41 @@ fn hydrate_to_beside_source_hydrator_does_not_bypass_staging() {
 }
 
 #[test]
+fn a_misspelt_hydrate_to_bypasses_no_staging() {
+    both(|server| {
+        let staged = |name: &str| {
+            let (path, text) = application(name, "dev");
+            (path, format!("{text}    hydrateTo: {{targetBranch: environments/dev-next}}\n"))
+        };
+        let apps = [staged("web"), staged("api")];
+        let configs = ["web", "api"].map(|name| config(name, "dev", "one"));
+        let files: Vec<(&str, &str)> = apps.iter().chain(&configs).map(|(path, text)| (&**path, &**text)).collect();
+        let clone = dry(server, &files);
+        clone.push().success();
+        let refs = || server.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/environments"]);
+        let before = refs();
+        assert_eq!(before.lines().count(), 2, "{before}");
+        for slips in [&apps[..1], &apps[..]] {
+            for key in ["hydrateto", "hydrateTO", "hydratTo"] {
+                let slips: Vec<_> = slips.iter().map(|(path, text)| (path, text.replace("hydrateTo", key))).collect();
+                let mut files: Vec<(&str, &str)> = slips.iter().map(|(path, text)| (&***path, &**text)).collect();
+                let two = config("web", "dev", key);
+                files.push((&two.0, &two.1));
+                clone.commit("slip", &files);
+                let read = clone.push().success().remote().join("\n");
+                assert!(read.contains(&format!("error: unknown field `{key}` in `spec.sourceHydrator`")), "{read}");
+                assert!(read.contains("did you mean `hydrateTo`?"), "{read}");
+                assert_eq!(refs(), before, "{read}");
+            }
+        }
+        let right: Vec<(&str, &str)> = apps.iter().map(|(path, text)| (&**path, &**text)).collect();
+        clone.commit("right again", &right);
+        let read = clone.push().success().remote().join("\n");
+        assert!(read.contains("environments/dev-next") && !read.contains("error"), "{read}");
+    });
+}
+
+#[test]
 fn a_misspelt_kind_or_spec_removes_nothing() {
     let lab = Lab::new();
     let server = lab.server();

@@ -184,7 +184,9 @@ fn by_document<'a>(
     let dry_entry = hydrator.required("drySource");
     let dry = dry_entry.and_then(|entry| dry_source(root, &hydrator, entry));
     let sync = hydrator.required("syncSource").and_then(|entry| hydrator.object_called(entry, "syncSource"));
-    let sync_branch = sync.as_ref().and_then(branch);
+    // Where it goes is not known: any place would be a wrong one.
+    let is_lost = sync.as_ref().is_some_and(|sync| sync.is_misspelt("repoURL"));
+    let sync_branch = sync.as_ref().and_then(branch).filter(|_| !is_lost);
     let sync_path = sync.as_ref().and_then(|sync| checked_sync_path(sync, name.map(|(name, _)| name)));
     let destination = sync.as_ref().and_then(|sync| sync_repository(sync, dry.as_ref(), destinations));
     if let Some(sync) = sync {
@@ -200,7 +202,8 @@ fn by_document<'a>(
     let there = |(branch, place)| (at(branch, destination), place);
     let (sync_branch, hydrate_to) = (sync_branch.map(there), hydrate_to.map(there));
     let several = Vec::new();
-    Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() })
+    let is_staged = staging.is_some() || hydrator.is_misspelt("hydrateTo");
+    Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged })
 }
 
 /// What a rule says. What is wrong with it is reported at the name of the Application.

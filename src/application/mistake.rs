@@ -120,6 +120,9 @@ impl Mistake {
 
     /// Whether it stops the environment branch.
     pub(super) fn is_error(&self) -> bool {
+        if let Mistake::Unknown { parent, near: Some(near), .. } = self {
+            return leads(parent, near);
+        }
         !matches!(
             self,
             Mistake::OtherKind { .. }
@@ -248,6 +251,12 @@ pub(super) fn one_line(text: &str) -> String {
         }
     }
     line
+}
+
+/// Whether a field decides where manifests go, and may be left out: misspelt, they would go elsewhere.
+fn leads(parent: &str, field: &str) -> bool {
+    let keys = [("spec.sourceHydrator", "hydrateTo"), ("spec.sourceHydrator.syncSource", "repoURL")];
+    keys.contains(&(parent, field))
 }
 
 /// Where an unknown field is.

@@ -173,6 +173,12 @@ impl<'a> Object<'a> {
         Some(*value)
     }
 
+    /// Whether a key is not there, and one that was meant to be it is.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        let is_there = |entry: &Entry| entry.key == key && !entry.field.is_null();
+        !self.entries.iter().any(is_there) && self.entries.iter().any(|entry| near(&entry.key, &[key]).is_some())
+    }
+
     /// Notes that a key is missing, and which one may have been meant to be it.
     pub(super) fn missing(&self, key: &'static str) {
         let meant = self.entries.iter().find(|entry| near(&entry.key, &[key]).is_some());

@@ -84,19 +84,20 @@ struct Done {
 fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
     let report = locked(repository, again);
-    let notified = match &report {
-        Ok(report) => notify(repository, Ok(report)),
-        Err(error) => notify(repository, Err(&format!("{error:#}"))),
-    };
-    if let Err(why) = notified {
-        output::warn(&format!("warning: {why}"));
-    }
     if report.is_ok()
         && let Err(why) = hook::tell(repository)
     {
         output::warn(&format!("warning: {why}"));
     }
     let destinations = worker::deliver_all(repository, true);
+    let delivered = destinations.as_deref().unwrap_or_default();
+    let notified = match &report {
+        Ok(report) => notify(repository, Ok(report), delivered),
+        Err(error) => notify(repository, Err(&format!("{error:#}")), delivered),
+    };
+    if let Err(why) = notified {
+        output::warn(&format!("warning: {why}"));
+    }
     Ok(Done { report: report?, destinations: destinations.context("pushing to other repositories")? })
 }
 

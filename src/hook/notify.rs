@@ -9,6 +9,7 @@ use super::{Options, access, outside};
 use crate::git::Repository;
 use crate::hydrate::Report;
 use crate::report::screened_json;
+use crate::worker::Delivery;
 
 /// What the command reads on standard input: one JSON object, on one line.
 #[derive(Debug, Serialize)]
@@ -25,21 +26,29 @@ struct Notice<'n> {
     error: Option<&'n str>,
     #[serde(flatten)]
     report: Option<&'n Report>,
+    /// What became of other repositories that something was to be pushed to.
+    #[serde(skip_serializing_if = "<[Delivery]>::is_empty")]
+    destinations: &'n [Delivery],
 }
 
 /// Set while the command runs: runs that it causes on this machine are not notified of, since each would cause another one.
 const VARIABLE: &str = "GIT_HYDRATE_NOTIFYING";
 
-/// Tells the admin's command, if there is one, what a run did, or why it did nothing. To be called after the lock of the
-/// repository was given back: the command may take its time, and may push.
+/// Tells the admin's command, if there is one, what a run did, or why it did nothing, and what became of `destinations`. To be called
+/// after the lock of the repository was given back: the command may take its time, and may push.
 ///
 /// # Errors
 ///
 /// The command could not be run, failed, or took too long, in words for a warning. Hydration does not depend on it.
-pub(crate) fn notify(repository: &Repository, outcome: Result<&Report, &str>) -> Result<(), String> {
+pub(crate) fn notify(
+    repository: &Repository,
+    outcome: Result<&Report, &str>,
+    destinations: &[Delivery],
+) -> Result<(), String> {
     let options = Options::read(repository);
     let Some(command) = options.notify else { return Ok(()) };
-    if outcome.is_ok_and(Report::is_empty) || std::env::var_os(VARIABLE).is_some() {
+    let is_empty = outcome.is_ok_and(Report::is_empty) && destinations.is_empty();
+    if is_empty || std::env::var_os(VARIABLE).is_some() {
         return Ok(());
     }
     let notice = Notice {
@@ -48,6 +57,7 @@ pub(crate) fn notify(repository: &Repository, outcome: Result<&Report, &str>) ->
         pusher: access(repository).ok().and_then(|access| access.pusher),
         error: outcome.err(),
         report: outcome.ok(),
+        destinations,
     };
     run_command(repository, &command, &notice, options.notify_time_limit)
         .map_err(|why| format!("hydrate.notify: {why}"))

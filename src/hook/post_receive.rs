@@ -31,21 +31,22 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
         Ok(Hydrated { report, pushed, repository }) => {
-            notify_of(&repository, Ok(&report), &mut console);
             let is_success = report.is_success();
-            let report = concerning(report, &pushed);
-            if !report.is_empty() {
-                console.print(&summary(&report, Wording::Pusher));
+            let shown = concerning(report.clone(), &pushed);
+            if !shown.is_empty() {
+                console.print(&summary(&shown, Wording::Pusher));
             }
             if let Err(why) = tell::tell(&repository) {
                 console.print(&wrap(&format!("warning: {why}"), "  "));
             }
-            deliver(&repository, &mut console) && is_success
+            let deliveries = deliver(&repository, &mut console);
+            notify_of(&repository, Ok(&report), deliveries.as_deref().unwrap_or_default(), &mut console);
+            is_success && deliveries.is_some_and(|deliveries| deliveries.iter().all(Delivery::is_done))
         }
         Err(error) => {
             let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
             if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
-                notify_of(&repository, Err(&why), &mut console);
+                notify_of(&repository, Err(&why), &[], &mut console);
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
             let hint = match is_denied(&error) {
@@ -60,16 +61,16 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     }
 }
 
-/// Pushes to other repositories what was hydrated for them. Answers whether they have all of it.
-fn deliver(repository: &Repository, console: &mut Console) -> bool {
+/// Pushes to other repositories what was hydrated for them. None when that is not known.
+fn deliver(repository: &Repository, console: &mut Console) -> Option<Vec<Delivery>> {
     if tell::is_telling() {
-        return true;
+        return Some(Vec::new());
     }
     let deliveries = match worker::deliver_all(repository, false) {
         Ok(deliveries) => deliveries,
         Err(error) => {
             console.print(&wrap(&format!("warning: other repositories get nothing now: {}", error.chain()), "  "));
-            return false;
+            return None;
         }
     };
     for delivery in &deliveries {
@@ -81,7 +82,7 @@ fn deliver(repository: &Repository, console: &mut Console) -> bool {
             console.print(&wrap(&format!("hint: {hint}"), "  "));
         }
     }
-    deliveries.iter().all(Delivery::is_done)
+    Some(deliveries)
 }
 
 /// Whether a file that may not be written or read is in the way, as it is of the next run too.
@@ -94,8 +95,8 @@ fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Has the admin's command know of a run.
-fn notify_of(repository: &Repository, outcome: Result<&Report, &str>, console: &mut Console) {
-    if let Err(why) = notify(repository, outcome) {
+fn notify_of(repository: &Repository, outcome: Result<&Report, &str>, deliveries: &[Delivery], console: &mut Console) {
+    if let Err(why) = notify(repository, outcome, deliveries) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
     }
 }

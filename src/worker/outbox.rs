@@ -15,6 +15,7 @@ mod taken_in;
 mod there;
 mod wanted;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -145,12 +146,21 @@ struct Outgoing {
     url: String,
     access: Access,
     until: Instant,
+    /// Why branches are pushed without notes: what is there in their place cannot be built on.
+    no_notes: RefCell<Option<String>>,
 }
 
 impl Outgoing {
     fn open(repository: &Repository, name: DestinationName, url: String, limit: Duration) -> Result<Self, git::Error> {
         let access = Access::of(repository, &name, &url);
-        Ok(Self { repository: reopened(repository)?, name, url, access, until: Instant::now() + limit })
+        Ok(Self {
+            repository: reopened(repository)?,
+            name,
+            url,
+            access,
+            until: Instant::now() + limit,
+            no_notes: RefCell::default(),
+        })
     }
 
     /// None when there is nothing to say: no branch is for it, or it has everything already.
@@ -166,7 +176,10 @@ impl Outgoing {
         };
         let known = Known::read(&self.repository, &self.name);
         let mut delivered = BTreeMap::new();
-        for _ in 0..TRIES {
+        for left in (0..TRIES).rev() {
+            if left == 0 {
+                self.no_notes.get_mut().get_or_insert_with(|| format!("`{NOTES_REF}` cannot be moved there"));
+            }
             self.repository = reopened(&self.repository)?;
             let wanted = Wanted::read(&self.repository, &self.name)?;
             if !ask && delivered.is_empty() && known.has_all(&self.url, &wanted) {
@@ -215,6 +228,7 @@ impl Outgoing {
         delivered
             .extend(moves.iter().filter(|(branch, _)| !has_failed(branch)).map(|(name, it)| (name.clone(), it.new)));
         left.extend(failed);
+        left.extend(self.no_notes.borrow().as_deref().map(|why| self.not_noted(why)));
         Ok(Some(left))
     }
 
@@ -276,8 +290,14 @@ impl Outgoing {
         noted: &[&str],
         old_notes: &mut Option<ObjectId>,
     ) -> Result<Result<(), Refused>, git::Error> {
-        let notes = match self.notes(wanted, moves, noted, *old_notes)? {
+        let notes =
+            if self.no_notes.borrow().is_some() { Ok(None) } else { self.notes(wanted, moves, noted, *old_notes)? };
+        let notes = match notes {
             Ok(notes) => notes,
+            Err(Failure::Refused(why)) => {
+                self.no_notes.replace(Some(why));
+                None
+            }
             Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),
         };
         let new_notes = notes.as_ref().map(|it| it.new);
@@ -335,9 +355,9 @@ impl Outgoing {
                 return Ok(Err(failure));
             }
             let repository = reopened(&self.repository)?;
-            return Ok(Ok(notes::moved(wanted, moves, noted, Some(old), &ObjectBuffer::new(&repository))?));
+            return Ok(theirs(notes::moved(wanted, moves, noted, Some(old), &ObjectBuffer::new(&repository))));
         }
-        Ok(Ok(notes::moved(wanted, moves, noted, old, &buffer)?))
+        Ok(theirs(notes::moved(wanted, moves, noted, old, &buffer)))
     }
 
     /// Has a ref of this repository lead to the notes there, so that the next ones build on them without fetching.
@@ -381,6 +401,16 @@ impl Outgoing {
         Undelivered { branches, why, reason: reason.clone(), hint }
     }
 
+    /// That branches were pushed and notes were not.
+    fn not_noted(&self, why: &str) -> Undelivered {
+        let url = shell_word(&access::shown(&self.access.url));
+        let hint = format!(
+            "to have them made anew, remove what is there: git push {url} --delete {NOTES_REF}; a promoter takes a branch \
+             without its note for one that is not hydrated yet"
+        );
+        Undelivered { branches: vec![NOTES_REF.to_owned()], why: Trouble::Refused, reason: why.to_owned(), hint }
+    }
+
     fn diverged(&self, branch: &str, theirs: ObjectId) -> Undelivered {
         let short = |id: ObjectId| id.to_string().get(..7).unwrap_or_default().to_owned();
         let url = shell_word(&access::shown(&self.access.url));
@@ -407,6 +437,11 @@ impl Outgoing {
         let (destination, url) = (self.name.to_string(), access::shown(&self.url));
         Ok(Delivery { destination, url, delivered: delivered.into_keys().collect(), undelivered })
     }
+}
+
+/// Notes that are there and cannot be read are a matter of the destination.
+fn theirs(moved: Result<Option<RefMove>, git::Error>) -> Result<Option<RefMove>, Failure> {
+    moved.map_err(|error| Failure::Refused(format!("`{NOTES_REF}` there cannot be built on: {}", error.chain())))
 }
 
 /// Some branches by name.

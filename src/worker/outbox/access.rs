@@ -76,6 +76,8 @@ impl Access {
                 command.env_remove(&name);
             }
         }
+        // Credentials never go where a redirect leads.
+        command.args(["-c", "http.followRedirects=false"]);
         command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS).env("GIT_TERMINAL_PROMPT", "0");
         if let Some(ssh) = &self.ssh_command {
             command.env("GIT_SSH_COMMAND", ssh);

@@ -17,6 +17,7 @@ use super::{Trouble, Undelivered};
 use crate::application::{BranchName, DestinationName};
 use crate::git::{self, Repository, regular};
 use crate::hydrate;
+use crate::metadata::NOTES_REF;
 
 /// How large the file may be.
 const BYTES_MAX: u64 = 16 << 20;
@@ -63,7 +64,9 @@ impl Known {
         let left = undelivered.iter().flat_map(|one| one.branches.iter().map(move |name| (name, one)));
         let trouble: BTreeMap<String, (Trouble, String)> =
             left.map(|(name, one)| (name.clone(), (one.why, one.reason.clone()))).collect();
-        let there = wanted.branches.iter().filter(|(name, _)| !trouble.contains_key(*name));
+        // Without notes, nothing is there as it was hydrated.
+        let is_noted = !trouble.contains_key(NOTES_REF);
+        let there = wanted.branches.iter().filter(|(name, _)| is_noted && !trouble.contains_key(*name));
         let delivered = there.map(|(name, want)| (name.clone(), mark(want))).collect();
         Self { url: url.to_owned(), delivered, trouble }
     }
@@ -125,7 +128,8 @@ pub(crate) fn standings(repository: &Repository) -> Result<Vec<Standing>, git::E
         for (branch, want) in &wanted.branches {
             let Some(full) = super::branch_of(&name, branch) else { continue };
             let is_delivered = known.url == url && known.has(branch, want);
-            let trouble = known.trouble.get(branch).filter(|_| !is_delivered).cloned();
+            let trouble = known.trouble.get(branch).or_else(|| known.trouble.get(NOTES_REF));
+            let trouble = trouble.filter(|_| !is_delivered).cloned();
             let (why, reason) = trouble.map_or((None, None), |(why, reason)| (Some(why), Some(reason)));
             found.push(Standing { branch: BranchName::to_string(&full), url: shown(&url), is_delivered, why, reason });
         }
