@@ -209,7 +209,7 @@ fn walk(
 fn holds_inputs_only(view: &View<'_>, inputs: &InputsDir) -> Result<(), Error> {
     let Some(path) = Strays::new(view, inputs).first(&has_extension) else { return Ok(()) };
     let dir = inputs.path();
-    let text = format!("`{path}` would be left out: the setting `vendorDirectory` has `{dir}`, and it is no input");
+    let text = format!("`{path}` would be left out: the setting `vendorDirectory` has `{dir}`, and it is not an input");
     let hint = "move it; or, on the server, name a directory without other files: git hydrate config set vendorDirectory third_party";
     Err(Error::mistake(Diagnostic::error(text).at(Span::file(path)).hint(hint)))
 }

@@ -392,12 +392,6 @@ impl Settings {
         if self.repo_urls.iter().any(|url| url.trim().is_empty()) {
             return Err(SettingsError::Wrong("repoURL: a URL must not be empty".to_owned()));
         }
-        let of_destinations = self.destinations.iter().map(|(_, url)| ("destinations", url));
-        let mut urls = self.repo_urls.iter().map(|url| ("repoURL", url.as_str())).chain(of_destinations);
-        if let Some((key, url)) = urls.find(|(_, url)| has_password(url)) {
-            let what = format!("{key}: a URL must not contain a password: write `{}`", without_credentials(url));
-            return Err(SettingsError::Wrong(what));
-        }
         let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
         names.sort_unstable();
         if let Some((twice, _)) = names.iter().zip(names.iter().skip(1)).find(|(name, next)| name == next) {
@@ -407,6 +401,19 @@ impl Settings {
             Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
             _ => Ok(()),
         }
+    }
+
+    /// No URL has a password: settings are read by all who may fetch, and copied to branches. Those that there are already go on.
+    ///
+    /// Errors: [`SettingsError::Wrong`].
+    pub(crate) fn check_passwords(&self) -> Result<(), SettingsError> {
+        let of_destinations = self.destinations.iter().map(|(_, url)| ("destinations", url));
+        let mut urls = self.repo_urls.iter().map(|url| ("repoURL", url.as_str())).chain(of_destinations);
+        if let Some((key, url)) = urls.find(|(_, url)| has_password(url)) {
+            let what = format!("{key}: a URL must not contain a password: write `{}`", without_credentials(url));
+            return Err(SettingsError::Wrong(what));
+        }
+        Ok(())
     }
 
     /// Copies are written by hydration, and dry branches are not.
@@ -645,6 +652,21 @@ mod tests {
     }
 
     #[test]
+    fn a_password_is_not_set_and_does_not_stop_those_that_have_one() {
+        for (text, key) in [
+            ("repoURL: ['https://c/d', 'https://me:word@a/b']", "repoURL"),
+            ("destinations: {eu: 'https://me:word@a/b'}", "destinations"),
+        ] {
+            let error = read(text).expect("read").check_passwords().expect_err(text).to_string();
+            assert!(
+                error.contains(&format!("{key}: a URL must not contain a password: write `https://a/b`")),
+                "{error}"
+            );
+        }
+        read("repoURL: 'ssh://git@a/b'").expect("read").check_passwords().expect("no password");
+    }
+
+    #[test]
     fn every_key_is_read_back_as_it_was_written() {
         let text = "\
 repoURL: https://git.example.com/dry.git
@@ -719,11 +741,6 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("activePaths: {dev: [.]}", "`.` is the root"),
             ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),
             ("applicationsTo: a..b", "`a..b` is not a valid branch name"),
-            ("repoURL: 'https://me:word@a/b'", "repoURL: a URL must not contain a password: write `https://a/b`"),
-            (
-                "destinations: {eu: 'https://me:word@a/b'}",
-                "destinations: a URL must not contain a password: write `https://a/b`",
-            ),
             ("repoURL: {a: b}", "`repoURL` must be a string or a list of strings, not a mapping"),
         ];
         for (text, expected) in rows {

@@ -714,3 +714,37 @@ fn a_misspelt_repo_url_of_a_sync_source_moves_nothing() {
     }
     assert_eq!(tip(&eu, "environments/dev"), before.1);
 }
+
+#[test]
+fn branches_that_are_refused_do_not_take_the_time_of_others() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let eu = destination(&server, "eu");
+    eu.hook(
+        "hooks/pre-receive",
+        "#!/bin/sh\nwhile read -r _ _ ref; do case $ref in */dev*) sleep 1; exit 1 ;; esac; done\n",
+    );
+    server.git(&["config", "hydrate.deliverTimeLimit", "5"]);
+    let names: Vec<String> = (0..6).map(|number| format!("dev{number}")).chain(["prod".to_owned()]).collect();
+    let mut files: Vec<(String, String)> = names.iter().map(|env| to("web", env, "eu")).collect();
+    files.extend(names.iter().map(|env| (format!("apps/web/{env}/config.yaml"), config_map("web", env))));
+    let clone = committed(&server, &files);
+    clone.push().success();
+    server.hydrate(&["catch-up"]).exits(1);
+    server.hydrate(&["catch-up"]).exits(1);
+    assert_eq!(tip(&eu, "environments/prod"), out(&server, "eu", "environments/prod"));
+}
+
+#[test]
+fn a_repository_is_no_destination_of_its_own() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let path = server.path.to_str().expect("UTF-8").to_owned();
+    for url in [path.clone(), format!("file://{path}")] {
+        server.hydrate(&["config", "set", "destinations.eu", "https://git.example.com/eu.git"]).success();
+        server.git(&["config", "hydrate.destination.eu.pushURL", &url]);
+    }
+    let clone = committed(&server, &[to("web", "dev", "eu")]);
+    let said = told(&clone.push().success());
+    assert!(said.contains("is this repository"), "{said}");
+}

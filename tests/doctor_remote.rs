@@ -55,7 +55,7 @@ fn a_host_without_hooks_leaves_branches_to_whoever_may_push() {
     job.git(&["config", "hydrate.settingsRef", "settings"]);
     let told = doctor(&job);
     assert!(
-        told.contains("advice   the settings are those of settings: whoever may push to it can change what is"),
+        told.contains("advice   the settings are those of settings: anyone who may push to it can change what is"),
         "{told}"
     );
     assert!(!told.contains("bad "), "{told}");

@@ -45,7 +45,7 @@ impl Misspelt {
     }
 }
 
-/// An object that is no Application or set because of its `apiVersion` or `kind`, and was meant to be one that is hydrated.
+/// An object that is not an Application or set because of its `apiVersion` or `kind`, and was meant to be one that is hydrated.
 /// `named` is its kind, or that of the items of the list around; `is_meant` tells whether it would be hydrated as one of a kind.
 pub(super) fn misspelt_head(object: &Field, named: Option<&str>, is_meant: &dyn Fn(&str) -> bool) -> Option<Misspelt> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));

@@ -188,9 +188,11 @@ pub(crate) fn files_of(
     Ok((commit.map(|commit| commit.id), files))
 }
 
-/// Whether hydration can work with a folder of settings, down to what its templates make.
+/// Whether a folder of settings may be set: hydration can work with it, down to what its templates make, and it has no password.
 pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
-    Rules::of(files)?.writer.check().map_err(HydrateError::Template)
+    let rules = Rules::of(files)?;
+    rules.settings.check_passwords()?;
+    rules.writer.check().map_err(HydrateError::Template)
 }
 
 /// What engines are told about the dry commit that they render.

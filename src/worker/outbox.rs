@@ -2,7 +2,7 @@
 //!
 //! Hydration makes their branches as `refs/hydrate/out/NAME/BRANCH` of the dry repository, in the transaction of all else. They
 //! are pushed after the lock of the repository was given back ([`deliver_all`]), each destination by itself and within a time
-//! limit: one that is away keeps nobody else waiting, and nothing that was hydrated depends on it. What is to be pushed is what
+//! limit: one that is away holds back no other, and nothing that was hydrated depends on it. What is to be pushed is what
 //! differs from the refs that are there ([`there`]), and a push moves only what is still as it was seen. A file ([`known`]) says
 //! what was delivered last, so that a push of something else does not ask each destination again.
 //!
@@ -16,7 +16,7 @@ mod there;
 mod wanted;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -148,6 +148,8 @@ struct Outgoing {
     until: Instant,
     /// Why branches are pushed without notes: what is there in their place cannot be built on.
     no_notes: RefCell<Option<String>>,
+    /// The branches that were refused last: when branches are tried one by one, the others have the time first.
+    refused: BTreeSet<String>,
 }
 
 impl Outgoing {
@@ -160,6 +162,7 @@ impl Outgoing {
             access,
             until: Instant::now() + limit,
             no_notes: RefCell::default(),
+            refused: BTreeSet::new(),
         })
     }
 
@@ -175,6 +178,7 @@ impl Outgoing {
             return Ok(None);
         };
         let known = Known::read(&self.repository, &self.name);
+        self.refused = known.refused();
         let mut delivered = BTreeMap::new();
         for left in (0..TRIES).rev() {
             if left == 0 {
@@ -262,7 +266,9 @@ impl Outgoing {
                 break;
             }
             let mut taken: Vec<&str> = noted.iter().copied().filter(|name| !names.contains(name)).collect();
-            for one in part {
+            let mut ones: Vec<&(String, RefMove)> = part.iter().collect();
+            ones.sort_by_key(|(name, _)| self.refused.contains(name));
+            for one in ones {
                 let one_of = std::slice::from_ref(one);
                 let alone = if part.len() == 1 { Err(refused.clone()) } else { self.push_refs(one_of, None)? };
                 match alone {
@@ -374,7 +380,15 @@ impl Outgoing {
     /// Fetches what a ref there leads to, into no ref of this repository.
     fn fetch(&self, name: &str) -> Result<(), Failure> {
         let output = self.access.run(&self.repository, self.until, |command| {
-            command.args(["fetch", "--quiet", "--no-tags", "--refmap=", "--no-write-fetch-head"]);
+            command.args([
+                "-c",
+                "fetch.fsckObjects=true",
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--refmap=",
+                "--no-write-fetch-head",
+            ]);
             command.args(["--recurse-submodules=no", "--", &self.access.url, name]);
         })?;
         if output.status.success() { Ok(()) } else { Err(Failure::Away(access::short(&complaint(&output)))) }

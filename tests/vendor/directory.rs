@@ -263,7 +263,7 @@ fn a_directory_with_files_of_another_sort_is_not_taken() {
     {
         for repository in [&server, &dry] {
             let told = repository.hydrate(&["config", "set", "vendorDirectory", dir]).exits(2).stderr;
-            let expected = format!("`{file}` of `main` is no input, and would not be read any more in `{dir}`");
+            let expected = format!("`{file}` of `main` is not an input, and would not be read any more in `{dir}`");
             assert!(told.contains(&expected) && told.contains("hint: "), "{told}");
         }
     }

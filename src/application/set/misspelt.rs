@@ -1,4 +1,4 @@
-//! Fields in a set that nobody knows: upstream drops them, so that what the set makes would change or be gone without a word.
+//! Unknown fields in a set: upstream drops them, so that what the set makes changes or is gone without a word.
 
 use super::super::destinations::Destinations;
 use super::super::document::document;

@@ -24,7 +24,7 @@ pub(super) fn check(repository: &Repository, before: &Files, new: &Files) -> any
         let view = View::new(&files);
         if let Some(path) = Strays::new(&view, &dir).first(&|_| true) {
             bail!(
-                "vendorDirectory: `{}` of `{}` is no input, and would not be read any more in `{}`\n\
+                "vendorDirectory: `{}` of `{}` is not an input, and would not be read any more in `{}`\n\
                  hint: name a directory without other files, such as third_party",
                 printable(path.as_str()),
                 printable(branch.as_str()),

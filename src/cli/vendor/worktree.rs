@@ -36,7 +36,7 @@ pub(super) fn check(
         };
         if comes.is_none_or(|comes| fs::read(&path).ok().as_deref() != Some(&comes[..])) {
             bail!(
-                "nothing was written: `{}` is in the way and is no file of an input\nhint: move it, then run `git hydrate vendor` again",
+                "nothing was written: `{}` is in the way and does not belong to an input\nhint: move it, then run `git hydrate vendor` again",
                 printable(own.as_str())
             );
         }

@@ -32,7 +32,7 @@ impl<'a> GoneDocuments<'a> {
         self.add(&application.file, application.name.as_str(), &makers);
     }
 
-    /// What became of those that are documents of other kinds now, or in what is no file of text any more. A file that one of
+    /// What became of those that are documents of other kinds now, or in what is not a text file any more. A file that one of
     /// the trees does not have says nothing.
     pub(super) fn unrecognized(&self, before: &dyn Files, now: &dyn Files) -> Vec<Diagnostic> {
         let (before, now) = (View::new(before), View::new(now));

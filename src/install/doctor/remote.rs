@@ -222,7 +222,7 @@ impl Doctor<'_> {
                 let remedy =
                     format!("let those alone push to it who may change what is deployed: {}", self.protection(remote));
                 self.advise(
-                    format!("the settings are those of {name}: whoever may push to it can change what is deployed"),
+                    format!("the settings are those of {name}: anyone who may push to it can change what is deployed"),
                     remedy,
                 );
             }

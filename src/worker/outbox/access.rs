@@ -1,5 +1,6 @@
 //! How a destination is reached: its URL and credentials, as the git configuration of this machine has them.
 
+use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Instant;
 
@@ -39,6 +40,8 @@ impl Access {
         let key = |key: &str| format!("hydrate.destination.{name}.{key}");
         let own = repository.config(&key("pushURL")).filter(|url| !url.is_empty());
         let wrong = own.as_deref().and_then(unsafe_url).map(|why| format!("{}: {why}", key("pushURL")));
+        let reached = own.as_deref().unwrap_or(url);
+        let wrong = wrong.or_else(|| is_itself(repository, reached).then(|| format!("{reached} is this repository")));
         let refs_per_push = repository.config_number(&key("refsPerPush"));
         Self {
             url: own.unwrap_or_else(|| url.to_owned()),
@@ -88,6 +91,16 @@ impl Access {
         }
         command
     }
+}
+
+/// Whether a path or a `file:` URL leads to the repository that pushes.
+fn is_itself(repository: &Repository, url: &str) -> bool {
+    let path = url.strip_prefix("file://").unwrap_or(url);
+    let canonical = |path: &Path| path.canonicalize().ok();
+    let own = canonical(repository.common_dir());
+    path.starts_with('/')
+        && own.is_some()
+        && [path.to_owned(), format!("{path}/.git")].iter().any(|path| canonical(Path::new(path)) == own)
 }
 
 /// A URL as those who push may see it: without the user and the password of one that has a password.

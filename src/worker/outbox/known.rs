@@ -2,7 +2,7 @@
 //!
 //! `hydrate/out/NAME.json` in the git directory. Where it is lost, a destination is asked once more than needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -74,6 +74,12 @@ impl Known {
     /// Whether a destination has everything.
     pub(super) fn has_all(&self, url: &str, wanted: &Wanted) -> bool {
         self.url == url && wanted.branches.iter().all(|(name, want)| self.has(name, want))
+    }
+
+    /// The branches that were refused.
+    pub(super) fn refused(&self) -> BTreeSet<String> {
+        let refused = self.trouble.iter().filter(|(_, (why, _))| *why == Trouble::Refused);
+        refused.map(|(name, _)| name.clone()).collect()
     }
 
     fn has(&self, name: &str, want: &Want) -> bool {
