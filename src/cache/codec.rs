@@ -1,5 +1,7 @@
 //! Numbers, texts and ids as bytes, and back.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::path::RepoPath;
@@ -20,6 +22,21 @@ pub(super) fn check(piece: &[u8]) -> [u8; CHECK_BYTES] {
 pub(super) fn checked(bytes: &[u8]) -> Option<&[u8]> {
     let (piece, found) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
     (check(piece) == found).then_some(piece)
+}
+
+/// A file that is one value: what it begins with, the value as JSON, and the hash of both.
+pub(super) fn sealed(magic: &[u8], value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = Encoder(magic.to_vec());
+    bytes.bytes(&serde_json::to_vec(value).expect("texts and numbers are JSON"));
+    let mut bytes = bytes.0;
+    bytes.extend(check(&bytes));
+    bytes
+}
+
+/// The value of such a file; none of another one, or of a damaged one.
+pub(super) fn unsealed<T: DeserializeOwned>(magic: &[u8], bytes: &[u8]) -> Option<T> {
+    let mut bytes = Decoder(checked(bytes)?.strip_prefix(magic)?);
+    serde_json::from_slice(bytes.bytes()?).ok()
 }
 
 /// Writes values one after the other.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::codec::{Decoder, Encoder, check, checked};
+use super::codec::{sealed, unsealed};
 use crate::diag::Diagnostic;
 
 /// The first bytes of the file; the last of them is the version of the format.
@@ -25,7 +25,7 @@ pub(crate) struct Copies {
     pub earlier: Vec<String>,
     /// How many copies there are.
     pub count: usize,
-    /// What is odd, and told each time.
+    /// What is odd, and repeated each time.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -42,16 +42,11 @@ pub(crate) struct CopiedFrom {
 
 impl Copies {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Decoder(checked(bytes)?.strip_prefix(MAGIC)?);
-        serde_json::from_slice(bytes.bytes()?).ok()
+        unsealed(MAGIC, bytes)
     }
 
     pub(super) fn written(&self) -> Vec<u8> {
-        let mut bytes = Encoder(MAGIC.to_vec());
-        bytes.bytes(&serde_json::to_vec(self).expect("texts and numbers are JSON"));
-        let mut bytes = bytes.0;
-        bytes.extend(check(&bytes));
-        bytes
+        sealed(MAGIC, self)
     }
 }
 

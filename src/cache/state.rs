@@ -55,7 +55,7 @@ pub(crate) struct Head {
     pub revisions: BTreeSet<String>,
     /// The branches that Applications name to be written. What other branches there are matters for these two alone.
     pub destinations: BTreeSet<String>,
-    /// What is odd, and told each time.
+    /// What is odd, and repeated each time.
     pub warnings: Vec<Diagnostic>,
     /// How many Applications the dry tree has, those that are not hydrated and those that others make among them.
     pub applications: usize,

@@ -31,7 +31,7 @@ const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 const UNSEARCHED: &str = "unsearched";
 const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
 
-/// More than this is no note, in bytes.
+/// How large a note may be, in bytes.
 const NOTE_BYTES_MAX: u64 = 1024;
 
 /// The name of what is known of makers that reached a limit.

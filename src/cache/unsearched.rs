@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::codec::{Decoder, Encoder, check, checked};
+use super::codec::{sealed, unsealed};
 use crate::diag::Diagnostic;
 
 /// The first bytes of the file; the last of them is the version of the format.
@@ -40,16 +40,11 @@ impl Unsearched {
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Decoder(checked(bytes)?.strip_prefix(MAGIC)?);
-        Some(Self { trees: serde_json::from_slice(bytes.bytes()?).ok()? })
+        Some(Self { trees: unsealed(MAGIC, bytes)? })
     }
 
     pub(super) fn written(&self) -> Vec<u8> {
-        let mut bytes = Encoder(MAGIC.to_vec());
-        bytes.bytes(&serde_json::to_vec(&self.trees).expect("texts and numbers are JSON"));
-        let mut bytes = bytes.0;
-        bytes.extend(check(&bytes));
-        bytes
+        sealed(MAGIC, &self.trees)
     }
 }
 

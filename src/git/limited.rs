@@ -34,7 +34,7 @@ pub(crate) fn wait(mut child: Child, limit: Duration) -> io::Result<Option<ExitS
 
 /// Runs a command that reads nothing, in a process group of its own. None when it did not end in time.
 pub(crate) fn output(mut command: Command, limit: Duration) -> io::Result<Option<Output>> {
-    // Files, so that a process that it leaves behind keeps nobody waiting.
+    // Files, so that a process that it leaves behind holds up no one.
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
     let Some(status) = wait(command.spawn()?, limit)? else { return Ok(None) };

@@ -31,7 +31,7 @@ fn sum(data: &[u8]) -> String {
     HEXLOWER.encode(&Sha256::digest(data))
 }
 
-/// The digest of paths, each with the sum of its content or, of what is no file, the word for it.
+/// The digest of paths, each with the sum of its content or, of what is not a file, the word for it.
 fn digest_of(mut lines: Vec<(&RepoPath, String)>) -> String {
     lines.sort_by(|a, b| a.0.cmp(b.0));
     let mut text = String::new();
@@ -91,7 +91,7 @@ pub(super) fn odd(view: &View<'_>, path: &RepoPath) -> Option<String> {
     })
 }
 
-/// The files of an input that is kept at a path. What is no file there is one without content.
+/// The files of an input that is kept at a path. What is not a file there is one without content.
 pub(crate) fn files(view: &View<'_>, path: &RepoPath) -> Result<Vec<InputFile>, ViewError> {
     let file = |(path, content)| match content {
         Content::File(data) => InputFile { path, data },

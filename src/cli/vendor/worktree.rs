@@ -11,7 +11,7 @@ use crate::diag::printable;
 use crate::git::{Mode, ObjectBuffer, TreeChange};
 use crate::path::RepoPath;
 
-/// An error where a change would lose a file that nobody vendored, or cannot be made: before anything is written.
+/// An error where a change would lose a file that was not vendored, or cannot be made: before anything is written.
 ///
 /// `is_ours` tells of a path whether `git hydrate vendor` wrote what is there.
 pub(super) fn check(

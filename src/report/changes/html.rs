@@ -247,7 +247,7 @@ fn anchor(parts: &[&str]) -> String {
     anchor
 }
 
-/// Those that change as an earlier one are told once.
+/// Those that change as an earlier one are shown once.
 fn environments(all: &[EnvironmentDiff]) -> Vec<Environment> {
     let mut repeats = Repeats::default();
     all.iter().map(|one| environment(one, repeats.environment_before(one, true))).collect()
