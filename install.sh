@@ -5,12 +5,14 @@ set -eu
 usage() {
     cat <<'TEXT'
 usage: ./install.sh [--prefix DIR] [--binary FILE] [--server REPO.git]... [--demo]
+       ./install.sh [--binary FILE] --package DIR
        ./install.sh [--prefix DIR] --uninstall
 
   --prefix DIR       install below DIR, in place of ~/.local, or /usr/local for root
   --binary FILE      install this program, with git-remote-hydrate and git-hydrate-fetch beside it, in place of building them
   --server REPO.git  then have this repository hydrate what is pushed to it
   --demo             then push the bundled example to a server of its own, and show what comes of it
+  --package DIR      write a static archive and a Debian package to DIR in place of installing: the same bytes each time
   --uninstall        take away what was installed below the prefix
 TEXT
 }
@@ -28,20 +30,26 @@ put() {
     mv -f "$2.new" "$2"
 }
 
+# fish finds completions of git-hydrate by itself; fish 3.6 does not find them for `git hydrate`.
+fish_completes_git() {
+    echo "complete -c git -f -n '__fish_git_using_command hydrate' -a '(__fish_git_complete_custom_command hydrate)'"
+}
+
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=${HOME-}/.local
 [ "$(id -u)" != 0 ] || prefix=/usr/local
-binary='' servers='' demo=no uninstall=no
+binary='' servers='' package='' demo=no uninstall=no
 newline='
 '
 while [ $# -gt 0 ]; do
     case $1 in
-    --prefix | --binary | --server) [ $# -gt 1 ] || fail "$1 needs a value" 2 ;;
+    --prefix | --binary | --server | --package) [ $# -gt 1 ] || fail "$1 needs a value" 2 ;;
     esac
     case $1 in
     --prefix) prefix=$2 && shift ;;
     --binary) binary=$2 && shift ;;
     --server) servers=$servers$2$newline && shift ;;
+    --package) package=$2 && shift ;;
     --demo) demo=yes ;;
     --uninstall) uninstall=yes ;;
     -h | --help) usage && exit ;;
@@ -49,6 +57,16 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+trap 'exit 1' HUP INT TERM
+
+if [ -n "$package" ]; then
+    [ -z "$servers" ] && [ $demo$uninstall = nono ] || fail '--package goes with --binary only' 2
+    . "$here/.ci/package.sh"
+    exit
+fi
+
 mkdir -p "$prefix" 2>/dev/null && [ -w "$prefix" ] || fail "$prefix cannot be written; choose another --prefix, or use sudo"
 prefix=$(cd "$prefix" && pwd)
 
@@ -79,10 +97,6 @@ if [ $uninstall = yes ]; then
     exit
 fi
 
-stage=$(mktemp -d)
-trap 'rm -rf "$stage"' EXIT
-trap 'exit 1' HUP INT TERM
-
 if [ -z "$binary" ]; then
     command -v cargo >/dev/null ||
         fail 'building needs Rust, see https://rustup.rs; as another user, build first: cargo build --release
@@ -100,9 +114,7 @@ beside=$(dirname "$binary")/git-remote-hydrate
 for shell in bash zsh fish; do
     "$binary" completions $shell >"$stage/$shell"
 done
-# fish finds completions of git-hydrate by itself; fish 3.6 does not find them for `git hydrate`.
-echo "complete -c git -f -n '__fish_git_using_command hydrate' -a '(__fish_git_complete_custom_command hydrate)'" \
-    >"$stage/fish_git"
+fish_completes_git >"$stage/fish_git"
 
 put "$binary" "$program" 755
 put "$beside" "$remote" 755

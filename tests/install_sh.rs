@@ -138,3 +138,92 @@ fn a_program_that_is_not_there_is_named_and_an_empty_prefix_stays_empty() {
     install(&lab, &["--uninstall"]).success();
     assert_eq!(fs::read_dir(lab.path("prefix")).expect("there").count(), 0);
 }
+
+/// Writes packages of programs that are small, so that packing them is quick.
+fn package(lab: &Lab, dir: &str, mask: &str) -> Answer {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
+    let programs = lab.path("programs");
+    fs::create_dir_all(&programs).expect("made");
+    for name in ["git-hydrate", "git-hydrate-fetch", "git-remote-hydrate"] {
+        fs::write(programs.join(name), format!("#!/bin/sh\nexec '{BINARY}' \"$@\"\n")).expect("written");
+        fs::set_permissions(programs.join(name), fs::Permissions::from_mode(0o755)).expect("set");
+    }
+    let line = format!("umask {mask}; exec sh '{script}' --binary programs/git-hydrate --package {dir}");
+    let mut command = lab.command("sh", &lab.path(""));
+    Answer::new(command.env("SOURCE_DATE_EPOCH", "1700000000").args(["-c", &line]).output().expect("sh runs"))
+}
+
+/// What a tar archive on standard input lists: mode, owner and name of each entry.
+fn entries(lab: &Lab, archive: &str) -> Vec<String> {
+    let line = format!("{archive} | tar -tvzf - --numeric-owner | awk '{{ print $1, $2, $6 }}'");
+    let output = lab.command("sh", &lab.path("")).args(["-c", &line]).output().expect("sh runs");
+    String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn packages_are_the_same_bytes_each_time() {
+    let lab = Lab::new();
+    let said = package(&lab, "one", "022").success();
+    package(&lab, "two", "077").success();
+    let version = env!("CARGO_PKG_VERSION");
+    let names: Vec<String> = files(&lab.path("one")).into_keys().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for name in &names {
+        assert!(name.contains(version) && said.stderr.contains(&format!("/{name}\n")), "{name}: {}", said.stderr);
+        let read = |dir: &str| fs::read(lab.path(dir).join(name)).expect("written");
+        assert!(read("one") == read("two"), "{name} differs");
+    }
+    let archive = names.iter().find(|name| name.ends_with("-linux.tar.gz")).expect("an archive");
+    let top = archive.trim_end_matches(".tar.gz");
+    let listed = entries(&lab, &format!("cat one/{archive}"));
+    for (mode, file) in [
+        ("-rwxr-xr-x", "bin/git-hydrate"),
+        ("-rwxr-xr-x", "bin/git-hydrate-fetch"),
+        ("-rwxr-xr-x", "bin/git-remote-hydrate"),
+        ("-rwxr-xr-x", "hooks/post-receive"),
+        ("-rw-r--r--", "LICENSE"),
+        ("-rw-r--r--", "README.md"),
+        ("-rw-r--r--", "share/man/man1/git-hydrate.1"),
+        ("-rw-r--r--", "share/zsh/site-functions/_git-hydrate"),
+    ] {
+        assert!(listed.contains(&format!("{mode} 0/0 {top}/{file}")), "{file}: {listed:?}");
+    }
+    let deb = names.iter().find(|name| name.ends_with(".deb")).expect("a Debian package");
+    let bytes = fs::read(lab.path("one").join(deb)).expect("written");
+    assert!(bytes.starts_with(b"!<arch>\ndebian-binary "), "no ar archive");
+    // Only Debian has the program that reads it.
+    if lab.command("dpkg-deb", &lab.path("one")).arg("--version").output().is_err() {
+        return;
+    }
+    let output = lab.command("dpkg-deb", &lab.path("one")).args(["--field", deb, "Package", "Version"]).output();
+    let fields = String::from_utf8(output.expect("dpkg-deb runs").stdout).expect("UTF-8");
+    assert_eq!(fields, format!("Package: git-hydrate\nVersion: {version}\n"));
+    let listed = entries(&lab, &format!("dpkg-deb --fsys-tarfile one/{deb} | gzip"));
+    for file in [
+        "bin/git-hydrate",
+        "bin/git-remote-hydrate",
+        "share/bash-completion/completions/git-hydrate",
+        "share/doc/git-hydrate/copyright",
+        "share/fish/vendor_completions.d/git-hydrate.fish",
+        "share/git-hydrate/hooks/post-receive",
+        "share/man/man1/git-hydrate.1.gz",
+        "share/zsh/vendor-completions/_git-hydrate",
+    ] {
+        assert!(listed.iter().any(|entry| entry.ends_with(&format!(" 0/0 ./usr/{file}"))), "{file}: {listed:?}");
+    }
+}
+
+#[test]
+fn packages_are_made_of_what_is_there_and_of_nothing_else() {
+    let lab = Lab::new();
+    for args in [["--package", "out", "--demo"].as_slice(), &["--package", "out", "--server", "x.git"], &["--package"]]
+    {
+        install(&lab, args).exits(2);
+    }
+    fs::write(lab.path("git-hydrate"), "#!/bin/sh\n").expect("written");
+    fs::set_permissions(lab.path("git-hydrate"), fs::Permissions::from_mode(0o755)).expect("set");
+    let failed = install(&lab, &["--binary", "git-hydrate", "--package", "out"]).exits(2).stderr;
+    assert!(failed.contains("git-remote-hydrate is missing"), "{failed}");
+    let failed = install(&lab, &["--binary", "nosuch", "--package", "out"]).exits(2).stderr;
+    assert!(failed.contains("--binary nosuch: there is no program of that name"), "{failed}");
+}
