@@ -28,7 +28,7 @@ use deliver::{Refused, deliver};
 
 pub(crate) use given::Given;
 pub(crate) use moves::RefMove;
-pub(crate) use outbox::{Delivery, Standing, deliver_all, standings};
+pub(crate) use outbox::{Ask, Delivery, Reach, Standing, deliver_all, forget, reach, standings};
 
 /// How often a lost race is run again.
 const TRIES: u32 = 50;
@@ -177,8 +177,10 @@ pub(crate) fn push(
         if refused.is_none() {
             return match blocked {
                 None if writes_settings => Err(Error::WritesSettings(named.unwrap_or_default())),
-                None if orders.dry_run => Ok(Done { report, moves, destinations: Vec::new() }),
-                None => Ok(Done { report, moves, destinations: deliver_all(&copy.repository, true)? }),
+                None => {
+                    let ask = if orders.dry_run { Ask::Rehearse } else { Ask::All };
+                    Ok(Done { report, moves, destinations: deliver_all(&copy.repository, ask, orders.now)? })
+                }
                 Some((it, there)) => Err(Error::InTheWay { remote: orders.remote.clone(), name: it.name, there }),
             };
         }

@@ -56,6 +56,10 @@ fn refs(repo: &Repo) -> String {
     repo.git(&["for-each-ref", "--format=%(refname)"])
 }
 
+fn refs_and_ids(repo: &Repo) -> String {
+    repo.git(&["for-each-ref"])
+}
+
 fn out(server: &Repo, destination: &str, branch: &str) -> String {
     server.git(&["rev-parse", "--verify", &format!("refs/hydrate/out/{destination}/{branch}")])
 }
@@ -208,7 +212,8 @@ fn a_destination_that_hangs_is_given_up() {
     let lab = Lab::new();
     let server = lab.server();
     destination(&server, "eu");
-    lab.program("hanging-ssh", "#!/bin/sh\nexec sleep 600\n");
+    let asked = lab.path("asked");
+    lab.program("hanging-ssh", &format!("#!/bin/sh\necho >>{}\nexec sleep 600\n", asked.display()));
     server.git(&["config", "hydrate.destination.eu.pushURL", "git@git.example.com:eu.git"]);
     server.git(&["config", "hydrate.destination.eu.sshCommand", "hanging-ssh"]);
     server.git(&["config", "hydrate.deliverTimeLimit", "1"]);
@@ -216,6 +221,112 @@ fn a_destination_that_hangs_is_given_up() {
     let said = told(&clone.push().success());
     assert!(said.contains("does not answer in time (hydrate.deliverTimeLimit)"), "{said}");
     tip(&server, "environments/dev");
+
+    // The next push does not wait for it again; who asks for it does.
+    let count = || fs::read_to_string(&asked).expect("asked").lines().count();
+    assert_eq!(count(), 1);
+    clone.commit("web: two", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+    let said = told(&clone.push().success());
+    assert!(said.contains("did not answer in time, and is not asked again for"), "{said}");
+    assert!(said.contains("git hydrate catch-up"), "{said}");
+    assert_eq!(count(), 1);
+    server.hydrate(&["catch-up"]).exits(1);
+    assert_eq!(count(), 2);
+}
+
+#[test]
+fn many_branches_go_in_one_push_without_being_compared_one_by_one() {
+    both(|server| {
+        let eu = destination(server, "eu");
+        eu.hook("hooks/post-receive", "#!/bin/sh\ngrep -c refs/heads/ >>pushes\n");
+        let branches = |from: usize, to: usize| (from..to).map(|n| format!("e{n}")).collect::<Vec<String>>();
+        let applications = |names: &[String]| -> Vec<(String, String)> {
+            let one = |name: &String| {
+                let (path, text) = to("web", "dev", "eu");
+                let text = text.replace("environments/dev", &format!("environments/{name}"));
+                (path.replace("web", &format!("web-{name}")), text.replace("name: web", &format!("name: web-{name}")))
+            };
+            names.iter().map(one).collect()
+        };
+        let names = branches(0, 203);
+        let clone = committed(server, &applications(&names));
+        let said = told(&clone.push().success());
+        assert!(said.contains("pushed to `eu`:") && !said.contains("not pushed"), "{said}");
+        clone.commit("web: two", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+        clone.push().success();
+        assert_eq!(eu.file("pushes").expect("pushed"), "203\n203\n");
+        for name in &names {
+            let branch = format!("environments/{name}");
+            assert_eq!(tip(&eu, &branch), out(server, "eu", &branch), "{branch}");
+        }
+        assert_eq!(eu.git(&["notes", "--ref=hydrator.metadata", "list"]).lines().count(), 406);
+        healthy(&eu);
+    });
+}
+
+#[test]
+fn a_destination_that_moves_gets_everything_and_one_that_is_renamed_begins_anew() {
+    let lab = Lab::new();
+    let server = lab.server();
+    destination(&server, "eu");
+    let clone = committed(&server, &[to("web", "dev", "eu")]);
+    clone.push().success();
+    let moved = beside(&server, "moved");
+    server.git(&["init", "-q", "--bare", moved.path.to_str().expect("UTF-8")]);
+    server.git(&["config", "hydrate.destination.eu.pushURL", moved.path.to_str().expect("UTF-8")]);
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(tip(&moved, "environments/dev"), out(&server, "eu", "environments/dev"));
+
+    let before = tip(&moved, "environments/dev");
+    // While the Application has the old URL, that is an error, and its branch stays.
+    server.hydrate(&["config", "unset", "destinations.eu"]).exits(1);
+    server.git(&["config", "hydrate.destination.us.pushURL", moved.path.to_str().expect("UTF-8")]);
+    server.hydrate(&["config", "set", "destinations.us", &url("us")]).exits(1);
+    let (path, text) = to("web", "dev", "us");
+    let message = "renamed\n\nHydrate-Allow-Removal: eu:environments/dev";
+    clone.commit(message, &[(&to("web", "dev", "eu").0, ""), (&path, &text)]);
+    let said = told(&clone.push().success());
+    assert!(said.contains("not pushed to `us`") && said.contains("which hydration did not make"), "{said}");
+    assert_eq!(tip(&moved, "environments/dev"), before);
+}
+
+#[test]
+fn doctor_asks_each_destination() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let eu = destination(&server, "eu");
+    let doctor = || server.hydrate(&["doctor"]).stdout;
+    assert!(doctor().contains("good     destination `eu` (https://git.example.com/eu.git) can be read; nothing"));
+    committed(&server, &[to("web", "dev", "eu")]).push().success();
+    let before = refs(&eu);
+    assert!(
+        doctor().contains("good     destination `eu` (https://git.example.com/eu.git) can be read and pushed to\n")
+    );
+    assert_eq!(refs(&eu), before);
+    fs::rename(&eu.path, eu.path.with_extension("away")).expect("moved");
+    let said = doctor();
+    assert!(
+        said.contains("bad      destination `eu` (https://git.example.com/eu.git) cannot be pushed to: "),
+        "{said}"
+    );
+    assert!(said.contains("hydrate.destination.eu.pushURL"), "{said}");
+}
+
+#[test]
+fn a_clone_says_what_it_cannot_see_and_uninstalling_forgets_what_was_pushed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    destination(&server, "eu");
+    let clone = committed(&server, &[to("web", "dev", "eu"), application("api", "dev")]);
+    clone.push().success();
+    clone.hydrate(&["install", "--client"]).success();
+    let said = clone.hydrate(&["status"]).success().stdout;
+    assert_eq!(said.matches("whether it was pushed there: git hydrate status on the server").count(), 1, "{said}");
+    let said = server.hydrate(&["status"]).success().stdout;
+    assert!(!said.contains("whether"), "{said}");
+    let said = server.hydrate(&["uninstall"]).success().stdout;
+    assert!(said.contains("hydrate/out: removed"), "{said}");
+    assert!(!server.path.join("hydrate/out").exists());
 }
 
 #[test]
@@ -276,7 +387,8 @@ fn what_somebody_else_pushed_there_is_never_overwritten() {
     let line = format!(
         "git fetch {path} +refs/heads/environments/dev:refs/hydrate/out/eu/environments/dev && git hydrate adopt eu:environments/dev"
     );
-    assert!(hint.ends_with(&line), "{hint}");
+    let at = |words: &str| hint.find(words).expect(words);
+    assert!(at("another `targetBranch`") < at(&line) && at(&line) < at("to lose what is there"), "{hint}");
     server.run("sh", &["-c", &line]).success();
     assert_eq!(tip(&eu, "environments/dev"), out(&server, "eu", "environments/dev"));
     let files = eu.git(&["ls-tree", "-r", "--name-only", "environments/dev"]);
@@ -578,6 +690,11 @@ fn a_worker_pushes_to_destinations_too() {
         if round == 0 {
             server.hydrate(&["config", "export", settings.to_str().expect("UTF-8")]).success();
         }
+        let before = refs_and_ids(&eu);
+        let args = ["push", "--dry-run", "--settings", settings.to_str().expect("UTF-8")];
+        let rehearsed = job(&format!("dry{round}")).hydrate(&args).success().stdout;
+        assert!(rehearsed.contains("would push to `eu`: environments/dev"), "{rehearsed}");
+        assert_eq!(refs_and_ids(&eu), before);
         let answer = push(&job(&format!("job{round}"))).success();
         assert!(answer.stdout.contains("pushed to `eu`: environments/dev"), "{answer:?}");
         let trees = |repo: &Repo| repo.git(&["rev-parse", "environments/dev^{tree}"]);

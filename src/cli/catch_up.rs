@@ -12,7 +12,7 @@ use crate::hydrate::{self, Again, HydrateError, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{self, Progress, Wording, summary};
 use crate::wall;
-use crate::worker::{self, Delivery};
+use crate::worker::{self, Ask, Delivery};
 
 /// Hydrate commits missed after a crash, import or settings change.
 ///
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print_json(&Done { report: report.clone(), destinations: destinations.clone() })?;
     } else if !arguments.quiet {
         output::print(summary(&report, Wording::Terminal))?;
-        output::delivered(&destinations)?;
+        output::delivered(&destinations, false)?;
     }
     Ok(if report.is_success() && destinations.iter().all(Delivery::is_done) { Outcome::Done } else { Outcome::Found })
 }
@@ -89,7 +89,7 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     {
         output::warn(&format!("warning: {why}"));
     }
-    let destinations = worker::deliver_all(repository, true);
+    let destinations = worker::deliver_all(repository, Ask::All, wall::now());
     let delivered = destinations.as_deref().unwrap_or_default();
     let notified = match &report {
         Ok(report) => notify(repository, Ok(report), delivered),

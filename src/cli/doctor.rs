@@ -10,6 +10,7 @@ use super::clone::{self, Clone, is_server};
 use super::every::Every;
 use super::push::SETTINGS_REF_KEY;
 use super::{Outcome, output};
+use crate::diag::{printable, shell_path};
 use crate::git::Repository;
 use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Wake};
@@ -17,7 +18,7 @@ use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::wall;
-use crate::worker::{self, Given, Orders};
+use crate::worker::{self, Given, Orders, Reach};
 
 /// Test an installation, and explain how to fix problems.
 ///
@@ -174,7 +175,26 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let problems = hydrate::problems(&setup).unwrap_or_default();
     let access = hook::access(repository)?;
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
-    Ok(doctor.server(survey, (&statuses, &problems), &access, &renderers)?)
+    let mut findings = doctor.server(survey, (&statuses, &problems), &access, &renderers)?;
+    findings.extend(worker::reach(repository)?.into_iter().map(|it| reached(it, repository)));
+    Ok(findings)
+}
+
+/// How another repository answers.
+fn reached(reach: Reach, repository: &Repository) -> Finding {
+    let Reach { destination, url, is_offered, trouble } = reach;
+    let (what, remedy) = match trouble {
+        None if is_offered => (format!("destination `{destination}` ({url}) can be read and pushed to"), None),
+        None => (format!("destination `{destination}` ({url}) can be read; nothing is hydrated for it yet"), None),
+        Some(why) => {
+            let git = format!("git -C {} config", shell_path(repository.common_dir()));
+            let keys = format!("hydrate.destination.{destination}");
+            let remedy = format!("{git} {keys}.credentialHelper HELPER, or {keys}.sshCommand, or {keys}.pushURL");
+            (format!("destination `{destination}` ({url}) cannot be pushed to: {why}"), Some(remedy))
+        }
+    };
+    let health = if remedy.is_none() { Health::Good } else { Health::Bad };
+    Finding { health, what: printable(&what).to_string(), remedy }
 }
 
 fn surroundings(repository: &Repository) -> Surroundings {

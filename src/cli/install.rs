@@ -15,6 +15,7 @@ use crate::hydrate::{self, BranchState, HydrateError, RefNames, Repointed, Setup
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::render::Renderers;
 use crate::wall;
+use crate::worker;
 use crate::yaml::{self, Mapping, Sequences, Value, emit_v3};
 
 /// Install the hooks of a server, or set up a clone.
@@ -172,6 +173,9 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     let mut installer = Installer::new(&repository)?;
     if hook::forget_told(&repository).context("removing hydrate/told")? {
         installer.step(State::Done, "hydrate/told: removed");
+    }
+    if worker::forget(&repository).context("removing hydrate/out")? {
+        installer.step(State::Done, "hydrate/out: removed");
     }
     installer.uninstall()?;
     tell(&installer.steps(), json)

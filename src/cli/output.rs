@@ -55,8 +55,8 @@ pub(super) fn complain(message: &str) {
 }
 
 /// Says what was pushed to other repositories, and what was not.
-pub(super) fn delivered(deliveries: &[Delivery]) -> anyhow::Result<()> {
-    for pushed in deliveries.iter().filter_map(Delivery::pushed) {
+pub(super) fn delivered(deliveries: &[Delivery], is_rehearsal: bool) -> anyhow::Result<()> {
+    for pushed in deliveries.iter().filter_map(|delivery| delivery.pushed(is_rehearsal)) {
         print(format!("{pushed}\n"))?;
     }
     undelivered(deliveries);

@@ -42,7 +42,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else {
         let screen = Screen::new(Some(&clone.repository));
         let problems: String = found.problems.iter().map(|problem| format!("{problem}\n")).collect();
-        let branches = text(&found.branches, &found.destinations, is_offline, screen.paint());
+        let known = (!clone.has_remote()).then_some(&found.destinations[..]);
+        let branches = text(&found.branches, known, is_offline, screen.paint());
         screen.show(&(branches + &problems))?;
     }
     let is_delivered = found.destinations.iter().all(|standing| standing.is_delivered);
@@ -62,7 +63,13 @@ struct Found {
 }
 
 /// That a branch of another repository is not there as it was hydrated.
-fn not_there(status: &BranchStatus, destinations: &[Standing], paint: Paint) -> String {
+fn not_there(status: &BranchStatus, destinations: Option<&[Standing]>, paint: Paint) -> String {
+    let Some(destinations) = destinations else {
+        // No branch of this repository has a colon.
+        let (is_elsewhere, what) =
+            (status.branch.contains(':'), "whether it was pushed there: git hydrate status on the server");
+        return if is_elsewhere { format!("  {what}\n") } else { String::new() };
+    };
     let standing = destinations.iter().find(|standing| standing.branch == status.branch);
     let Some(standing) = standing.filter(|standing| !standing.is_delivered) else { return String::new() };
     let why = match (standing.why, &standing.reason) {
@@ -73,7 +80,7 @@ fn not_there(status: &BranchStatus, destinations: &[Standing], paint: Paint) -> 
     format!("  {}\n", paint.by(Style::Error, &printable(&what)))
 }
 
-fn text(branches: &[BranchStatus], destinations: &[Standing], is_offline: bool, paint: Paint) -> String {
+fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline: bool, paint: Paint) -> String {
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {

@@ -16,7 +16,7 @@ use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
 use crate::wall::{self, USED, VARIABLE};
-use crate::worker::{self, Delivery};
+use crate::worker::{self, Ask, Delivery};
 
 /// From when on a pusher who waits is told why.
 const LOCK_SILENCE: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ fn deliver(repository: &Repository, console: &mut Console) -> Option<Vec<Deliver
     if tell::is_telling() {
         return Some(Vec::new());
     }
-    let deliveries = match worker::deliver_all(repository, false) {
+    let deliveries = match worker::deliver_all(repository, Ask::Changed, wall::now()) {
         Ok(deliveries) => deliveries,
         Err(error) => {
             console.print(&wrap(&format!("warning: other repositories get nothing now: {}", error.chain()), "  "));
@@ -74,7 +74,7 @@ fn deliver(repository: &Repository, console: &mut Console) -> Option<Vec<Deliver
         }
     };
     for delivery in &deliveries {
-        if let Some(pushed) = delivery.pushed() {
+        if let Some(pushed) = delivery.pushed(false) {
             console.print(&wrap(&pushed, "  "));
         }
         for (warning, hint) in delivery.warnings() {

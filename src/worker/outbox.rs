@@ -10,13 +10,15 @@
 
 mod access;
 mod known;
+mod many;
 mod notes;
+mod reach;
 mod taken_in;
 mod there;
 mod wanted;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -34,7 +36,8 @@ use known::Known;
 use there::{There, Way};
 use wanted::Wanted;
 
-pub(crate) use known::{Standing, standings};
+pub(crate) use known::{Standing, forget, standings};
+pub(crate) use reach::{Reach, reach};
 pub(super) use taken_in::take_in;
 
 /// How often a push is tried again after somebody else moved something there.
@@ -100,9 +103,10 @@ impl Delivery {
         self.undelivered.is_empty()
     }
 
-    /// What was pushed, in a line.
-    pub(crate) fn pushed(&self) -> Option<String> {
-        let pushed = || format!("pushed to `{}`: {}", self.destination, named(&self.delivered));
+    /// What was pushed, in a line; or what would be.
+    pub(crate) fn pushed(&self, is_rehearsal: bool) -> Option<String> {
+        let what = if is_rehearsal { "would push to" } else { "pushed to" };
+        let pushed = || format!("{what} `{}`: {}", self.destination, named(&self.delivered));
         (!self.delivered.is_empty()).then(pushed)
     }
 
@@ -116,26 +120,43 @@ impl Delivery {
     }
 }
 
-/// Pushes to all destinations, at the same time, what they do not have. `ask` has each of them asked also when nothing is known to
-/// have changed. To be called after the lock of the repository was given back.
+/// Which destinations are asked what they have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// Those that are to have something new, and are not known to hang.
+    Changed,
+    /// All.
+    All,
+    /// All, and nothing is pushed.
+    Rehearse,
+}
+
+/// Pushes to all destinations, at the same time, what they do not have. To be called after the lock of the repository was given
+/// back. `now` is the time, in seconds since 1970.
 ///
-/// What one could not be given is in its answer; the next call tries again. Errors: the repository or its settings cannot be read.
-pub(crate) fn deliver_all(repository: &Repository, ask: bool) -> Result<Vec<Delivery>, git::Error> {
+/// What one could not be given is in its answer; the next call tries again, unless it is known to hang ([`known`]). Errors: the
+/// repository or its settings cannot be read.
+pub(crate) fn deliver_all(repository: &Repository, ask: Ask, now: i64) -> Result<Vec<Delivery>, git::Error> {
     let destinations: Vec<(DestinationName, String)> = hydrate::destinations(repository)?;
     if destinations.is_empty() {
         return Ok(Vec::new());
     }
-    let limit = repository.config_number("hydrate.deliverTimeLimit").and_then(|value| u64::try_from(value).ok());
-    let limit = limit.map_or(TIME_LIMIT, Duration::from_secs);
+    let limit = time_limit(repository);
     let found: Vec<Result<Option<Delivery>, git::Error>> = std::thread::scope(|scope| {
         let deliver = |(name, url): &'_ (DestinationName, String)| {
             let (name, url) = (name.clone(), url.clone());
-            scope.spawn(move || Outgoing::open(repository, name, url, limit)?.deliver(ask))
+            scope.spawn(move || Outgoing::open(repository, name, url, limit, (ask, now))?.deliver())
         };
         let threads: Vec<_> = destinations.iter().map(deliver).collect();
         threads.into_iter().map(|thread| thread.join().expect("a delivery does not panic")).collect()
     });
     found.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// How long pushing to one destination may take here.
+fn time_limit(repository: &Repository) -> Duration {
+    let limit = repository.config_number("hydrate.deliverTimeLimit").and_then(|value| u64::try_from(value).ok());
+    limit.map_or(TIME_LIMIT, Duration::from_secs)
 }
 
 /// One destination, and until when pushing there may take.
@@ -145,29 +166,42 @@ struct Outgoing {
     name: DestinationName,
     url: String,
     access: Access,
+    ask: Ask,
+    now: i64,
+    started: Instant,
     until: Instant,
+    /// What the last delivery left.
+    known: Known,
     /// Why branches are pushed without notes: what is there in their place cannot be built on.
     no_notes: RefCell<Option<String>>,
-    /// The branches that were refused last: when branches are tried one by one, the others have the time first.
-    refused: BTreeSet<String>,
 }
 
 impl Outgoing {
-    fn open(repository: &Repository, name: DestinationName, url: String, limit: Duration) -> Result<Self, git::Error> {
+    fn open(
+        repository: &Repository,
+        name: DestinationName,
+        url: String,
+        limit: Duration,
+        (ask, now): (Ask, i64),
+    ) -> Result<Self, git::Error> {
         let access = Access::of(repository, &name, &url);
+        let started = Instant::now();
         Ok(Self {
             repository: reopened(repository)?,
             name,
             url,
             access,
-            until: Instant::now() + limit,
+            ask,
+            now,
+            started,
+            until: started + limit,
+            known: Known::default(),
             no_notes: RefCell::default(),
-            refused: BTreeSet::new(),
         })
     }
 
     /// None when there is nothing to say: no branch is for it, or it has everything already.
-    fn deliver(mut self, ask: bool) -> Result<Option<Delivery>, git::Error> {
+    fn deliver(mut self) -> Result<Option<Delivery>, git::Error> {
         if Wanted::read(&self.repository, &self.name)?.branches.is_empty() {
             return Ok(None);
         }
@@ -177,8 +211,7 @@ impl Outgoing {
             // The process that has it says what becomes of it.
             return Ok(None);
         };
-        let known = Known::read(&self.repository, &self.name);
-        self.refused = known.refused();
+        self.known = Known::read(&self.repository, &self.name);
         let mut delivered = BTreeMap::new();
         for left in (0..TRIES).rev() {
             if left == 0 {
@@ -186,8 +219,13 @@ impl Outgoing {
             }
             self.repository = reopened(&self.repository)?;
             let wanted = Wanted::read(&self.repository, &self.name)?;
-            if !ask && delivered.is_empty() && known.has_all(&self.url, &wanted) {
-                return Ok(None);
+            if self.ask == Ask::Changed && delivered.is_empty() {
+                if self.known.has_all(&self.url, &wanted) {
+                    return Ok(None);
+                }
+                if let Some(seconds) = self.known.hangs_for(&self.url, self.now) {
+                    return Ok(Some(self.not_asked(&wanted, seconds)));
+                }
             }
             match self.bring(&wanted, &mut delivered)? {
                 Some(undelivered) => return self.conclude(&wanted, delivered, undelivered).map(Some),
@@ -217,6 +255,7 @@ impl Outgoing {
             match there.way(&full, want, &self.repository) {
                 Way::None => {}
                 Way::Forward(old) => moves.push((branch.clone(), RefMove { name: full, old, new: want.tip })),
+                Way::Theirs(_) if self.ask == Ask::Rehearse => {}
                 Way::Theirs(theirs) => {
                     if let Err(failure) = self.follow(branch, want.tip, theirs) {
                         left.push(self.not_brought(vec![branch.clone()], &failure));
@@ -224,6 +263,10 @@ impl Outgoing {
                 }
                 Way::Diverged(theirs) => left.push(self.diverged(branch, theirs)),
             }
+        }
+        if self.ask == Ask::Rehearse {
+            delivered.extend(moves.into_iter().map(|(branch, it)| (branch, it.new)));
+            return Ok(Some(left));
         }
         let is_left = |branch: &str| left.iter().any(|undelivered| undelivered.branches.iter().any(|it| it == branch));
         let there_then: Vec<&str> = wanted.branches.keys().map(String::as_str).filter(|name| !is_left(name)).collect();
@@ -267,7 +310,8 @@ impl Outgoing {
             }
             let mut taken: Vec<&str> = noted.iter().copied().filter(|name| !names.contains(name)).collect();
             let mut ones: Vec<&(String, RefMove)> = part.iter().collect();
-            ones.sort_by_key(|(name, _)| self.refused.contains(name));
+            // When branches are tried one by one, those that were not refused last have the time first.
+            ones.sort_by_key(|(name, _)| self.known.has_refused(name));
             for one in ones {
                 let one_of = std::slice::from_ref(one);
                 let alone = if part.len() == 1 { Err(refused.clone()) } else { self.push_refs(one_of, None)? };
@@ -324,9 +368,13 @@ impl Outgoing {
         if moves.is_empty() {
             return Ok(Ok(()));
         }
-        let output = match self.access.run(&self.repository, self.until, |command| {
-            push_args(command, &[], &moves, moves.len() > 1, &self.access.url);
-        }) {
+        let pushed = match moves.len() {
+            ..many::COUNT_MIN => self.access.run(&self.repository, self.until, |command| {
+                push_args(command, &[], &moves, moves.len() > 1, &self.access.url);
+            }),
+            _ => many::push(&self.access, &self.repository, self.until, &moves)?,
+        };
+        let output = match pushed {
             Ok(output) => output,
             Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),
         };
@@ -340,7 +388,7 @@ impl Outgoing {
         }
         // Without a line for a ref, nothing was asked of them.
         let is_refused = report.lines().any(|line| line.starts_with("!\t"));
-        let outdated = ["(stale info)", "(fetch first)", "but expected", "cannot lock ref"];
+        let outdated = ["(stale info)", "(fetch first)", "(non-fast-forward)", "but expected", "cannot lock ref"];
         let is_outdated = is_refused && outdated.iter().any(|words| report.contains(words) || said.contains(words));
         let why = access::short(&complaint(&output));
         let failure = if is_refused { Failure::Refused(why) } else { Failure::Away(why) };
@@ -379,17 +427,8 @@ impl Outgoing {
 
     /// Fetches what a ref there leads to, into no ref of this repository.
     fn fetch(&self, name: &str) -> Result<(), Failure> {
-        let output = self.access.run(&self.repository, self.until, |command| {
-            command.args([
-                "-c",
-                "fetch.fsckObjects=true",
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--refmap=",
-                "--no-write-fetch-head",
-            ]);
-            command.args(["--recurse-submodules=no", "--", &self.access.url, name]);
+        let output = self.access.fetch(&self.repository, self.until, |command| {
+            command.args(["--", &self.access.url, name]);
         })?;
         if output.status.success() { Ok(()) } else { Err(Failure::Away(access::short(&complaint(&output)))) }
     }
@@ -407,12 +446,33 @@ impl Outgoing {
     }
 
     fn not_brought(&self, branches: Vec<String>, failure: &Failure) -> Undelivered {
-        let again = "the next push, or `git hydrate catch-up` on the server, tries again";
+        let again = match self.is_of_worker() {
+            true => "the next `git hydrate push` tries again",
+            false => "the next push, or `git hydrate catch-up` on the server, tries again",
+        };
         let (why, reason, hint) = match failure {
             Failure::Away(reason) => (Trouble::Away, reason, again.to_owned()),
             Failure::Refused(reason) => (Trouble::Refused, reason, format!("have it accept the push; {again}")),
         };
         Undelivered { branches, why, reason: reason.clone(), hint }
+    }
+
+    /// Whether a worker pushes, in whose clone the branches of destinations have no lasting place.
+    fn is_of_worker(&self) -> bool {
+        self.repository.place().is_some()
+    }
+
+    /// That a destination is not asked, since it hung when it was.
+    fn not_asked(&self, wanted: &Wanted, seconds: i64) -> Delivery {
+        let branches = wanted.branches.iter().filter(|(name, want)| !self.known.has(name, want));
+        let undelivered = Undelivered {
+            branches: branches.map(|(name, _)| name.clone()).collect(),
+            why: Trouble::Away,
+            reason: format!("it did not answer in time, and is not asked again for {seconds} s"),
+            hint: "to ask it now, on the server: git hydrate catch-up".to_owned(),
+        };
+        let (destination, url) = (self.name.to_string(), access::shown(&self.url));
+        Delivery { destination, url, delivered: Vec::new(), undelivered: vec![undelivered] }
     }
 
     /// That branches were pushed and notes were not.
@@ -430,13 +490,17 @@ impl Outgoing {
         let url = shell_word(&access::shown(&self.access.url));
         let (ours, there) = (format!("{}{branch}", self.name.refs()), format!("refs/heads/{branch}"));
         let refspec = |from: &str, to: &str| shell_word(&format!("+{from}:{to}"));
-        let hint = format!(
-            "to replace it by what was hydrated, on the server: git push {url} {}; to go on from what is there: git fetch {url} {} \
-             && git hydrate adopt {}",
-            refspec(&ours, &there),
-            refspec(&there, &ours),
-            shell_word(&format!("{}:{branch}", self.name))
-        );
+        let another = "if another repository is hydrated to it, name another `targetBranch` in one of them";
+        let hint = match self.is_of_worker() {
+            true => format!("{another}; else, to have it made anew: git push {url} --delete {}", shell_word(branch)),
+            false => format!(
+                "{another}; else, on the server, to go on from what is there: git fetch {url} {} && git hydrate adopt {}; to lose \
+                 what is there: git push {url} {}",
+                refspec(&there, &ours),
+                shell_word(&format!("{}:{branch}", self.name)),
+                refspec(&ours, &there)
+            ),
+        };
         let reason = format!("it has {} there, which hydration did not make", short(theirs));
         Undelivered { branches: vec![branch.to_owned()], why: Trouble::Diverged, reason, hint }
     }
@@ -447,7 +511,11 @@ impl Outgoing {
         delivered: BTreeMap<String, ObjectId>,
         undelivered: Vec<Undelivered>,
     ) -> Result<Delivery, git::Error> {
-        Known::after(&self.url, wanted, &undelivered).write(&self.repository, &self.name)?;
+        if self.ask != Ask::Rehearse {
+            let took = self.started.elapsed();
+            let known = Known::after(&self.url, wanted, &undelivered).hanging(&self.known, took, self.now);
+            known.write(&self.repository, &self.name)?;
+        }
         let (destination, url) = (self.name.to_string(), access::shown(&self.url));
         Ok(Delivery { destination, url, delivered: delivered.into_keys().collect(), undelivered })
     }

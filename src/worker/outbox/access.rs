@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 use crate::application::{DestinationName, unsafe_url};
+use crate::git::limited::Ended;
 use crate::git::{self, Repository};
 
 /// How a destination is reached.
@@ -26,6 +27,9 @@ pub(super) enum Failure {
     /// It answers no.
     Refused(String),
 }
+
+/// How large a file may be that git writes while it fetches from a destination: a pack of commits and notes.
+const FETCHED_BYTES_MAX: u64 = 256 << 20;
 
 /// The protocols that git may use: a URL of a remote or a rewritten one (`insteadOf`) may ask for others.
 const PROTOCOLS: &str = "https:http:ssh:git:file";
@@ -59,14 +63,53 @@ impl Access {
         until: Instant,
         args: impl FnOnce(&mut Command),
     ) -> Result<Output, Failure> {
+        self.run_limited(repository, until, None, args)
+    }
+
+    /// Runs a fetch, which may bring a limited number of bytes.
+    pub(super) fn fetch(
+        &self,
+        repository: &Repository,
+        until: Instant,
+        args: impl FnOnce(&mut Command),
+    ) -> Result<Output, Failure> {
+        let fetched = self.run_limited(repository, until, Some(FETCHED_BYTES_MAX), |command| {
+            // One file is what can be limited.
+            command.args([
+                "-c",
+                "fetch.fsckObjects=true",
+                "-c",
+                "fetch.unpackLimit=1",
+                "fetch",
+                "--quiet",
+                "--no-tags",
+            ]);
+            command.args(["--refmap=", "--no-write-fetch-head", "--recurse-submodules=no"]);
+            args(command);
+        })?;
+        let is_cut = |text: &str| text.contains("died of signal 25") || text.contains("File too large");
+        match !fetched.status.success() && is_cut(&String::from_utf8_lossy(&fetched.stderr)) {
+            true => Err(Failure::Refused(format!("it sends more than {} MiB", FETCHED_BYTES_MAX >> 20))),
+            false => Ok(fetched),
+        }
+    }
+
+    fn run_limited(
+        &self,
+        repository: &Repository,
+        until: Instant,
+        file_bytes_max: Option<u64>,
+        args: impl FnOnce(&mut Command),
+    ) -> Result<Output, Failure> {
         if let Some(wrong) = &self.wrong {
             return Err(Failure::Refused(wrong.clone()));
         }
         let mut command = self.command(repository);
         args(&mut command);
-        match git::limited::output(command, until.saturating_duration_since(Instant::now())) {
-            Ok(Some(output)) => Ok(output),
-            Ok(None) => Err(Failure::Away("it does not answer in time (hydrate.deliverTimeLimit)".to_owned())),
+        match git::limited::output(command, until.saturating_duration_since(Instant::now()), file_bytes_max) {
+            Ok(Ended::ByItself(output)) => Ok(output),
+            Ok(Ended::Late) => Err(Failure::Away("it does not answer in time (hydrate.deliverTimeLimit)".to_owned())),
+            Ok(Ended::Talking) => Err(Failure::Refused("it answers without end".to_owned())),
             Err(error) => Err(Failure::Away(format!("starting git: {error}"))),
         }
     }

@@ -1,12 +1,16 @@
 //! What is known of destinations without asking them: what was delivered last, and what could not be.
 //!
 //! `hydrate/out/NAME.json` in the git directory. Where it is lost, a destination is asked once more than needed.
+//!
+//! One that took long and was away all the same is not asked again for ten times as long, twice that after each further time, and
+//! ten minutes at most: a push must not wait for it each time. One that says at once that it is away costs nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -18,6 +22,12 @@ use crate::application::{BranchName, DestinationName};
 use crate::git::{self, Repository, regular};
 use crate::hydrate;
 use crate::metadata::NOTES_REF;
+
+/// How long an answer may take that a push waits for each time.
+const QUICK: Duration = Duration::from_secs(1);
+
+/// For how many seconds a destination is not asked, at most.
+const NOT_ASKED_MAX: i64 = 600;
 
 /// How large the file may be.
 const BYTES_MAX: u64 = 16 << 20;
@@ -31,6 +41,17 @@ pub(super) struct Known {
     delivered: BTreeMap<String, String>,
     /// Why others were not.
     trouble: BTreeMap<String, (Trouble, String)>,
+    /// How often in a row it hung.
+    #[serde(skip_serializing_if = "is_zero")]
+    hung: u32,
+    /// Until when pushes do not ask it, in seconds since 1970.
+    #[serde(skip_serializing_if = "is_zero")]
+    not_asked_until: i64,
+}
+
+/// Whether a number is zero, which the file leaves out.
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// How a branch of another repository is there, as far as the last delivery knows.
@@ -68,7 +89,26 @@ impl Known {
         let is_noted = !trouble.contains_key(NOTES_REF);
         let there = wanted.branches.iter().filter(|(name, _)| is_noted && !trouble.contains_key(*name));
         let delivered = there.map(|(name, want)| (name.clone(), mark(want))).collect();
-        Self { url: url.to_owned(), delivered, trouble }
+        Self { url: url.to_owned(), delivered, trouble, ..Self::default() }
+    }
+
+    /// The same, with what is to be remembered of a delivery that `took` so long and ended `now`.
+    pub(super) fn hanging(mut self, before: &Self, took: Duration, now: i64) -> Self {
+        let is_away = self.trouble.values().any(|(why, _)| *why == Trouble::Away);
+        if is_away && took >= QUICK {
+            self.hung = if before.url == self.url { before.hung.saturating_add(1) } else { 1 };
+            let seconds = i64::try_from(took.as_secs()).unwrap_or(NOT_ASKED_MAX).saturating_mul(10);
+            let seconds = seconds.saturating_mul(1 << (self.hung - 1).min(10));
+            self.not_asked_until = now.saturating_add(seconds.min(NOT_ASKED_MAX));
+        }
+        self
+    }
+
+    /// For how many seconds yet a destination is not asked by pushes.
+    pub(super) fn hangs_for(&self, url: &str, now: i64) -> Option<i64> {
+        let seconds = self.not_asked_until.saturating_sub(now);
+        // More than is ever written is the work of a clock that was set.
+        (self.url == url && (1..=NOT_ASKED_MAX).contains(&seconds)).then_some(seconds)
     }
 
     /// Whether a destination has everything.
@@ -76,13 +116,13 @@ impl Known {
         self.url == url && wanted.branches.iter().all(|(name, want)| self.has(name, want))
     }
 
-    /// The branches that were refused.
-    pub(super) fn refused(&self) -> BTreeSet<String> {
-        let refused = self.trouble.iter().filter(|(_, (why, _))| *why == Trouble::Refused);
-        refused.map(|(name, _)| name.clone()).collect()
+    /// Whether a branch was refused.
+    pub(super) fn has_refused(&self, name: &str) -> bool {
+        self.trouble.get(name).is_some_and(|(why, _)| *why == Trouble::Refused)
     }
 
-    fn has(&self, name: &str, want: &Want) -> bool {
+    /// Whether a branch is there as it was hydrated.
+    pub(super) fn has(&self, name: &str, want: &Want) -> bool {
         self.delivered.get(name).is_some_and(|known| *known == mark(want))
     }
 
@@ -141,4 +181,40 @@ pub(crate) fn standings(repository: &Repository) -> Result<Vec<Standing>, git::E
         }
     }
     Ok(found)
+}
+
+/// Forgets what is known of all destinations; answers whether there was anything.
+pub(crate) fn forget(repository: &Repository) -> io::Result<bool> {
+    match fs::remove_dir_all(repository.common_dir().join("hydrate").join("out")) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destination_that_hangs_is_asked_less_and_less() {
+        let away = || Known {
+            url: "u".to_owned(),
+            trouble: BTreeMap::from([("b".to_owned(), (Trouble::Away, String::new()))]),
+            ..Known::default()
+        };
+        let mut known = Known::default();
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            known = away().hanging(&known, Duration::from_secs(6), 1000);
+            waits.push(known.hangs_for("u", 1000).expect("it waits"));
+        }
+        assert_eq!(waits, [60, 120, 240, 480, 600]);
+        assert_eq!((known.hangs_for("u", 1599), known.hangs_for("u", 1600)), (Some(1), None));
+        assert_eq!((known.hangs_for("other", 1000), known.hangs_for("u", -5000)), (None, None));
+        let quick = away().hanging(&known, Duration::from_millis(999), 1000);
+        assert_eq!((quick.hung, quick.hangs_for("u", 1000)), (0, None));
+        let refused = Known::default().hanging(&known, Duration::from_secs(60), 1000);
+        assert_eq!(refused.hangs_for("", 1000), None);
+    }
 }

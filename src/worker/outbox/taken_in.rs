@@ -1,9 +1,9 @@
 //! A worker takes the branches of destinations from there: what the dry repository's host has of them may be anyone's.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::access::Access;
-use super::{TIME_LIMIT, branch_of, reopened};
+use super::{branch_of, reopened, time_limit};
 use crate::git::{self, Expected, ObjectBuffer, RefEdit, Repository, update_refs};
 use crate::hydrate;
 
@@ -12,16 +12,14 @@ use crate::hydrate;
 ///
 /// Errors: the copy cannot be read or written.
 pub(in crate::worker) fn take_in(copy: &Repository) -> Result<(), git::Error> {
-    let limit = copy.config_number("hydrate.deliverTimeLimit").and_then(|value| u64::try_from(value).ok());
-    let limit = limit.map_or(TIME_LIMIT, Duration::from_secs);
+    let limit = time_limit(copy);
     for (name, url) in hydrate::destinations(copy)? {
         let access = Access::of(copy, &name, &url);
         let below = name.refs();
         let place = copy.place().unwrap_or("refs/");
         let refspec = format!("+refs/heads/*:{place}{}*", below.strip_prefix("refs/").unwrap_or(&below));
-        let fetched = access.run(copy, Instant::now() + limit, |command| {
-            command.args(["fetch", "--quiet", "--no-tags", "--prune", "--no-prune-tags", "--refmap="]);
-            command.args(["--no-write-fetch-head", "--recurse-submodules=no", "--", &access.url, &refspec]);
+        let fetched = access.fetch(copy, Instant::now() + limit, |command| {
+            command.args(["--prune", "--no-prune-tags", "--", &access.url, &refspec]);
         });
         if fetched.is_ok_and(|output| output.status.success()) {
             let copy = reopened(copy)?;

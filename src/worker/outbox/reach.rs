@@ -1,0 +1,53 @@
+//! Whether destinations can be reached and written, as far as that can be seen without pushing.
+
+use super::access::{Failure, shown};
+use super::there::There;
+use super::wanted::Wanted;
+use super::{Ask, Outgoing, time_limit};
+use crate::git::{self, Repository};
+use crate::hydrate;
+use crate::worker::deliver::complaint;
+
+/// One destination, as it answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// Its name.
+    pub destination: String,
+    /// Its URL, as the settings have it.
+    pub url: String,
+    /// Whether it was asked for leave to push, too: only a branch that was hydrated for it can be offered.
+    pub is_offered: bool,
+    /// Why it cannot be read or written.
+    pub trouble: Option<String>,
+}
+
+/// Asks each destination what it has, and offers it a branch that is not sent.
+///
+/// Errors: the repository or its settings cannot be read.
+pub(crate) fn reach(repository: &Repository) -> Result<Vec<Reach>, git::Error> {
+    let limit = time_limit(repository);
+    let mut found = Vec::new();
+    for (name, url) in hydrate::destinations(repository)? {
+        let outgoing = Outgoing::open(repository, name.clone(), url.clone(), limit, (Ask::Rehearse, 0))?;
+        let wanted = Wanted::read(repository, &name)?;
+        let offered = wanted.branches.iter().next().map(|(branch, want)| format!("{}:refs/heads/{branch}", want.tip));
+        let trouble = There::read(&outgoing).and_then(|_| offered.as_deref().map_or(Ok(()), |it| offer(&outgoing, it)));
+        let trouble = trouble.err().map(|(Failure::Away(why) | Failure::Refused(why))| why);
+        let (destination, url) = (name.to_string(), shown(&url));
+        found.push(Reach { destination, url, is_offered: offered.is_some(), trouble });
+    }
+    Ok(found)
+}
+
+fn offer(outgoing: &Outgoing, refspec: &str) -> Result<(), Failure> {
+    let output = outgoing.access.run(&outgoing.repository, outgoing.until, |command| {
+        command.args(["push", "--dry-run", "--porcelain", "--no-verify", "--recurse-submodules=no", "--"]);
+        command.args([&outgoing.access.url, refspec]);
+    })?;
+    // A line for a ref: who pushes was let in.
+    let is_let_in = String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with("!\t"));
+    match output.status.success() || is_let_in {
+        true => Ok(()),
+        false => Err(Failure::Refused(super::access::short(&complaint(&output)))),
+    }
+}
