@@ -18,33 +18,36 @@
 
   const applications = all(".application");
   const dangerous = all(".object").filter((element) => element.querySelector(".tag.danger"));
-  const objects = all(".object").map((element) => ({ element, text: null }));
-  const title = (element) => element.closest(".application")?.querySelector(":scope > summary").textContent ?? "";
+  // What holds objects is hidden with the last of them.
+  const folds = ".noise, .alike";
+  const holders = all(`${folds}, .application, section.environment`);
+  const links = all("nav a").map((link) => {
+    const target = document.getElementById(link.hash.slice(1));
+    return { item: link.parentElement, holder: target?.closest(".application, section.environment") };
+  });
+  const titles = new Map(applications.map((element) => [element, element.querySelector(":scope > summary").textContent]));
+  const objects = all(".object").map((element) => {
+    const around = [];
+    for (let up = element.parentElement; up; up = up.parentElement) if (up.matches(`${folds}, .application, section.environment`)) around.push(up);
+    return { element, around, text: null };
+  });
+  const text = (object) => object.text ??= (
+    (titles.get(object.around.find((element) => titles.has(element))) ?? "") + " " + object.element.textContent
+  ).toLowerCase();
+  window.requestIdleCallback?.(() => objects.forEach(text));
+  const hide = (element, hidden) => { if (element.hidden !== hidden) element.hidden = hidden; };
   const show = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let count = 0;
-    for (const object of objects) {
-      object.text ??= (title(object.element) + " " + object.element.textContent).toLowerCase();
-      const matches = words.every((word) => object.text.includes(word));
-      object.element.hidden = !matches;
-      count += matches;
+    const matching = objects.filter((object) => words.every((word) => text(object).includes(word)));
+    const shown = new Set(matching.flatMap((object) => [object.element, ...object.around]));
+    for (const object of objects) hide(object.element, !shown.has(object.element));
+    for (const holder of holders) {
+      hide(holder, words.length > 0 && !shown.has(holder));
+      if (words.length && holder.matches(folds)) holder.open = !holder.hidden;
     }
-    for (const folded of all(".noise, .alike")) {
-      folded.hidden = words.length > 0 && !folded.querySelector(".object:not([hidden])");
-      if (words.length) folded.open = !folded.hidden;
-    }
-    for (const application of applications) {
-      application.hidden = words.length > 0 && !application.querySelector(".object:not([hidden])");
-    }
-    for (const section of all("section.environment")) {
-      section.hidden = words.length > 0 && !section.querySelector(".application:not([hidden])");
-    }
-    for (const link of all("nav a")) {
-      const target = document.getElementById(link.hash.slice(1));
-      link.parentElement.hidden = Boolean(target?.closest("[hidden]"));
-    }
-    found.textContent = words.length ? `${count} of ${objects.length}` : "";
-    document.getElementById("nothing").hidden = count > 0 || !words.length;
+    for (const link of links) hide(link.item, Boolean(link.holder?.hidden));
+    found.textContent = words.length ? `${matching.length} of ${objects.length}` : "";
+    document.getElementById("nothing").hidden = matching.length > 0 || !words.length;
   };
   search.addEventListener("input", show);
 
@@ -80,9 +83,9 @@
     if (event.key === "s") document.getElementById(document.getElementById("split").checked ? "unified" : "split").click();
   });
 
-  const links = new Map(all("nav li li a").map((link) => [link.hash.slice(1), link]));
+  const marked = new Map(all("nav li li a").map((link) => [link.hash.slice(1), link]));
   const observer = new IntersectionObserver((entries) => {
-    for (const entry of entries) links.get(entry.target.id)?.toggleAttribute("aria-current", entry.isIntersecting);
+    for (const entry of entries) marked.get(entry.target.id)?.toggleAttribute("aria-current", entry.isIntersecting);
   }, { rootMargin: "-15% 0px -75% 0px" });
   for (const application of applications) observer.observe(application);
 })();
