@@ -483,6 +483,32 @@ fn applications_that_share_an_active_branch_without_active_paths_are_promoted_to
 }
 
 #[test]
+fn what_is_changed_by_hand_where_several_staging_branches_are_promoted_to_shows_in_status() {
+    let lab = Lab::new();
+    let apps = [("a", "dev", "env/dev-next"), ("c", "dev", "env/dev-other")];
+    let (server, clone) = server(&lab, &[], &apps);
+    promote(&server, "env/dev", "env/dev-next", None, Way::FastForward);
+    promote(&server, "env/dev", "env/dev-other", None, Way::Merge);
+    // One of them is promoted again, the other stays at its first commit.
+    clone.commit("next", &[("apps/a/dev/config.yaml", &config_map("a", "2"))]);
+    clone.push().success();
+    promote(&server, "env/dev", "env/dev-next", None, Way::Merge);
+    server.hydrate(&["status"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "promote", "origin/env/dev"]);
+    clone.commit("by hand", &[("c/manifest.yaml", &config_map("c", "9"))]);
+    let told = clone.run("git", &["push", "-q", "origin", "promote:env/dev"]).success().stderr;
+    let line = "warning: `env/dev` is no promotion of `env/dev-next`, `env/dev-other`: c/manifest.yaml differs from what \
+                hydration made";
+    assert!(told.contains(line), "{told}");
+    let status = server.hydrate(&["status", "--json"]).exits(1).stdout;
+    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+    let branches = status["branches"].as_array().expect("branches");
+    let active = branches.iter().find(|branch| branch["branch"] == "env/dev").expect("env/dev");
+    assert_eq!(active["changedByOthers"], serde_json::json!(["c/manifest.yaml"]), "{active}");
+}
+
+#[test]
 fn a_promoter_that_changes_a_manifest_by_hand_is_told_and_one_that_promotes_is_not() {
     let lab = Lab::new();
     let (_server, clone) = server(&lab, &[], &[("web", "prod", "env/prod-next")]);

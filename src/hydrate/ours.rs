@@ -1,4 +1,4 @@
-//! Which of the files that hydration writes differ between two trees.
+//! In which of the files that hydration writes two trees differ.
 
 use crate::git::{Error, ObjectBuffer, ObjectId};
 use crate::hydrate::files::{ATTRIBUTES, METADATA, PATH_FILES};
@@ -21,4 +21,20 @@ pub(super) fn our_changes(
         }
     }
     Ok(paths)
+}
+
+/// Whether two trees have the same files of hydration in a directory.
+pub(super) fn has_same_files(
+    dir: &str,
+    one: ObjectId,
+    other: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<bool, Error> {
+    for name in PATH_FILES.iter().chain([&ATTRIBUTES]) {
+        let path = if dir.is_empty() { (*name).to_owned() } else { format!("{dir}/{name}") };
+        if buffer.entry(one, &path)? != buffer.entry(other, &path)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

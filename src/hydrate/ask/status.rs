@@ -239,10 +239,7 @@ fn one(
     let paths_behind = paths_behind(found, standing.as_ref(), named)?;
     let changed_by_others = match (tip, state) {
         (Some(tip), BranchState::Hydrated) => changed_by_others(found, branch, tip)?,
-        (Some(tip), BranchState::Promoted) => match named.staging.first().filter(|_| named.staging.len() == 1) {
-            Some(staging) => not_promoted(found, staging, branch, tip)?,
-            None => Vec::new(),
-        },
+        (Some(tip), BranchState::Promoted) => not_promoted(found, &named.staging, branch, tip)?,
         _ => Vec::new(),
     };
     let dry = standing.and_then(|standing| standing.dry).or(promoted);

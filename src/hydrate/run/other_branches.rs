@@ -68,16 +68,15 @@ pub(super) fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Re
 pub(super) fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
     let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
     for active in pushed.iter().filter_map(|name| BranchName::new(name).ok()) {
-        let mut staging = run.branches.values().filter(|branch| branch.sync == active && branch.name != active);
-        let (Some(staging), None, Some(tip)) = (staging.next(), staging.next(), run.found.tip(&active)) else {
-            continue;
-        };
-        let changed = not_promoted(&run.found, &staging.name, &active, tip)?;
+        let staging = run.branches.values().filter(|branch| branch.sync == active && branch.name != active);
+        let staging: BTreeSet<BranchName> = staging.map(|branch| branch.name.clone()).collect();
+        let Some(tip) = run.found.tip(&active) else { continue };
+        let changed = not_promoted(&run.found, &staging, &active, tip)?;
         if let Some(first) = changed.first() {
             let more = if changed.len() > 1 { format!(" and {} more", changed.len() - 1) } else { String::new() };
             let text = format!(
-                "`{active}` is no promotion of `{}`: {first}{more} {} from what hydration made",
-                staging.name,
+                "`{active}` is no promotion of {}: {first}{more} {} from what hydration made",
+                listed(&staging.iter().collect::<Vec<_>>()),
                 if changed.len() > 1 { "differ" } else { "differs" }
             );
             let hint = "change the dry branch instead; the next promotion brings back what hydration made";

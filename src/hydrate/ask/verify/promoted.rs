@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::Line;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, ObjectBuffer, ObjectId};
-use crate::hydrate::files::{ATTRIBUTES, PATH_FILES};
+use crate::hydrate::ours::has_same_files;
 use crate::hydrate::standing;
 use crate::metadata::Trailers;
 use crate::settings::Settings;
@@ -63,7 +63,14 @@ impl Promotions {
         let dirs: BTreeSet<&str> = paths.iter().map(|path| path.rsplit_once('/').map_or("", |(dir, _)| dir)).collect();
         for made in self.made(buffer)? {
             let is_staged = Trailers::read(&made.message).is_some_and(|trailers| staging.contains(&trailers.branch));
-            if is_staged && has_same_files(&dirs, made.tree, commit.tree, buffer)? {
+            if !is_staged {
+                continue;
+            }
+            let mut is_same = true;
+            for dir in &dirs {
+                is_same = is_same && has_same_files(dir, made.tree, commit.tree, buffer)?;
+            }
+            if is_same {
                 return Ok(Some(promotes(made)));
             }
         }
@@ -90,22 +97,4 @@ impl Promotions {
         }
         Ok(self.made.get_or_init(|| made))
     }
-}
-
-/// Whether two trees have the same files of hydration in each of these directories.
-fn has_same_files(
-    dirs: &BTreeSet<&str>,
-    one: ObjectId,
-    other: ObjectId,
-    buffer: &ObjectBuffer<'_>,
-) -> Result<bool, Error> {
-    for dir in dirs {
-        for name in PATH_FILES.iter().chain([&ATTRIBUTES]) {
-            let path = if dir.is_empty() { (*name).to_owned() } else { format!("{dir}/{name}") };
-            if buffer.entry(one, &path)? != buffer.entry(other, &path)? {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
 }
