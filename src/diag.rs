@@ -6,7 +6,10 @@
 //! A text that quotes what was pushed may be as long as what was pushed. Whoever makes a diagnostic need not care: every
 //! part is [`clipped`] when it is made, and again when it is shown, for a record may come from elsewhere.
 
+pub(crate) mod secret;
+
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,12 +55,38 @@ impl Span {
     }
 
     /// The same place with the text of its line, cut out of the text of the whole file. A line too long to be read is
-    /// left out.
-    pub fn quoting(mut self, file: &str) -> Self {
+    /// left out; of one in a Secret, the value: see [`secret::without_value`].
+    pub fn quoting(self, file: &str) -> Self {
         let index = (self.line as usize).checked_sub(1);
-        let line = index.and_then(|index| file.lines().nth(index));
-        self.text = line.filter(|line| is_quotable(line)).map(str::to_owned);
+        let Some(line) = index.and_then(|index| file.lines().nth(index)) else { return self };
+        // Lines are parts of the file.
+        let offset = line.as_ptr() as usize - file.as_ptr() as usize;
+        self.quoting_line(line, secret::documents(file).iter().any(|document| document.contains(&offset)))
+    }
+
+    /// The same place with the text of its line, which may be one of a Secret.
+    pub(crate) fn quoting_line(mut self, line: &str, is_of_secret: bool) -> Self {
+        self.text = match is_quotable(line) {
+            true if is_of_secret => Some(secret::without_value(line)),
+            true => Some(line.to_owned()),
+            false => None,
+        };
         self
+    }
+
+    /// How many blanks are before the marker below the line, and how many characters it has. It does not leave a line of
+    /// which the value is left out.
+    pub(crate) fn marker(&self) -> Range<usize> {
+        let start = (self.column as usize).saturating_sub(1).min(QUOTE_CHARS_MAX);
+        let width = (self.width as usize).clamp(1, QUOTE_CHARS_MAX);
+        match &self.text {
+            Some(text) if text.ends_with(LEFT_OUT) => {
+                let chars = text.chars().count();
+                let start = start.min(chars - 1);
+                start..(start + width).min(chars)
+            }
+            _ => start..start + width,
+        }
     }
 }
 
@@ -266,8 +295,8 @@ impl fmt::Display for Diagnostic {
                 let text = printable(text.trim_end());
                 write!(f, "\n {margin} |\n {number} | {text}")?;
                 if span.column > 0 {
-                    let before = " ".repeat((span.column as usize - 1).min(QUOTE_CHARS_MAX));
-                    let marker = "^".repeat((span.width as usize).clamp(1, QUOTE_CHARS_MAX));
+                    let marker = span.marker();
+                    let (before, marker) = (" ".repeat(marker.start), "^".repeat(marker.len()));
                     let line = format!("\n {margin} | {before}{marker} {}", shown(&self.label));
                     f.write_str(line.trim_end())?;
                 }

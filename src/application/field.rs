@@ -1,11 +1,12 @@
 //! A JSON value whose every part knows where it was written, so that what is found wrong can be pointed at even
 //! after override files were merged in.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
-use crate::diag::Span;
+use crate::diag::{Span, secret};
 use crate::path::RepoPath;
 use crate::view::ContentId;
 use crate::yaml::Value;
@@ -15,6 +16,19 @@ use crate::yaml::Value;
 pub(super) struct Text {
     pub path: RepoPath,
     pub text: String,
+    /// Where Secrets are in it; found out once.
+    secrets: OnceLock<Vec<Range<usize>>>,
+}
+
+impl Text {
+    pub(super) fn new(path: RepoPath, text: String) -> Self {
+        Self { path, text, secrets: OnceLock::new() }
+    }
+
+    fn is_secret_at(&self, offset: usize) -> bool {
+        let secrets = self.secrets.get_or_init(|| secret::documents(&self.text));
+        secrets.iter().any(|document| document.contains(&offset))
+    }
 }
 
 /// Where a value or a key stands: 1-based line and column, offset in bytes.
@@ -55,7 +69,7 @@ const QUOTE_CHARS_MAX: usize = 200;
 impl Place {
     /// The start of a file of which nothing is quoted.
     pub(super) fn at_start_of(file: &RepoPath) -> Self {
-        let file = Arc::new(Text { path: file.clone(), text: String::new() });
+        let file = Arc::new(Text::new(file.clone(), String::new()));
         Self { file, line: 1, column: 1, offset: 0, extent: Extent::Start }
     }
 
@@ -71,9 +85,7 @@ impl Place {
         let after = after.split(LINE_ENDS).next().unwrap_or_default();
         let mut span = Span::at(self.file.path.clone(), self.line, self.column);
         span.width = u32::try_from(self.width(after)).unwrap_or(u32::MAX).max(1);
-        let text = format!("{before}{after}");
-        span.text = (text.chars().count() <= QUOTE_CHARS_MAX).then_some(text);
-        span
+        span.quoting_line(&format!("{before}{after}"), self.file.is_secret_at(self.offset))
     }
 
     /// How many characters of `line`, which starts here, belong to the value.

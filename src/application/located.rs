@@ -39,7 +39,7 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The documents of a file, empty ones left out.
 pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnostic> {
-    let file = Arc::new(Text { path: path.clone(), text: text(bytes).into_owned() });
+    let file = Arc::new(Text::new(path.clone(), text(bytes).into_owned()));
     let syntax = |error: &yaml::Error| {
         let mistake = Mistake::Syntax(format!("the file cannot be read: {}", error.message()));
         mistake

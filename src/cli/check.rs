@@ -234,12 +234,13 @@ fn finding_text(finding: &CheckFinding, paint: Paint) -> String {
     for line in lines {
         let _ = writeln!(text, "  {}", printable(line));
     }
-    if let Some(Span { line, column, width, text: Some(source), .. }) = span {
+    if let Some(span @ Span { line, column, text: Some(source), .. }) = span {
         let number = line.to_string();
         let _ = writeln!(text, "  {number} | {}", printable(source.trim_end()));
         if *column > 0 {
-            let (margin, before) = (" ".repeat(number.len()), " ".repeat(*column as usize - 1));
-            let line = format!("  {margin} | {before}{} {}", "^".repeat((*width).max(1) as usize), printable(label));
+            let (margin, marker) = (" ".repeat(number.len()), span.marker());
+            let (before, marker) = (" ".repeat(marker.start), "^".repeat(marker.len()));
+            let line = format!("  {margin} | {before}{marker} {}", printable(label));
             let _ = writeln!(text, "{}", line.trim_end());
         }
     }

@@ -63,7 +63,7 @@ struct Lookup<'e> {
 impl Excerpt {
     /// The text of a file that begins with this line.
     pub(crate) fn new(path: RepoPath, line: u32, text: String) -> Self {
-        Self { line, text: Arc::new(Text { path, text }) }
+        Self { line, text: Arc::new(Text::new(path, text)) }
     }
 
     /// The file.
@@ -251,7 +251,7 @@ pub(super) fn place_of(span: &Span) -> Place {
     let shown = line.get(offset..).unwrap_or_default();
     let len: usize = shown.chars().take(span.width as usize).map(char::len_utf8).sum();
     Place {
-        file: Arc::new(Text { path: span.path.clone(), text: line }),
+        file: Arc::new(Text::new(span.path.clone(), line)),
         line: span.line,
         column: span.column,
         offset,
