@@ -73,22 +73,16 @@ pub(crate) fn is_same_repository(one: &str, other: &str) -> bool {
     RepoUrl::new(one).is_same(&RepoUrl::new(other))
 }
 
-/// A URL of http or https without the user and the password that are in it; one of another scheme without the password.
+/// A URL as anyone may see it: one of http or https without user and password, since a user alone may be a token; one of
+/// another scheme without the password.
 pub(crate) fn without_credentials(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme @ ("https" | "http"), rest)) => {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            format!("{scheme}://{host}/{path}")
-        }
-        Some((scheme, rest)) => {
-            let (authority, path) =
-                rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
-            let name = authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host)));
-            let authority = name.map_or_else(|| authority.to_owned(), |(name, host)| format!("{name}@{host}"));
-            path.map_or_else(|| format!("{scheme}://{authority}"), |path| format!("{scheme}://{authority}/{path}"))
-        }
-        None => url.to_owned(),
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
+    let is_http = ["http", "https"].iter().any(|http| scheme.eq_ignore_ascii_case(http));
+    match user.split_once(':').map_or(user, |(name, _)| name) {
+        name if is_http || name.is_empty() => format!("{scheme}://{host}{path}"),
+        name => format!("{scheme}://{name}@{host}{path}"),
     }
 }
 
@@ -155,6 +149,10 @@ mod tests {
             ("https://me:word@git.example.com/team/dry", true, "https://git.example.com/team/dry"),
             ("https://:word@git.example.com:8443/team/dry", true, "https://git.example.com:8443/team/dry"),
             ("https://me@git.example.com/team/dry", false, "https://git.example.com/team/dry"),
+            ("https://token@git.example.com", false, "https://git.example.com"),
+            ("HTTPS://me:word@git.example.com/a.git", true, "HTTPS://git.example.com/a.git"),
+            ("https://git.example.com", false, "https://git.example.com"),
+            ("ssh://:word@git.example.com/dry", true, "ssh://git.example.com/dry"),
             ("ssh://git:word@git.example.com/team/dry", true, "ssh://git@git.example.com/team/dry"),
             ("ssh://git@git.example.com:2222/dry", false, "ssh://git@git.example.com:2222/dry"),
             ("git@git.example.com:team/dry", false, "git@git.example.com:team/dry"),

@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use super::deliver::{NOT_ATOMIC, complaint, push_args};
 use super::moves::RefMove;
-use crate::application::{BranchName, DestinationName};
+use crate::application::{BranchName, DestinationName, without_credentials};
 use crate::diag::{printable, shell_word};
 use crate::git::{self, Expected, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate;
@@ -471,13 +471,13 @@ impl Outgoing {
             reason: format!("it did not answer in time, and is not asked again for {seconds} s"),
             hint: "to ask it now, on the server: git hydrate catch-up".to_owned(),
         };
-        let (destination, url) = (self.name.to_string(), access::shown(&self.url));
+        let (destination, url) = (self.name.to_string(), without_credentials(&self.url));
         Delivery { destination, url, delivered: Vec::new(), undelivered: vec![undelivered] }
     }
 
     /// That branches were pushed and notes were not.
     fn not_noted(&self, why: &str) -> Undelivered {
-        let url = shell_word(&access::shown(&self.access.url));
+        let url = shell_word(&without_credentials(&self.access.url));
         let hint = format!(
             "to have them made anew, remove what is there: git push {url} --delete {NOTES_REF}; a promoter takes a branch \
              without its note for one that is not hydrated yet"
@@ -487,7 +487,7 @@ impl Outgoing {
 
     fn diverged(&self, branch: &str, theirs: ObjectId) -> Undelivered {
         let short = |id: ObjectId| id.to_string().get(..7).unwrap_or_default().to_owned();
-        let url = shell_word(&access::shown(&self.access.url));
+        let url = shell_word(&without_credentials(&self.access.url));
         let (ours, there) = (format!("{}{branch}", self.name.refs()), format!("refs/heads/{branch}"));
         let refspec = |from: &str, to: &str| shell_word(&format!("+{from}:{to}"));
         let another = "if another repository is hydrated to it, name another `targetBranch` in one of them";
@@ -516,7 +516,7 @@ impl Outgoing {
             let known = Known::after(&self.url, wanted, &undelivered).hanging(&self.known, took, self.now);
             known.write(&self.repository, &self.name)?;
         }
-        let (destination, url) = (self.name.to_string(), access::shown(&self.url));
+        let (destination, url) = (self.name.to_string(), without_credentials(&self.url));
         Ok(Delivery { destination, url, delivered: delivered.into_keys().collect(), undelivered })
     }
 }

@@ -146,16 +146,6 @@ fn is_itself(repository: &Repository, url: &str) -> bool {
         && [path.to_owned(), format!("{path}/.git")].iter().any(|path| canonical(Path::new(path)) == own)
 }
 
-/// A URL as those who push may see it: without the user and the password of one that has a password.
-pub(super) fn shown(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    match authority.rsplit_once('@') {
-        Some((user, host)) if user.contains(':') => format!("{scheme}://{host}/{path}"),
-        _ => url.to_owned(),
-    }
-}
-
 /// What git says, on one line.
 pub(super) fn short(complaint: &str) -> String {
     const BYTES_MAX: usize = 400;
@@ -167,23 +157,4 @@ pub(super) fn short(complaint: &str) -> String {
         text.push('…');
     }
     if text.is_empty() { "git failed and said nothing".to_owned() } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        let rows = [
-            ("https://bot:secret@git.example.com/a.git", "https://git.example.com/a.git"),
-            ("https://git.example.com/a.git", "https://git.example.com/a.git"),
-            ("ssh://git@git.example.com:22/a.git", "ssh://git@git.example.com:22/a.git"),
-            ("git@git.example.com:a.git", "git@git.example.com:a.git"),
-            ("/srv/git/a.git", "/srv/git/a.git"),
-        ];
-        for (url, expected) in rows {
-            assert_eq!(shown(url), expected);
-        }
-    }
 }

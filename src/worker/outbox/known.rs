@@ -15,10 +15,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::access::shown;
 use super::wanted::{Want, Wanted};
 use super::{Trouble, Undelivered};
-use crate::application::{BranchName, DestinationName};
+use crate::application::{BranchName, DestinationName, without_credentials};
 use crate::git::{self, Repository, regular};
 use crate::hydrate;
 use crate::metadata::NOTES_REF;
@@ -177,7 +176,13 @@ pub(crate) fn standings(repository: &Repository) -> Result<Vec<Standing>, git::E
             let trouble = known.trouble.get(branch).or_else(|| known.trouble.get(NOTES_REF));
             let trouble = trouble.filter(|_| !is_delivered).cloned();
             let (why, reason) = trouble.map_or((None, None), |(why, reason)| (Some(why), Some(reason)));
-            found.push(Standing { branch: BranchName::to_string(&full), url: shown(&url), is_delivered, why, reason });
+            found.push(Standing {
+                branch: BranchName::to_string(&full),
+                url: without_credentials(&url),
+                is_delivered,
+                why,
+                reason,
+            });
         }
     }
     Ok(found)

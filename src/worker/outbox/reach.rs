@@ -1,9 +1,10 @@
 //! Whether destinations can be reached and written, as far as that can be seen without pushing.
 
-use super::access::{Failure, shown};
+use super::access::Failure;
 use super::there::There;
 use super::wanted::Wanted;
 use super::{Ask, Outgoing, time_limit};
+use crate::application::without_credentials;
 use crate::git::{self, Repository};
 use crate::hydrate;
 use crate::worker::deliver::complaint;
@@ -33,7 +34,7 @@ pub(crate) fn reach(repository: &Repository) -> Result<Vec<Reach>, git::Error> {
         let offered = wanted.branches.iter().next().map(|(branch, want)| format!("{}:refs/heads/{branch}", want.tip));
         let trouble = There::read(&outgoing).and_then(|_| offered.as_deref().map_or(Ok(()), |it| offer(&outgoing, it)));
         let trouble = trouble.err().map(|(Failure::Away(why) | Failure::Refused(why))| why);
-        let (destination, url) = (name.to_string(), shown(&url));
+        let (destination, url) = (name.to_string(), without_credentials(&url));
         found.push(Reach { destination, url, is_offered: offered.is_some(), trouble });
     }
     Ok(found)
