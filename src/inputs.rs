@@ -27,7 +27,7 @@ pub(crate) mod wire;
 
 pub(crate) use chart_lock::ChartLock;
 pub use content::InputFile;
-pub(crate) use content::{digest, files};
+pub(crate) use content::{digest, files, without_those_of_git};
 pub(crate) use dir::InputsDir;
 pub(crate) use kept::VENDOR;
 pub(crate) use kept::{Kept, Unusable, check};

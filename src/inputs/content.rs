@@ -6,6 +6,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
+use super::dir::is_of_git;
 use super::name::{self, DEPTH_MAX};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Kind, View, ViewError};
@@ -76,6 +77,19 @@ pub(super) fn at(view: &View<'_>, path: &RepoPath) -> Result<Option<String>, Vie
         memo.keep(MEMO, id, Arc::new(digest.clone()));
     }
     Ok(Some(digest))
+}
+
+/// The files of an input that are kept, and the paths of those that are not: git itself would read these, and stage others as
+/// other bytes or not at all.
+///
+/// `known` is the digest that the lock file has, if it lists the input. One that was kept whole before stays as it is.
+pub(crate) fn without_those_of_git(files: Vec<InputFile>, known: Option<&str>) -> (Vec<InputFile>, Vec<RepoPath>) {
+    let is_kept = |file: &InputFile| !file.path.file_name().is_some_and(is_of_git);
+    if files.iter().all(is_kept) || known.is_some_and(|known| known == digest(&files)) {
+        return (files, Vec::new());
+    }
+    let (kept, left_out): (Vec<_>, Vec<_>) = files.into_iter().partition(is_kept);
+    (kept, left_out.into_iter().map(|file| file.path).collect())
 }
 
 /// What at a path no input has, such as `the symbolic link x`.
@@ -201,6 +215,17 @@ mod tests {
     fn the_digest_of_odd_names_is_that_of_sha256sum() {
         let expected = "sha256:136c2e5f4e2992d8dcd0185a8ab98332a67a901e842fd2b7b91474cd07588846";
         assert_eq!(digest(&[file("n\na\\b", "y"), file("b", "x")]), expected);
+    }
+
+    #[test]
+    fn what_git_would_read_is_not_kept_unless_it_was() {
+        let all =
+            [file("a/.GitAttributes", "* text"), file("b", "x"), file(".gitignore", "b"), file(".helmignore", "c")];
+        let whole = digest(&all);
+        let (kept, left_out) = without_those_of_git(all.to_vec(), Some("sha256:other"));
+        assert_eq!(kept, [file("b", "x"), file(".helmignore", "c")]);
+        assert_eq!(left_out.iter().map(RepoPath::as_str).collect::<Vec<_>>(), ["a/.GitAttributes", ".gitignore"]);
+        assert_eq!(without_those_of_git(all.to_vec(), Some(&whole)), (all.to_vec(), Vec::new()));
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl InputsDir {
 }
 
 /// Whether git reads a file of this name, in any spelling of it.
-fn is_of_git(word: &str) -> bool {
+pub(super) fn is_of_git(word: &str) -> bool {
     [".gitattributes", ".gitignore", ".gitmodules", ".mailmap"].iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use super::{
-    BASE, LOCK, application, chart, charted, kustomized, packed, repository, sha256, upstream, vendor, web, with_charts,
+    BASE, LOCK, application, chart, charted, files_of, kustomized, packed, repository, sha256, upstream, vendor, web,
+    with_charts,
 };
 use crate::servers::git_server;
 use crate::support::{Lab, Repo};
@@ -163,6 +164,47 @@ fn ignored_directories_are_staged_all_the_same() {
     dry.git(&["commit", "-q", "-m", "Vendor"]);
     dry.hydrate(&["check"]).success();
     dry.hydrate(&["vendor", "--check"]).success();
+}
+
+/// Files of a chart that git itself reads would have others staged with other bytes, or not at all.
+#[test]
+fn what_git_would_read_of_a_chart_is_left_out() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let mut files = chart("web", "1.2.3");
+    let more = [
+        (".gitattributes", "* text eol=crlf ident\n"),
+        ("templates/.gitattributes", "*.txt text eol=lf\n"),
+        (".gitignore", "values.yaml\n"),
+        (".gitmodules", "[submodule \"a\"]\n\tpath = a\n\turl = https://example.com\n"),
+        ("templates/NOTES.txt", "$Id$\r\n"),
+    ];
+    files.extend(more.map(|(path, text)| (format!("web/{path}"), text.to_owned())));
+    let archive = packed(&files);
+    let index = fs::read_to_string(lab.path("charts/index.yaml")).expect("there");
+    let index = index.replace(&sha256(&packed(&chart("web", "1.2.3"))), &sha256(&archive));
+    fs::write(lab.path("charts/index.yaml"), index).expect("written");
+    fs::write(lab.path("charts/web-1.2.3.tgz"), archive).expect("written");
+    let charts = files_of(lab.path("charts"));
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
+    let told = vendor(&dry, &[]).success().stderr;
+    for name in [".gitattributes", "templates/.gitattributes", ".gitignore", ".gitmodules"] {
+        assert!(told.contains(&format!("\"{name}\" is left out: git would read it in this repository")), "{told}");
+    }
+    dry.git(&["commit", "-q", "-m", "Vendor"]);
+    vendor(&dry, &["--verify"]).success();
+    // Staged anew and checked out anew, by git alone.
+    dry.git(&["rm", "-rq", "--cached", "charts"]);
+    dry.git(&["add", "charts"]);
+    assert_eq!(dry.git(&["status", "--short"]), "");
+    fs::remove_dir_all(dry.path.join("charts")).expect("removed");
+    dry.git(&["checkout", "-q", "--", "charts"]);
+    assert_eq!(dry.git(&["status", "--short"]), "");
+    dry.hydrate(&["vendor", "--check"]).success();
+    drop(charts);
+    dry.push().success();
+    let manifest = Repo::at(&lab, "dry.git").git(&["show", "environments/dev:app/manifest.yaml"]);
+    assert!(manifest.contains("version: 1.2.3"), "{manifest}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::view::{TreeFiles, View, ViewError};
+use crate::yaml;
 
 /// How often a fetched base may name more.
 const ROUNDS_MAX: usize = 30;
@@ -326,8 +327,15 @@ impl<'r> Session<'r> {
         if let Some(moves) = key.moves() {
             self.warnings.insert(format!("{key}: {moves}: the lock file pins {}", pinned(key, &version)));
         }
-        let content = inputs::digest(&files);
         let known = self.lock.get(key).cloned();
+        let (files, left_out) = kept_of(key, files, known.as_ref());
+        for path in left_out {
+            self.warnings.insert(format!(
+                "{key}: {} is left out: git would read it in this repository",
+                yaml::quote(path.as_str())
+            ));
+        }
+        let content = inputs::digest(&files);
         if let Some(known) =
             known.as_ref().filter(|known| known.content != content && known.directories == dirs(wanted))
         {
@@ -593,7 +601,7 @@ impl<'r> Session<'r> {
         let told = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
             let reason = match result {
                 Ok(fetched) => {
-                    let content = inputs::digest(&fetched.files);
+                    let content = inputs::digest(&kept_of(&entry.key, fetched.files, Some(entry)).0);
                     (content != entry.content).then(|| changed(entry, &content))
                 }
                 Err(failed) => Some(failed.reason),
@@ -664,6 +672,15 @@ struct Missing {
     directories: BTreeSet<RepoPath>,
     /// What to take when there is no such file.
     fallback: Option<(Key, RepoPath)>,
+}
+
+/// The files of an input that are kept, and the paths of those that are left out.
+fn kept_of(key: &Key, files: Vec<InputFile>, known: Option<&Entry>) -> (Vec<InputFile>, Vec<RepoPath>) {
+    match key.kind {
+        // It has another name here.
+        Kind::File => (files, Vec::new()),
+        _ => inputs::without_those_of_git(files, known.map(|known| known.content.as_str())),
+    }
 }
 
 /// The directories that are fetched; one in another is no directory of its own.
