@@ -156,7 +156,7 @@ fn files_are_edited_and_the_push_hydrates_what_the_rules_did() {
         "  its source is chart web 1.0.0 of https://charts.example.com, and a `drySource` is a directory of this repository: keep its rule\n      elsewhere (argocd/elsewhere.yaml:3)\n",
         "  ApplicationSet `all` makes it: edit the template of the set, or keep its rule\n      made (argocd/set.yaml:7)\n",
         "  its `source` is an alias of what is elsewhere in the file\n      alias (argocd/alias.yaml:3)\n",
-        "6 Applications of 5 files would get `spec.sourceHydrator`, and go where the rules lead them; nothing was written\n",
+        "6 Applications of 5 files would get `spec.sourceHydrator`; nothing was written\n",
     ] {
         assert!(shown.contains(expected), "{expected}\n{shown}");
     }
@@ -244,5 +244,7 @@ fn what_is_asked_for_wrongly_is_refused() {
     fs::create_dir(clone.path.join("real")).expect("made");
     fs::copy(lab.path("outside.yaml"), clone.path.join("real/web.yaml")).expect("copied");
     let told = adopt(&clone, &["--branch-pattern", "environments/dev", "--write-source-hydrator"]).exits(0).stdout;
-    assert!(told.contains("1 Application of 1 file got"), "{told}");
+    assert!(told.contains("1 Application of 1 file got `spec.sourceHydrator`\n"), "{told}");
+    // There are no rules: a pattern led them.
+    assert!(!told.contains("rule"), "{told}");
 }

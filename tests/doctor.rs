@@ -472,6 +472,13 @@ fn a_clone_has_its_own_checks() {
     clone.hydrate(&["install", "--client"]).success();
     let told = clone.hydrate(&["doctor"]).success().stdout;
     assert!(told.lines().all(|line| line.starts_with("good ")), "{told}");
+    clone.git(&["config", "hydrate.prePsuh", "warn"]);
+    let told = clone.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(
+        told.contains("hydrate.prepsuh is not a key of git-hydrate, so it does nothing: did you mean hydrate.prePush?"),
+        "{told}"
+    );
+    clone.git(&["config", "--unset", "hydrate.prePsuh"]);
     clone.git(&["remote", "add", "hydrate", ".."]);
     let told = clone.hydrate(&["doctor"]).exits(1).stdout;
     assert!(told.contains("bad      a remote is named `hydrate`"), "{told}");

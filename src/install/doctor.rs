@@ -181,6 +181,7 @@ impl<'a> Doctor<'a> {
     pub(crate) fn client(mut self, remote: &str) -> Result<Vec<Finding>, Error> {
         self.git_version();
         self.on_path();
+        self.keys()?;
         if self.config.get(&format!("remote.{remote}.url")).is_empty() {
             let remotes = self.repository.remotes();
             match remotes.is_empty() {

@@ -148,14 +148,14 @@ fn summary(found: &Hydrators, is_dry_run: bool) -> String {
     }
     let applications = found.files.iter().map(|file| file.applications.len()).sum();
     let what = match is_dry_run {
-        true => "would get `spec.sourceHydrator`, and go where the rules lead them; nothing was written",
-        false => "got `spec.sourceHydrator`, and go where the rules lead them",
+        true => "would get `spec.sourceHydrator`; nothing was written",
+        false => "got `spec.sourceHydrator`",
     };
     let _ = writeln!(text, "{} of {} {what}", counted(applications, "Application"), counted(found.files.len(), "file"));
     if !is_dry_run && applications > 0 {
         let next = [
             ("git diff", "what was edited"),
-            ("git hydrate adopt", "what still needs a rule"),
+            ("git hydrate adopt", "what is still not hydrated"),
             ("git hydrate diff --worktree", "what each branch would get"),
         ];
         text += "\nnext\n";
