@@ -74,9 +74,14 @@ impl Lab {
 
     /// Lets git read repositories of other users, as an admin may have set.
     pub(crate) fn trust_every_directory(&self) {
+        self.configure("[safe]\n\tdirectory = *\n");
+    }
+
+    /// Adds to the git config of everything that runs in the lab.
+    pub(crate) fn configure(&self, more: &str) {
         let path = self.path("home/.gitconfig");
         let config = fs::read_to_string(&path).expect("there");
-        fs::write(path, config + "[safe]\n\tdirectory = *\n").expect("written");
+        fs::write(path, config + more).expect("written");
     }
 
     /// A command with the environment of the lab and nothing else.
