@@ -18,6 +18,7 @@
 //!
 //! [`View::confirms`]: crate::view::View::confirms
 
+mod barren;
 mod codec;
 mod copies;
 mod maker_limits;
@@ -27,6 +28,7 @@ mod store;
 mod table;
 mod unsearched;
 
+pub(crate) use barren::{Barren, BarrenFile};
 pub(crate) use codec::{Decoder, Encoder};
 pub(crate) use copies::{CopiedFrom, Copies};
 pub(crate) use maker_limits::{MakerLimit, MakerLimits};

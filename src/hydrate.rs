@@ -14,6 +14,7 @@
 
 mod active;
 mod ask;
+mod barren;
 mod branch_records;
 mod claims;
 mod copier;

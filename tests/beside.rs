@@ -258,3 +258,42 @@ fn status_in_a_clone_of_a_restored_server_says_that_branches_were_not_made_by_hy
     let told = clone.hydrate(&["status"]).success().stdout;
     assert!(told.contains("up to date"), "{told}");
 }
+
+#[test]
+fn an_error_in_a_secret_shows_no_value_to_the_pusher_and_in_records() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["api"], &["dev"]);
+    clone.push().success();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: api\nstringData:\n  password: hunter2: x\n";
+    clone.commit("secret", &[("apps/api/dev/secret.yaml", secret)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("secret.yaml:6:") && told.contains("6 |   password: …"), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
+    server.git(&["rev-parse", "refs/hydrate/failures"]);
+    assert_eq!(server.run("git", &["grep", "-q", "hunter2", "refs/hydrate/failures"]).code, Some(1));
+}
+
+#[test]
+fn a_large_file_that_does_not_parse_is_told_at_every_push_and_remembered() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["api"], &["dev"]);
+    clone.push().success();
+    let broken = "# sourceHydrator\n".repeat(5000) + "kind: Application\na: [\n";
+    clone.commit("broken", &[("applications/large.yaml", &broken)]);
+    let errors = || {
+        let told = clone.push().success();
+        told.remote().into_iter().filter(|line| line.contains("large.yaml")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let remembered = || std::fs::read(server.path.join("hydrate/cache/barren")).expect("there");
+    assert!(!errors().is_empty());
+    let first = remembered();
+    assert!(String::from_utf8_lossy(&first).contains("applications/large.yaml"));
+    clone.commit("more", &[("apps/api/dev/more.yaml", &config_map("more", "1"))]);
+    let with = errors();
+    clone.commit("yet more", &[("apps/api/dev/more.yaml", &config_map("more", "2"))]);
+    server.git(&["config", "hydrate.cache", "false"]);
+    assert_eq!(with, errors());
+    assert_eq!(remembered(), first);
+}

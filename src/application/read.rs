@@ -48,6 +48,26 @@ impl File {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
+    /// A file of which nothing can be used.
+    pub(crate) fn barren(path: &RepoPath, diagnostics: Vec<Diagnostic>, holds_source_hydrator: bool) -> Self {
+        Self {
+            path: path.clone(),
+            documents: Vec::new(),
+            diagnostics,
+            sets: Vec::new(),
+            rules: BTreeSet::new(),
+            misspelt: Vec::new(),
+            holds_source_hydrator,
+            is_marked: true,
+        }
+    }
+
+    /// Whether nothing of it can be used.
+    pub(crate) fn is_barren(&self) -> bool {
+        let Self { documents, sets, rules, misspelt, is_marked, .. } = self;
+        documents.is_empty() && sets.is_empty() && rules.is_empty() && misspelt.is_empty() && *is_marked
+    }
+
     /// Its Applications without mistakes.
     pub fn applications(&self) -> impl Iterator<Item = &Application> {
         self.documents.iter().filter_map(|document| document.application.as_deref())

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::barren::Barren;
 use super::copies::Copies;
 use super::maker_limits::{BYTES_MAX as MAKER_LIMITS_BYTES_MAX, MakerLimits};
 use super::record::{Encoded, Way};
@@ -30,6 +31,10 @@ const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 /// The name of what is known of trees that are not searched, and how large it may be, in bytes.
 const UNSEARCHED: &str = "unsearched";
 const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
+
+/// The name of what is known of large files without Applications, and how large it may be, in bytes.
+const BARREN: &str = "barren";
+const BARREN_BYTES_MAX: u64 = 16 << 20;
 
 /// How large a note may be, in bytes.
 const NOTE_BYTES_MAX: u64 = 1024;
@@ -103,6 +108,18 @@ impl Cache {
     pub(crate) fn save_unsearched(&self, unsearched: &Unsearched) -> io::Result<()> {
         self.make_dir()?;
         self.place(&self.dir.join(UNSEARCHED), &unsearched.written())
+    }
+
+    /// The large files of dry trees that are known to have no Applications.
+    pub(crate) fn load_barren(&self) -> Barren {
+        let bytes = regular::read(&self.dir.join(BARREN), BARREN_BYTES_MAX).ok();
+        bytes.and_then(|bytes| Barren::read(&bytes)).unwrap_or_default()
+    }
+
+    /// Remembers them.
+    pub(crate) fn save_barren(&self, barren: &Barren) -> io::Result<()> {
+        self.make_dir()?;
+        self.place(&self.dir.join(BARREN), &barren.written())
     }
 
     /// The makers that are known to reach a limit.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::barren::BarrenCache;
 use super::error::HydrateError;
 use super::heads::DryHead;
 use super::maker_limits::MakerLimits;
@@ -414,6 +415,8 @@ pub(super) struct DryTrees<'a> {
     files: Vec<Rc<TreeFiles<'a>>>,
     /// Those that are too large.
     pub unsearched: UnsearchedTrees,
+    /// Large files of them that have no Applications.
+    pub barren: BarrenCache,
     /// The makers of them that reached a limit.
     pub limits: Rc<MakerLimits>,
     /// The one that was read last by settings that a branch was hydrated with before.
@@ -491,6 +494,7 @@ impl<'a> DryTrees<'a> {
         let discovered = match self.unsearched.why(commit.tree, rules, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),
             None => {
+                discovery.remember(self.barren.by(rules, repository));
                 let discovered = rules.discover(discovery, &*files, branch, default, &making);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
                 if let Some(why) = discovered.unsearched() {

@@ -5,6 +5,7 @@ mod make;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use super::barren::BarrenFiles;
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::parent::Makes;
 use crate::application::{self, AppName, Application, BranchName, Document, Maker, Misspelt, Patterns, RuleSet};
@@ -86,6 +87,8 @@ pub struct Discovery {
     seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
     empty: HashSet<ContentId>,
     expansions: Expansions,
+    /// What is remembered of large files without Applications.
+    barren: Option<Arc<BarrenFiles>>,
     /// The rules that all of that was read with.
     rules: RuleSet,
 }
@@ -206,6 +209,11 @@ const PATH_BYTES_MAX: usize = 64 << 20;
 pub(super) const ENTRY_BYTES: usize = 64;
 
 impl Discovery {
+    /// Has it look up large files without Applications, and note them, there.
+    pub(crate) fn remember(&mut self, barren: Arc<BarrenFiles>) {
+        self.barren = Some(barren);
+    }
+
     /// Adds the Applications that others make to those that were found in the same tree, and to all of them what lists say of
     /// their clusters.
     ///
@@ -285,7 +293,8 @@ impl Discovery {
     /// The whole tree, the files of it on all cores.
     fn read(&mut self, files: &dyn Files, applications_max: usize) -> Result<Arc<Directory>, ReadError> {
         let rules = self.rules.clone();
-        let reader = Reader::new(files, &rules, applications_max);
+        let barren = self.barren.clone();
+        let reader = Reader::new(files, &rules, applications_max).knowing(barren.as_deref());
         let mut walk = Walk { files, path_bytes: 0, candidates: Vec::new() };
         let root = self.directory(&mut walk, &RepoPath::root(), files.root(), 0)?;
         let read = in_shares(&walk.candidates, |candidate| reader.read(&candidate.path, candidate.id));

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::barren::BarrenFiles;
 use crate::application::set::may_hold_clusters;
 use crate::application::{self, RuleSet};
 use crate::path::RepoPath;
@@ -52,6 +53,8 @@ pub(super) struct Reader<'a> {
     applications_max: usize,
     parsed_bytes: AtomicU64,
     applications: AtomicUsize,
+    /// What earlier readers found out about large files.
+    barren: Option<&'a BarrenFiles>,
     /// What holds nothing, whatever its name.
     bare: Mutex<HashSet<ContentId>>,
     /// Of what the tree has too much: then nothing more of it is read.
@@ -65,11 +68,17 @@ impl<'a> Reader<'a> {
             files,
             rules,
             applications_max,
+            barren: None,
             parsed_bytes: AtomicU64::new(0),
             applications: AtomicUsize::new(0),
             bare: Mutex::default(),
             too_much: OnceLock::new(),
         }
+    }
+
+    /// The same with what is known of large files.
+    pub(super) fn knowing(self, barren: Option<&'a BarrenFiles>) -> Self {
+        Self { barren, ..self }
     }
 
     /// Whether a file of this name is read at all.
@@ -91,24 +100,46 @@ impl<'a> Reader<'a> {
         if size > SEEMING_BYTES_MAX {
             return Ok(Found::default());
         }
+        // What is known counts as if it were parsed, so that a tree has too much with it or without it.
+        if let Some((file, may_hold_clusters)) = self.barren.and_then(|barren| barren.get(path, id, size)) {
+            self.charge(size)?;
+            return Ok(Found { file, may_hold_clusters, ..Found::default() });
+        }
+        let (found, is_parsed) = self.read_anew(path, id, size)?;
+        if let Some(barren) = self.barren.filter(|_| is_parsed && found.patches.is_empty()) {
+            barren.note(path, id, size, (found.file.as_ref(), found.may_hold_clusters));
+        }
+        Ok(found)
+    }
+
+    /// Counts a file that is parsed.
+    fn charge(&self, size: u64) -> Result<(), ReadError> {
+        if size <= FILE_BYTES_MAX && self.parsed_bytes.fetch_add(size, Ordering::Relaxed) + size > PARSED_BYTES_MAX {
+            let what = format!("files with Applications and kustomizations have more than {PARSED_BYTES_MAX} bytes");
+            return Err(self.too_much(what));
+        }
+        Ok(())
+    }
+
+    /// Reads a file of which nothing is known. Answers whether it was looked at as a whole, too.
+    fn read_anew(&self, path: &RepoPath, id: ContentId, size: u64) -> Result<(Found, bool), ReadError> {
+        let is_kustomization = application::is_kustomization(path);
+        let bare = || self.bare.lock().unwrap_or_else(PoisonError::into_inner);
         let content = self.files.read(path, id)?;
         let is_marked = application::is_marked(&content, self.rules);
         let may_hold_clusters = may_hold_clusters(&content) && application::may_hold_applications(path);
         if !is_marked && !is_kustomization && !may_hold_clusters {
             bare().insert(id);
-            return Ok(Found::default());
+            return Ok((Found::default(), false));
         }
         let of_clusters = Found { may_hold_clusters, ..Found::default() };
         if size > FILE_BYTES_MAX {
-            return Ok(Found { file: application::read_too_large(path, &content), ..of_clusters });
+            return Ok((Found { file: application::read_too_large(path, &content), ..of_clusters }, true));
         }
         if !is_marked && !is_kustomization {
-            return Ok(of_clusters);
+            return Ok((of_clusters, false));
         }
-        if self.parsed_bytes.fetch_add(size, Ordering::Relaxed) + size > PARSED_BYTES_MAX {
-            let what = format!("files with Applications and kustomizations have more than {PARSED_BYTES_MAX} bytes");
-            return Err(self.too_much(what));
-        }
+        self.charge(size)?;
         let patches = if is_kustomization { application::patches(path, &content) } else { BTreeSet::new() };
         let file = application::read_by(path, &content, self.rules);
         let count = file.documents.len();
@@ -120,7 +151,7 @@ impl<'a> Reader<'a> {
             || !file.diagnostics.is_empty()
             || !file.sets.is_empty()
             || !file.rules.is_empty();
-        Ok(Found { file: found.then_some(file), patches, may_hold_clusters })
+        Ok((Found { file: found.then_some(file), patches, may_hold_clusters }, true))
     }
 
     fn too_much(&self, what: String) -> ReadError {

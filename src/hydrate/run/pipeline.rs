@@ -257,6 +257,7 @@ impl Run<'_> {
         let moves = self.moves()?;
         // Packing takes memory of its own, and nobody asks for what was read any more.
         let trees = std::mem::take(&mut self.trees);
+        trees.barren.write(self.found.setup.repository);
         trees.unsearched.write(self.found.setup.repository);
         trees.limits.write(self.found.setup.repository);
         drop(trees);

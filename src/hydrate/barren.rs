@@ -1,0 +1,42 @@
+//! Large files of dry trees without Applications: parsed once, not by every push.
+
+use std::sync::Arc;
+
+use super::rules::Rules;
+use super::unsearched::cache;
+use crate::git::Repository;
+use crate::metadata::ENGINE_REVISION;
+use crate::plan::BarrenFiles;
+
+/// What the cache knows of such files, and what was found out since.
+#[derive(Debug, Default)]
+pub(super) struct BarrenCache {
+    /// None until it is asked for. By the settings that files are read with.
+    known: Option<(String, Arc<BarrenFiles>)>,
+}
+
+impl BarrenCache {
+    /// What is known, by these rules.
+    pub(super) fn by(&mut self, rules: &Rules, repository: &Repository) -> Arc<BarrenFiles> {
+        let settings = rules.id.map(|id| id.to_string()).unwrap_or_default();
+        let context = format!("{settings} {ENGINE_REVISION} {}", env!("CARGO_PKG_VERSION"));
+        if let Some((of, known)) = &self.known
+            && *of == context
+        {
+            return known.clone();
+        }
+        self.write(repository);
+        let known = cache(repository).map(|cache| cache.load_barren()).unwrap_or_default();
+        let known = Arc::new(BarrenFiles::new(known, context.clone()));
+        self.known = Some((context, known.clone()));
+        known
+    }
+
+    /// Leaves for the next run what this one found out.
+    pub(super) fn write(&self, repository: &Repository) {
+        if let (Some((_, known)), Some(cache)) = (&self.known, cache(repository)) {
+            // What is not written is found out again.
+            known.when_new(|known| drop(cache.save_barren(known)));
+        }
+    }
+}
