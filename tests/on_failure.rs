@@ -172,6 +172,43 @@ fn a_branch_of_which_everything_fails_is_not_made() {
 }
 
 #[test]
+fn a_new_application_whose_document_is_wrong_holds_up_no_other() {
+    both(|server| {
+        let clone = leaving(server);
+        let (file, text) = application("new", "dev");
+        let source = "      path: apps/new/dev\n";
+        assert!(text.contains(source), "{text}");
+        clone.commit("its sources", &[("apps/new/dev/config.yaml", &config_map("new", "x"))]);
+        let rows = [
+            (text.replace("targetRevision: main", "targetRevision: [main]"), "must be a text, not a list"),
+            (text.replace(source, &format!("{source}      plugin: {{env: []}}\n")), "`plugin.name` is missing"),
+        ];
+        for (round, (document, said)) in rows.iter().enumerate() {
+            let api = format!("round {round}");
+            let dry = clone.commit("a new one", &[(&file, document), (API, &config_map("api", &api))]);
+            let told = clone.push().success().remote().join("\n");
+            assert!(told.contains(said), "{told}");
+            assert_eq!((value(server, "api"), note(server, DEV)), (api, note_of(&dry)), "{told}");
+            assert_eq!(entries(server, "new"), "");
+            verified(server);
+        }
+        // One that was on the branch, and is wrong in another file, may be it: nothing is taken away.
+        clone.git(&["rm", "-q", WEB_FILE]);
+        let moved = application("web", "dev").1.replace("targetRevision: main", "targetRevision: [main]");
+        let kept = entries(server, "web");
+        clone.commit("move it", &[(&file, &moved)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("must be a text, not a list"), "{told}");
+        assert_eq!(entries(server, "web"), kept, "{told}");
+        clone.commit("mend it", &[(&file, &text), (WEB_FILE, &application("web", "dev").1)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains("error"), "{told}");
+        assert_eq!(value(server, "new"), "x");
+        verified(server);
+    });
+}
+
+#[test]
 fn an_application_whose_document_is_wrong_keeps_its_files() {
     both(|server| {
         let clone = leaving(server);

@@ -207,6 +207,10 @@ impl One<'_, '_> {
 
     pub(super) fn plugin(&mut self, plugin: &Plugin, environment: &Environment) -> Result<Vec<Manifest>, Failure> {
         let place = self.source.span(&["plugin"]);
+        if plugin.name.as_deref().unwrap_or_default().is_empty() {
+            let mistake = Diagnostic::error("`plugin.name` is missing: plugins are not discovered").at(place);
+            return Err(Failure::mistake(mistake.hint("name the plugin")));
+        }
         let text = self.exec().plugin(&self.site(&place)?, &self.source.path, plugin, environment)?;
         self.objects(&text, plugin.name.as_deref().unwrap_or("the plugin"))
     }

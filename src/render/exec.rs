@@ -181,9 +181,6 @@ impl Exec {
         };
         let mistake = |text: String| Failure::mistake(Diagnostic::error(text).at(place.clone()).hint(hint.clone()));
         let name = plugin.name.as_deref().unwrap_or_default();
-        if name.is_empty() {
-            return Err(mistake("`plugin.name` is missing: plugins are not discovered".to_owned()));
-        }
         let words =
             self.tools.plugins.get(name).ok_or_else(|| mistake(format!("no plugin `{name}` is set up here")))?;
         let command = self.find(words)?;

@@ -41,7 +41,8 @@ impl Mistaken {
 
 impl DryTree {
     /// Which Applications of a branch its mistakes are about; none when one is about the branch as a whole, or of an
-    /// Application that cannot be told.
+    /// Application that cannot be told. One that never fed the branch has nothing there: while all that did are accounted
+    /// for, what is wrong with it holds up no other.
     pub(crate) fn mistaken(&self, branch: &BranchName, former: &Former) -> Option<Mistaken> {
         let mut mistaken = Mistaken::default();
         if self.discovered.unlisted.is_some() || self.discovered.unsearched().is_some() {
@@ -54,12 +55,13 @@ impl DryTree {
             let file = file.clone();
             former.applications.iter().filter(missing).filter(move |application| application.file == file)
         };
+        let mut unplaced = Vec::new();
         for (of, mistake) in self.discovered.mistakes.iter().filter(|(_, mistake)| mistake.is_error()) {
             let is_ours = of.as_ref() == Some(branch);
             let file = mistake.span.as_ref().map(|span| &span.path);
             let is_told = (is_ours || of.is_none()) && file.is_some_and(|file| mistaken.leave(of_file(file), mistake));
             if is_ours && !is_told {
-                return None;
+                unplaced.push(mistake.clone());
             }
         }
         for broken in &self.discovered.broken {
@@ -74,6 +76,12 @@ impl DryTree {
                 return None;
             }
         }
+        let is_left = |former: &Arc<Application>| mistaken.unread.iter().any(|left| identity(left) == identity(former));
+        let is_lost = former.applications.iter().any(|former| missing(&former) && !is_left(former));
+        if !unplaced.is_empty() && (is_lost || self.applications(branch).next().is_none()) {
+            return None;
+        }
+        mistaken.diagnostics.extend(unplaced);
         Some(mistaken)
     }
 

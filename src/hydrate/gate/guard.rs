@@ -259,7 +259,9 @@ impl<'a> Guard<'a> {
                         .to_owned()
                 }
             };
-            let hint = format!("change them on the server with `git hydrate config`, or have its admin {named}");
+            let hint = format!(
+                "change them on the server with `git hydrate config`, or have its admin {named}, and run `git hydrate install --server` again"
+            );
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }
         if is_at("refs/replace") {
