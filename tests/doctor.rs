@@ -472,13 +472,17 @@ fn a_clone_has_its_own_checks() {
     clone.hydrate(&["install", "--client"]).success();
     let told = clone.hydrate(&["doctor"]).success().stdout;
     assert!(told.lines().all(|line| line.starts_with("good ")), "{told}");
-    clone.git(&["config", "hydrate.prePsuh", "warn"]);
+    clone.git(&["config", "hydrate.prepush", "blok"]);
+    clone.git(&["config", "hydrate.prePsh", "block"]);
     let told = clone.hydrate(&["doctor"]).exits(1).stdout;
-    assert!(
-        told.contains("hydrate.prepsuh is not a key of git-hydrate, so it does nothing: did you mean hydrate.prePush?"),
-        "{told}"
-    );
-    clone.git(&["config", "--unset", "hydrate.prePsuh"]);
+    for finding in [
+        "bad      hydrate.prePush is `blok`: it must be block, warn or off\n",
+        "bad      hydrate.prepsh is not a key of git-hydrate, so it does nothing: did you mean hydrate.prePush?\n",
+    ] {
+        assert!(told.contains(finding), "{told}");
+    }
+    clone.git(&["config", "--remove-section", "hydrate"]);
+    clone.hydrate(&["install", "--client"]).success();
     clone.git(&["remote", "add", "hydrate", ".."]);
     let told = clone.hydrate(&["doctor"]).exits(1).stdout;
     assert!(told.contains("bad      a remote is named `hydrate`"), "{told}");

@@ -562,3 +562,35 @@ fn a_refused_push_to_a_hydrated_branch_names_no_empty_path() {
     let told = clone.run("git", &["push", "-f", "origin", "HEAD:environments/dev"]).exits(1).stderr;
     assert!(told.contains("hint: change apps/web/dev on `main` instead"), "{told}");
 }
+
+#[test]
+fn a_file_that_grows_too_large_takes_nothing_off_its_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    rule(&server, BY_LABEL).success();
+    let clone = two(&server);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let large = format!("{}{}", directory("web", "dev"), "# a comment\n".repeat(400_000));
+    clone.commit(
+        "grow",
+        &[("applications/dev.yaml", &large), (&config("web", "prod", "two").0, &config("web", "prod", "two").1)],
+    );
+    let told = clone.push().success().stderr;
+    assert!(told.contains("error: a file of 4 MiB is too large for Applications"), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), before, "{told}");
+    assert!(manifest(&server, "environments/prod", "web-prod").contains("two"), "{told}");
+}
+
+#[test]
+fn adopt_names_what_keeps_a_whole_branch_as_it_is() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = two(&server);
+    let source = format!("source: {{repoURL: {URL}, path: apps/web/dev, plugin: {{name: nowhere}}}}");
+    clone.commit("a plugin", &[("applications/plugged.yaml", &plain("plugged", "dev", &source))]);
+    let told = clone.hydrate(&["adopt", "--repo-url", URL, "--branch-pattern", "environments/{{ labels.env }}"]);
+    let line = "plugged keeps its branch as a whole from moving until mended, whatever `onFailure` is; a rule with \
+                `hydrate: false` before the others leaves out what it names";
+    assert!(told.stdout.contains(line), "{told:?}");
+}

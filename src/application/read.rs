@@ -85,11 +85,11 @@ impl File {
 }
 
 /// A file that is too large to be read as a list of Applications, if it seems to be one: nobody knows which it holds then.
-pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
+pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> Option<File> {
     let text = located::text(bytes);
     // A line of its own: what describes Applications, such as their CustomResourceDefinition, has such words too.
     let kinds = ["kind: Application", "\"kind\": \"Application\"", "\"kind\":\"Application\""];
-    let seems = text.contains(MARK)
+    let seems = is_marked(bytes, rules)
         && (text.lines().any(|line| line.trim_end() == kinds[0]) || kinds[1..].iter().any(|kind| text.contains(kind)));
     seems.then(|| File {
         path: path.clone(),
@@ -102,7 +102,7 @@ pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8]) -> Option<File> {
         sets: Vec::new(),
         rules: BTreeSet::new(),
         misspelt: Vec::new(),
-        holds_source_hydrator: true,
+        holds_source_hydrator: text.contains(MARK),
         is_marked: true,
     })
 }

@@ -20,6 +20,9 @@ const SEEMING_BYTES_MAX: u64 = 64 << 20;
 /// another, so one object can be a million files.
 const PARSED_BYTES_MAX: u64 = 128 << 20;
 
+/// How large all files may be together that are searched for signs of them. A file counts wherever it stands.
+const SEARCHED_BYTES_MAX: u64 = 2 << 30;
+
 /// What one file says.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -51,6 +54,7 @@ pub(super) struct Reader<'a> {
     files: &'a dyn Files,
     rules: &'a RuleSet,
     applications_max: usize,
+    searched_bytes: AtomicU64,
     parsed_bytes: AtomicU64,
     applications: AtomicUsize,
     /// What earlier readers found out about large files.
@@ -69,6 +73,7 @@ impl<'a> Reader<'a> {
             rules,
             applications_max,
             barren: None,
+            searched_bytes: AtomicU64::new(0),
             parsed_bytes: AtomicU64::new(0),
             applications: AtomicUsize::new(0),
             bare: Mutex::default(),
@@ -99,6 +104,10 @@ impl<'a> Reader<'a> {
         let size = self.files.size(path, id)?;
         if size > SEEMING_BYTES_MAX {
             return Ok(Found::default());
+        }
+        if self.searched_bytes.fetch_add(size, Ordering::Relaxed) + size > SEARCHED_BYTES_MAX {
+            let what = format!("files that may hold Applications have more than {SEARCHED_BYTES_MAX} bytes");
+            return Err(self.too_much(what));
         }
         // What is known counts as if it were parsed, so that a tree has too much with it or without it.
         if let Some((file, may_hold_clusters)) = self.barren.and_then(|barren| barren.get(path, id, size)) {
@@ -134,7 +143,7 @@ impl<'a> Reader<'a> {
         }
         let of_clusters = Found { may_hold_clusters, ..Found::default() };
         if size > FILE_BYTES_MAX {
-            return Ok((Found { file: application::read_too_large(path, &content), ..of_clusters }, true));
+            return Ok((Found { file: application::read_too_large(path, &content, self.rules), ..of_clusters }, true));
         }
         if !is_marked && !is_kustomization {
             return Ok((of_clusters, false));

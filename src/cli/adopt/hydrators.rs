@@ -155,7 +155,7 @@ fn summary(found: &Hydrators, is_dry_run: bool) -> String {
     if !is_dry_run && applications > 0 {
         let next = [
             ("git diff", "what was edited"),
-            ("git hydrate adopt", "what is still not hydrated"),
+            ("git hydrate adopt", "what hydrates, and what is left"),
             ("git hydrate diff --worktree", "what each branch would get"),
         ];
         text += "\nnext\n";

@@ -36,6 +36,7 @@ pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) ->
     others(&mut text, adoption);
     clusters(&mut text, adoption);
     numbers(&mut text, adoption);
+    holding(&mut text, adoption);
     next(&mut text, adoption, ask, written);
     text
 }
@@ -260,6 +261,22 @@ fn numbers(text: &mut String, adoption: &Adoption) {
     let word = if adoption.needs_rules { "would hydrate" } else { "hydrate" };
     let plural = if all == 1 { "Application" } else { "Applications" };
     let _ = writeln!(text, "{} of {all} {plural} {word}{made}", adoption.hydrate);
+}
+
+/// The Applications that keep whole branches as they are.
+fn holding(text: &mut String, adoption: &Adoption) {
+    let names: Vec<&str> =
+        adoption.applications.iter().filter(|one| one.holds_branch).map(|one| one.name.as_str()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let verb = if names.len() == 1 { "keeps its branch" } else { "keep their branches" };
+    let _ = writeln!(
+        text,
+        "{} {verb} as a whole from moving until mended, whatever `onFailure` is; a rule with `hydrate: false` before the \
+         others leaves out what it names",
+        listed(&names)
+    );
 }
 
 /// Whether a branch would stay as it is because of Applications that fail, while others of it hydrate.

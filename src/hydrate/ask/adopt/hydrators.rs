@@ -319,12 +319,12 @@ impl<'c, 'a> Work<'_, 'c, 'a> {
             return Ok(Some("with `sourceHydrator`, it would not be found as it is now".to_owned()));
         }
         if traces(&judged, &is_edited) != traces(self.judged, &is_edited) {
-            let reason = "with `sourceHydrator`, it or what is made of its file would go elsewhere than by the rules";
+            let reason = "with `sourceHydrator`, it or what is made of its file would be written elsewhere";
             return Ok(Some(reason.to_owned()));
         }
         let before: Vec<&Application> = candidates.iter().map(|one| one.application).collect();
         let is_same = self.rendered(&before, self.tree)? == self.rendered(&in_order(&before, &edited), &tree)?;
-        Ok((!is_same).then(|| "with `sourceHydrator`, it would render something else than by its rule".to_owned()))
+        Ok((!is_same).then(|| "with `sourceHydrator`, it would render something else".to_owned()))
     }
 
     /// What each renders; none for one that does not.

@@ -70,6 +70,9 @@ pub(crate) struct AdoptedApplication {
     pub path: Option<String>,
     /// Whether it hydrates.
     pub hydrates: bool,
+    /// Whether it keeps its branch from moving while it does not, whatever the setting `onFailure` is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub holds_branch: bool,
     /// Why it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
@@ -216,7 +219,12 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
                     }
                 },
             };
-            adopted.with(reason)
+            let mut adopted = adopted.with(reason);
+            // Whether a plugin fails does not follow from the dry commit; and an object that two render has no owner.
+            let plugin = application.dry.options.plugin.as_ref().and_then(|plugin| plugin.name.as_deref());
+            let is_of_plugin = adopted.cause == Some(Cause::Render) && plugin.is_some_and(|name| !name.is_empty());
+            adopted.holds_branch = is_of_plugin || adopted.cause == Some(Cause::ObjectConflict);
+            adopted
         })
         .chain(discovered.unusable.iter().map(unusable))
         .collect();
@@ -235,6 +243,7 @@ fn adopted(application: &Application, is_nowhere: bool) -> AdoptedApplication {
         branch: known(application.environment_branch().to_string()),
         path: known(application.sync_path.to_string()),
         hydrates: true,
+        holds_branch: false,
         cause: None,
         mistakes: Vec::new(),
         inputs: Vec::new(),
@@ -259,6 +268,7 @@ fn unusable(document: &Unusable) -> AdoptedApplication {
         branch: None,
         path: None,
         hydrates: false,
+        holds_branch: false,
         cause: Some(Cause::Document),
         mistakes: document.mistakes.clone(),
         inputs: Vec::new(),
