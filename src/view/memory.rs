@@ -42,12 +42,19 @@ impl MemoryFiles {
         self.files.remove(path).is_some()
     }
 
+    /// What is below a directory, which stands together.
+    fn below(&self, dir: &RepoPath) -> impl Iterator<Item = (&RepoPath, &(Kind, Arc<[u8]>))> {
+        // No name begins with less.
+        let first = dir.child("\u{1}").unwrap_or_default();
+        self.files.range(first..).take_while(move |(file, _)| file.starts_with(dir))
+    }
+
     fn content_id(&self, path: &RepoPath) -> ContentId {
         let mut hash = Sha256::new();
         match self.files.get(path) {
             Some((_, content)) => hash.update(content),
             None => {
-                for (below, (kind, content)) in self.files.iter().filter(|(file, _)| file.starts_with(path)) {
+                for (below, (kind, content)) in self.below(path) {
                     hash.update(below.as_str());
                     hash.update([0, *kind as u8]);
                     hash.update(Sha256::digest(content));
