@@ -2,8 +2,8 @@
 //!
 //! git compares each ref that it is given by name with each ref that is there, one after the other: 4,000 of them take 17 s of
 //! processor, of 10,000 two minutes. A pattern is looked up. So a repository of their own, which borrows the objects, has the
-//! refs as they are to be, and is pushed by a pattern: 0.4 s. No ref is forced, so what somebody moved there meanwhile is refused
-//! as it is with an expected value.
+//! refs as they are to be, and is pushed by a pattern: 0.4 s, beside what the receiver takes to write them. No ref is forced, so
+//! what somebody moved there meanwhile is refused as it is with an expected value.
 
 use std::fmt::Write as _;
 use std::fs;
