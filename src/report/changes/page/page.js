@@ -56,11 +56,15 @@
     element?.focus({ preventScroll: true });
     element?.scrollIntoView({ block: "start", behavior: "instant" });
   };
+  // From the Application that was gone to, where it can still be seen: places shift while the page is laid out. Else from
+  // the top of what is seen.
   const step = (by) => {
     const shown = applications.filter((application) => application.checkVisibility());
+    const places = shown.map((application) => application.getBoundingClientRect());
     const top = document.querySelector("header").getBoundingClientRect().bottom + 20;
-    const tops = shown.map((application) => application.getBoundingClientRect().top);
-    const next = by > 0 ? tops.findIndex((at) => at > top) : tops.findLastIndex((at) => at < top - 30);
+    const at = shown.indexOf(document.activeElement.closest(".application"));
+    const seen = at >= 0 && places[at].bottom > 0 && places[at].top < innerHeight;
+    const next = seen ? at + by : by > 0 ? places.findIndex((place) => place.top > top) : places.findLastIndex((place) => place.top < top - 30);
     go(shown[next]?.querySelector("summary"));
   };
   // What is far away has no place on the page yet, so the order of the document counts.
