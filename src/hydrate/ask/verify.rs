@@ -10,7 +10,7 @@ mod ancestry;
 mod fault;
 mod promoted;
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
@@ -23,7 +23,7 @@ use crate::hydrate::run::{Branch, Moved, Run, Stopped, initial};
 use crate::hydrate::setup::{RefNames, Setup};
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing;
-use crate::hydrate::survey::named;
+use crate::hydrate::survey::{Named, named};
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_note};
 use crate::settings::{History, RendererName};
 
@@ -44,7 +44,7 @@ pub(crate) fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Lin
 /// themselves calls for no audit.
 pub(crate) fn audited(setup: &Setup<'_>) -> Result<Vec<Line>, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
-    let named = named(&found)?;
+    let named = environments(&found)?;
     let names: BTreeSet<&BranchName> = named.keys().chain(found.records.iter().map(|(branch, _)| branch)).collect();
     let line = |branch: &BranchName| Some(Line { name: branch.to_string(), tip: found.tip(branch)?, after: None });
     Ok(names.into_iter().filter_map(line).collect())
@@ -62,7 +62,7 @@ pub(crate) fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> 
         verified.find(at, dry, [fault]);
         strayed.push(verified);
     };
-    let (is_recorded, named) = (found.has_records(), named(&found)?);
+    let (is_recorded, named) = (found.has_records(), environments(&found)?);
     for (branch, record) in found.records.iter().filter(|_| is_recorded) {
         let tip = found.tip(branch);
         // One that was deleted and that no Application names is not missed.
@@ -88,6 +88,14 @@ pub(crate) fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> 
         }
     }
     Ok(strayed)
+}
+
+/// The branches that Applications name, without those that nothing is hydrated to: dry branches.
+fn environments(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>, HydrateError> {
+    let dry = found.every_dry_branch();
+    let mut named = named(found)?;
+    named.retain(|branch, _| !dry.contains(branch));
+    Ok(named)
 }
 
 /// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
