@@ -116,7 +116,7 @@ fn a_misspelt_source_hydrator_is_told_and_removes_nothing() {
     let told = clone.push().success();
     let remote = told.remote();
     let expected = [
-        "error: unknown field `sourceHydrater` in `spec`, so this Application is not hydrated",
+        "error: unknown field `sourceHydrater` in `spec`, so `web-dev` is not hydrated",
         "--> applications/dev/web.yaml:8:3",
         "|",
         "8 |   sourceHydrater:",
@@ -151,7 +151,7 @@ fn a_new_application_with_a_misspelt_source_hydrator_is_told() {
     let file = "applications/dev/shop.yaml";
     clone.commit("one more", &[(file, &misspelt("shop")), ("apps/shop/dev/a.yaml", &config_map("shop", "x"))]);
     let told = clone.push().success();
-    let line = "warning: unknown field `sourceHydrater` in `spec`, so this Application is not hydrated";
+    let line = "warning: unknown field `sourceHydrater` in `spec`, so `shop-dev` is not hydrated";
     assert_eq!((warned(&stderr(&told))[0].as_str(), warned(&told.remote())[0].as_str()), (line, line), "{told:?}");
     assert!(clone.hydrate(&["check"]).success().stdout.contains("unknown field `sourceHydrater`"));
     clone.commit("another", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);

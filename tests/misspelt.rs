@@ -170,7 +170,7 @@ fn a_misspelt_kind_or_spec_removes_nothing() {
     let web = application("web", "dev").1;
     let rows = [
         ("kind: Application", "kind: Aplication", "error: an object of kind `Aplication` is not hydrated"),
-        ("\nspec:", "\nspecs:", "error: unknown field `specs`, so this Application is not hydrated"),
+        ("\nspec:", "\nspecs:", "error: unknown field `specs`, so `web-dev` is not hydrated"),
     ];
     for (from, to, expected) in rows {
         let read = told(&clone, WEB, &web.replace(from, to));

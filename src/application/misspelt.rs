@@ -31,11 +31,7 @@ pub struct Misspelt {
 
 impl Misspelt {
     pub(super) fn new(object: &Field, diagnostic: Diagnostic) -> Self {
-        let name = |key| {
-            let text = object.get("metadata").and_then(|metadata| metadata.get(key)).and_then(Field::as_str);
-            text.and_then(|text| AppName::new(text).ok())
-        };
-        let application = name("name").map(|of| (name("namespace"), of));
+        let application = name(object, "name").map(|of| (name(object, "namespace"), of));
         Self { application, file: object.place.span().path, diagnostic }
     }
 
@@ -43,6 +39,11 @@ impl Misspelt {
     pub(super) fn of_set(set: &Field, diagnostic: Diagnostic) -> Self {
         Self { application: None, ..Self::new(set, diagnostic) }
     }
+}
+
+/// `metadata.name` or `metadata.namespace`, when it can be read.
+fn name(object: &Field, key: &str) -> Option<AppName> {
+    AppName::new(object.get("metadata")?.get(key)?.as_str()?).ok()
 }
 
 /// An object that is not an Application or set because of its `apiVersion` or `kind`, and was meant to be one that is hydrated.
@@ -94,7 +95,7 @@ fn is_near_version(version: &str) -> bool {
 /// An Application that is not hydrated, and would be by `spec.sourceHydrator` or, where there are rules, maybe by one of them,
 /// were it not for a near miss of `spec` or of that; one without a value is none.
 pub(super) fn misspelt(object: &Field, has_rules: bool) -> Option<Misspelt> {
-    let what = "this Application is";
+    let what = name(object, "name").map_or_else(|| "this Application is".to_owned(), |name| format!("`{name}` is"));
     let has_mark = |entry: &&Entry| entry.field.get(MARK).is_some();
     let mistake = match object.get("spec") {
         Some(spec) => near_entry(spec, MARK).map(|entry| not_hydrated(entry, MARK, " in `spec`", what)),
@@ -108,7 +109,7 @@ pub(super) fn misspelt(object: &Field, has_rules: bool) -> Option<Misspelt> {
 
 /// A set that does not mention `sourceHydrator`, and has a near miss of it where it makes Applications.
 pub(super) fn misspelt_set(object: &Field) -> Option<Misspelt> {
-    let what = "what this ApplicationSet makes is";
+    let what = "what this ApplicationSet makes is".to_owned();
     let spec = object.get("spec")?;
     let mut templates = templates(spec);
     let entry = templates.find_map(|template| near_entry(template.get("spec")?, MARK));
@@ -151,7 +152,7 @@ fn is_like(word: &str) -> bool {
     WORD_BYTES.contains(&word.len()) && word.chars().filter(is_other).nth(EDITS_MAX).is_none()
 }
 
-fn not_hydrated(entry: &Entry, near: &'static str, place: &'static str, what: &'static str) -> Diagnostic {
+fn not_hydrated(entry: &Entry, near: &'static str, place: &'static str, what: String) -> Diagnostic {
     Mistake::NotHydrated { key: entry.key.clone(), near, place, what }.at(entry.key_place.span())
 }
 

@@ -35,7 +35,7 @@ pub(super) enum Mistake {
     #[error("unknown field `{key}`{}", inside(parent))]
     Unknown { key: String, parent: String, near: Option<&'static str> },
     #[error("unknown field `{key}`{place}, so {what} not hydrated")]
-    NotHydrated { key: String, near: &'static str, place: &'static str, what: &'static str },
+    NotHydrated { key: String, near: &'static str, place: &'static str, what: String },
     #[error("`{field}` is beside `sourceHydrator`, where Argo CD does not look at it")]
     Misplaced { field: &'static str },
     #[error("`{field}` is set beside `spec.sourceHydrator`")]

@@ -462,7 +462,7 @@ fn applications_that_are_not_hydrated_by_a_slip() {
         let of = |misspelt: &Misspelt| misspelt.application.as_ref().map(|(_, name)| name.to_string());
         (file.misspelt.iter().map(of).collect::<Vec<_>>(), file.documents.len(), messages(&file))
     };
-    let told = |key: &str| format!("5:3 unknown field `{key}` in `spec`, so this Application is not hydrated");
+    let told = |key: &str| format!("5:3 unknown field `{key}` in `spec`, so `web` is not hydrated");
     for key in [
         "sourceHydrater",
         "sourcehydrator",
