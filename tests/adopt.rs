@@ -552,9 +552,17 @@ fn applications_of_another_branch_are_counted_from_its_tree() {
     clone.git(&["checkout", "-qb", "develop"]);
     clone.git(&["rm", "-q", "two.yaml"]);
     clone.commit("only one", &[]);
-    clone.git(&["push", "-q", "origin", "develop"]);
+    clone.git(&["push", "-q", "origin", "main", "develop"]);
     clone.git(&["checkout", "-q", "main"]);
     let told = adopt(&clone, &args).exits(1).stdout;
     assert!(told.contains("  1 of 2 hydrate from the tree of `develop`\n"), "{told}");
     assert!(told.contains("  dryBranches:  # the branches that Applications name\n  - main\n  - develop\n"), "{told}");
+    let judged =
+        "judged as the tip of `develop`, which most Applications name; as that of the branch here: --branch main\n";
+    assert!(!told.contains("judged as"), "{told}");
+    assert!(told.contains(" --branch main --write"), "{told}");
+    let told = adopt(&clone, &args[..4]).stdout;
+    assert!(told.contains(judged), "{told}");
+    assert!(told.contains("  dryBranches:  # the branches that Applications name\n  - develop\n  - main\n"), "{told}");
+    assert!(told.contains("  1 of 1 hydrate from the tree of `main`\n"), "HEAD is `main`: {told}");
 }

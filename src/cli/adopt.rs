@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::check::Site;
-use super::clone::{self, Clone, is_server};
+use super::clone::{self, Clone, is_server, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, config, output};
 use crate::application::{BranchName, Rule};
@@ -45,6 +45,7 @@ const NAME_PATTERN: &str = "{{ name }}";
 ///
 /// Exit code: 0 when everything hydrates (or is the same), 1 when something does not (or is not), 2 after an error.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("branch", most_named))]
 #[command(after_help = "\
 in a clone
   git hydrate adopt                                                        what would hydrate, and patterns that fit
@@ -124,7 +125,8 @@ fn options(arguments: &Arguments) -> String {
     let path_pattern = path_pattern.map(|pattern| format!(" --path-pattern {}", shell_word(pattern)));
     let repo_urls = arguments.repo_url.iter().map(|url| format!(" --repo-url {}", shell_word(url)));
     let roots = arguments.root.iter().map(|root| format!(" --root {}", shell_path(root)));
-    path_pattern.into_iter().chain(repo_urls).chain(roots).collect()
+    let branch = arguments.clone.branch.as_ref().map(|branch| format!(" --branch {}", shell_word(branch)));
+    path_pattern.into_iter().chain(repo_urls).chain(roots).chain(branch).collect()
 }
 
 fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
@@ -142,6 +144,7 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
         rule: arguments.branch_pattern.clone(),
         options: options(arguments),
         remote: clone.remote().map(str::to_owned),
+        branch: clone.dry_branch().ok(),
     };
     let site = Site::of_worktree(clone, "git hydrate adopt")?;
     let progress = Progress::new();

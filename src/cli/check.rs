@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::clone::{self, Clone};
+use super::clone::{self, Clone, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
@@ -26,6 +26,7 @@ use crate::wall;
 /// most of its Applications name, unless --branch names another. Exit code: 0 when nothing stops an environment
 /// branch, 1 when something does, 2 after wrong use.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("branch", most_named))]
 #[command(after_help = "\
 git hydrate check                 HEAD
 git hydrate check --worktree      the working tree as it is

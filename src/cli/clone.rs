@@ -34,6 +34,11 @@ impl Arguments {
     }
 }
 
+/// The option `--branch` of what looks at a tree, whatever branch that is of.
+pub(super) fn most_named(branch: clap::Arg) -> clap::Arg {
+    branch.help("Treat the tree as the tip of this dry branch; by default the one that most of its Applications name")
+}
+
 /// A clone of a dry repository, up to date with its remote.
 pub(super) struct Clone {
     pub repository: Repository,

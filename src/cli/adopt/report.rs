@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::application::BranchName;
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{AdoptedApplication, Adoption, Cause};
 use crate::settings::{OnFailure, Settings};
@@ -16,6 +17,8 @@ pub(in super::super) struct Ask {
     pub options: String,
     /// The name of the remote.
     pub remote: Option<String>,
+    /// The dry branch that the checked out branch tracks; none where no branch is checked out.
+    pub branch: Option<BranchName>,
 }
 
 /// How many Applications of one reason, and how many reasons of one cause, are named; `--json` has all.
@@ -36,6 +39,7 @@ pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) ->
     others(&mut text, adoption);
     clusters(&mut text, adoption);
     numbers(&mut text, adoption);
+    judged_as(&mut text, adoption, ask);
     holding(&mut text, adoption);
     next(&mut text, adoption, ask, written);
     text
@@ -261,6 +265,17 @@ fn numbers(text: &mut String, adoption: &Adoption) {
     let word = if adoption.needs_rules { "would hydrate" } else { "hydrate" };
     let plural = if all == 1 { "Application" } else { "Applications" };
     let _ = writeln!(text, "{} of {all} {plural} {word}{made}", adoption.hydrate);
+}
+
+/// The branch that the tree was judged as the tip of, where that is not the one that is checked out.
+fn judged_as(text: &mut String, adoption: &Adoption, ask: &Ask) {
+    let Some(branch) = ask.branch.as_ref().filter(|branch| branch.as_str() != adoption.dry_branch) else { return };
+    let (dry, branch) = (printable(&adoption.dry_branch), printable(branch.as_str()));
+    let _ = writeln!(
+        text,
+        "judged as the tip of `{dry}`, which most Applications name; as that of the branch here: --branch {}",
+        shell_word(&branch)
+    );
 }
 
 /// The Applications that keep whole branches as they are.

@@ -218,11 +218,10 @@ fn hydrated(judged: &Judged) -> Vec<(usize, &Application)> {
 fn dry_branches(draft: &mut Draft, judged: &Judged) -> Result<(), HydrateError> {
     let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
     let others = standings.filter(|(standing, _)| **standing == Standing::OtherBranch);
-    let named: BTreeSet<BranchName> =
-        others.filter_map(|(_, application)| BranchName::new(application.revision_name()).ok()).collect();
+    let mut named: BTreeSet<BranchName> = others.filter_map(|(_, application)| judged.branch_of(application)).collect();
+    named.remove(&judged.dry_branch);
     let mut names = vec![judged.dry_branch.to_string()];
-    let is_other = |name: &&BranchName| name.as_str() != "HEAD" && **name != judged.dry_branch;
-    names.extend(named.iter().filter(is_other).map(ToString::to_string));
+    names.extend(named.iter().map(ToString::to_string));
     let why = match names.len() {
         1 => "the branch that Applications name",
         _ => "the branches that Applications name",

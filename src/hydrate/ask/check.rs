@@ -213,7 +213,19 @@ pub(super) struct Judged {
     pub rules: Rules,
     pub discovered: Discovered,
     pub dry_branch: BranchName,
+    /// What `HEAD` names.
+    pub head_branch: BranchName,
     pub verdict: Verdict,
+}
+
+impl Judged {
+    /// The branch that an Application is hydrated from; none when it names what is no branch.
+    pub(super) fn branch_of(&self, application: &Application) -> Option<BranchName> {
+        match application.revision_name() {
+            "" | "HEAD" => Some(self.head_branch.clone()),
+            name => BranchName::new(name).ok(),
+        }
+    }
 }
 
 /// Finds the Applications of a tree and judges them together.
@@ -257,14 +269,15 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
         is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
     };
     let verdict = application::validate(&discovered.applications, &context);
-    Ok(Judged { discovered, dry_branch, verdict, rules })
+    let head_branch = head.unwrap_or_else(|| dry_branch.clone());
+    Ok(Judged { discovered, dry_branch, head_branch, verdict, rules })
 }
 
 /// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
 pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
     let judged = judged(tree, renderers)?;
     let mut found = Findings::of(&judged);
-    let Judged { rules, discovered, dry_branch, verdict } = judged;
+    let Judged { rules, discovered, dry_branch, verdict, .. } = judged;
     for rule in (1..=rules.plain.len()).filter(|rule| !discovered.rules.contains(rule)) {
         let text = format!("rule {rule} of the settings matches no Application that is left by the rules before it");
         let hint = "correct its `match`, or take the rule away: git hydrate config edit";

@@ -50,7 +50,7 @@ pub(super) fn of(
     let mut named: BTreeMap<BranchName, BTreeSet<Id>> = BTreeMap::new();
     let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
     for (_, application) in standings.filter(|(standing, _)| **standing == Standing::OtherBranch) {
-        if let Ok(branch) = BranchName::new(application.revision_name()) {
+        if let Some(branch) = judged.branch_of(application) {
             named.entry(branch).or_default().insert(id(application));
         }
     }
