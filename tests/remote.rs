@@ -217,3 +217,20 @@ fn fetches_at_once_wait_for_each_other() {
     assert!(answers[0].contains("refs/heads/environments/prod"));
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
 }
+
+#[test]
+fn what_needs_dry_branches_is_refused_in_a_clone_of_hydrated_ones() {
+    let lab = Lab::new();
+    let server = lab.server();
+    dry(&server, &["web"], &["dev"]).push().success();
+    clone(&lab, &address(&server), &[]).success();
+    let clone = Repo::at(&lab, "hydrated");
+    for command in ["status", "verify", "plan", "diff"] {
+        let told = clone.hydrate(&[command]).exits(2).stderr;
+        let from = format!("file://{}", server.path.display());
+        let expected = format!(
+            "error: `origin` has hydrated branches only, made here from {from}\nhint: run it in a clone of {from}\n"
+        );
+        assert_eq!(told, expected, "{command}");
+    }
+}

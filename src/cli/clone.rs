@@ -4,6 +4,7 @@ use anyhow::{anyhow, bail};
 
 use super::{WrongUse, output, unpushed};
 use crate::application::{BranchName, without_credentials};
+use crate::diag::printable;
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, dry_remote};
 use crate::metadata::NOTES_REF;
@@ -90,6 +91,9 @@ impl Clone {
                 None => remote_of(&repository, "--remote NAME, or for good: ")?,
             },
         };
+        if let Some(remote) = &remote {
+            refuse_hydrated(&repository, remote)?;
+        }
         let merge = tracked("merge").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
         let refs = match &remote {
             Some(remote) => RefNames::client(remote, &prefix),
@@ -207,6 +211,16 @@ impl Clone {
         unpushed::keep(&self.repository, remote)?.into_iter().for_each(|text| output::warn(&text));
         Ok(())
     }
+}
+
+/// Refuses a remote whose branches the remote helper made: what they are hydrated from is in another repository.
+fn refuse_hydrated(repository: &Repository, remote: &str) -> anyhow::Result<()> {
+    let url = repository.config(&format!("remote.{remote}.url")).unwrap_or_default();
+    let Some(dry) = url.strip_prefix("hydrate::") else { return Ok(()) };
+    let dry = printable(&without_credentials(dry));
+    bail!(WrongUse(format!(
+        "`{remote}` has hydrated branches only, made here from {dry}\nhint: run it in a clone of {dry}"
+    )))
 }
 
 /// How we fetch: what we name and nothing that the user configured, so that no other ref is written or deleted.
