@@ -408,6 +408,47 @@ fn what_an_application_of_a_root_renders_is_no_root() {
 }
 
 #[test]
+fn a_chart_whose_values_are_placeholders_is_no_root() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let one = application("web", "env: dev", "repoURL: '{{ .Values.url }}', path: web, targetRevision: HEAD");
+    let two = one.replace("name: web", "name: api");
+    let chart = [
+        ("cluster/Chart.yaml", "apiVersion: v2\nname: cluster\nversion: 1.0.0\n"),
+        ("cluster/values.yaml", "url: YOUR_REPO_URL\n"),
+        ("cluster/templates/web.yaml", &one),
+        ("cluster/templates/api.yaml", &two),
+    ];
+    clone.commit(
+        "a chart to be filled in",
+        &[&chart[..], &[("here.yaml", &application("here", "env: dev", &here("web")))]].concat(),
+    );
+    let told = adopt(&clone, &[]).exits(1).stdout;
+    let line =
+        "  cluster: `cluster` makes Applications of `YOUR_REPO_URL`, which is no URL, so it is not taken for a root\n";
+    assert!(
+        told.contains(line) && told.contains(" --root cluster\n") && told.contains("0 of 1 Application would"),
+        "{told}"
+    );
+    let told = adopt(&clone, &["--root", "cluster"]).exits(1).stdout;
+    assert!(told.contains("0 of 3 Applications"), "{told}");
+}
+
+#[test]
+fn what_vendor_cannot_mend_is_not_led_there() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies:\n\
+                 - {name: db, version: 1.0.0, repository: 'https://charts.example.com'}\n";
+    let values = here("web").replace("path: web", "path: web, helm: {valueFiles: [values-dev.yaml]}");
+    let files = [("web.yaml", &*application("web", "env: dev", &values)), ("web/Chart.yaml", chart)];
+    clone.commit("a file that is not there", &files);
+    assert_eq!(numbers(&clone, &[]).2, causes(&[("render", 1)]));
+    clone.commit("a file", &[("web/values-dev.yaml", "a: b\n")]);
+    assert_eq!(numbers(&clone, &[]).2, causes(&[("input", 1)]));
+}
+
+#[test]
 fn charts_that_ask_for_an_unknown_cluster_are_told_with_their_lines() {
     let lab = Lab::new();
     let server = lab.server();

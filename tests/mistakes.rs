@@ -147,7 +147,11 @@ fn a_push_after_which_nothing_could_hydrate_says_so() {
     let clone = server.clone_to("clone");
     clone.commit("docs", &[("NOTES", "text")]);
     let told = clone.push().success().stderr;
-    assert!(told.contains("nothing to hydrate: `main` has no Application with `spec.sourceHydrator`"), "{told}");
+    let text = "nothing to hydrate: `main` has no Application with `spec.sourceHydrator`; without it, rules can lead it: \
+                `git hydrate adopt` in a clone proposes them";
+    assert!(told.contains(text), "{told}");
+    let told = clone.hydrate(&["vendor"]).success().stdout;
+    assert!(told.ends_with("there are no rules for others\nhint: git hydrate adopt\n"), "{told}");
     // A branch that the Applications name and that is not there.
     let files: Vec<(String, String)> = ["dev", "prod"].map(|env| application("web", env)).into();
     for (file, text) in &files {

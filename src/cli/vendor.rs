@@ -324,6 +324,9 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
     text += &match (dry_run, text.is_empty()) {
         (true, false) => "nothing written (--dry-run)\n".to_owned(),
         (false, false) if report.written => format!("{} in {LOCK}; staged for the next commit\n", inputs_count(count)),
+        _ if count == 0 && inputs.lacks_rules => "nothing is needed from elsewhere: no Application has \
+            `sourceHydrator`, and there are no rules for others\nhint: git hydrate adopt\n"
+            .to_owned(),
         _ if count == 0 => "nothing is needed from elsewhere\n".to_owned(),
         _ => format!("{} here already\n", inputs_count(count)),
     };

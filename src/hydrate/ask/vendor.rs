@@ -25,6 +25,8 @@ pub(crate) struct Inputs {
     pub found: Found,
     /// Whether some Applications are not known, so that nothing is known to be needless.
     pub is_partial: bool,
+    /// Whether no Application is hydrated, and no rule asks for any.
+    pub lacks_rules: bool,
     /// Where tools that know nothing of inputs would take them for something of their own.
     pub warnings: Vec<Diagnostic>,
 }
@@ -88,7 +90,8 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
         add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
     }
     warnings.extend(live::warnings(&view, &known));
-    Ok(Inputs { found: scan.finish(), is_partial, warnings })
+    let lacks_rules = rules.settings.rules.is_empty() && discovered.applications.is_empty();
+    Ok(Inputs { found: scan.finish(), is_partial, lacks_rules, warnings })
 }
 
 /// What the source of an Application of one source needs from elsewhere. The tool is not known of what is not here yet.

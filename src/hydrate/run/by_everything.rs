@@ -484,7 +484,12 @@ fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
     let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
     let asks = !tree.is_empty() || tree.has_makers() || run.found.hydrated_from(&head.branch).next().is_some();
     if is_pushed && !asks {
-        let text = format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`", head.branch);
+        let rules = match run.found.rules.settings.rules.is_empty() {
+            true => "; without it, rules can lead it: `git hydrate adopt` in a clone proposes them",
+            false => ", and none that a rule is for",
+        };
+        let text =
+            format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`{rules}", head.branch);
         run.report.notes.push(text);
     }
 }

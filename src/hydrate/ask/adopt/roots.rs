@@ -94,6 +94,10 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
         if made.iter().filter(is_new).count() == 0 {
             continue;
         }
+        if let Some(text) = made.iter().find_map(|object| placeholder(object)) {
+            notes.push(of_placeholder(&parent.dry.path, text));
+            continue;
+        }
         url = url.or_else(|| made.iter().find_map(|object| own_url(object, &view)));
         below.extend(made.iter().flat_map(|object| directories(object)).filter(|path| *path != parent.dry.path));
         let names: BTreeSet<Name> = made.iter().map(|object| name_of(object)).collect();
@@ -127,8 +131,29 @@ fn own_url(object: &Manifest, view: &View<'_>) -> Option<String> {
     source.get("repoURL")?.as_str().filter(|_| is_here).map(str::to_owned)
 }
 
+/// The text that an Application has in place of a repository's URL, as where the values of a chart are to be filled in.
+fn placeholder(object: &Manifest) -> Option<&str> {
+    let spec = object.object().get("spec").filter(|_| object.kind() == "Application")?;
+    let sources = spec.get("sources").and_then(|sources| sources.as_sequence()).unwrap_or_default();
+    let urls = spec.get("source").into_iter().chain(sources).filter_map(|source| source.get("repoURL")?.as_str());
+    urls.into_iter().find(|url| !url.is_empty() && !url.contains(['/', ':', '.']))
+}
+
+fn of_placeholder(path: &RepoPath, placeholder: &str) -> Diagnostic {
+    let path = shown(path);
+    let text =
+        format!("`{path}` makes Applications of `{placeholder}`, which is no URL, so it is not taken for a root");
+    let hint = format!(
+        "list it in the setting `roots` with the values that the cluster has, or take it as it is: --root {path}"
+    );
+    Diagnostic::warning(text).at(Span::file(RepoPath::new(&path).unwrap_or_default())).hint(hint)
+}
+
+fn shown(path: &RepoPath) -> String {
+    if path.is_root() { ".".to_owned() } else { path.to_string() }
+}
+
 fn not_both(path: &RepoPath, other: &RepoPath) -> Diagnostic {
-    let shown = |path: &RepoPath| if path.is_root() { ".".to_owned() } else { path.to_string() };
     let (path, other) = (shown(path), shown(other));
     let text = format!("`{path}` makes Applications of the same names as `{other}`: only one of them can be a root");
     let hint = format!("`{other}` is taken; to take the other one: --root {path}");

@@ -280,12 +280,13 @@ fn other_branch(application: &Application) -> Diagnostic {
     Diagnostic::warning(text).at(application.places.target_revision.clone())
 }
 
-/// Why an Application does not render: what it lacks goes before what follows from that.
+/// Why an Application does not render: what it lacks goes before what follows from that, but not before a mistake that
+/// stays with all inputs at hand.
 fn cause(mistakes: &[Diagnostic], inputs: &[String]) -> Cause {
-    if !inputs.is_empty() {
+    let refusals: BTreeSet<Option<Refusal>> = mistakes.iter().map(|mistake| mistake.refusal).collect();
+    if !inputs.is_empty() && refusals.iter().any(Option::is_some) {
         return Cause::Input;
     }
-    let refusals: BTreeSet<Option<Refusal>> = mistakes.iter().map(|mistake| mistake.refusal).collect();
     match refusals.into_iter().next_back().flatten() {
         Some(Refusal::MissingDependency) => Cause::Input,
         Some(Refusal::Nondeterministic) => Cause::Nondeterministic,
