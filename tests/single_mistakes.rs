@@ -213,7 +213,9 @@ const MISTAKES: &[Mistake] = &[
         Some(vec![one])
     }),
     ("a misspelt field", |files, apps, one| {
-        in_document(files, &apps[one], "drySource:\n", "drySource:\n      pth: x\n")?;
+        // What a set makes is written further to the right.
+        let indent = if apps[one].maker == Maker::Set { "          " } else { "      " };
+        in_document(files, &apps[one], "drySource:\n", &format!("drySource:\n{indent}pth: x\n"))?;
         Some(vec![one])
     }),
     ("no destination path", |files, apps, one| {
