@@ -60,6 +60,32 @@ fn an_application_that_moves_and_does_not_render_there_stays_on_its_old_branch()
 }
 
 #[test]
+fn an_application_that_moves_and_is_wrong_as_it_is_written_stays_on_its_old_branch() {
+    both(|server| moves_wrongly(server, "branch"));
+    both(|server| moves_wrongly(server, "application"));
+}
+
+fn moves_wrongly(server: &Repo, on_failure: &str) {
+    server.hydrate(&["config", "set", "onFailure", on_failure]).success();
+    let clone = hydrated(server);
+    let (before, prod) = (tip(server, DEV), tip(server, PROD));
+    let (file, text) = moved_to(PROD);
+    let wrong = text.replace("path: web\n", "path: .\n");
+    assert_ne!(wrong, text);
+    clone.commit("move web", &[(&file, &wrong), ("apps/api/dev/config.yaml", &config_map("api", "two"))]);
+    let told = push(&clone);
+    assert!(told.contains("error: the hydrated manifests cannot be at the root of the branch"), "{told}");
+    assert!(has_web(server, DEV) && !told.contains("removed"), "{told}");
+    assert_eq!((on_failure == "branch", tip(server, PROD)), (tip(server, DEV) == before, prod), "{told}");
+    verified(server);
+    clone.commit("correct it", &[(&file, &text)]);
+    let told = push(&clone);
+    assert!(told.contains("removed web"), "{told}");
+    assert_eq!((has_web(server, DEV), has_web(server, PROD)), (false, true));
+    verified(server);
+}
+
+#[test]
 fn many_commits_of_which_one_moves_an_application_that_fails_give_the_same_at_once_and_one_by_one() {
     let history = |server: &Repo, each: bool| {
         let clone = hydrated(server);

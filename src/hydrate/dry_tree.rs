@@ -22,7 +22,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::path::RepoPath;
-use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered};
+use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered, Unusable};
 use crate::view::{ContentId, Files, Kind, TreeFiles, View};
 
 pub(super) use former::{Former, destination};
@@ -341,7 +341,13 @@ impl DryTree {
         });
         unread.extend(elsewhere);
         let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
-        unread.extend(gone.filter(|gone| self.is_not_asked(gone)).filter_map(|gone| gone.not_made()));
+        unread.extend(gone.clone().filter(|gone| self.is_not_asked(gone)).filter_map(|gone| gone.not_made()));
+        // What is wrong with its document keeps the branch that it names now from taking it.
+        let moved = self.discovered.unusable.iter().filter(|document| document.is_of_another(branch));
+        let lost = |document: &&Unusable| {
+            gone.clone().any(|application| document.may_be(application) && !explained.contains(&application.file))
+        };
+        unread.extend(moved.filter(lost).flat_map(|document| document.mistakes.iter().cloned()));
         unread
     }
 

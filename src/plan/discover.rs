@@ -58,8 +58,23 @@ pub struct Discovered {
 pub struct Unusable {
     /// Its name, when that can be read.
     pub name: Option<AppName>,
+    /// The branch that it would write, when that can be read.
+    pub environment_branch: Option<BranchName>,
     /// What is wrong with it: at least one error.
     pub mistakes: Vec<Diagnostic>,
+}
+
+impl Unusable {
+    /// Whether it may be what became of `application` of another dry commit.
+    pub fn may_be(&self, application: &Application) -> bool {
+        let is_of_file = |mistake: &Diagnostic| mistake.span.as_ref().is_some_and(|span| span.path == application.file);
+        self.name.as_ref().map_or_else(|| self.mistakes.iter().any(is_of_file), |name| *name == application.name)
+    }
+
+    /// Whether it would write another branch than `branch`.
+    pub fn is_of_another(&self, branch: &BranchName) -> bool {
+        self.environment_branch.as_ref().is_some_and(|to| to != branch)
+    }
 }
 
 /// A file that cannot be read: nobody knows which Applications it holds.
@@ -158,7 +173,8 @@ impl Discovered {
         self.applications.extend(application.clone());
         if application.is_none() {
             let mistakes = diagnostics.iter().filter(|mistake| mistake.is_error()).cloned().collect();
-            self.unusable.push(Unusable { name: document.name.clone(), mistakes });
+            let (name, environment_branch) = (document.name.clone(), environment_branch.clone());
+            self.unusable.push(Unusable { name, environment_branch, mistakes });
         }
         self.mistakes.extend(diagnostics.iter().map(|mistake| (environment_branch.clone(), mistake.clone())));
     }

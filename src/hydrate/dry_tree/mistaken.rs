@@ -64,6 +64,12 @@ impl DryTree {
                 unplaced.push(mistake.clone());
             }
         }
+        for document in self.discovered.unusable.iter().filter(|document| document.is_of_another(branch)) {
+            let moved = former.applications.iter().filter(missing).filter(|application| document.may_be(application));
+            if let Some(mistake) = document.mistakes.first() {
+                mistaken.leave(moved, mistake);
+            }
+        }
         for broken in &self.discovered.broken {
             let is_told = mistaken.leave(of_file(&broken.file), &broken.diagnostic);
             if former.feeds(&broken.file) && !is_told {
