@@ -68,7 +68,7 @@ impl MemoryFiles {
 impl Files for MemoryFiles {
     fn list(&self, dir: &RepoPath, _id: ContentId) -> Result<Arc<[Entry]>, String> {
         let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
-        for (path, (kind, _)) in &self.files {
+        for (path, (kind, _)) in self.below(dir) {
             let Some(below) = path.strip_prefix(dir) else { continue };
             let mut components = below.components();
             let Some(name) = components.next() else { continue };
