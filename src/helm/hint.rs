@@ -1,21 +1,24 @@
 //! What may be set so that a refused call is not needed.
 //!
-//! Works on the text of the templates, action by action, because it is about what their authors meant: the value that
-//! `default` prefers, the one that an enclosing `if` asks for, or the path that a helper is to look up. What is
-//! found that way is a guess, and so are the values whose names look like what such functions are for: all of it is
-//! tried before it is shown.
+//! Works on the trees of the templates, because it is about what their authors meant: the value that `default` prefers, the
+//! one that an enclosing `if` asks for, or the path that a helper is to look up. What is found that way is a guess, and so
+//! are the values whose names look like what such functions are for: all of it is tried before it is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::engine::templates::Templates;
+use super::engine::templates::{Template, Templates};
+use super::functions::functions;
 use super::objects::Roots;
 use super::setting::Setting;
 use super::tree::{ChartId, Tree};
-use crate::template::{Map, Place, RefusedCall, Value as GoValue};
+use crate::template::{Map, Mentions, Parsed, RefusedCall, Surroundings, Value as GoValue};
 use crate::yaml::Value;
 
 /// How many settings are named for one call.
 const SETTINGS_MAX: usize = 20;
+/// The functions that take the value first, as far as there is one.
+const PREFERRING: [&str; 4] = ["default", "coalesce", "ternary", "empty"];
 /// How many assignments and definitions are followed from an expression to a value.
 const STEPS_MAX: usize = 4;
 /// What the names of values contain that stand for something random.
@@ -28,8 +31,10 @@ pub(super) struct Settings<'a> {
     tree: &'a Tree<'a>,
     /// Those of the root chart, with all below.
     values: Map,
-    /// The texts of all definitions.
-    definitions: BTreeMap<String, String>,
+    /// The templates, parsed, by name.
+    parsed: BTreeMap<&'a str, Parsed>,
+    /// What all definitions name.
+    definitions: BTreeMap<String, Mentions>,
 }
 
 impl<'a> Settings<'a> {
@@ -39,12 +44,13 @@ impl<'a> Settings<'a> {
             Some(GoValue::Map(values)) => values,
             _ => Map::new(),
         };
-        let mut definitions = BTreeMap::new();
-        for template in templates.all() {
-            let text = String::from_utf8_lossy(&template.file.data);
-            definitions.extend(definitions_in(&text).map(|(name, text)| (name.to_owned(), text.to_owned())));
+        let (mut parsed, mut definitions) = (BTreeMap::new(), BTreeMap::new());
+        for (name, Template { chart, file }) in templates.in_order() {
+            let Ok(one) = tree.chart(chart).parse(file, name, functions()) else { continue };
+            definitions.extend(one.definitions().map(|(name, mentions)| (name.to_owned(), mentions)));
+            parsed.insert(name.as_str(), one);
         }
-        Self { templates, tree, values, definitions }
+        Self { templates, tree, values, parsed, definitions }
     }
 
     /// The most promising first, each once.
@@ -56,10 +62,9 @@ impl<'a> Settings<'a> {
         let mut reader = Reader { definitions: &self.definitions, is_value: &is_value, followed: BTreeSet::new() };
         let mut paths = Vec::new();
         for place in call.places.iter().rev() {
-            let Some(template) = self.templates.get(&place.template) else { continue };
-            let text = String::from_utf8_lossy(&template.file.data);
-            if let Some(surroundings) = Surroundings::of(&text, place) {
-                paths.extend(reader.paths(&surroundings).iter().map(|path| full_path(self.tree, chart, path)));
+            let parsed = self.parsed.get(&*place.template);
+            if let Some(surroundings) = parsed.and_then(|parsed| parsed.surroundings(place)) {
+                paths.extend(reader.paths(surroundings).iter().map(|path| full_path(self.tree, chart, path)));
             }
         }
         let named_so = secrets(&self.values, &full_path(self.tree, chart, ""));
@@ -128,7 +133,7 @@ fn gather_secrets(values: &Map, path: &str, parent: &str, found: &mut Vec<String
 
 /// Finds the values that decide about a call.
 struct Reader<'a> {
-    definitions: &'a BTreeMap<String, String>,
+    definitions: &'a BTreeMap<String, Mentions>,
     /// Whether a text is the path of a value.
     is_value: &'a dyn Fn(&str) -> bool,
     /// The definitions that were read.
@@ -137,210 +142,32 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Paths below `.Values`, the most telling first.
-    fn paths(&mut self, surroundings: &Surroundings<'_>) -> Vec<String> {
-        let Surroundings { action, conditions, variables } = surroundings;
-        let mut variables = variables.clone();
+    fn paths(&mut self, surroundings: Surroundings) -> Vec<String> {
+        let Surroundings { action, conditions, mut variables } = surroundings;
         // `.Values.a | default (…)`, `default (…) .Values.a`, `coalesce .Values.a (…)`: the value comes first.
-        let prefers = ["default", "coalesce", "ternary", "empty"].iter().any(|word| has_word(action, word));
-        let own = prefers.then_some(*action).into_iter();
-        let expressions = own.chain(conditions.iter().copied()).chain((!prefers).then_some(*action));
-        expressions.flat_map(|expression| self.paths_in(expression, &mut variables)).collect()
+        let prefers = action.functions.iter().any(|name| PREFERRING.contains(&name.as_str()));
+        let mut expressions = conditions;
+        expressions.insert(if prefers { 0 } else { expressions.len() }, action);
+        expressions.into_iter().flat_map(|expression| self.paths_in(expression, &mut variables)).collect()
     }
 
     /// What an expression names, also by way of variables and of templates that it includes. Each of these is followed
     /// once.
-    fn paths_in(&mut self, expression: &str, variables: &mut BTreeMap<&str, &str>) -> Vec<String> {
-        let mut pending = vec![expression.to_owned()];
+    fn paths_in(&mut self, expression: Mentions, variables: &mut BTreeMap<Arc<str>, Mentions>) -> Vec<String> {
+        let mut pending = vec![expression];
         let mut found = Vec::new();
         for _ in 0..STEPS_MAX {
             let mut next = Vec::new();
-            for expression in pending {
-                let literal_paths = literals(&expression).filter(|path| (self.is_value)(path));
-                found.extend(value_paths(&expression).chain(literal_paths).map(str::to_owned));
-                next.extend(variables_in(&expression).filter_map(|name| variables.remove(name)).map(str::to_owned));
-                for name in included(&expression) {
-                    if let Some(text) = self.definitions.get(name)
-                        && self.followed.insert(name.to_owned())
-                    {
-                        next.push(text.clone());
-                    }
-                }
+            for Mentions { values, texts, variables: names, templates, .. } in pending {
+                found.extend(values.into_iter().chain(texts.into_iter().filter(|text| (self.is_value)(text))));
+                next.extend(names.iter().filter_map(|name| variables.remove(name)));
+                let definitions = templates.into_iter().filter(|name| self.followed.insert(name.clone()));
+                next.extend(definitions.filter_map(|name| self.definitions.get(&name).cloned()));
             }
             pending = next;
         }
         found
     }
-}
-
-/// What surrounds a place of a template.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Surroundings<'t> {
-    /// The action at the place.
-    action: &'t str,
-    /// The conditions that led there, innermost first.
-    conditions: Vec<&'t str>,
-    /// What was assigned to variables before, the last assignment of each.
-    variables: BTreeMap<&'t str, &'t str>,
-}
-
-/// A control structure that is open.
-#[derive(Debug, Default)]
-struct Block<'t> {
-    /// What was asked so far.
-    conditions: Vec<&'t str>,
-}
-
-impl<'t> Surroundings<'t> {
-    /// None when there is no action at the place.
-    fn of(text: &'t str, place: &Place) -> Option<Self> {
-        let line_start: usize =
-            text.split_inclusive('\n').take((place.line as usize).saturating_sub(1)).map(str::len).sum();
-        let target = line_start + place.column as usize;
-        let mut blocks: Vec<Block<'t>> = Vec::new();
-        let mut variables = BTreeMap::new();
-        for (start, action) in actions(text) {
-            if (start..=start + action.len()).contains(&target) {
-                let conditions = blocks.iter().rev().flat_map(|block| block.conditions.iter().rev().copied());
-                return Some(Self { action, conditions: conditions.collect(), variables });
-            }
-            let (keyword, rest) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
-            match keyword {
-                "if" | "with" => blocks.push(Block { conditions: vec![rest] }),
-                "range" | "block" => blocks.push(Block::default()),
-                "define" => {
-                    blocks.push(Block::default());
-                    variables.clear();
-                }
-                "else" => {
-                    let rest = rest.trim();
-                    let condition = rest.strip_prefix("if ").or_else(|| rest.strip_prefix("with "));
-                    blocks.last_mut()?.conditions.extend(condition);
-                }
-                "end" => {
-                    blocks.pop();
-                }
-                _ => {}
-            }
-            if let Some((name, value)) = action.split_once('=')
-                && action.starts_with('$')
-            {
-                variables.insert(name.trim_end_matches(':').trim(), value);
-            }
-        }
-        None
-    }
-}
-
-/// The actions of a text, each with where it starts; without delimiters, trim marks and comments.
-fn actions(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let open = at + text.get(at..)?.find("{{")? + 2;
-            let close = open + end_of_action(text.get(open..)?)?;
-            at = close + 2;
-            let inner = text.get(open..close)?;
-            let inner = inner.strip_prefix('-').filter(|rest| rest.starts_with(char::is_whitespace)).unwrap_or(inner);
-            let inner = inner.trim_start();
-            let start = close - inner.len();
-            if !inner.starts_with("/*") {
-                return Some((start, inner.strip_suffix('-').unwrap_or(inner).trim_end()));
-            }
-        }
-    })
-}
-
-/// Where the `}}` of an action is, strings and comments passed over.
-fn end_of_action(text: &str) -> Option<usize> {
-    let mut rest = text;
-    loop {
-        let at = rest.find(['"', '`', '\'', '}', '/'])?;
-        let here = rest.get(at..)?;
-        let skip = if here.starts_with("}}") {
-            return Some(text.len() - here.len());
-        } else if here.starts_with("/*") {
-            here.find("*/")? + 2
-        } else if let Some(quoted) = here.strip_prefix(['"', '\'']) {
-            1 + end_of_quoted(quoted, here.chars().next()?)?
-        } else if let Some(raw) = here.strip_prefix('`') {
-            raw.find('`')? + 2
-        } else {
-            1
-        };
-        rest = here.get(skip..)?;
-    }
-}
-
-/// How long a quoted text is, its closing mark included.
-fn end_of_quoted(text: &str, mark: char) -> Option<usize> {
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            c if c == mark => return Some(at + 1),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The definitions of a text, each with its own text.
-fn definitions_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut open: Option<(&str, usize)> = None;
-    let mut depth = 0_u32;
-    actions(text).filter_map(move |(start, action)| {
-        let (keyword, rest) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
-        match (keyword, open) {
-            ("define", None) => open = Some((rest.trim().trim_matches(['"', '`']), start + action.len())),
-            ("if" | "with" | "range" | "block", Some(_)) => depth += 1,
-            ("end", Some((name, body))) if depth == 0 => {
-                open = None;
-                return Some((name, text.get(body..start)?));
-            }
-            ("end", Some(_)) => depth -= 1,
-            _ => {}
-        }
-        None
-    })
-}
-
-fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !is_name(c)).any(|part| part == word)
-}
-
-/// What follows `.Values.` anywhere in an expression.
-fn value_paths(expression: &str) -> impl Iterator<Item = &str> {
-    expression.match_indices(".Values.").filter_map(|(at, found)| {
-        let rest = expression.get(at + found.len()..)?;
-        let end = rest.find(|c: char| !is_name(c) && c != '.').unwrap_or(rest.len());
-        rest.get(..end).map(|path| path.trim_matches('.')).filter(|path| !path.is_empty())
-    })
-}
-
-fn variables_in(expression: &str) -> impl Iterator<Item = &str> {
-    expression.match_indices('$').filter_map(|(at, _)| {
-        let rest = expression.get(at + 1..)?;
-        let end = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
-        expression.get(at..at + 1 + end).filter(|name| name.len() > 1)
-    })
-}
-
-/// The names of the templates that an expression includes.
-fn included(expression: &str) -> impl Iterator<Item = &str> {
-    ["include \"", "template \""].iter().flat_map(|word| expression.split(word).skip(1)).filter_map(|rest| {
-        let (name, _) = rest.split_once('"')?;
-        Some(name)
-    })
-}
-
-/// The strings in double quotes of an expression.
-fn literals(expression: &str) -> impl Iterator<Item = &str> {
-    expression.split('"').skip(1).step_by(2)
 }
 
 /// Whether a path with dots leads to a value of the chart that is no table: an empty one counts.
@@ -364,58 +191,30 @@ fn full_path(tree: &Tree<'_>, chart: ChartId, path: &str) -> String {
 mod tests {
     use super::*;
 
-    fn surroundings<'t>(text: &'t str, needle: &str) -> Surroundings<'t> {
-        let at = text.find(needle).expect("is in the text");
-        let before = &text[..at];
-        let line = before.matches('\n').count() + 1;
-        let column = at - before.rfind('\n').map_or(0, |newline| newline + 1);
-        let (line, column) = (u32::try_from(line).expect("small"), u32::try_from(column).expect("small"));
-        Surroundings::of(text, &Place { template: "t".into(), line, column }).expect("an action")
-    }
-
-    #[test]
-    fn conditions_around_a_place() {
-        let text = "{{- if .Values.a }}\n{{ with .Values.b }}{{/* }} */}}{{ \"}}\" }}{{ end }}\n{{- else if not .Values.c -}}\n\
-                    {{ range .Values.d }}{{ $x := .Values.e }}{{ rand 5 }}{{ end }}\n{{ end }}";
-        let found = surroundings(text, "rand");
-        assert_eq!(found.action, "rand 5");
-        assert_eq!(found.conditions, ["not .Values.c", ".Values.a"]);
-        assert_eq!(found.variables.get("$x"), Some(&" .Values.e"));
-    }
-
-    #[test]
-    fn paths_in_expressions() {
-        let found: Vec<_> = value_paths("or $.Values.a.b (.Values.c) .Values").collect();
-        assert_eq!(found, ["a.b", "c"]);
-        assert_eq!(variables_in("eq $a.b $ $c").collect::<Vec<_>>(), ["$a", "$c"]);
-    }
-
-    #[test]
-    fn definitions_of_a_text() {
-        let text = "{{ define \"a\" }}{{ if .b }}{{ .c }}{{ end }}{{ end }}{{ if .d }}{{ end }}{{- define `e` -}} f {{- end }}";
-        let found: Vec<_> = definitions_in(text).map(|(name, text)| (name, text.matches("{{").count())).collect();
-        assert_eq!(found, [("a", 4), ("e", 1)]);
-    }
-
     #[test]
     fn what_an_expression_names() {
+        let of = |text: &str| {
+            let parsed = Parsed::new("t", text, functions()).expect("parses");
+            parsed.definitions().next().map(|(_, mentions)| mentions).expect("one")
+        };
         let definitions = [
             ("x", "{{ if .Values.in.x }}{{ include \"y\" . }}{{ end }}"),
             ("y", "{{ .Values.in.y }}{{ include \"x\" . }}"),
         ];
-        let definitions = definitions.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        let definitions = definitions.map(|(name, text)| (name.to_owned(), of(text))).into();
         let mut reader =
             Reader { definitions: &definitions, is_value: &|path| path == "a.literal", followed: BTreeSet::new() };
-        let mut variables = [("$v", "$w"), ("$w", ".Values.from.w")].into();
+        let variables = [("$v", "{{ $w := 1 }}{{ $w }}"), ("$w", "{{ .Values.from.w }}")];
+        let mut variables = variables.map(|(name, text)| (Arc::from(name), of(text))).into();
         let rows = [
-            ("or .Values.one .Values.two", &["one", "two"][..]),
-            ("list \"a.literal\" \"another.one\"", &["a.literal"]),
-            ("not $v", &["from.w"]),
-            ("include \"x\" .", &["in.x", "in.y"]),
-            ("include \"x\" .", &[]),
+            ("{{ or .Values.one .Values.two }}", &["one", "two"][..]),
+            ("{{ list \"a.literal\" \"another.one\" }}", &["a.literal"]),
+            ("{{ $v := 1 }}{{ not $v }}", &["from.w"]),
+            ("{{ include \"x\" . }}", &["in.x", "in.y"]),
+            ("{{ include \"x\" . }}", &[]),
         ];
         for (expression, expected) in rows {
-            assert_eq!(reader.paths_in(expression, &mut variables), expected, "{expression}");
+            assert_eq!(reader.paths_in(of(expression), &mut variables), expected, "{expression}");
         }
     }
 }

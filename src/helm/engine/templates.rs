@@ -34,18 +34,13 @@ impl<'a> Templates<'a> {
         Self { by_name, order }
     }
 
-    /// All of them.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Template<'a>> {
-        self.by_name.values().copied()
-    }
-
     /// The template of a name.
     pub(crate) fn get(&self, name: &str) -> Option<Template<'a>> {
         self.by_name.get(name).copied()
     }
 
     /// The same in the order in which they are parsed and executed.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = (&String, Template<'a>)> {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (&String, Template<'a>)> {
         self.order.iter().filter_map(|name| Some((name, self.get(name)?)))
     }
 }
