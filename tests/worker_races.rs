@@ -89,7 +89,9 @@ fn pusher(clone: &Repo, number: usize, pushes: usize) -> std::process::Command {
             until git push -q origin HEAD; do git pull -q --rebase origin main || exit 1; done
         done"
     );
-    command.args(["-c", &script]).stdout(Stdio::null()).stderr(Stdio::piped());
+    // A pipe that is not read stops it once it is full.
+    let errors = std::fs::File::create(clone.path.join(".git/pusher.err")).expect("writes");
+    command.args(["-c", &script]).stdout(Stdio::null()).stderr(errors);
     command
 }
 
