@@ -5,9 +5,9 @@
 
 use super::destinations::Destinations;
 use super::field::Field;
-use super::made::By;
-use super::parent::Parent;
+use super::maker::By;
 use super::read::{Kind, kind};
+use super::rendered::Parent;
 use super::rules::{RuleSet, has_template, sources};
 use super::set::{ApplicationSet, Home};
 use super::{Application, document};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::decode;
 use super::destinations::Destinations;
 use super::field::{Entry, Field, Place};
-use super::made::Maker;
+use super::maker::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::pause::is_paused;

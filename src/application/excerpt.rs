@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::field::{Content, Entry, Extent, Field, Place, Text};
+use super::field::{Content, Entry, Extent, Field, Place, Text};
 use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::yaml::Value;
@@ -86,7 +86,7 @@ impl Excerpt {
     }
 
     /// A value with the places where its fields seem to stand.
-    pub(in super::super) fn field(&self, value: &Value) -> Field {
+    pub(super) fn field(&self, value: &Value) -> Field {
         let lookup = self.lookup();
         let all = Region { start: 0, end: self.text_bytes() };
         lookup.field(value, all, &lookup.place(self.first_line(), 0))

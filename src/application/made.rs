@@ -5,7 +5,6 @@
 //! finds the line to change.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,130 +13,14 @@ use sha2::{Digest, Sha256};
 use super::Application;
 use super::document::{Document, document};
 use super::field::{Content, Entry, Field, Place};
-use super::parent::RenderedObject;
+use super::maker::{By, Keeps, MadeFrom, Maker};
 use super::read::File;
+use super::rendered::{RenderedObject, of_json, to_json};
 use super::rules::{Placement, RuleSet, Ruling};
-use super::set::{ApplicationSet, Expanded, Made, MadeFrom};
-use crate::diag::{Diagnostic, Origin, Span, clipped};
+use super::set::{ApplicationSet, Expanded, Made};
+use crate::diag::{Diagnostic, clipped};
 use crate::path::RepoPath;
 use crate::yaml::Value;
-
-/// What makes an Application.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Maker {
-    /// What it is.
-    pub by: By,
-    /// The file that it stands in; of one that is made itself, that of the first of those that make it.
-    pub file: RepoPath,
-    /// Where its name stands.
-    pub place: Span,
-    /// What it made the Application from.
-    pub element: MadeFrom,
-    /// What makes the maker, from the inside out.
-    pub above: Vec<By>,
-    /// What it made, as [`Application::remade`] reads it.
-    pub(super) kept: String,
-    /// What a cluster keeps of it when it is made no more.
-    pub keeps: Keeps,
-    /// Whether it gives the resources finalizer to what it makes without any finalizer.
-    pub adds_finalizer: bool,
-}
-
-/// The kinds of makers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum By {
-    /// An ApplicationSet of this name.
-    ApplicationSet {
-        /// `metadata.namespace`.
-        namespace: Option<String>,
-        /// `metadata.name`.
-        name: String,
-    },
-    /// An Application of this name, which renders others.
-    Application {
-        /// `metadata.namespace`.
-        namespace: Option<String>,
-        /// `metadata.name`.
-        name: String,
-    },
-    /// A root of the setting `roots`, an Application that lives in the cluster only.
-    Root {
-        /// Its name.
-        name: String,
-    },
-}
-
-/// What a cluster does about an Application that its maker makes no more, or makes otherwise.
-///
-/// Reference: argo-cd `37ee0097` pkg/apis/application/v1alpha1/applicationset_types.go `ApplicationsSyncPolicy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Keeps {
-    /// It deletes and updates it.
-    #[default]
-    Nothing,
-    /// It keeps it: `create-update`.
-    Gone,
-    /// It keeps it as it was first made: `create-only`.
-    All,
-}
-
-impl Keeps {
-    /// The policy as the set writes it; none for that which keeps nothing.
-    pub fn policy(self) -> Option<&'static str> {
-        match self {
-            Keeps::Nothing => None,
-            Keeps::Gone => Some("create-update"),
-            Keeps::All => Some("create-only"),
-        }
-    }
-}
-
-impl By {
-    /// The kind of object that it is.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            By::ApplicationSet { .. } => "ApplicationSet",
-            By::Application { .. } => "Application",
-            By::Root { .. } => "root",
-        }
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        match self {
-            By::ApplicationSet { name, .. } | By::Application { name, .. } | By::Root { name } => name,
-        }
-    }
-}
-
-impl fmt::Display for By {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}`", self.kind(), self.name())
-    }
-}
-
-/// As a diagnostic says it behind "made by".
-impl fmt::Display for Maker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.by {
-            By::ApplicationSet { .. } => write!(f, "{} from element {}", self.by, self.element.text)?,
-            By::Application { .. } | By::Root { .. } => write!(f, "{} from {}", self.by, self.element.text)?,
-        }
-        self.above.iter().try_for_each(|above| write!(f, ", which is made by {above}"))
-    }
-}
-
-impl Maker {
-    /// The Applications and roots in the row of makers.
-    pub fn parents(&self) -> impl Iterator<Item = &By> {
-        [&self.by].into_iter().chain(&self.above).filter(|by| !matches!(by, By::ApplicationSet { .. }))
-    }
-
-    /// Whether it is this one, or made by it.
-    pub fn is_below(&self, by: &By) -> bool {
-        self.by == *by || self.above.contains(by)
-    }
-}
 
 impl Application {
     /// That a setting keeps what made it from making any; none for one that stands in a file itself.
@@ -363,44 +246,7 @@ pub(crate) fn makers_of(text: &str) -> Option<Vec<By>> {
     Some(by.into_iter().chain(of_parent).collect())
 }
 
-pub(super) fn to_json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Bool(value) => (*value).into(),
-        Value::Int(number) => (*number).into(),
-        Value::Uint(number) => (*number).into(),
-        Value::Float(number) => (*number).into(),
-        Value::String(text) => text.as_str().into(),
-        Value::Sequence(items) => items.iter().map(to_json).collect(),
-        Value::Mapping(entries) => entries.iter().map(|(key, value)| (key.clone(), to_json(value))).collect(),
-    }
-}
-
-pub(super) fn of_json(value: serde_json::Value) -> Value {
-    match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(value) => Value::Bool(value),
-        serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => Value::Int(number),
-            (None, Some(number)) => Value::Uint(number),
-            (None, None) => Value::Float(number.as_f64().unwrap_or_default()),
-        },
-        serde_json::Value::String(text) => Value::String(text),
-        serde_json::Value::Array(items) => Value::Sequence(items.into_iter().map(of_json).collect()),
-        serde_json::Value::Object(entries) => {
-            Value::Mapping(entries.into_iter().map(|(key, value)| (key, of_json(value))).collect())
-        }
-    }
-}
-
 const TOP_BIT: usize = 1 << (usize::BITS - 1);
-
-impl Diagnostic {
-    /// The same with what made the Application that it is about.
-    pub fn made_by(self, maker: &Maker) -> Self {
-        Self { made_by: Some(Box::new(Origin(clipped(maker.to_string())))), ..self }
-    }
-}
 
 /// A value with the places of the first of `sources` that have its fields.
 fn placed(value: &Value, sources: &[Option<&Field>], around: &Place, patch: &Place) -> Field {

@@ -3,11 +3,10 @@
 //! A [`Parent`] is an Application that is hydrated itself, or a root that lives in the cluster only. What it renders may
 //! hold Applications and ApplicationSets with `sourceHydrator`, or under a rule, which are hydrated as those that stand in files. Rendered
 //! text has no place in the dry tree, so their fields have that of the template or file that they seem to come from
-//! ([`Excerpt`]), else that of the parent.
+//! ([`super::excerpt::Excerpt`]), else that of the parent.
 //!
 //! Leaves to others: rendering (the engines), and which Applications are asked (`plan`, with [`reach::Reach`]).
 
-mod excerpt;
 mod origins;
 mod reach;
 mod root;
@@ -15,22 +14,22 @@ mod root;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::document::document;
-use super::field::{Field, Place};
-use super::made::{By, Keeps, Kept, Maker, of_json, to_json};
+use super::field::Field;
+use super::made::Kept;
+use super::maker::{By, Keeps, MadeFrom, Maker};
 use super::misspelt::{Misspelt, may_be_meant};
 use super::read::{Kind, kind};
-use super::rules::{Placement, RuleSet};
-use super::set::{ApplicationSet, MadeFrom};
+use super::rendered::{RenderedObject, to_json};
+use super::rules::RuleSet;
+use super::set::ApplicationSet;
 use super::{Application, Document};
 use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
 use crate::yaml::Value;
 
-pub(crate) use excerpt::Excerpt;
+pub(crate) use super::rendered::Parent;
 pub(crate) use origins::Origins;
 pub(crate) use reach::Reach;
 pub(crate) use root::Root;
@@ -38,20 +37,6 @@ pub(crate) use root::Root;
 /// How long the excerpts may be together that are kept with what one parent makes; without one, only the file and the line are
 /// told.
 const EXCERPTS_BYTES_MAX: usize = 16 << 20;
-
-/// Something that renders Applications.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Parent {
-    /// What it is.
-    pub by: By,
-    /// The file that it stands in; of one that is made itself, the file of the first of those that make it; of a root that
-    /// stands in no file, the directory of its sources.
-    pub file: RepoPath,
-    /// Where its sources are named.
-    pub place: Span,
-    /// What makes it, from the inside out.
-    pub above: Vec<By>,
-}
 
 /// What a parent makes.
 #[derive(Debug, Default)]
@@ -66,19 +51,6 @@ pub(crate) struct Makes {
     pub warnings: Vec<Diagnostic>,
     /// The Applications that are not hydrated by mistake; `warnings` has what is said of them.
     pub misspelt: Vec<Misspelt>,
-}
-
-/// One object that a parent rendered, as it is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct RenderedObject {
-    pub parent: Parent,
-    object: serde_json::Value,
-    /// Which of the objects it is, from 1; 0 where the excerpt tells it.
-    number: usize,
-    excerpt: Option<Excerpt>,
-    /// What a rule says of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    placement: Option<Placement>,
 }
 
 impl Makes {
@@ -148,32 +120,9 @@ impl Parent {
         }
         makes
     }
-
-    /// The start of its file, of which nothing is quoted.
-    pub(super) fn start(&self) -> Place {
-        Place::at_start_of(&self.file)
-    }
-
-    fn place(&self) -> Place {
-        excerpt::place_of(&self.place)
-    }
 }
 
 impl RenderedObject {
-    /// The object with the places that it seems to come from.
-    fn field(&self) -> Field {
-        let value = self.value();
-        match &self.excerpt {
-            Some(excerpt) => excerpt.field(&value),
-            None => Field::everywhere(&value, &self.parent.place()),
-        }
-    }
-
-    /// The object itself.
-    pub(super) fn value(&self) -> Value {
-        of_json(self.object.clone())
-    }
-
     fn sort_into(mut self, makes: &mut Makes, rules: &RuleSet) {
         let field = self.field();
         match kind(&field, None, (rules, &self.parent.file)) {

@@ -51,7 +51,8 @@ use sha2::{Digest, Sha256};
 use super::BranchName;
 use super::field::{Content, Field};
 use super::located;
-use super::parent::RenderedObject;
+use super::maker::MadeFrom;
+use super::rendered::RenderedObject;
 use super::url::RepoUrl;
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::inputs::InputsDir;
@@ -291,17 +292,6 @@ pub struct Made {
     pub element: MadeFrom,
     /// The entry of `spec.generators` that made it, and the name of the generator in it.
     pub generator: (usize, String),
-}
-
-/// What an Application was made from, for who reads about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MadeFrom {
-    /// In words: `sets/shop.yaml:12:9`, `apps/web`, `clusters/prod.yaml`, the name of a cluster; joined by ` and ` where more
-    /// than one generator takes part.
-    pub text: String,
-    /// The first place of it: an entry of the set, a file or a directory of the dry tree; the generator where it is none
-    /// of these.
-    pub place: Span,
 }
 
 /// Finds the ApplicationSets of a file: in its documents, and in lists among them.

@@ -9,9 +9,8 @@ use std::fs;
 use std::path::Path;
 
 /// Circles that are there: values of templates and what calls their methods are one thing in many files, and so are the
-/// repository and its objects, and Applications and what makes them. None is added, and none grows.
+/// repository and its objects. None is added, and none grows.
 const KNOWN: &[&[&str]] = &[
-    &["application/document", "application/made", "application/parent", "application/read", "application/set"],
     &["git/buffer", "git/commit", "git/refs", "git/repository", "git/stale", "git/store", "git/tree"],
     &[
         "template/effects",

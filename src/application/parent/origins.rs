@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::super::excerpt::Excerpt;
 use super::super::located;
 use super::super::misspelt::MARK;
-use super::Excerpt;
 use crate::path::RepoPath;
 
 /// A document above this is not quoted from: only its file and line are told.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::application::{File, read};
+use crate::path::RepoPath;
 use crate::view::MemoryFiles;
 
 fn path(text: &str) -> RepoPath {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::parent::RenderedObject;
+use super::super::rendered::RenderedObject;
 use super::{ApplicationSet, Clusters, Expanded, Home, Limits, Only, Sources};
 use crate::diag::Diagnostic;
 use crate::inputs::InputsDir;
