@@ -435,6 +435,16 @@ fn a_chart_whose_values_are_placeholders_is_no_root() {
 }
 
 #[test]
+fn applications_without_a_name_that_can_be_read_are_listed_by_their_files() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let one = application("<NAME>", "env: dev", &here("web"));
+    clone.commit("names to be filled in", &[("one.yaml", &one), ("two.yaml", &one)]);
+    let told = adopt(&clone, &["--repo-url", URL, "--branch-pattern", "environments/dev"]).exits(1).stdout;
+    assert!(told.contains("\n      one.yaml, two.yaml\n"), "{told}");
+}
+
+#[test]
 fn what_vendor_cannot_mend_is_not_led_there() {
     let lab = Lab::new();
     let clone = lab.bare(&[]).clone_to("clone");

@@ -178,8 +178,8 @@ fn reasons(text: &mut String, applications: &[&AdoptedApplication]) {
         let message = mistake.map(|mistake| printable(mistake.message.lines().next().unwrap_or_default()));
         let message = message.unwrap_or_default();
         match reasons.iter_mut().find(|(known, _, _)| *known == message) {
-            Some((_, _, names)) => names.push(&application.name),
-            None => reasons.push((message, mistake, vec![&application.name])),
+            Some((_, _, names)) => names.push(named(application)),
+            None => reasons.push((message, mistake, vec![named(application)])),
         }
     }
     reasons.sort_by_key(|(_, _, names)| std::cmp::Reverse(names.len()));
@@ -194,6 +194,11 @@ fn reasons(text: &mut String, applications: &[&AdoptedApplication]) {
         }
     }
     more(text, reasons.len());
+}
+
+/// Its name; its file where that cannot be read.
+fn named(application: &AdoptedApplication) -> &str {
+    if application.name.is_empty() { &application.file } else { &application.name }
 }
 
 fn listed(names: &[&str]) -> String {
