@@ -370,14 +370,20 @@ fn round(seed: u64) -> String {
     for app in &mut apps {
         app.value = numbers.below(2);
     }
-    let (moving, to) = (numbers.below(apps.len()), format!("env{}", numbers.below(names.len())));
+    // The first ones have a branch each, which is to have an Application left.
+    let others = (apps.len() - names.len()).max(1);
+    let (moving, to) = (apps.len() - 1 - numbers.below(others), format!("env{}", numbers.below(names.len())));
     let app = &mut apps[moving];
-    if moving >= names.len() && app.maker == Maker::Written && app.branch != to {
+    if moving >= names.len() && app.branch != to {
         app.was = Some(std::mem::replace(&mut app.branch, to));
     }
     let good = tree(&apps);
     let (what, files, mistaken) = loop {
-        let (kind, one) = (numbers.below(MISTAKES.len()), numbers.below(apps.len()));
+        let (kind, mut one) = (numbers.below(MISTAKES.len()), numbers.below(apps.len()));
+        // What moves and is wrong besides is on neither branch by itself.
+        if apps[moving].was.is_some() && numbers.below(2) == 0 {
+            one = moving;
+        }
         let (what, make) = MISTAKES[kind];
         let mut files = good.clone();
         if let Some(mistaken) = make(&mut files, &apps, one) {
