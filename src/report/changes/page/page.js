@@ -51,20 +51,24 @@
   };
   search.addEventListener("input", show);
 
+  // What was gone to last, until somebody scrolls. Places shift while the page is laid out, so it counts and not they.
+  let gone = null;
+  for (const type of ["wheel", "touchmove", "pointerdown"]) document.addEventListener(type, () => { gone = null; }, { passive: true });
   const go = (element) => {
-    if (element) for (const folded of all(".alike:not([open])")) folded.open = folded.contains(element);
-    element?.focus({ preventScroll: true });
-    element?.scrollIntoView({ block: "start", behavior: "instant" });
+    if (!element) return;
+    for (const folded of all(".alike:not([open])")) folded.open = folded.contains(element);
+    gone = element;
+    element.focus({ preventScroll: true });
+    const there = () => { if (gone === element) element.scrollIntoView({ block: "start", behavior: "instant" }); };
+    there();
+    requestAnimationFrame(() => { there(); requestAnimationFrame(there); });
   };
-  // From the Application that was gone to, where it can still be seen: places shift while the page is laid out. Else from
-  // the top of what is seen.
   const step = (by) => {
     const shown = applications.filter((application) => application.checkVisibility());
-    const places = shown.map((application) => application.getBoundingClientRect());
+    const at = shown.indexOf(gone?.closest(".application"));
     const top = document.querySelector("header").getBoundingClientRect().bottom + 20;
-    const at = shown.indexOf(document.activeElement.closest(".application"));
-    const seen = at >= 0 && places[at].bottom > 0 && places[at].top < innerHeight;
-    const next = seen ? at + by : by > 0 ? places.findIndex((place) => place.top > top) : places.findLastIndex((place) => place.top < top - 30);
+    const tops = at < 0 ? shown.map((application) => application.getBoundingClientRect().top) : [];
+    const next = at >= 0 ? at + by : by > 0 ? tops.findIndex((place) => place > top) : tops.findLastIndex((place) => place < top - 30);
     go(shown[next]?.querySelector("summary"));
   };
   // What is far away has no place on the page yet, so the order of the document counts.
@@ -84,6 +88,7 @@
     if (event.key === "k") step(-1);
     if (event.key === "d") danger(1);
     if (event.key === "D") danger(-1);
+    if (["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "].includes(event.key)) gone = null;
     if (event.key === "s") document.getElementById(document.getElementById("split").checked ? "unified" : "split").click();
   });
 
