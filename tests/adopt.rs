@@ -414,23 +414,22 @@ fn a_chart_whose_values_are_placeholders_is_no_root() {
     let one = application("web", "env: dev", "repoURL: '{{ .Values.url }}', path: web, targetRevision: HEAD");
     let two = one.replace("name: web", "name: api");
     let chart = [
-        ("cluster/Chart.yaml", "apiVersion: v2\nname: cluster\nversion: 1.0.0\n"),
-        ("cluster/values.yaml", "url: YOUR_REPO_URL\n"),
-        ("cluster/templates/web.yaml", &one),
-        ("cluster/templates/api.yaml", &two),
+        ("my cluster/Chart.yaml", "apiVersion: v2\nname: cluster\nversion: 1.0.0\n"),
+        ("my cluster/values.yaml", "url: YOUR_REPO_URL\n"),
+        ("my cluster/templates/web.yaml", &one),
+        ("my cluster/templates/api.yaml", &two),
     ];
     clone.commit(
         "a chart to be filled in",
         &[&chart[..], &[("here.yaml", &application("here", "env: dev", &here("web")))]].concat(),
     );
     let told = adopt(&clone, &[]).exits(1).stdout;
-    let line =
-        "  cluster: `cluster` makes Applications of `YOUR_REPO_URL`, which is no URL, so it is not taken for a root\n";
+    let line = "  my cluster: `my cluster` makes Applications of `YOUR_REPO_URL`, which is no URL, so it is not taken for a root\n";
     assert!(
-        told.contains(line) && told.contains(" --root cluster\n") && told.contains("0 of 1 Application would"),
+        told.contains(line) && told.contains(" --root 'my cluster'\n") && told.contains("0 of 1 Application would"),
         "{told}"
     );
-    let told = adopt(&clone, &["--root", "cluster"]).exits(1).stdout;
+    let told = adopt(&clone, &["--root", "my cluster"]).exits(1).stdout;
     assert!(told.contains("0 of 3 Applications"), "{told}");
 }
 

@@ -9,7 +9,7 @@ use super::unnamed::{self, made_up};
 use super::{Asked, Draft};
 use crate::application::parent::Reach;
 use crate::application::{AppName, Application};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, shell_word};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::render_context;
 use crate::manifest::Manifest;
@@ -144,7 +144,8 @@ fn of_placeholder(path: &RepoPath, placeholder: &str) -> Diagnostic {
     let text =
         format!("`{path}` makes Applications of `{placeholder}`, which is no URL, so it is not taken for a root");
     let hint = format!(
-        "list it in the setting `roots` with the values that the cluster has, or take it as it is: --root {path}"
+        "list it in the setting `roots` with the values that the cluster has, or take it as it is: --root {}",
+        shell_word(&path)
     );
     Diagnostic::warning(text).at(Span::file(RepoPath::new(&path).unwrap_or_default())).hint(hint)
 }
@@ -156,7 +157,7 @@ fn shown(path: &RepoPath) -> String {
 fn not_both(path: &RepoPath, other: &RepoPath) -> Diagnostic {
     let (path, other) = (shown(path), shown(other));
     let text = format!("`{path}` makes Applications of the same names as `{other}`: only one of them can be a root");
-    let hint = format!("`{other}` is taken; to take the other one: --root {path}");
+    let hint = format!("`{other}` is taken; to take the other one: --root {}", shell_word(&path));
     Diagnostic::warning(text).at(Span::file(RepoPath::new(&path).unwrap_or_default())).hint(hint)
 }
 
