@@ -56,6 +56,16 @@ fn each_change_is_a_commit_of_whoever_makes_it() {
 }
 
 #[test]
+fn a_list_as_yaml_is_a_list() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "repoURL", "['https://a.example/b', 'https://c.example/d']"]).success();
+    server.hydrate(&["config", "set", "applications", "[a-c]*.yaml"]).success();
+    let expected = "repoURL:\n- https://a.example/b\n- https://c.example/d\napplications: '[a-c]*.yaml'";
+    assert_eq!(yaml(&server), expected);
+}
+
+#[test]
 fn what_cannot_be_used_is_not_committed() {
     let lab = Lab::new();
     let server = lab.server();

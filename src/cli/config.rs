@@ -409,14 +409,16 @@ fn import_argocd_cm(files: &Files, path: &Path) -> anyhow::Result<Files> {
     Ok(argocd_cm::import(files, &text)?)
 }
 
-/// Sets a key to what the words may mean there: a text, a list of texts, or YAML, whichever is allowed first.
+/// Sets a key to what the words may mean there: a list where a word is one in YAML, else a text, a list of texts, or YAML,
+/// whichever is allowed first.
 fn set(files: &Files, key: &str, words: &[String]) -> anyhow::Result<Files> {
     key_of_yaml(key)?;
     let list: Value = words.iter().map(|word| Value::from(word.as_str())).collect::<Vec<_>>().into();
     let meanings = match words {
         [word] => {
-            let yaml = serde_yaml::from_str(word).unwrap_or_else(|_| word.as_str().into());
-            vec![word.as_str().into(), list, yaml]
+            let yaml: Value = serde_yaml::from_str(word).unwrap_or_else(|_| word.as_str().into());
+            // No URL and no branch is written like a list.
+            if yaml.is_sequence() { vec![yaml] } else { vec![word.as_str().into(), list, yaml] }
         }
         _ => vec![list],
     };
