@@ -172,8 +172,16 @@ fn a_mistyped_field_does_not_go_in() {
     let before = tip(&server, "main");
     let rows = [
         (with("directory: {recurs: true}"), "recurs` in `spec.sourceHydrator.drySource.directory`", "recurse"),
-        (good.replace("sourceHydrator", "sourceHydrater"), "sourceHydrater` in `spec`, so this", "sourceHydrator"),
-        (good.replace("sourceHydrator", "sourcehydrator"), "sourcehydrator` in `spec`, so this", "sourceHydrator"),
+        (
+            good.replace("sourceHydrator", "sourceHydrater"),
+            "sourceHydrater` in `spec`, so `web-dev` is",
+            "sourceHydrator",
+        ),
+        (
+            good.replace("sourceHydrator", "sourcehydrator"),
+            "sourcehydrator` in `spec`, so `web-dev` is",
+            "sourceHydrator",
+        ),
     ];
     for (text, message, near) in &rows {
         clone.commit("slip", &[(file, text)]);
