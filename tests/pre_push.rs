@@ -1,6 +1,6 @@
 //! What a developer sees before a push leaves, and when it does not leave.
 
-use crate::push::{config_map, dry, tip};
+use crate::push::{application, config_map, dry, tip};
 use crate::support::{Answer, BINARY, Lab, Repo};
 
 const SLIP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n";
@@ -175,4 +175,22 @@ fn hooks_of_others_are_left_alone() {
     assert!(told(clone.hydrate(&["doctor"]).success()).contains("/.githooks/pre-push calls git-hydrate"));
     clone.commit("slip", &[("apps/web/dev/config.yaml", SLIP)]);
     push(&clone, &["origin", "main"], &[]).exits(1);
+}
+
+#[test]
+fn a_new_branch_beside_the_dry_branches_is_previewed_as_the_one_it_will_be_merged_into() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("web", "dev");
+    let text = text.replace("targetRevision: main", "targetRevision: HEAD");
+    clone.commit("web", &[(&file, &text), ("apps/web/dev/config.yaml", &config_map("web", "one"))]);
+    clone.push().success();
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["switch", "-qc", "feature"]);
+    clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+    let told = clone.hydrate(&["diff"]);
+    assert!(told.stdout.contains("environments/dev") && !told.stdout.contains("fails"), "{told:?}");
+    let told = clone.run("git", &["push", "-q", "origin", "feature"]).success();
+    assert_eq!(told.stderr, "");
 }

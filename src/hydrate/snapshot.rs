@@ -183,7 +183,9 @@ impl<'a> Snapshot<'a> {
     /// tell now.
     pub(super) fn default_branch_for<'b>(&'b self, dry_branch: &'b BranchName) -> Option<&'b BranchName> {
         let is_first = self.rules.settings.dry_branches.first() == Some(dry_branch);
-        let was_default = self.has_left(dry_branch) || (is_first && self.tip(dry_branch).is_none());
+        // A branch that a preview is of need not be published yet: it is new, and not gone.
+        let is_new = matches!(&self.setup.wake, Wake::Commit { branch, .. } if branch == dry_branch);
+        let was_default = (self.has_left(dry_branch) && !is_new) || (is_first && self.tip(dry_branch).is_none());
         if was_default { Some(dry_branch) } else { self.default_branch() }
     }
 
