@@ -10,9 +10,10 @@ use crate::application::BranchName;
 use crate::git::{Commit, Error};
 
 /// Who made an active branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Active {
     /// It does not exist.
+    #[default]
     Missing,
     /// Hydration, as it recorded.
     Recorded,

@@ -18,6 +18,8 @@ pub(super) struct Ledger {
     pub notes: Notes,
     pub failures: Failures,
     pub faults: Faults,
+    /// The settings with what the run found out, where that is new.
+    pub learnt: Option<ObjectId>,
     /// The date of the dry commit that was hydrated last.
     pub newest_dry: Option<Time>,
     /// Whether failures that were recorded before are believed.
@@ -27,7 +29,7 @@ pub(super) struct Ledger {
 impl Ledger {
     /// As they were read.
     pub(super) fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
-        Self { notes, failures, faults, newest_dry: None, believes_failures: true }
+        Self { notes, failures, faults, learnt: None, newest_dry: None, believes_failures: true }
     }
 
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.

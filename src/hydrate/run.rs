@@ -63,7 +63,7 @@ pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
-pub(super) use state::{Moved, Run};
+pub(super) use state::{Moved, Previewed, Run};
 pub(super) use stopped::Stopped;
 pub(super) use takeover::left_alone;
 

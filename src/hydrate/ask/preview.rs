@@ -19,7 +19,7 @@ use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
-use crate::hydrate::run::{Attempt, Branch, Run, Stopped, learn_base};
+use crate::hydrate::run::{Attempt, Branch, Previewed, Run, Stopped, learn_base};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
 use crate::path::RepoPath;
@@ -285,7 +285,7 @@ fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateErro
 fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, HydrateError> {
     let attempt = Attempt { trusts_cache: true, ..Attempt::default() };
     let mut run = Run::new(setup)?.recalling(&attempt);
-    (run.is_preview, run.starts_at_base) = (true, true);
+    run.preview = Some(Previewed::SinceBase { looked_at: Vec::new() });
     match run.hydrate_tips() {
         Ok(()) => Ok(Some(run)),
         Err(Stopped::Unknown) => Ok(None),
@@ -295,10 +295,10 @@ fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, Hydra
 
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
-    run.is_preview = !setup.refs.is_of_server();
+    run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
     // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;
-    if run.is_preview {
+    if run.preview.is_some() {
         std::mem::take(&mut run.memory).write_results();
     }
     Ok(run)
@@ -307,10 +307,10 @@ fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
 /// all is left out.
 fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
-    if !made.starts_at_base {
+    if !made.starts_at_base() {
         read_trees_before(&mut made)?;
     }
-    let Run { found, branches, report, departures, trees, starts_at_base, looked_at, .. } = made;
+    let Run { found, branches, report, departures, trees, preview, .. } = made;
     let buffer = found.buffer;
     let is_new = |branch: &Branch| base(branch) == Some(None);
     let all = branches.iter().filter_map(|(name, branch)| Made::of((name, is_new(branch)), branch, &trees));
@@ -336,9 +336,9 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
             Outcome::Frozen(frozen) => (Vec::new(), Some(frozen)),
             Outcome::Moved | Outcome::Unchanged => (Vec::new(), None),
         };
-        let owners = match starts_at_base {
-            true => Owners::of_same(&name, &looked_at),
-            false => Owners::new(&name, (before, dry), &trees),
+        let owners = match &preview {
+            Some(Previewed::SinceBase { looked_at }) => Owners::of_same(&name, looked_at),
+            Some(Previewed::Everything) | None => Owners::new(&name, (before, dry), &trees),
         };
         let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &owners)? } else { Vec::new() };
         environments.push(PreviewedBranch {

@@ -62,7 +62,7 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     let is_plain = run.report.problems.is_empty() && run.report.warnings.get(warned..) == Some(&warnings);
     let is_base = is_plain && run.branches.values().all(is_as_found);
     // On another day a limit of this machine may not be reached.
-    let is_limited = |branch: &Branch| branch.failed.as_ref().is_some_and(|failed| !failed.limits.is_empty());
+    let is_limited = |branch: &Branch| branch.failed().is_some_and(|failed| !failed.limits.is_empty());
     if !is_base && !run.memory.is_cut_off && !run.branches.values().any(is_limited) {
         run.memory.note_no_base(head, &run.found, &facts);
     }

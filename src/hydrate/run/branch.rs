@@ -36,45 +36,60 @@ pub(crate) struct Branch {
     pub dry_branch: BranchName,
     /// The tip of the dry branch.
     pub dry_tip: ObjectId,
-    old: Option<ObjectId>,
-    standing: Option<Standing>,
-    /// Whether the dry branch that it was hydrated from last is gone for good.
-    dry_branch_is_gone: bool,
-    /// That dry branch, as long as `dry` is a commit of it and not of the one that takes its place.
+    before: Before,
+    /// The dry branch that it was hydrated from last, as long as `dry` is a commit of it and not of the one that takes its
+    /// place.
     pub renamed_from: Option<BranchName>,
-    /// Why nobody can tell how it stands.
-    unreadable: Option<String>,
-    /// The tip of the sync branch, when the branch is a staging branch of it.
-    sync_tip: Option<ObjectId>,
-    /// Who made the sync branch, when the branch is a staging branch of it.
-    active: Active,
-    new_sync: Option<ObjectId>,
     /// The newest commit: the tip, or one that this run made.
     pub tip: Option<Commit>,
+    /// The tree of our newest commit, when the tip is of others who put it on top since.
+    made_below: Option<ObjectId>,
+    /// What the newest commit says of itself, once it was asked for.
+    told: OnceLock<Told>,
     /// The dry commit that it is hydrated from.
     pub dry: Option<ObjectId>,
     /// The settings that it was hydrated with.
     pub settings: Option<ObjectId>,
     /// How many Applications of the tip of the dry branch write to it.
     pub applications: usize,
+    /// What of it stayed at an earlier dry commit.
+    pub left: LeftBehind,
+    /// Whether it must not be written in this run at all.
+    pub closed: bool,
+    progress: Progress,
+}
+
+/// What the repository says of a branch before the run.
+#[derive(Debug, Default)]
+struct Before {
+    /// The tip.
+    old: Option<ObjectId>,
+    standing: Option<Standing>,
+    /// Whether the dry branch that it was hydrated from last is gone for good.
+    dry_branch_is_gone: bool,
+    /// Why its state cannot be determined.
+    unreadable: Option<String>,
+    /// The tip of the sync branch, when the branch is a staging branch of it.
+    sync_tip: Option<ObjectId>,
+    /// Who made the sync branch, when the branch is a staging branch of it.
+    active: Active,
+    /// Whether it was taken up at a commit that hydration made, to be hydrated again from there.
+    resumed: bool,
+}
+
+/// What a run did to a branch.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The empty commit that the sync branch starts with, when there was none.
+    new_sync: Option<ObjectId>,
     commits: Vec<HydratedCommit>,
     skipped: Vec<Skipped>,
     failure: Option<Outcome>,
-    /// Whether it was taken up at a commit that hydration made, to be hydrated again from there.
-    resumed: bool,
-    /// Whether a dry commit was hydrated onto it in this run.
-    reached: bool,
     /// The Applications that it failed by, when it is renders that failed.
-    pub failed: Option<FailedBranch>,
-    /// What of it stayed at an earlier dry commit.
-    pub left: LeftBehind,
-    /// What its newest commit says of itself, once it was asked for.
-    told: OnceLock<Told>,
-    /// Whether it must not be written in this run at all.
-    pub closed: bool,
-    /// The tree of our newest commit, when the tip is of others who put it on top since.
-    made_below: Option<ObjectId>,
-    /// What other dry branches that share it made of it in this run.
+    failed: Option<FailedBranch>,
+    /// Whether a dry commit was hydrated onto it.
+    reached: bool,
+    /// What other dry branches that share it made of it.
     earlier: Earlier,
 }
 
@@ -122,7 +137,8 @@ impl Branch {
         notes: &mut Notes,
     ) -> Result<Self, HydrateError> {
         let mut branch = Self::read(name, sync, head, found, notes);
-        let made_below = branch.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
+        let made_below =
+            branch.before.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
         branch.made_below = made_below.flatten();
         // Where settings come from elsewhere, no ref has to keep those of before.
         let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
@@ -158,29 +174,25 @@ impl Branch {
             sync: sync.clone(),
             dry_branch: head.branch.clone(),
             dry_tip: head.tip,
-            old,
-            sync_tip: names.tip(refs, sync),
-            active,
-            new_sync: None,
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
+            made_below: None,
+            told: OnceLock::new(),
             dry: standing.as_ref().and_then(|standing| standing.dry),
             settings: standing.as_ref().and_then(|standing| standing.settings),
-            dry_branch_is_gone: renamed_from.is_some(),
+            before: Before {
+                old,
+                standing,
+                dry_branch_is_gone: renamed_from.is_some(),
+                unreadable,
+                sync_tip: names.tip(refs, sync),
+                active,
+                resumed: false,
+            },
             renamed_from,
-            standing,
-            unreadable,
             applications: 0,
-            commits: Vec::new(),
-            skipped: Vec::new(),
-            failure: None,
-            resumed: false,
-            reached: false,
-            failed: None,
             left: LeftBehind::default(),
-            told: OnceLock::new(),
             closed: false,
-            made_below: None,
-            earlier: Earlier::default(),
+            progress: Progress::default(),
         }
     }
 
@@ -189,47 +201,51 @@ impl Branch {
         let (records, applications) = (earlier.records(settings), earlier.all_applications());
         let record = records.iter().find(|(name, _)| *name == self.name).map(|(_, record)| record.clone());
         if let (Some(tip), Some(record)) = (&earlier.tip, record) {
-            let noted = self.standing.as_ref().is_none_or(|standing| standing.noted);
+            let noted = self.before.standing.as_ref().is_none_or(|standing| standing.noted);
             let origin = standing::Origin::Ours(Box::new(record));
-            self.standing = Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
+            self.before.standing =
+                Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
         }
         self.tip = earlier.tip.or(self.tip.take());
-        self.new_sync = earlier.new_sync;
-        let failure = earlier.failure.or(earlier.earlier.failure);
-        self.earlier = Earlier { commits: earlier.commits.len(), records, failure, applications };
-        self.commits = earlier.commits;
-        self.skipped.splice(0..0, earlier.skipped);
+        self.progress.new_sync = earlier.progress.new_sync;
+        let failure = earlier.progress.failure.or(earlier.progress.earlier.failure);
+        self.progress.earlier = Earlier { commits: earlier.progress.commits.len(), records, failure, applications };
+        self.progress.commits = earlier.progress.commits;
+        self.progress.skipped.splice(0..0, earlier.progress.skipped);
     }
 
     /// Counts the Applications of other dry branches that share it, which the run has looked at and left as it was.
     pub(crate) fn goes_along_with(&mut self, earlier: Option<&Self>) {
-        self.earlier.applications = earlier.map_or(0, Self::all_applications);
+        self.progress.earlier.applications = earlier.map_or(0, Self::all_applications);
     }
 
     /// How many Applications write to it, of all dry branches that the run has looked at.
     fn all_applications(&self) -> usize {
-        self.applications + self.earlier.applications
+        self.applications + self.progress.earlier.applications
     }
 
     /// Whether the run did nothing to it that has to be told.
     pub(crate) fn is_as_found(&self) -> bool {
-        let is_well = self.failure.is_none() && self.earlier.failure.is_none();
-        is_well && self.commits.is_empty() && self.skipped.is_empty() && self.new_sync.is_none()
+        let is_well = self.progress.failure.is_none() && self.progress.earlier.failure.is_none();
+        is_well
+            && self.progress.commits.is_empty()
+            && self.progress.skipped.is_empty()
+            && self.progress.new_sync.is_none()
     }
 
     /// Whether nobody can tell how it stands.
     pub(crate) fn unreadable(&self) -> bool {
-        self.unreadable.is_some()
+        self.before.unreadable.is_some()
     }
 
     /// The commit that the first new one stands on: the tip before the run, else that of the sync branch.
     pub(crate) fn base(&self) -> Option<ObjectId> {
-        self.old.or(self.sync_tip)
+        self.before.old.or(self.before.sync_tip)
     }
 
     /// The dry commit that the branch was hydrated from before the run, if that can be told.
     pub(crate) fn dry_before(&self) -> Option<ObjectId> {
-        self.standing.as_ref().and_then(|standing| standing.dry)
+        self.before.standing.as_ref().and_then(|standing| standing.dry)
     }
 
     /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
@@ -302,7 +318,7 @@ impl Branch {
     /// Whether others put a commit on top of ours: nobody knows yet for which dry commit it holds.
     pub(crate) fn was_moved(&self) -> bool {
         let ours = |standing: &Standing| matches!(standing.origin, standing::Origin::Ours(_));
-        self.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
+        self.before.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
     }
 
     /// The dry commits that the branch lacks, oldest first: a suffix of the first-parent line up to the tip.
@@ -332,12 +348,13 @@ impl Branch {
 
     /// Whether it gets no commit for a time.
     pub(crate) fn is_frozen(&self) -> bool {
-        matches!(self.failure, Some(Outcome::Frozen(_)))
+        matches!(self.progress.failure, Some(Outcome::Frozen(_)))
     }
 
     /// The newest commit, and the dry commit that it shows; none where hydration did not make it.
     pub(crate) fn shown(&self) -> Option<(ObjectId, ObjectId)> {
-        let is_ours = self.reached || self.standing.as_ref().is_some_and(|standing| standing.record().is_some());
+        let is_ours =
+            self.progress.reached || self.before.standing.as_ref().is_some_and(|standing| standing.record().is_some());
         let tip = self.tip.as_ref().filter(|_| is_ours && !self.unreadable())?;
         Some((tip.id, self.dry?))
     }
@@ -345,14 +362,14 @@ impl Branch {
     /// Keeps it from getting commits.
     fn freeze(&mut self, freeze: &Freeze) {
         self.closed = true;
-        self.failure = Some(Outcome::Frozen(freeze.into()));
+        self.progress.failure = Some(Outcome::Frozen(freeze.into()));
     }
 
     /// Whether an admin handed over the branch, and it has no record yet.
     pub(crate) fn is_taken_over(&self) -> bool {
-        match &self.standing {
+        match &self.before.standing {
             Some(standing) => standing.origin == standing::Origin::Adopted,
-            None => self.active == Active::Unrecorded { is_adopted: true },
+            None => self.before.active == Active::Unrecorded { is_adopted: true },
         }
     }
 
@@ -369,36 +386,24 @@ impl Branch {
             sync: name.clone(),
             dry_branch: head.branch.clone(),
             dry_tip: head.tip,
-            old: Some(tip.id),
-            standing: None,
-            dry_branch_is_gone: false,
+            before: Before { old: Some(tip.id), resumed: Trailers::read(&tip.message).is_some(), ..Before::default() },
             renamed_from: None,
-            unreadable: None,
-            sync_tip: None,
-            active: Active::Missing,
-            new_sync: None,
+            tip: Some(tip),
+            made_below: None,
+            told: OnceLock::new(),
             dry,
             settings,
             applications: 0,
-            commits: Vec::new(),
-            skipped: Vec::new(),
-            failure: None,
-            resumed: Trailers::read(&tip.message).is_some(),
-            tip: Some(tip),
-            reached: false,
-            failed: None,
             left: LeftBehind::default(),
-            told: OnceLock::new(),
             closed: false,
-            made_below: None,
-            earlier: Earlier::default(),
+            progress: Progress::default(),
         }
     }
 
     /// The branch before it had a commit of its own, to be cut from `parent`.
     pub(crate) fn before_first(name: &BranchName, head: &DryHead, parent: Commit, settings: Option<ObjectId>) -> Self {
-        let sync_tip = Some(parent.id);
-        Self { old: None, tip: None, sync_tip, resumed: false, ..Self::resume(name, head, parent, None, settings) }
+        let before = Before { sync_tip: Some(parent.id), ..Before::default() };
+        Self { before, tip: None, ..Self::resume(name, head, parent, None, settings) }
     }
 
     /// The same where the commit is of others, above one of ours with the tree `made`.
@@ -408,31 +413,41 @@ impl Branch {
 
     /// Whether its sync branch is still to be started.
     pub(crate) fn lacks_sync(&self) -> bool {
-        self.sync_tip.or(self.new_sync).is_none()
+        self.before.sync_tip.or(self.progress.new_sync).is_none()
     }
 
     /// The empty commit that this branch started `sync` with in this run, if it did.
     pub(crate) fn started(&self, sync: &BranchName) -> Option<ObjectId> {
-        self.new_sync.filter(|_| self.sync == *sync)
+        self.progress.new_sync.filter(|_| self.sync == *sync)
     }
 
     /// Whether it holds what hydration made of [`Branch::dry`], and nothing that others put there since.
     pub(crate) fn holds_what_was_made(&self) -> bool {
-        let before = match &self.standing {
+        let before = match &self.before.standing {
             Some(standing) => standing.record().is_some() && standing.noted,
-            None => self.resumed,
+            None => self.before.resumed,
         };
-        before || self.reached
+        before || self.progress.reached
+    }
+
+    /// Notes by which Applications it failed, after [`Branch::fail`].
+    pub(crate) fn fail_by(&mut self, failed: FailedBranch) {
+        self.progress.failed = Some(failed);
+    }
+
+    /// The Applications that it failed by, when it is renders that failed.
+    pub(crate) fn failed(&self) -> Option<&FailedBranch> {
+        self.progress.failed.as_ref()
     }
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: Made, dry: ObjectId, settings: Option<ObjectId>) {
         let Made { new_sync, commit, changed, removed, left } = made;
-        self.new_sync = new_sync;
+        self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {
             let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
-            self.commits.push(HydratedCommit { id, dry_sha, changed, removed });
+            self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
             self.made_below = None;
             self.told = OnceLock::new();
@@ -444,16 +459,16 @@ impl Branch {
     pub(crate) fn fail(&mut self, dry_commit: ObjectId, diagnostics: Vec<Diagnostic>, recorded: bool) {
         let dry_sha = dry_commit.to_string();
         let message = diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default();
-        self.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
-        self.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded });
-        self.failed = None;
+        self.progress.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
+        self.progress.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded });
+        self.progress.failed = None;
     }
 
     /// Notes that a dry commit is hydrated, whether or not it took a commit.
     pub(crate) fn reach(&mut self, dry_commit: ObjectId, settings: Option<ObjectId>) {
-        self.failure = None;
-        self.reached = true;
-        self.failed = None;
+        self.progress.failure = None;
+        self.progress.reached = true;
+        self.progress.failed = None;
         self.renamed_from = None;
         self.dry = Some(dry_commit);
         self.settings = settings;
@@ -461,24 +476,24 @@ impl Branch {
 
     /// Whether the branch is just what hydration makes of this dry commit.
     pub(crate) fn has_reached(&self, dry: ObjectId) -> bool {
-        !self.closed && self.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
+        !self.closed && self.progress.failure.is_none() && self.dry == Some(dry) && self.tip.is_some()
     }
 
     /// Whether it shows a dry commit, and nothing kept it from that.
     pub(crate) fn is_hydrated(&self) -> bool {
-        !self.closed && self.failure.is_none() && self.tip.is_some()
+        !self.closed && self.progress.failure.is_none() && self.tip.is_some()
     }
 
     /// How it failed, if it did.
     pub(crate) fn failure(&self) -> Option<&Outcome> {
-        self.failure.as_ref()
+        self.progress.failure.as_ref()
     }
 
     /// Why it could not be hydrated from this dry commit, when it is renders that failed.
     pub(crate) fn failed_at(&self, dry: ObjectId) -> Option<&FailedBranch> {
         let is_there = |dry_sha: &str| object_id(dry_sha) == Some(dry);
-        match &self.failure {
-            Some(Outcome::Failed { dry_sha, .. }) if is_there(dry_sha) && !self.closed => self.failed.as_ref(),
+        match &self.progress.failure {
+            Some(Outcome::Failed { dry_sha, .. }) if is_there(dry_sha) && !self.closed => self.progress.failed.as_ref(),
             _ => None,
         }
     }
@@ -490,27 +505,27 @@ impl Branch {
 
     /// What the run did to the branch.
     pub(crate) fn into_report(self) -> BranchReport {
-        let is_left = self.failure.is_none();
+        let is_left = self.progress.failure.is_none();
         let behind = self.left.paths.iter().filter(|_| is_left).map(|left| BehindPath {
             path: left.path.clone(),
             dry_sha: left.dry_commit.map(|id| id.to_string()),
             application: left.application.as_ref().map(ToString::to_string),
             paused: left.is_paused,
         });
-        let moved = if self.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
-        let applications = self.applications + self.earlier.applications;
+        let moved = if self.progress.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
+        let applications = self.applications + self.progress.earlier.applications;
         BranchReport {
             branch: self.name.to_string(),
             dry_branch: self.dry_branch.to_string(),
             dry_sha: self.dry_tip.to_string(),
-            old: self.old.map(|id| id.to_string()),
+            old: self.before.old.map(|id| id.to_string()),
             new: self.tip.map(|tip| tip.id.to_string()),
             applications,
-            commits: self.commits,
-            skipped: self.skipped,
+            commits: self.progress.commits,
+            skipped: self.progress.skipped,
             behind: behind.collect(),
             mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },
-            outcome: self.failure.or(self.earlier.failure).unwrap_or(moved),
+            outcome: self.progress.failure.or(self.progress.earlier.failure).unwrap_or(moved),
         }
     }
 }

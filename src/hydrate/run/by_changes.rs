@@ -167,7 +167,7 @@ impl ByChanges {
             let Ok(name) = BranchName::read(&stuck.name) else { return Err(Stopped::Unknown) };
             if self.lacking.get(&name).is_none_or(|lacking| lacking.contains(&dry)) {
                 // One that failed in this very run is told with its renders.
-                let failed = run.branches.get(&name).and_then(|branch| branch.failed.clone());
+                let failed = run.branches.get(&name).and_then(|branch| branch.failed().cloned());
                 let failed = failed.unwrap_or_else(|| FailedBranch::carried(stuck));
                 branches.insert(name, Step::Fail(Failing::Renders(failed)));
             }

@@ -98,7 +98,7 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
     match dry_branches::settings_with(&keys, &found.refs, &found.buffer) {
         Ok(settings) => {
             found.rules = Rules::at(Some(settings), &found.buffer)?;
-            (found.has_dry_branches, run.learnt) = (true, Some(settings));
+            (found.has_dry_branches, run.ledger.learnt) = (true, Some(settings));
             let note = |(key, value): &(_, _)| {
                 let word = if *key == "dryBranches" { "BRANCH" } else { "URL" };
                 format!("{key} is now set to {value}; to change it: git hydrate config set {key} {word}")

@@ -49,6 +49,8 @@ pub(crate) struct Memory {
     trusted: bool,
     /// Whether what reached a limit of this machine in an earlier run is tried again.
     pub retry: bool,
+    /// Dry trees: what differs from them is rendered first.
+    pub urgent_since: Vec<ObjectId>,
     /// What did not render in this run.
     pub failed: Rc<FailedRenders>,
     /// Whether an Application was not rendered because somebody had no time to wait for it.
@@ -73,6 +75,7 @@ impl Memory {
             cache: unsearched::cache(repository),
             trusted: attempt.trusts_cache,
             retry: attempt.retry,
+            urgent_since: attempt.urgent_since.clone(),
             failed: attempt.failed.clone(),
             is_cut_off: false,
             kept: Vec::new(),

@@ -46,17 +46,16 @@ impl<'a> Start<'a> {
 pub(crate) struct Moves(pub Vec<RefEdit>);
 
 impl Moves {
-    /// What branches, notes and records shall be; `learnt` are the settings with what was found out. Notes that cannot be
+    /// What branches, notes and records shall be; `ledger.learnt` are the settings with what was found out. Notes that cannot be
     /// written are a fault of the ledger.
     pub(crate) fn of(
         found: &Snapshot<'_>,
         ledger: &mut Ledger,
         branches: &BTreeMap<BranchName, Branch>,
-        learnt: Option<ObjectId>,
     ) -> Result<Self, git::Error> {
         let mut moves = Self::default();
         if found.setup.refs.records {
-            moves.add_kept(found, ledger, branches, learnt)?;
+            moves.add_kept(found, ledger, branches)?;
         }
         // Copies lead to what is on the others.
         let copies = found.rules.settings.applications_to.as_ref();
@@ -76,9 +75,8 @@ impl Moves {
         found: &Snapshot<'_>,
         ledger: &mut Ledger,
         branches: &BTreeMap<BranchName, Branch>,
-        learnt: Option<ObjectId>,
     ) -> Result<(), git::Error> {
-        if let (Some(new), true) = (learnt, found.setup.refs.is_in_place()) {
+        if let (Some(new), true) = (ledger.learnt, found.setup.refs.is_in_place()) {
             let expected = Expected::from(found.refs.get(SETTINGS_REF));
             self.0.push(RefEdit { name: SETTINGS_REF.to_owned(), new: Some(new), expected });
         }

@@ -14,7 +14,7 @@ use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
 use super::rendered::render;
 use super::shared::in_order;
-use super::state::Run;
+use super::state::{Previewed, Run};
 use super::stopped::Stopped;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
@@ -38,7 +38,7 @@ enum Planner {
 
 impl Planner {
     fn open(run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
-        if run.starts_at_base {
+        if run.starts_at_base() {
             let base = run.memory.recall_base(head, &run.found).ok_or(Stopped::Unknown)?;
             let planner = ByChanges::open(base, run, head, heads)?.map_err(|_| Stopped::Unknown)?;
             return Ok(Self::Changes(Box::new(planner)));
@@ -51,7 +51,7 @@ impl Planner {
             None => None,
         };
         // Without branches to move, all that counts is what was rendered last.
-        let previewed = if run.is_preview { run.memory.recall_results(head, &run.found) } else { None };
+        let previewed = if run.preview.is_some() { run.memory.recall_results(head, &run.found) } else { None };
         Ok(Self::Everything(Box::new(ByEverything::open(previewed.or(earlier), run, head, heads)?)))
     }
 
@@ -192,10 +192,10 @@ impl Run<'_> {
             }
             self.expect_moves()?;
             let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
-            if self.starts_at_base {
+            if let Some(Previewed::SinceBase { looked_at }) = &mut self.preview {
                 // Whose the paths of Applications were that come or go, only a look at everything tells.
                 planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
-                self.looked_at.extend(plan.work().map(|work| work.application.clone()));
+                looked_at.extend(plan.work().map(|work| work.application.clone()));
             }
             let rendered = self.render(plan)?;
             planner.check(&rendered, self)?;
@@ -208,7 +208,7 @@ impl Run<'_> {
 
     pub(crate) fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
         let files = self.files(plan.tree);
-        Ok(render(plan, &files, &self.found, &self.memory, &self.urgent_since)?)
+        Ok(render(plan, &files, &self.found, &self.memory)?)
     }
 
     pub(crate) fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
@@ -249,7 +249,7 @@ impl Run<'_> {
 
     /// The refs that shall move.
     pub(crate) fn moves(&mut self) -> Result<Moves, Stopped> {
-        Ok(Moves::of(&self.found, &mut self.ledger, &self.branches, self.learnt)?)
+        Ok(Moves::of(&self.found, &mut self.ledger, &self.branches)?)
     }
 
     /// Moves the refs and tells what became of the branches.

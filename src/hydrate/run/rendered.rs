@@ -5,7 +5,6 @@ use super::memory::Memory;
 use super::output::Output;
 use super::plan::{Done, Plan, Rendered, Task};
 use crate::application::Application;
-use crate::git::ObjectId;
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::render_context;
@@ -15,13 +14,12 @@ use crate::view::{TreeFiles, View};
 
 /// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
 ///
-/// Applications that differ from what one of the trees `urgent_since` has are rendered first. Errors: the world failed.
+/// Applications that differ from what one of the trees `memory.urgent_since` has are rendered first. Errors: the world failed.
 pub(super) fn render(
     plan: Plan,
     files: &TreeFiles<'_>,
     found: &Snapshot<'_>,
     memory: &Memory,
-    urgent_since: &[ObjectId],
 ) -> Result<Rendered, HydrateError> {
     let view = View::new(files);
     let wanted = plan.work().filter(|work| matches!(work.task, Task::Render(_))).map(|work| &*work.application);
@@ -38,7 +36,7 @@ pub(super) fn render(
         Output::new(application, render::Rendered { manifests, ..rendered }, writer, buffer)
     };
     let before: Vec<TreeFiles<'_>> =
-        urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
+        memory.urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
     let urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
     let rendered = found.setup.renderers.render_into(&wanted, &context, &urgent, &take, &done);
     let mut results = Vec::with_capacity(rendered.len());

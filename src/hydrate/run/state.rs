@@ -41,6 +41,18 @@ pub(crate) enum Moved {
     NotMade,
 }
 
+/// What a preview goes by.
+#[derive(Debug)]
+pub(crate) enum Previewed {
+    /// All that the dry commit has.
+    Everything,
+    /// What differs from the dry commit that the branches show, and nothing else.
+    SinceBase {
+        /// The Applications that it looked at: no manifest of another one changes.
+        looked_at: Vec<Arc<Application>>,
+    },
+}
+
 /// One try at hydrating.
 pub(crate) struct Run<'a> {
     /// The repository as it was.
@@ -61,18 +73,10 @@ pub(crate) struct Run<'a> {
     pub report: Report,
     /// Of its warnings, those of Applications that leave a branch for one that does not take them.
     pub departures: Vec<Diagnostic>,
-    /// The settings with what was found out, where that is new.
-    pub learnt: Option<ObjectId>,
-    /// Dry trees: what differs from them is rendered first.
-    pub urgent_since: Vec<ObjectId>,
     /// Whether refs shall move.
     pub start: Start<'a>,
-    /// Whether nothing of it is written but what it rendered, for the next preview.
-    pub is_preview: bool,
-    /// Whether a preview goes by what differs from the dry commit that the branches show, and by nothing else.
-    pub starts_at_base: bool,
-    /// The Applications that it then looked at: no manifest of another one changes.
-    pub looked_at: Vec<Arc<Application>>,
+    /// What it goes by where nothing of it is written but what it rendered, for the next preview.
+    pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
 }
@@ -104,12 +108,8 @@ impl<'a> Run<'a> {
             since: BTreeMap::new(),
             report: Report::default(),
             departures: Vec::new(),
-            learnt: None,
-            urgent_since: Vec::new(),
             start: Start::Never,
-            is_preview: false,
-            starts_at_base: false,
-            looked_at: Vec::new(),
+            preview: None,
             moved: Moved::default(),
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
         if attempt.retry {
             self.trees.limits.retry();
         }
-        Self { memory, urgent_since: attempt.urgent_since.clone(), ..self }
+        Self { memory, ..self }
     }
 
     /// What the repository knows of an environment branch that is hydrated from `head`.
@@ -229,6 +229,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Whether it goes by what differs from the dry commit that the branches show, and by nothing else.
+    pub(crate) fn starts_at_base(&self) -> bool {
+        matches!(self.preview, Some(Previewed::SinceBase { .. }))
+    }
+
     /// Forgets what was made and found, so that a long history takes no more memory than a short one.
     pub(crate) fn forget(&mut self) {
         self.found.buffer.clear();
@@ -288,7 +293,7 @@ impl<'a> Run<'a> {
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),
             Failing::Limited(failed) => {
                 branch.fail(dry, diagnostics, true);
-                branch.failed = Some(failed);
+                branch.fail_by(failed);
             }
             Failing::Renders(failed) => {
                 if !failed.mistakes.is_empty() {
@@ -296,7 +301,7 @@ impl<'a> Run<'a> {
                 }
                 self.memory.is_cut_off |= failed.is_cut_off();
                 branch.fail(dry, diagnostics, false);
-                branch.failed = Some(failed);
+                branch.fail_by(failed);
             }
         }
     }

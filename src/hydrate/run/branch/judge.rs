@@ -30,15 +30,16 @@ impl Branch {
         let (settings, buffer, setup) = (&found.rules.settings, &found.buffer, found.setup);
         let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
         let shared = settings.active_paths(name);
-        let other = self.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
+        let other = self.before.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
         // A dry branch that an admin took out of the settings, as one that was renamed, leaves its branches to the next.
-        let other = other.filter(|_| !self.dry_branch_is_gone);
-        let foreign = self.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
+        let other = other.filter(|_| !self.before.dry_branch_is_gone);
+        let foreign =
+            self.before.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
         let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
             Some(application) => diagnostic.at(application.places.environment_branch().clone()),
             None => diagnostic,
         };
-        let mistake = if let Some(why) = &self.unreadable {
+        let mistake = if let Some(why) = &self.before.unreadable {
             let hint = "`git hydrate doctor` on the server explains how to fix it";
             place(Diagnostic::error(why).hint(hint), applications.next())
         } else if (settings.dry_branches.contains(name) || *name == head.branch)
@@ -53,7 +54,7 @@ impl Branch {
             let hint = "whoever promotes takes every Application to be at the dry commit; an admin names the branches that are \
                         not promoted: git hydrate config set onFailure '{application: [BRANCH, …]}'";
             place(Diagnostic::error(text).hint(hint), applications.next())
-        } else if self.active == Active::Foreign {
+        } else if self.before.active == Active::Foreign {
             let text = format!("`{}`, which `{name}` is promoted to, was not made by hydration", self.sync);
             let mistake = Diagnostic::error(text).hint(to_hand_over(&self.sync));
             match applications.next() {
@@ -74,7 +75,7 @@ impl Branch {
             Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
                 .hint("hydrate into a bare repository, or check out something else there")
         } else if self.sync != *name
-            && let (Some(staging), Some(sync)) = (self.old, self.sync_tip)
+            && let (Some(staging), Some(sync)) = (self.before.old, self.before.sync_tip)
             && !buffer.repository().are_related(staging, sync)
         {
             let mistake = Diagnostic::error(format!("`{name}` and `{}` have no common history", self.sync));
@@ -141,8 +142,8 @@ impl Branch {
 
     /// The branches that hydrating this one makes, and whether each is the active branch of a staging branch.
     fn new_refs(&self) -> impl Iterator<Item = (&BranchName, bool)> {
-        let own = (self.old.is_none() && !self.closed).then_some((&self.name, false));
-        let is_started = self.sync != self.name && self.sync_tip.is_none() && !self.closed;
+        let own = (self.before.old.is_none() && !self.closed).then_some((&self.name, false));
+        let is_started = self.sync != self.name && self.before.sync_tip.is_none() && !self.closed;
         own.into_iter().chain(is_started.then_some((&self.sync, true)))
     }
 
@@ -151,7 +152,7 @@ impl Branch {
         let is_shared = !found.rules.settings.active_paths(&self.sync).is_empty();
         let record = found.records.get(&self.sync).filter(|_| self.sync != self.name && !is_shared)?;
         let owner = Some(&record.dry_branch).filter(|owner| **owner != head.branch && !found.has_left(owner));
-        owner.filter(|_| !record.initial && self.sync_tip.is_some())
+        owner.filter(|_| !record.initial && self.before.sync_tip.is_some())
     }
 
     /// What is wrong in any directory of a branch that an admin handed over: all of it goes on into our commits.

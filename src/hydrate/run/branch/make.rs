@@ -38,7 +38,7 @@ impl Branch {
     ) -> Result<Result<Made, Diagnostic>, HydrateError> {
         let (buffer, rules) = (&found.buffer, &found.rules);
         let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
-        let mut new_sync = self.new_sync.or(sync.filter(|_| self.sync_tip.is_none()));
+        let mut new_sync = self.progress.new_sync.or(sync.filter(|_| self.before.sync_tip.is_none()));
         let parent = self.parent(buffer, rules, &origin, &mut new_sync)?;
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
         let there = There { tree: found.tree_of(base), made: self.made_below.map(|made| found.tree_of(made)) };
@@ -153,7 +153,7 @@ impl Branch {
         if self.tip.is_some() {
             return Ok(self.tip.clone());
         }
-        if let Some(sync_tip) = self.sync_tip.or(*new_sync) {
+        if let Some(sync_tip) = self.before.sync_tip.or(*new_sync) {
             return Ok(Some(buffer.commit(sync_tip)?));
         }
         let commit = initial(buffer, rules, &self.sync, origin)?;

@@ -16,11 +16,11 @@ impl Branch {
     /// The records to write for what the run did: of the sync branch that it started or found, and of the branch itself.
     /// None when the recorded ones still say so.
     pub(crate) fn records(&self, settings: &Settings) -> Vec<(BranchName, BranchRecord)> {
-        let before = self.standing.as_ref().and_then(Standing::record);
-        let made: Vec<ObjectId> = self.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
-        let own = self.commits.get(self.earlier.commits..).unwrap_or_default();
+        let before = self.before.standing.as_ref().and_then(Standing::record);
+        let made: Vec<ObjectId> = self.progress.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
+        let own = self.progress.commits.get(self.progress.earlier.commits..).unwrap_or_default();
         let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
-        let (Some(tip), false) = (&self.tip, self.closed) else { return self.earlier.records.clone() };
+        let (Some(tip), false) = (&self.tip, self.closed) else { return self.progress.earlier.records.clone() };
         let is_shared = !settings.active_paths(&self.name).is_empty();
         let new = |tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>| BranchRecord {
             tip,
@@ -43,16 +43,18 @@ impl Branch {
                 }
             }
             // What is there is what would be made.
-            (None, None, Some(dry_commit)) if self.reached => new(tip.id, dry_commit, made),
-            (Some(before), None, Some(dry_commit)) if self.reached && self.dry_branch_is_gone => BranchRecord {
-                dry_branch: self.dry_branch.clone(),
-                dry_commit,
-                settings: self.settings,
-                made,
-                ..before.clone()
-            },
+            (None, None, Some(dry_commit)) if self.progress.reached => new(tip.id, dry_commit, made),
+            (Some(before), None, Some(dry_commit)) if self.progress.reached && self.before.dry_branch_is_gone => {
+                BranchRecord {
+                    dry_branch: self.dry_branch.clone(),
+                    dry_commit,
+                    settings: self.settings,
+                    made,
+                    ..before.clone()
+                }
+            }
             // It was the active branch of a staging branch for a time.
-            (Some(before), None, Some(dry_commit)) if self.reached && before.initial => BranchRecord {
+            (Some(before), None, Some(dry_commit)) if self.progress.reached && before.initial => BranchRecord {
                 initial: false,
                 tip: tip.id,
                 dry_branch: self.dry_branch.clone(),
@@ -63,7 +65,7 @@ impl Branch {
             },
             // No note tells how far each of the dry branches is that share it.
             (Some(before), None, Some(dry_commit))
-                if self.reached && is_shared && before.dry_commit_of(&self.dry_branch) != Some(dry_commit) =>
+                if self.progress.reached && is_shared && before.dry_commit_of(&self.dry_branch) != Some(dry_commit) =>
             {
                 let record = BranchRecord { made, ..before.clone() };
                 record.with(&self.dry_branch, Some(dry_commit), self.settings)
@@ -74,12 +76,12 @@ impl Branch {
             (Some(before), None, _) if !is_shared && self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
-            (Some(_) | None, None, _) => return self.earlier.records.clone(),
+            (Some(_) | None, None, _) => return self.progress.earlier.records.clone(),
         };
         let dry_commit = own.dry_commit;
-        let started = self.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
-        let is_new = matches!(self.active, Active::Unrecorded { .. });
-        let sync = started.or_else(|| self.sync_tip.filter(|_| is_new).map(|id| (id, Vec::new())));
+        let started = self.progress.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
+        let is_new = matches!(self.before.active, Active::Unrecorded { .. });
+        let sync = started.or_else(|| self.before.sync_tip.filter(|_| is_new).map(|id| (id, Vec::new())));
         let sync = sync.map(|(id, made)| {
             let record = BranchRecord { initial: true, older: None, ..new(id, dry_commit, made) };
             (self.sync.clone(), record)
@@ -89,13 +91,13 @@ impl Branch {
 
     /// The revision of the engine that made the branch, when it is another one than ours and ours makes commits now.
     pub(crate) fn engine_before(&self) -> Option<u32> {
-        let record = self.standing.as_ref().and_then(Standing::record)?;
-        (!self.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
+        let record = self.before.standing.as_ref().and_then(Standing::record)?;
+        (!self.progress.commits.is_empty() && record.engine != ENGINE_REVISION).then_some(record.engine)
     }
 
     /// The revision of the engine that the record of the branch names.
     pub(crate) fn recorded_engine(&self) -> Option<u32> {
-        self.standing.as_ref().and_then(Standing::record).map(|record| record.engine)
+        self.before.standing.as_ref().and_then(Standing::record).map(|record| record.engine)
     }
 
     /// The refs that move, the sync branch first.
@@ -105,7 +107,7 @@ impl Branch {
             let expected = Expected::from(refs.get(&name));
             (expected != Expected::Is(new)).then_some(RefEdit { name, new: Some(new), expected })
         };
-        let sync = self.new_sync.filter(|_| self.sync != self.name).and_then(|new| edit(&self.sync, new));
+        let sync = self.progress.new_sync.filter(|_| self.sync != self.name).and_then(|new| edit(&self.sync, new));
         let own = self.tip.as_ref().and_then(|tip| edit(&self.name, tip.id));
         sync.into_iter().chain(own).collect()
     }
