@@ -2,9 +2,12 @@
 //!
 //! # One push
 //!
+//! `hydrate/run/pipeline.rs` leads through steps 3 to 10.
+//!
 //! 1. git runs the script of `hooks/pre-receive`: [`hook::pre_receive`] refuses what must not go in, such as a push to a
 //!    branch that hydration owns ([`hydrate::guard()`]), in strict mode also what does not hydrate ([`hydrate::judge`]). Then it runs `hooks/post-receive`, which hands its lines to
-//!    [`hook::post_receive`]. They say only that something happened.
+//!    [`hook::post_receive`]. They say only that something happened. What strict mode hydrated already is taken over
+//!    (`hydrate/gate/foreseen.rs`).
 //! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes,
 //!    recorded failures and the records of branches ([`hydrate::BranchRecords`]) as they are now
 //!    (`hydrate/snapshot.rs`).
@@ -13,20 +16,26 @@
 //!    ([`application::set`]), and Applications that may make others are rendered for it ([`application::parent`]), each again
 //!    only when something differs that it looked at.
 //! 4. [`application::validate`] judges them together: every mistake at once, each with its place.
-//! 5. For each environment branch, `Standing` (`hydrate/standing.rs`) tells who made it and from which dry commit it was hydrated
-//!    last. The first-parent commits since then are hydrated in order. Each becomes a `Plan` (`hydrate/run/plan.rs`): what
-//!    is rendered and why, and what is known. `git hydrate plan` ends here.
-//! 6. [`plan::removals`] tells what left the dry tree, with proof and within a limit.
+//! 5. For each environment branch, `Standing` (`hydrate/standing.rs`) says who made it and from which dry commit it was hydrated
+//!    last. The first-parent commits since then are hydrated in order, or the tip alone where the setting `history` says so.
+//!    [`plan::removals`] finds what left the dry tree, with proof and within a limit.
+//! 6. Each dry commit becomes a `Plan` (`hydrate/run/plan.rs`): what is rendered and why, what is known, and what is removed.
+//!    `git hydrate plan` ends here.
 //! 7. [`render::Renderers`] renders all Applications on all cores: [`helm`], [`kustomize`], [`directory`], [`jsonnet`],
-//!    [`plugin`]. Each sees files through a [`view::View`] only, which notes what it read.
-//! 8. [`metadata::Writer`] makes every byte of the branch: manifests ([`manifest::encode`]), `hydrator.metadata`,
-//!    `README.md`, the commit message and the note.
-//! 9. [`publish`] turns files into trees in a [`git::ObjectBuffer`], in memory.
+//!    [`plugin`]. Native engines read files through a [`view::View`] only, which notes what they read. Programs (plugins, Jsonnet,
+//!    the official tools) get a checkout that is made through one (`render/checkout.rs`).
+//! 8. `hydrate/run/output.rs` encodes each manifest on the thread that rendered it ([`manifest::encode`]), and keeps its
+//!    blob in a [`git::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
+//!    `hydrator.metadata`, `README.md`, the commit message and the note.
+//! 9. `hydrate/run/commits.rs` makes the commits, for which [`publish`] turns blobs into trees.
 //!    Last is the branch of copies (`hydrate/run/copies.rs`), where the setting `applicationsTo` asks for one.
 //! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
-//!     2. [`report::summary`] tells the pusher, and [`hook::tell()`] has the platform that hosts the repository see the branches that
-//!     moved.
-//!     What was hydrated for another repository is pushed there ([`worker`], `worker/outbox.rs`).
+//!     2, a few times. The run goes to the log (`report/log.rs`), [`report::summary`] answers the pusher, [`hook::tell()`] notifies the
+//!     forge of the branches that moved, what was hydrated for another repository is pushed there ([`worker`],
+//!     `worker/outbox.rs`), and the command of `hydrate.notify` gets the report (`hook/notify.rs`).
+//!
+//! A preview is the same up to step 9, compared with what the branches have (`hydrate/ask/preview.rs`, [`diff`],
+//! `report/changes.rs`).
 //!
 //! # How it stays fast
 //!
@@ -80,10 +89,23 @@
 //!
 //! # Where to start
 //!
-//! A new transformer: `kustomize/transform`. A new kind of input: [`inputs`], and `bin/git-hydrate-fetch`. A new template function: `template/funcs`. A new engine: `render/engines.rs`.
-//! A new subcommand: `cli`, over an operation of `hydrate/ask`. Why a push rendered an Application: `git hydrate plan`, and
-//! `Why` in `hydrate/run/plan.rs`. A new generator of ApplicationSets: `application/set`. A new mistake of an Application: `application/mistake.rs`. What a hydrated branch says of
-//! itself: [`metadata::Writer`].
+//! | for | begin with | and |
+//! |---|---|---|
+//! | a template function | `template/funcs` | its cost in `template/expense.rs`; if only charts have it, `helm/functions.rs`; rows in `template/tests/rows` |
+//! | a transformer | `kustomize/transform` | |
+//! | a field of a kustomization | `kustomize/kustomization.rs` | its use in `kustomize/transform` |
+//! | a field of an Application | `application/options.rs`, `application/decode.rs` | `render/engines.rs` |
+//! | a mistake of an Application | `application/mistake.rs` | |
+//! | a generator of ApplicationSets | `application/set/generators.rs` | its shapes in `application/set/types.rs`, `application/set/origin.rs` |
+//! | an engine | `render/engines.rs` | `application/source.rs`, `render/command.rs` |
+//! | a kind of input | [`inputs`] | `bin/git-hydrate-fetch` |
+//! | a setting | [`settings`] | its shape in `settings/shape.rs` |
+//! | a danger of the preview | `diff/danger` | its rows in `tests/cases/dangers` |
+//! | a forge that is notified | `hook/tell/host.rs` | |
+//! | a check of the doctor | `install/doctor` | |
+//! | a subcommand | `cli`, over an operation of `hydrate/ask`, `install` or `worker` | |
+//! | why a push would render an Application | `git hydrate plan`, and `Why` in `hydrate/run/plan.rs` | of a past push, `git hydrate explain` names the dry commit that changed it |
+//! | what a hydrated branch says of itself | [`metadata::Writer`] | |
 #![forbid(unsafe_code)]
 
 mod application;

@@ -1,4 +1,4 @@
-//! The only module that prints: progress, summary and diagnostics, as text or JSON.
+//! What a run reports: progress, summary, diagnostics and changes, as text, JSON, Markdown or HTML.
 
 pub(crate) mod changes;
 mod console;

@@ -24,7 +24,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 /// The string literals of a Rust file before its tests, each with what stands before it on its line.
 fn literals(text: &str) -> Vec<(String, String)> {
-    let text = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or(text);
+    let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     let bytes = text.as_bytes();
     let (mut at, mut line_start, mut found) = (0, 0, Vec::new());
     while at < bytes.len() {

@@ -1,4 +1,4 @@
-//! The tool options out of a drySource, or of what override files made of it.
+//! Reads `helm`, `kustomize`, `directory` and `plugin` of a drySource, or of what override files made of it, into options.
 
 use super::field::{Content, Field, Place};
 use super::mistake::Mistake;

@@ -1,4 +1,4 @@
-//! Names that are nearly others: what was meant by a field that nobody knows.
+//! Finds the nearest known name, for "did you mean" and for branches that are nearly others.
 
 /// How far a name may be from the one that was meant, by the length of the latter: in very short names, two edits make any
 /// name of any other.

@@ -1,4 +1,4 @@
-//! The same for many repositories, one after the other: what is wrong with one stops no other.
+//! Runs a command over many repositories, one after the other; a failure in one stops no other.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What this machine has, as far as only the edge can tell.
+//! Reads cores, memory, `PATH` and the temporary directory of the process.
 
 use std::fs;
 use std::num::NonZero;

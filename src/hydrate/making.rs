@@ -1,4 +1,4 @@
-//! Renders Applications and expands sets for what they make, which is a question of `plan`.
+//! Implements [`Renders`](crate::plan::Renders): lets discovery render parents and expand sets within the limits of this machine.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! In which of the files that hydration writes two trees differ.
+//! Compares two trees, looking only at files that hydration writes.
 
 use crate::git::{Error, ObjectBuffer, ObjectId};
 use crate::hydrate::files::{ATTRIBUTES, METADATA, PATH_FILES};

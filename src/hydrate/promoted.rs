@@ -1,4 +1,4 @@
-//! What somebody put on a branch that is promoted to.
+//! Finds files on a deployed (sync) branch that came from no promotion.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The settings of a repository, with what is made of them once.
+//! Settings of a repository, read once per run, with the templates, rules and limits that are made of them.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! What the edge hands to an operation.
+//! The parameters of an operation: repository, names of refs, wake-up, renderers, clock, observer of progress.
 
 use crate::application::{BranchName, DestinationName, OUT};
 use crate::git::{ObjectId, Refs, Repository};

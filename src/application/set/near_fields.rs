@@ -1,4 +1,4 @@
-//! Keys that are near misses of the fields of Go's types: upstream drops what they hold without a word.
+//! Lists the keys of a set that are near misses of the fields that its Go types have, for [`misspelt`](super::misspelt).
 
 use super::super::field::{Content, Field};
 use super::super::misspelt::MARK;

@@ -1,4 +1,4 @@
-//! The sources with which Argo CD renders what is hydrated.
+//! For each hydrated Application, the plain `source` or `sources` that it needs without hydration.
 
 use crate::application::{Application, BranchName, Profile, Tool, source};
 use crate::git::ObjectBuffer;

@@ -323,8 +323,8 @@ impl ByChanges {
                 return Err(Stopped::Unknown);
             }
             let why = match difference {
-                _ if record.names_the_commit => Why::NamesTheCommit,
                 Some(path) => Why::Read(path.clone()),
+                None if record.names_the_commit => Why::NamesTheCommit,
                 None => continue,
             };
             touched.render(clusters.known(&*documents.application(&record)?), why);

@@ -1,5 +1,5 @@
-//! Applications that leave a branch because the directory of inputs is another one now: their files are there still, so
-//! nothing proves that they are gone.
+//! Refuses to remove Applications whose files merely became inputs, because the setting `vendorDirectory` changed: the files
+//! are there still, so nothing proves that the Applications are gone.
 
 use std::collections::BTreeSet;
 

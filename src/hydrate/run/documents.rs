@@ -1,4 +1,4 @@
-//! The Applications of records whose files did not change.
+//! Finds the Application that a record of the cache belongs to by parsing its file, each file once.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,5 @@
-//! What is known of Applications before any of them is rendered.
+//! Decides for each Application by the record that the cache has of it: render it again and why, reuse the result, or repeat
+//! the failure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,9 +75,6 @@ fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files
     if record.failure.is_some() {
         return Recalled::Nothing(Why::Again, Some(Box::new(record)));
     }
-    if record.names_the_commit {
-        return nothing(Why::NamesTheCommit);
-    }
     let path = application.sync_path.child(MANIFEST).ok();
     let there = path.and_then(|path| trees.get(&record.branch)?.entry(&path).ok().flatten());
     let Some((_, manifest)) = there.filter(|(_, manifest)| record.manifest.as_bytes() == manifest.as_bytes()) else {
@@ -84,12 +82,14 @@ fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files
     };
     match View::new(files).first_difference(&record.reads) {
         Ok(Some(path)) => nothing(Why::Read(path.clone())),
+        Ok(None) if record.names_the_commit => nothing(Why::NamesTheCommit),
         // What it was made from may stand elsewhere by now.
         Ok(None) => {
             let record = Record { about: About::of(application), ..record };
             Recalled::Output(Box::new(Output::known(record, manifest)))
         }
-        Err(_) => nothing(Why::Read(application.dry.path.clone())),
+        // A record that cannot be compared is as good as none.
+        Err(_) => nothing(Why::Forgotten),
     }
 }
 
