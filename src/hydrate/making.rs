@@ -1,4 +1,4 @@
-//! Implements [`Renders`](crate::plan::Renders): lets discovery render parents and expand sets within the limits of this machine.
+//! Implements [`Renders`]: lets discovery render parents and expand sets within the limits of this machine.
 
 use std::sync::Arc;
 
