@@ -1,4 +1,4 @@
-//! `helm template` in our own process: the output of Helm 4.2.3, to the byte, from the files of a [`View`].
+//! `helm template` in our own process: the output of Helm 4.2.3 or 4.2.4, to the byte, from the files of a [`View`].
 //!
 //! [`load()`] makes a [`Chart`] of a directory or a `.tgz`; [`render`] executes it with [`Options`] into what Helm prints
 //! and the documents in it. A chart holds nothing of a render: [`Charts`] keeps it as long as its files are the same.
@@ -186,7 +186,7 @@ fn prepared<T>(
     if !range.is_empty() && !version_fits(range, &cluster.plain) {
         return Err(in_chart(ErrorKind::IncompatibleCluster { range: range.clone(), version: cluster.full }));
     }
-    let capabilities = capabilities::capabilities(&cluster, &options.api_versions);
+    let capabilities = capabilities::capabilities(options.helm, &cluster, &options.api_versions);
     let roots = objects::Roots::new(&tree, options, &capabilities, &values);
     work(&tree, &roots)
 }

@@ -44,6 +44,7 @@ use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
 use crate::settings::{self, RendererName};
+use crate::versions::Helm;
 use crate::view::{Files, Reads, Stop, View};
 
 use apart::Processes;
@@ -98,6 +99,8 @@ pub struct Context<'a> {
     pub dry_commit: &'a str,
     /// What renders charts and kustomizations.
     pub renderer: RendererName,
+    /// The Helm that charts render as.
+    pub helm: Helm,
     /// Template functions that may run although their results differ.
     pub nondeterministic: &'a [String],
     /// What one render may take.
@@ -183,9 +186,9 @@ impl Renderers {
     }
 
     /// Whether the official tools are there, in the versions that renders are defined by; a sentence for each.
-    pub fn check_tools(&self) -> Vec<Result<String, Error>> {
+    pub(crate) fn check_tools(&self, helm: Helm) -> Vec<Result<String, Error>> {
         let cancel = self.cancel.clone();
-        self.exec.check(&Stop::when(move || cancel.load(Ordering::Relaxed)))
+        self.exec.check(helm, &Stop::when(move || cancel.load(Ordering::Relaxed)))
     }
 
     /// Renders Applications, the results in their order. `done` hears how many are ready.

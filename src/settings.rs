@@ -145,7 +145,7 @@ pub(crate) struct Settings {
     /// What a dry commit may take where that decides about its result.
     #[serde(skip_serializing_if = "is_default")]
     pub limits: Limits,
-    /// The exact versions of the official tools, which `exec` runs and recorded commands mean.
+    /// The exact versions of the tools that are rendered as, which `exec` runs and recorded commands mean.
     #[serde(skip_serializing_if = "is_default")]
     pub tools: Tools,
     /// `README.md.j2` or `README.tmpl`.
@@ -381,7 +381,6 @@ impl Settings {
         settings.check_destinations()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
-        check_tools(&settings.tools)?;
         settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
         settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
         Ok(settings)
@@ -534,18 +533,6 @@ fn template(
     }
 }
 
-/// Refuses a version that this git-hydrate cannot render as: it would be recorded, and not be true.
-fn check_tools(tools: &Tools) -> Result<(), SettingsError> {
-    let known = Tools::default();
-    let rows = [("helm", &tools.helm, &known.helm), ("kustomize", &tools.kustomize, &known.kustomize)];
-    match rows.into_iter().find(|(_, set, known)| set != known) {
-        None => Ok(()),
-        Some((tool, set, known)) => Err(SettingsError::Wrong(format!(
-            "tools.{tool}: this git-hydrate renders as version {known} does, not as `{set}`"
-        ))),
-    }
-}
-
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -686,7 +673,7 @@ renderer: exec
 author: {name: Robot, email: robot@example.com}
 nondeterministic: [randAlphaNum]
 removalLimit: {share: 0.25, atLeast: 5, objectShare: 0.75, objectsAtLeast: 20}
-tools: {helm: 4.2.3, kustomize: 5.8.1}
+tools: {helm: 4.2.4, kustomize: 5.8.1}
 ";
         let settings = read(text).expect("good settings");
         assert_eq!(settings.repo_urls, ["https://git.example.com/dry.git"]);
@@ -736,7 +723,8 @@ tools: {helm: 4.2.3, kustomize: 5.8.1}
             ("adopt: [a..b]", "`a..b` is not a valid branch name"),
             ("removalLimit: {share: 2}", "removalLimit.share: must be between 0 and 1"),
             ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must be between 0 and 1"),
-            ("tools: {helm: 3.19.0}", "tools.helm: this git-hydrate renders as version 4.2.3 does, not as `3.19.0`"),
+            ("tools: {helm: 3.19.0}", "`tools.helm` must be `4.2.3` or `4.2.4`, not `3.19.0`"),
+            ("tools: {kustomize: 5.8.0}", "`tools.kustomize` must be `5.8.1`, not `5.8.0`"),
             ("activePaths: {dev: [a, a/b]}", "`a/b` is inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
             ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),

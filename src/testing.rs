@@ -116,6 +116,10 @@ pub mod template {
     pub use crate::template::Limits;
 }
 
+pub mod versions {
+    pub use crate::versions::Helm;
+}
+
 pub mod view {
     pub use crate::view::{DiskFiles, Files, Kind, MemoryFiles, Seen, Stop, View};
 }

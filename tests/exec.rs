@@ -51,3 +51,16 @@ fn a_pushed_word_never_reaches_a_tool_as_an_option() {
         assert!(told.contains(expected) && told.contains(&place), "{name}: {told}");
     }
 }
+
+#[test]
+fn the_tool_must_be_of_the_version_that_the_settings_name() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    server.hydrate(&["config", "set", "tools.helm", "4.2.4"]).success();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("web", "dev");
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    clone.commit("a chart", &[(&file, &text), ("apps/web/dev/Chart.yaml", chart)]);
+    let said = clone.push().success().remote().join("\n");
+    assert!(said.contains("is version v4.2.3, but Helm 4.2.4 is required"), "{said}");
+}

@@ -1,7 +1,8 @@
 //! Charts as `helm template` renders them: a folder a rule, see `tests/cases/helm`.
 //!
 //! A case has `case.json` (what it is about, release, namespace, chart, flags), `in/`, where the command runs, and what the
-//! real Helm printed: `expected.yaml`, or `expected_error.txt` from `Error: ` on. `tests/cases/helm/record` writes those anew;
+//! real Helm printed: `expected.yaml`, or `expected_error.txt` from `Error: ` on. Where another version than the default prints
+//! something else, that is in `expected-VERSION.yaml` or `expected_error-VERSION.txt`. `tests/cases/helm/record` writes those anew;
 //! where `case.json` says `own_text`, the text is ours.
 
 use std::fs;
@@ -13,7 +14,8 @@ use git_hydrate::testing::helm::{self, Effects, Options};
 use git_hydrate::testing::path::RepoPath;
 use git_hydrate::testing::view::{DiskFiles, MemoryFiles, View};
 
-use crate::support::BINARY;
+use crate::push::application;
+use crate::support::{BINARY, Lab};
 
 #[derive(serde::Deserialize)]
 struct Case {
@@ -23,12 +25,17 @@ struct Case {
     flags: Vec<String>,
 }
 
+/// The versions of Helm that charts render as, the default first.
+const VERSIONS: [&str; 2] = ["4.2.3", "4.2.4"];
+
 /// What `git-hydrate render helm` prints for the case: its output, or its error.
-fn printed(dir: &Path) -> String {
+fn printed(dir: &Path, version: &str) -> String {
     let case = fs::read_to_string(dir.join("case.json")).expect("readable");
     let Case { release, namespace, chart, flags } = serde_json::from_str(&case).expect("a case");
     let mut command = Command::new(BINARY);
-    command.args(["render", "helm", &release, &chart, "--namespace", &namespace]).args(flags);
+    command
+        .args(["render", "helm", &release, &chart, "--namespace", &namespace, "--helm-version", version])
+        .args(flags);
     let output = command.current_dir(dir.join("in")).env("TZ", "UTC").output().expect("git-hydrate runs");
     if output.status.success() {
         return String::from_utf8(output.stdout).expect("UTF-8");
@@ -46,26 +53,39 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// How a case differs from what is expected; none when it does not.
-fn difference(dir: &Path) -> Option<String> {
-    let [output, error] = ["expected.yaml", "expected_error.txt"].map(|name| fs::read_to_string(dir.join(name)).ok());
-    let printed = printed(dir);
+/// What a version prints: its output, and its error.
+fn expected(dir: &Path, version: &str) -> [Option<String>; 2] {
+    let read = |suffix: &str| {
+        [format!("expected{suffix}.yaml"), format!("expected_error{suffix}.txt")]
+            .map(|name| fs::read_to_string(dir.join(name)).ok())
+    };
+    let own = read(&format!("-{version}"));
+    if own.iter().any(Option::is_some) { own } else { read("") }
+}
+
+/// How a case differs from what is expected of a version; none when it does not.
+fn difference(dir: &Path, version: &str) -> Option<String> {
+    let [output, error] = expected(dir, version);
+    let printed = printed(dir, version);
     let is_equal = match (output, error) {
         (Some(output), None) => printed == output,
         (None, Some(error)) => printed.trim_end() == error.trim_end(),
         _ => false,
     };
-    (!is_equal).then(|| format!("{}:\n{printed}", dir.display()))
+    (!is_equal).then(|| format!("{} as Helm {version}:\n{printed}", dir.display()))
 }
 
 #[test]
 fn charts_render_as_helm_renders_them() {
     let cases = cases();
-    assert!(cases.len() >= 151, "cases are gone: {} are left", cases.len());
+    assert!(cases.len() >= 152, "cases are gone: {} are left", cases.len());
     let (left, differences) = (Mutex::new(cases), Mutex::new(Vec::new()));
     let work = || {
         while let Some(dir) = { left.lock().expect("no panic").pop() } {
-            differences.lock().expect("no panic").extend(difference(&dir));
+            differences
+                .lock()
+                .expect("no panic")
+                .extend(VERSIONS.iter().filter_map(|version| difference(&dir, version)));
         }
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
@@ -309,4 +329,30 @@ fn the_command_tells_what_is_refused_and_the_cure() {
 hint: set `auth.stamp`, or have an admin allow `now` by name
 "
     );
+}
+
+#[test]
+fn a_setting_has_charts_render_as_another_helm() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("web", "dev");
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  a: |+\n    x\n\n\n");
+    clone.commit(
+        "a chart",
+        &[
+            (&file, &text),
+            ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("apps/web/dev/templates/maps.yaml", &format!("{}---\n{}", map("first"), map("second"))),
+        ],
+    );
+    clone.push().success();
+    let hydrated = |file: &str| server.git(&["show", &format!("environments/dev:web/{file}")]);
+    let kept = |manifest: &str| manifest.matches("|+").count();
+    assert_eq!(kept(&hydrated("manifest.yaml")), 0);
+    server.hydrate(&["config", "set", "tools.helm", "4.2.4"]).success();
+    assert_eq!(kept(&hydrated("manifest.yaml")), 1);
+    let metadata = hydrated("hydrator.metadata");
+    assert!(metadata.contains("\"helm\": \"4.2.4\""), "{metadata}");
 }

@@ -78,6 +78,7 @@ fn render_all(
         profile,
         dry_commit: COMMIT,
         renderer,
+        helm: Default::default(),
         nondeterministic: &[],
         limits: Default::default(),
         rules: Default::default(),

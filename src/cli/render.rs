@@ -19,7 +19,7 @@ use crate::kustomize;
 use crate::manifest;
 use crate::path::RepoPath;
 use crate::render::Renderers;
-use crate::versions::{ARGO_CD, HELM, KUSTOMIZE};
+use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
 use crate::view::{DiskFiles, View};
 
 /// Print the manifests of an Application, or of a chart, kustomization or directory on disk.
@@ -49,7 +49,8 @@ git hydrate render directory DIR           the plain manifests of a directory
 git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
                                            the flags: `git hydrate render applicationset - --help`
 
-Renders as Helm {HELM}, Kustomize {KUSTOMIZE} and Argo CD {ARGO_CD} do."
+Renders as Helm {}, Kustomize {KUSTOMIZE} and Argo CD {ARGO_CD} do.",
+        Helm::NAMES.join(" or ")
     )
 }
 

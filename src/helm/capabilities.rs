@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::error::ErrorKind;
 use crate::template::{Element, Field, Functions, List, ListType, Methods, Stringer, Struct, StructType, Text, Value};
-use crate::versions;
+use crate::versions::{self, Helm};
 use crate::yaml::quote;
 
 /// The group versions that Helm's Kubernetes client knows, in its order.
@@ -235,13 +235,13 @@ fn field(version: &Struct, name: &str) -> Text {
     version.field(name).and_then(|(_, value)| value.as_text().cloned()).unwrap_or_default()
 }
 
-/// The object; `more` are the versions of `--api-versions`.
-pub(super) fn capabilities(version: &KubeVersion, more: &[String]) -> Value {
+/// The object of a Helm and a cluster; `more` are the versions of `--api-versions`.
+pub(super) fn capabilities(helm: Helm, version: &KubeVersion, more: &[String]) -> Value {
     let known = API_VERSIONS.iter().copied().chain(more.iter().map(String::as_str));
     let versions = List::of(&VERSION_SET, known.map(Value::from).collect());
-    let (helm, go) = (format!("v{}", versions::HELM), format!("go{}", versions::GO));
+    let (release, go) = (format!("v{helm}"), format!("go{}", versions::GO));
     let kubernetes = format!("v1.{}", versions::KUBERNETES_MINOR);
-    let build = [&helm, versions::HELM_COMMIT, "clean", &go, &kubernetes].map(Value::from);
+    let build = [&release, helm.commit(), "clean", &go, &kubernetes].map(Value::from);
     let fields = vec![version.value(), versions.into(), Struct::new(&BUILD_INFO, build.into()).into()];
     Value::Struct(Rc::new(Struct::new(&CAPABILITIES, fields)))
 }

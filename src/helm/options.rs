@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::capabilities::KubeVersion;
 use super::error::{Error, ErrorKind};
 use super::set::{self, SetError, Typing};
-use super::split::Version;
 use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::template;
+use crate::versions::Helm;
 use crate::view::{Stop, View};
 use crate::yaml::Mapping;
 
@@ -57,8 +57,8 @@ pub struct Options {
     pub show_only: Vec<String>,
     /// Whether only the objects of what is printed count, so that comments may differ from render to render.
     pub only_objects: bool,
-    /// Which Helm to follow where releases differ.
-    pub version: Version,
+    /// Which Helm to render as.
+    pub helm: Helm,
     /// What random and clock functions do.
     pub effects: Effects,
     /// How much the templates may take.
@@ -169,7 +169,7 @@ impl Default for Options {
             skip_schema_validation: false,
             show_only: Vec::new(),
             only_objects: false,
-            version: Version::default(),
+            helm: Helm::default(),
             effects: Effects::default(),
             limits: template::Limits::default(),
             stop: Stop::default(),

@@ -1,16 +1,17 @@
 //! Rendered files made into what `helm template` prints: documents, hooks, their order and framing.
 //!
-//! Reference: helm 4.2.3 pkg/release/v1/util and pkg/cmd/template.go. Cases `out-*`.
+//! Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util and pkg/cmd/template.go. Cases `out-*`.
 
 use super::chart::File;
 use super::error::{Error, ErrorKind};
 use super::fields::{self, Place, WrongType};
 use super::options::Options;
-use super::split::{Version, split};
+use super::split::split;
 use crate::diag::Span;
 use crate::go::path::{BadPattern, Pattern};
 use crate::path::RepoPath;
 use crate::template::Limit;
+use crate::versions::Helm;
 use crate::yaml::{Limits, Mapping, Value, sigs};
 
 /// Kinds in the order in which they are installed; others follow by name.
@@ -132,7 +133,7 @@ pub(super) fn documents(
         if !is_printed(&file.name) {
             continue;
         }
-        for text in split(&file.text, options.version) {
+        for text in split(&file.text, options.helm) {
             if options.stop.is_set() {
                 return Err(ErrorKind::from(Limit::Time).into());
             }
@@ -248,7 +249,7 @@ pub(super) fn print(mut documents: Vec<Document>, options: &Options) -> Result<(
         return Ok((text, documents));
     }
     let patterns: Vec<_> = options.show_only.iter().map(|pattern| (pattern.as_str(), Pattern::new(pattern))).collect();
-    let text = show_only(&text, &patterns, options.version)?;
+    let text = show_only(&text, &patterns, options.helm)?;
     documents.retain(|document| {
         let path = document.source.split_once('/').map_or("", |(_, path)| path);
         patterns.iter().any(|(_, pattern)| pattern.as_ref().is_ok_and(|pattern| pattern.matches(path)))
@@ -259,8 +260,8 @@ pub(super) fn print(mut documents: Vec<Document>, options: &Options) -> Result<(
 /// The documents of the output whose sources match the patterns, pattern by pattern.
 ///
 /// Cuts the output once more, as Helm does.
-fn show_only(text: &str, patterns: &[(&str, Result<Pattern, BadPattern>)], version: Version) -> Result<String, Error> {
-    let documents: Vec<_> = split(text, version).into_iter().map(|text| (source_of(text), text)).collect();
+fn show_only(text: &str, patterns: &[(&str, Result<Pattern, BadPattern>)], helm: Helm) -> Result<String, Error> {
+    let documents: Vec<_> = split(text, helm).into_iter().map(|text| (source_of(text), text)).collect();
     let mut shown = String::new();
     for (pattern, compiled) in patterns {
         let before = shown.len();

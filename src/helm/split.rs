@@ -1,23 +1,17 @@
 //! Rendered text cut into documents.
 
-/// Which Helm to follow where releases differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Version {
-    /// 4.2.3: a separator takes the white space on both sides along.
-    #[default]
-    V4_2_3,
-    /// 4.2.4: a separator takes the blanks behind it along, nothing else.
-    V4_2_4,
-}
+use crate::versions::Helm;
 
 /// Cuts rendered text into documents where `---` starts a line.
 ///
 /// In source order; those of white space alone are dropped, comments alone stay. Each starts with something visible.
-/// What follows `---` on its line belongs to the next document, because charts rely on `---apiVersion: v1`. As a
-/// separator of 4.2.3 eats the line break behind it, the second of two such lines in a row becomes text.
+/// What follows `---` on its line belongs to the next document, because charts rely on `---apiVersion: v1`.
 ///
-/// Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util/manifest.go `SplitManifests`. Case `out-split`.
-pub(super) fn split(text: &str, version: Version) -> Vec<&str> {
+/// In 4.2.3 a separator takes the white space on both sides along, so the second of two such lines in a row becomes text, and
+/// block scalars of `|+` at the end lose their empty lines. In 4.2.4 it takes the blanks behind it along, nothing else.
+///
+/// Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util/manifest.go `SplitManifests`. Cases `out-split`, `out-split-4.2.4`.
+pub(super) fn split(text: &str, version: Helm) -> Vec<&str> {
     let mut documents = Vec::new();
     let mut rest = text.trim_start();
     let mut at_start = true;
@@ -37,13 +31,13 @@ pub(super) fn split(text: &str, version: Version) -> Vec<&str> {
 }
 
 /// Where the first separator starts and ends. `at_start`: whether the text begins here, not behind a separator.
-fn separator(text: &str, at_start: bool, version: Version) -> Option<(usize, usize)> {
+fn separator(text: &str, at_start: bool, version: Helm) -> Option<(usize, usize)> {
     let dashes =
         if at_start && text.starts_with("---") { 0 } else { memchr::memmem::find(text.as_bytes(), b"\n---")? + 1 };
     let (before, after) = (text.get(..dashes)?, text.get(dashes + 3..)?);
     let (before, after) = match version {
-        Version::V4_2_3 => (before.trim_end_matches(is_space), after.trim_start_matches(is_space)),
-        Version::V4_2_4 => (before, after.trim_start_matches([' ', '\t'])),
+        Helm::V4_2_3 => (before.trim_end_matches(is_space), after.trim_start_matches(is_space)),
+        Helm::V4_2_4 => (before, after.trim_start_matches([' ', '\t'])),
     };
     Some((before.len(), text.len() - after.len()))
 }
@@ -76,8 +70,8 @@ mod tests {
             ("a: --- x", &["a: --- x"], &["a: --- x"]),
         ];
         for (text, old, new) in rows {
-            assert_eq!(split(text, Version::V4_2_3), *old, "4.2.3 {text:?}");
-            assert_eq!(split(text, Version::V4_2_4), *new, "4.2.4 {text:?}");
+            assert_eq!(split(text, Helm::V4_2_3), *old, "4.2.3 {text:?}");
+            assert_eq!(split(text, Helm::V4_2_4), *new, "4.2.4 {text:?}");
         }
     }
 }

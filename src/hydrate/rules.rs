@@ -206,6 +206,7 @@ pub(super) fn render_context<'c>(
         profile: settings.profile.into(),
         dry_commit,
         renderer: settings.renderer,
+        helm: settings.tools.helm,
         nondeterministic: &settings.nondeterministic,
         limits: settings.limits,
         rules: settings.rule_set(),

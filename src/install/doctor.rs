@@ -36,6 +36,7 @@ use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, Hydr
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{RendererName, SETTINGS_REF};
+use crate::versions::Helm;
 
 pub(crate) use remote::Rehearsal;
 
@@ -148,7 +149,7 @@ impl<'a> Doctor<'a> {
                 self.other_branches(&survey);
                 self.branches(&survey.branches)?;
                 if survey.settings.renderer == RendererName::Exec {
-                    self.tools(renderers);
+                    self.tools(renderers, survey.settings.tools.helm);
                 }
             }
             Err(HydrateError::SettingsLost { id, branch }) => {
@@ -476,8 +477,8 @@ impl<'a> Doctor<'a> {
     }
 
     /// The official tools, which the settings choose as the renderer.
-    fn tools(&mut self, renderers: &Renderers) {
-        for tool in renderers.check_tools() {
+    fn tools(&mut self, renderers: &Renderers, helm: Helm) {
+        for tool in renderers.check_tools(helm) {
             match tool {
                 Ok(good) => self.good(good),
                 Err(error) => {

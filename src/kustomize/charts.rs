@@ -6,11 +6,14 @@ use super::generate::helm::{ChartRequest, RenderChart, ValuesFile};
 use crate::diag::Diagnostic;
 use crate::helm::{self, Effects, ValuesSource};
 use crate::template;
+use crate::versions::Helm;
 use crate::view::View;
 
 /// Renders charts in the same process.
 #[derive(Debug, Clone, Default)]
 pub struct NativeCharts {
+    /// The Helm that they render as.
+    pub helm: Helm,
     /// What random and clock functions do.
     pub effects: Effects,
     /// What their templates may take.
@@ -36,6 +39,7 @@ impl RenderChart for NativeCharts {
         if !request.namespace.is_empty() {
             options.namespace.clone_from(&request.namespace);
         }
+        options.helm = self.helm;
         options.only_objects = self.only_objects;
         options.values = request.values.iter().map(values).collect();
         options.api_versions.clone_from(&request.api_versions);

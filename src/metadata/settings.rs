@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Profile;
-use crate::versions;
+use crate::versions::{self, Helm};
 
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,19 +34,19 @@ pub(crate) struct TemplateFile {
     pub text: String,
 }
 
-/// The exact versions of the official tools.
+/// The exact versions of the tools that are rendered as.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Tools {
     /// The version of Helm.
-    pub helm: String,
+    pub helm: Helm,
     /// The version of Kustomize.
     pub kustomize: String,
 }
 
 impl Default for Tools {
     fn default() -> Self {
-        Self { helm: versions::HELM.to_owned(), kustomize: versions::KUSTOMIZE.to_owned() }
+        Self { helm: Helm::default(), kustomize: versions::KUSTOMIZE.to_owned() }
     }
 }
 

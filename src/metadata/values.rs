@@ -99,7 +99,7 @@ fn versions(content: &PathContent<'_>, tools: &Tools) -> Entries {
     let is_run = |tool: &str| content.is_ours && content.commands.iter().any(|command| runs(command, tool));
     let version = |is_known: bool, version: &str| Json::text(if is_known { version } else { "" });
     vec![
-        ("helm", version(is_run("helm"), &tools.helm)),
+        ("helm", version(is_run("helm"), tools.helm.as_str())),
         ("kustomize", version(is_run("kustomize"), &tools.kustomize)),
         ("engine", version(content.is_ours, &ENGINE_REVISION.to_string())),
     ]

@@ -42,6 +42,7 @@ use crate::application::{Profile, RuleSet};
 use crate::git::regular::Scratch;
 use crate::plugin;
 use crate::settings::{self, RendererName};
+use crate::versions::Helm;
 use crate::view::{Files, Reads};
 
 use asked::{Asked, AskedApplication, AskedSet};
@@ -66,6 +67,7 @@ struct Instructions {
     profile: Profile,
     dry_commit: String,
     renderer: RendererName,
+    helm: Helm,
     nondeterministic: Vec<String>,
     limits_of_settings: settings::Limits,
     rules: RuleSet,
@@ -282,6 +284,7 @@ impl Process {
             profile: commit.context.profile,
             dry_commit: commit.context.dry_commit.to_owned(),
             renderer: commit.context.renderer,
+            helm: commit.context.helm,
             nondeterministic: commit.context.nondeterministic.to_vec(),
             limits_of_settings: commit.context.limits,
             rules: commit.context.rules.clone(),

@@ -37,7 +37,7 @@ impl One<'_, '_> {
         let release = self.release(helm)?;
         let text = match self.commit.context.renderer {
             RendererName::Native => self.template(&release)?.text.into_bytes(),
-            RendererName::Exec => self.exec().helm(&self.site(self.place())?, &release)?,
+            RendererName::Exec => self.exec().helm(self.commit.context.helm, &self.site(self.place())?, &release)?,
         };
         Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
     }
@@ -74,7 +74,12 @@ impl One<'_, '_> {
         let charts = inflates_charts(self.view, dir, &edits.components);
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),
-            RendererName::Exec => self.exec().kustomize(&self.site(self.place())?, dir, &edits, charts)?,
+            RendererName::Exec => self.exec().kustomize(
+                &self.site(self.place())?,
+                dir,
+                &edits,
+                charts.then_some(self.commit.context.helm),
+            )?,
         };
         let commands = command::kustomize(dir, &edits, charts, self.commit.context.profile);
         Ok((self.objects(&text, "kustomize build")?, commands))
@@ -95,7 +100,8 @@ impl One<'_, '_> {
         };
         let charts = self.commit.renderers.charts.clone();
         let (effects, limits) = (self.effects(), self.template_limits());
-        let charts = kustomize::NativeCharts { effects, limits, only_objects: true, charts };
+        let charts =
+            kustomize::NativeCharts { helm: self.commit.context.helm, effects, limits, only_objects: true, charts };
         let build = kustomize::build(self.view, &self.source.path, &options, Some(&charts))
             .map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
@@ -125,6 +131,7 @@ impl One<'_, '_> {
             skip_tests: release.skip_tests,
             skip_schema_validation: release.skip_schema_validation,
             only_objects: true,
+            helm: self.commit.context.helm,
             effects: self.effects(),
             limits: self.template_limits(),
             stop: self.view.stop().clone(),

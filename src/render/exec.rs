@@ -18,7 +18,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::jsonnet::{self, evaluate};
 use crate::path::RepoPath;
 use crate::plugin::{Call, Output, Runner};
-use crate::versions;
+use crate::versions::{self, Helm};
 use crate::view::{Stop, View};
 use crate::yaml::{self, Value};
 
@@ -39,21 +39,29 @@ impl Default for Tools {
     }
 }
 
-/// A tool whose version was checked.
+/// A tool that was found.
 #[derive(Debug, Clone)]
-struct Checked {
+struct Found {
     program: PathBuf,
     /// The words between the program and what it is asked.
     words: Vec<String>,
 }
 
-/// The tools of this machine, checked when they are first used.
+/// A tool that was asked for its version.
+#[derive(Debug, Clone)]
+struct Asked {
+    tool: Found,
+    /// What it says of itself; empty when that is not understood.
+    version: String,
+}
+
+/// The tools of this machine, asked for their versions when they are first used.
 #[derive(Debug)]
 pub(super) struct Exec {
     runner: Runner,
     tools: Tools,
-    helm: OnceLock<Checked>,
-    kustomize: OnceLock<Checked>,
+    helm: OnceLock<Asked>,
+    kustomize: OnceLock<Asked>,
 }
 
 /// Where a program works: what it may read, whom it is for.
@@ -82,10 +90,10 @@ impl Exec {
     }
 
     /// What `helm template` prints.
-    pub(super) fn helm(&self, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
+    pub(super) fn helm(&self, version: Helm, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
         outside::check_chart(view, &release.chart)?;
-        let helm = checked(&self.helm, || self.check_helm(stop))?;
+        let helm = self.helm_of(version, stop)?;
         let chart = checkout.part(view, &release.chart)?;
         let mut args = Args(vec!["template".to_owned(), ".".to_owned()]);
         args.optional("--name-template", release.name.as_deref());
@@ -116,13 +124,13 @@ impl Exec {
         printed(output, "helm template", place, |complaint| checkout.in_repository(complaint))
     }
 
-    /// What `kustomize build` prints. Where it inflates charts, it starts Helm itself.
+    /// What `kustomize build` prints. Where it inflates charts, it starts Helm itself: the one of `charts`.
     pub(super) fn kustomize(
         &self,
         site: &Site<'_>,
         dir: &RepoPath,
         edits: &Edits,
-        inflates_charts: bool,
+        charts: Option<Helm>,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
@@ -131,7 +139,7 @@ impl Exec {
         let mut replaced = outside::replaced(view, &dir, edit)?;
         // The file itself stays as it is for the others.
         let content = edit.map(|(file, content)| replaced.contents.remove(file).unwrap_or_else(|| content.to_owned()));
-        let kustomize = checked(&self.kustomize, || self.check_kustomize(stop))?;
+        let kustomize = self.kustomize_of(versions::KUSTOMIZE, stop)?;
         let top = if replaced.is_empty() { checkout.whole(view)? } else { checkout.replaced(view, &replaced)? };
         let edited = match edit.zip(content) {
             None => None,
@@ -145,8 +153,8 @@ impl Exec {
         args.switch("build", !is_kubectl(&self.tools.kustomize));
         args.0.push(place_on_disk.to_string_lossy().into_owned());
         let mut readable = vec![checkout.dir().to_owned()];
-        if inflates_charts {
-            let helm = checked(&self.helm, || self.check_helm(stop))?;
+        if let Some(version) = charts {
+            let helm = self.helm_of(version, stop)?;
             if !helm.words.is_empty() {
                 let text = "charts in kustomizations need `hydrate.helm` to be one program without arguments";
                 return Err(Error::Limit(text.to_owned()).into());
@@ -194,7 +202,7 @@ impl Exec {
 
     fn run(
         &self,
-        tool: &Checked,
+        tool: &Found,
         args: Vec<String>,
         dir: &Path,
         readable: Vec<PathBuf>,
@@ -237,31 +245,42 @@ impl Exec {
         printed(output, "Jsonnet", place, |complaint| checkout.in_repository(complaint))
     }
 
-    fn find(&self, words: &[String]) -> Result<Checked, Error> {
+    fn find(&self, words: &[String]) -> Result<Found, Error> {
         let (first, rest) = words.split_first().ok_or_else(|| Error::Limit("a tool's command is empty".to_owned()))?;
-        Ok(Checked { program: self.runner.find(first)?, words: rest.to_vec() })
+        Ok(Found { program: self.runner.find(first)?, words: rest.to_vec() })
     }
 
     /// Whether the official tools are there in their versions, with what they are called.
-    pub(super) fn check(&self, stop: &Stop) -> Vec<Result<String, Error>> {
-        let told = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
+    pub(super) fn check(&self, helm: Helm, stop: &Stop) -> Vec<Result<String, Error>> {
+        let sentence = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
+        let kustomize = versions::KUSTOMIZE;
         vec![
-            self.check_helm(stop).map(|_| told(&self.tools.helm, versions::HELM)),
-            self.check_kustomize(stop).map(|_| told(&self.tools.kustomize, versions::KUSTOMIZE)),
+            self.helm_of(helm, stop).map(|_| sentence(&self.tools.helm, helm.as_str())),
+            self.kustomize_of(kustomize, stop).map(|_| sentence(&self.tools.kustomize, kustomize)),
         ]
     }
 
-    fn check_helm(&self, stop: &Stop) -> Result<Checked, Error> {
+    fn helm_of(&self, version: Helm, stop: &Stop) -> Result<Found, Error> {
+        let asked = once(&self.helm, || self.ask_helm(stop))?;
+        asked.with_version("Helm", &self.tools.helm, version.as_str())
+    }
+
+    fn kustomize_of(&self, version: &'static str, stop: &Stop) -> Result<Found, Error> {
+        let asked = once(&self.kustomize, || self.ask_kustomize(stop))?;
+        asked.with_version("Kustomize", &self.tools.kustomize, version)
+    }
+
+    fn ask_helm(&self, stop: &Stop) -> Result<Asked, Error> {
         let helm = self.find(&self.tools.helm)?;
         let said = self.ask(&helm, &["version", "--short"], stop)?;
         // v4.2.3+g43e8b7f
-        let found = said.trim().split('+').next().unwrap_or_default().to_owned();
-        self.judge(helm, "Helm", &self.tools.helm, versions::HELM, found)
+        let version = said.trim().split('+').next().unwrap_or_default();
+        Ok(Asked::new(helm, version))
     }
 
-    fn check_kustomize(&self, stop: &Stop) -> Result<Checked, Error> {
+    fn ask_kustomize(&self, stop: &Stop) -> Result<Asked, Error> {
         let kustomize = self.find(&self.tools.kustomize)?;
-        let found = if is_kubectl(&self.tools.kustomize) {
+        let version = if is_kubectl(&self.tools.kustomize) {
             let mut kubectl = kustomize.clone();
             kubectl.words.pop();
             let said = self.ask(&kubectl, &["version", "--client"], stop)?;
@@ -269,27 +288,28 @@ impl Exec {
         } else {
             self.ask(&kustomize, &["version"], stop)?.trim().to_owned()
         };
-        self.judge(kustomize, "Kustomize", &self.tools.kustomize, versions::KUSTOMIZE, found)
+        Ok(Asked::new(kustomize, &version))
     }
 
-    fn ask(&self, tool: &Checked, args: &[&str], stop: &Stop) -> Result<String, Error> {
+    fn ask(&self, tool: &Found, args: &[&str], stop: &Stop) -> Result<String, Error> {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         let output = self.run(tool, args, Path::new("/"), Vec::new(), Vec::new(), stop)?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
+}
 
-    fn judge(
-        &self,
-        checked: Checked,
-        tool: &'static str,
-        words: &[String],
-        required: &'static str,
-        found: String,
-    ) -> Result<Checked, Error> {
-        if found.strip_prefix('v').unwrap_or(&found) == required {
-            return Ok(checked);
-        }
-        let found = if found.is_empty() { "of an unknown version".to_owned() } else { format!("version {found}") };
+impl Asked {
+    fn new(tool: Found, said: &str) -> Self {
+        Self { tool, version: said.to_owned() }
+    }
+
+    /// The tool, which must be of this version.
+    fn with_version(&self, tool: &'static str, words: &[String], required: &'static str) -> Result<Found, Error> {
+        let found = match self.version.as_str() {
+            version if version.strip_prefix('v').unwrap_or(version) == required => return Ok(self.tool.clone()),
+            "" => "of an unknown version".to_owned(),
+            version => format!("version {version}"),
+        };
         Err(Error::Version { command: words.join(" "), tool, required, found })
     }
 }
@@ -318,12 +338,12 @@ fn check_size(args: &[OsString], place: &Span) -> Result<(), Failure> {
 }
 
 /// The tool, checked now if no one has done it before.
-fn checked(cell: &OnceLock<Checked>, check: impl FnOnce() -> Result<Checked, Error>) -> Result<Checked, Error> {
-    if let Some(checked) = cell.get() {
-        return Ok(checked.clone());
+fn once(cell: &OnceLock<Asked>, ask: impl FnOnce() -> Result<Asked, Error>) -> Result<&Asked, Error> {
+    if let Some(asked) = cell.get() {
+        return Ok(asked);
     }
-    let checked = check()?;
-    Ok(cell.get_or_init(|| checked).clone())
+    let asked = ask()?;
+    Ok(cell.get_or_init(|| asked))
 }
 
 /// `kubectl kustomize` and its like, which build without being told to.

@@ -3,6 +3,7 @@
 use serde_yaml::{Mapping, Value};
 
 use crate::application::near;
+use crate::versions::{Helm, KUSTOMIZE};
 use crate::yaml;
 
 /// What a value must be.
@@ -96,7 +97,7 @@ const KEYS: &[Key] = &[
             key("kustomizationBytes", Shape::Count),
         ]),
     ),
-    key("tools", Shape::Keys(&[key("helm", Shape::Text), key("kustomize", Shape::Text)])),
+    key("tools", Shape::Keys(&[key("helm", Shape::Words(&Helm::NAMES)), key("kustomize", Shape::Words(&[KUSTOMIZE]))])),
 ];
 
 const RULE: &[Key] = &[

@@ -11,6 +11,7 @@ use super::{flags, string_slice};
 use crate::diag::clipped;
 use crate::helm::{self, Effects, ValuesSource};
 use crate::path::RepoPath;
+use crate::versions::Helm;
 use crate::view::{DiskFiles, View};
 
 /// Prints what `helm template` prints, without a cluster, a network or a plugin.
@@ -44,6 +45,9 @@ struct Flags {
     /// One value that is taken as it is written.
     #[arg(long, value_name = "VALUE")]
     set_literal: Vec<String>,
+    /// The version of Helm to render as.
+    #[arg(long, value_name = "VERSION", default_value_t)]
+    helm_version: Helm,
     /// The version of Kubernetes that templates see.
     #[arg(long, value_name = "VERSION")]
     kube_version: Option<String>,
@@ -105,6 +109,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
         is_upgrade: flags.is_upgrade,
         skip_schema_validation: flags.skip_schema_validation,
         show_only: flags.show_only,
+        helm: flags.helm_version,
         effects: if flags.allow_nondeterministic { chance()? } else { Effects::Refuse },
         ..helm::Options::default()
     };
