@@ -4,7 +4,7 @@ use std::fmt;
 
 use gix::bstr::ByteSlice as _;
 
-use super::{Error, ObjectId, ObjectKind, Repository};
+use super::{Error, ObjectId};
 
 /// Who did something, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,11 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// The first parent that the bytes of a commit name.
+    pub(super) fn first_parent(content: &[u8]) -> Option<ObjectId> {
+        Headers::of(content).parents.into_iter().next()
+    }
+
     pub(super) fn parse(id: ObjectId, content: &[u8]) -> Result<Self, Error> {
         let headers = Headers::of(content);
         let commit = headers.tree.ok_or_else(|| Error::message(format!("reading commit {id}: it has no tree")))?;
@@ -155,38 +160,6 @@ impl NewCommit {
         }
         text.push_str(&format!("author {}\ncommitter {}\n\n{}", self.author, self.committer, self.message));
         text.into_bytes()
-    }
-}
-
-impl Repository {
-    /// The commits after `from` up to `to`, oldest first, first parents only.
-    ///
-    /// None when `from` is not met within `limit` commits: the branch was rewound, or its history is cut off.
-    pub fn first_parents(&self, from: ObjectId, to: ObjectId, limit: usize) -> Result<Option<Vec<ObjectId>>, Error> {
-        let mut found = Vec::new();
-        let mut here = to;
-        while here != from {
-            if found.len() == limit {
-                return Ok(None);
-            }
-            found.push(here);
-            match self.first_parent(here)? {
-                Some(parent) => here = parent,
-                None => return Ok(None),
-            }
-        }
-        found.reverse();
-        Ok(Some(found))
-    }
-
-    /// The first parent of a commit; none for a root, or where a shallow history ends.
-    pub fn first_parent(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
-        let (kind, content) = self.object(id)?;
-        if kind != ObjectKind::Commit {
-            return Err(Error::message(format!("reading commit {id}: it is a {kind}")));
-        }
-        let parent = Headers::of(&content).parents.into_iter().next();
-        Ok(parent.filter(|parent| self.has(*parent)))
     }
 }
 

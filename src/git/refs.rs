@@ -1,10 +1,12 @@
 //! All refs of a repository at one moment.
 
+mod read;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Doing as _, Error, ObjectId, Repository, object_id};
+use super::ObjectId;
 
 /// All refs of a repository at one moment, by full name.
 #[derive(Debug, Clone, Default)]
@@ -16,14 +18,6 @@ pub struct Refs {
 }
 
 impl Refs {
-    pub(super) fn read(repository: &Repository) -> Result<Self, Error> {
-        if repository.uses_reftable() {
-            return Self::read_by_git(repository);
-        }
-        // The library ends at the first ref that it cannot read; git goes on and names them.
-        Self::read_files(repository).or_else(|_| Self::read_by_git(repository))
-    }
-
     /// The object that a ref points at, links followed.
     pub fn get(&self, name: &str) -> Option<ObjectId> {
         self.targets.get(name).copied()
@@ -115,51 +109,5 @@ impl Refs {
     /// The branch that `HEAD` names, also when it has no commit yet; none when `HEAD` is detached.
     pub fn head_branch(&self) -> Option<&str> {
         self.head.as_deref()?.strip_prefix("refs/heads/")
-    }
-
-    fn read_files(repository: &Repository) -> Result<Self, Error> {
-        repository.with(|library| {
-            let mut refs =
-                Self { head: library.head_name().ok().flatten().map(|name| name.to_string()), ..Self::default() };
-            let platform = library.references().doing(|| "reading refs".to_owned())?;
-            for reference in platform.all().doing(|| "reading refs".to_owned())? {
-                let reference = reference.doing(|| "reading refs".to_owned())?;
-                let name = reference.name().as_bstr().to_string();
-                match reference.target() {
-                    gix::refs::TargetRef::Object(id) => {
-                        refs.targets.insert(name, id.to_owned());
-                    }
-                    gix::refs::TargetRef::Symbolic(target) => {
-                        refs.links.insert(name, target.as_bstr().to_string());
-                    }
-                }
-            }
-            let linked: Vec<_> =
-                refs.links.keys().filter_map(|name| Some((name.clone(), refs.get(refs.resolve(name))?))).collect();
-            refs.targets.extend(linked);
-            Ok(refs)
-        })
-    }
-
-    fn read_by_git(repository: &Repository) -> Result<Self, Error> {
-        let git = repository.git();
-        let (listing, complaints) =
-            git.output_and_complaints(&["for-each-ref", "--format=%(objectname) %(refname) %(symref)"])?;
-        let mut refs = Self::default();
-        let broken = complaints.lines().filter_map(|line| line.split_once("ignoring broken ref "));
-        refs.broken = broken.map(|(_, name)| name.trim().to_owned()).collect();
-        for line in String::from_utf8_lossy(&listing).lines() {
-            let mut words = line.split(' ');
-            let (Some(id), Some(name)) = (words.next().and_then(object_id), words.next()) else { continue };
-            refs.targets.insert(name.to_owned(), id);
-            if let Some(target) = words.next().filter(|target| !target.is_empty()) {
-                refs.links.insert(name.to_owned(), target.to_owned());
-            }
-        }
-        refs.head = git
-            .output(&["symbolic-ref", "--quiet", "HEAD"])
-            .ok()
-            .map(|name| String::from_utf8_lossy(&name).trim().to_owned());
-        Ok(refs)
     }
 }

@@ -1,6 +1,5 @@
 //! A repository: opened, and asked for objects.
 
-use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use gix::discover::upwards::Error as Upwards;
 use gix::objs::{Find as _, FindExt as _};
 
-use super::store::{self, Kept};
 use super::{
-    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Refs, Shared, TreeEntry,
-    config_parameters, regular, stale, system_config,
+    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Shared, TreeEntry, config_parameters,
+    regular, system_config,
 };
 
 /// Where a repository is looked for.
@@ -36,9 +34,9 @@ pub struct Repository {
     /// The directory by which the objects of a push are found that is not accepted yet.
     quarantine: Option<regular::Scratch>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
-    pending: Vec<(String, Option<ObjectId>)>,
+    pub(super) pending: Vec<(String, Option<ObjectId>)>,
     /// Where its refs are, when others are in the same store: in place of `refs/`.
-    place: Option<String>,
+    pub(super) place: Option<String>,
 }
 
 /// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
@@ -250,42 +248,6 @@ impl Repository {
         self.common_dir().join("objects")
     }
 
-    /// All refs as they are now.
-    pub fn refs(&self) -> Result<Refs, Error> {
-        let mut refs = Refs::read(self)?;
-        if let Some(place) = &self.place {
-            refs = refs.within(place);
-        }
-        self.pending.iter().for_each(|(name, new)| refs.set(name, *new));
-        Ok(refs)
-    }
-
-    /// Locks that a dead process of ours left, and that the next hydration takes away.
-    pub fn dead_locks(&self) -> Vec<PathBuf> {
-        stale::dead(self)
-    }
-
-    /// Takes these locks away.
-    pub fn clear_dead_locks(&self) {
-        stale::clear(self);
-    }
-
-    /// Protects a pack that is there already from a repack until the guard is dropped; none when it is not there.
-    pub fn keep_pack(&self, id: ObjectId) -> Result<Option<Kept>, Error> {
-        store::keep_pack(self, id)
-    }
-
-    /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later. The caller holds
-    /// the lock of whoever writes here.
-    pub fn let_go_of_packs(&self) {
-        store::let_go(self);
-    }
-
-    /// The `.keep` files that hydration left, or is about to take away.
-    pub fn kept_packs(&self) -> Vec<PathBuf> {
-        store::kept_for_pushes(self, true)
-    }
-
     /// Whether there is such an object.
     pub fn has(&self, id: ObjectId) -> bool {
         let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());
@@ -369,90 +331,6 @@ impl Repository {
             (ObjectKind::Commit, content) => Commit::parse(id, &content),
             (kind, _) => Err(Error::message(format!("reading commit {id}: it is a {kind}"))),
         }
-    }
-
-    /// The commit that `id` is, or that the tag `id` leads to; none when it is something else.
-    pub fn peel_to_commit(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
-        let (mut here, mut object) = (id, self.object(id)?);
-        loop {
-            match object {
-                (ObjectKind::Commit, _) => return Ok(Some(here)),
-                (ObjectKind::Tag, content) => {
-                    let target = gix::objs::TagRefIter::from_bytes(&content, here.kind()).target_id().ok();
-                    let Some((id, target)) = target.and_then(|id| Some((id, self.object(id).ok()?))) else {
-                        return Ok(None);
-                    };
-                    (here, object) = (id, target);
-                }
-                (ObjectKind::Tree | ObjectKind::Blob, _) => return Ok(None),
-            }
-        }
-    }
-
-    /// The commit that a revision names, as `git rev-parse` would find it.
-    pub fn rev_parse(&self, revision: &str) -> Result<ObjectId, Error> {
-        // The library does not read these refs.
-        if self.uses_reftable() {
-            let commit = format!("{revision}^{{commit}}");
-            let found = self.git().output(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]);
-            let id = found.ok().and_then(|text| object_id(std::str::from_utf8(&text).ok()?.trim_end()));
-            return id.ok_or_else(|| match revision {
-                "HEAD" => Error::message("there is no commit on the current branch yet".to_owned()),
-                _ => Error::message(format!("not a commit: `{revision}`")),
-            });
-        }
-        let found = self.with(|repository| {
-            let head = repository.head().ok().filter(|head| head.is_unborn() && revision == "HEAD");
-            if let Some(branch) = head.as_ref().and_then(|head| head.referent_name()) {
-                let branch = branch.shorten();
-                return Err(Error::message(format!("there is no commit on `{branch}` yet")));
-            }
-            Ok(repository.rev_parse_single(revision).ok().map(|id| id.detach()))
-        })?;
-        // The library's own words are about its grammar, and say nothing more.
-        let unknown = || Error::message(format!("not a commit: `{revision}`"));
-        found.and_then(|id| self.peel_to_commit(id).ok()?).ok_or_else(unknown)
-    }
-
-    /// Whether two commits have a common ancestor.
-    pub fn are_related(&self, a: ObjectId, b: ObjectId) -> bool {
-        let base = self.with(|repository| repository.merge_base(a, b).map(|base| base.is_some()).ok());
-        // The library reads no commit that lacks what git itself does without, such as an author.
-        base.unwrap_or_else(|| !self.ancestors(a).is_disjoint(&self.ancestors(b)))
-    }
-
-    /// Whether `ancestor` can be reached from `descendant`, or is the same commit.
-    pub fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> bool {
-        let base = self.with(|repository| {
-            let base = repository.merge_base(ancestor, descendant);
-            base.map(|base| base.is_some_and(|base| base.detach() == ancestor)).ok()
-        });
-        base.unwrap_or_else(|| self.has(ancestor) && self.ancestors(descendant).contains(&ancestor))
-    }
-
-    /// The best common ancestor of two commits; none when they have none, or it cannot be read.
-    pub fn merge_base(&self, a: ObjectId, b: ObjectId) -> Option<ObjectId> {
-        self.with(|repository| repository.merge_base(a, b).ok().flatten().map(|base| base.detach()))
-    }
-
-    /// How many commits `of` can reach and `from` cannot; none when that cannot be read.
-    pub fn count_beyond(&self, from: ObjectId, of: ObjectId) -> Option<usize> {
-        self.with(|repository| {
-            let walk = repository.rev_walk([of]).with_hidden([from]).all().ok()?;
-            walk.map(|commit| commit.ok()).try_fold(0, |count, commit| commit.map(|_| count + 1))
-        })
-    }
-
-    /// A commit and all that it can reach here.
-    fn ancestors(&self, of: ObjectId) -> HashSet<ObjectId> {
-        let mut found = HashSet::new();
-        let mut open = vec![of];
-        while let Some(id) = open.pop() {
-            if found.insert(id) {
-                open.extend(self.commit(id).map(|commit| commit.parents).unwrap_or_default());
-            }
-        }
-        found
     }
 
     /// As [`Repository::with`]; what fails is tried with the packs that are there now. The library finds a few packs that

@@ -87,6 +87,18 @@ pub(super) fn record(repository: &Repository, pid: u32, edits: &[RefEdit]) -> Re
     Ok(Recorded(Some(path)))
 }
 
+impl Repository {
+    /// Locks that a dead process of ours left, and that the next hydration takes away.
+    pub fn dead_locks(&self) -> Vec<PathBuf> {
+        dead(self)
+    }
+
+    /// Takes these locks away.
+    pub fn clear_dead_locks(&self) {
+        clear(self);
+    }
+}
+
 /// Takes away the recorded locks whose process is proven dead, and their records.
 pub(super) fn clear(repository: &Repository) {
     let Ok(entries) = fs::read_dir(repository.common_dir().join(DIR)) else { return };
@@ -104,7 +116,7 @@ pub(super) fn clear(repository: &Repository) {
 }
 
 /// The locks that are recorded and that the next transaction takes away.
-pub(super) fn dead(repository: &Repository) -> Vec<PathBuf> {
+fn dead(repository: &Repository) -> Vec<PathBuf> {
     let entries = fs::read_dir(repository.common_dir().join(DIR)).into_iter().flatten().flatten();
     let records = entries.filter_map(|entry| {
         serde_json::from_slice::<Record>(&regular::read(&entry.path(), RECORD_BYTES_MAX).ok()?).ok()

@@ -66,7 +66,7 @@ const KEPT_FOR_PUSH: &[u8] = b"hydrate pre-receive\n";
 
 /// The `.keep` files of packs that went in with a push: of one that goes on, or that git refused after its pre-receive
 /// hook. Those that a version before this one or a killed run left are told apart by nothing, and are `others`.
-pub(super) fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
+fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
     let is_kept = |path: &PathBuf| {
         // A repository has many packs: only the files that can be meant are opened.
         path.extension().is_some_and(|extension| extension == "keep")
@@ -79,7 +79,7 @@ pub(super) fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<Path
 
 /// Lets go of the packs that pushes brought in, those of pushes that go on too: whoever needs one keeps it for itself, and
 /// makes it again where it is gone. The next gc takes what no ref reaches.
-pub(super) fn let_go(repository: &Repository) {
+fn let_go(repository: &Repository) {
     for path in kept_for_pushes(repository, false) {
         // One that stays costs disk space and nothing else.
         drop(fs::remove_file(path));
@@ -102,12 +102,30 @@ pub(super) fn write_quarantined(
 }
 
 /// Protects a pack that is there already, as [`write()`] does; none when it is not there.
-pub(super) fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
+fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.objects_dir());
     let kept = store.keep(id)?;
     let is_there = ["pack", "idx"].into_iter().all(|extension| store.pack_file(id, extension).is_file());
     Ok(is_there.then_some(kept))
+}
+
+impl Repository {
+    /// Protects a pack that is there already from a repack until the guard is dropped; none when it is not there.
+    pub fn keep_pack(&self, id: ObjectId) -> Result<Option<Kept>, Error> {
+        keep_pack(self, id)
+    }
+
+    /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later. The caller holds
+    /// the lock of whoever writes here.
+    pub fn let_go_of_packs(&self) {
+        let_go(self);
+    }
+
+    /// The `.keep` files that hydration left, or is about to take away.
+    pub fn kept_packs(&self) -> Vec<PathBuf> {
+        kept_for_pushes(self, true)
+    }
 }
 
 impl Store {

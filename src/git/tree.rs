@@ -1,12 +1,12 @@
-//! Trees: read, edited and compared.
-#![expect(clippy::indexing_slicing, reason = "there are two sides")]
+//! Trees: their entries as git reads them, what edits one, and how two differ.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod compare;
+mod edit;
+mod look;
 
 use gix::objs::tree::{EntryKind, EntryMode};
-use gix::objs::{Tree, Write};
 
-use super::{Doing as _, Error, ObjectBuffer, ObjectId, Repository};
+use super::{Doing as _, Error, ObjectId};
 
 /// What a tree entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -191,67 +191,13 @@ pub(crate) fn tree_fault(entries: &[TreeEntry]) -> Option<String> {
     None
 }
 
-impl ObjectBuffer<'_> {
-    /// The first directory below `root` that is none that git would write, with the reason. Each tree is read once,
-    /// wherever it is.
-    pub fn first_tree_fault(&self, root: ObjectId) -> Result<Option<(String, String)>, Error> {
-        self.new_tree_fault(root, None)
-    }
-
-    /// The same without directories that `old` has at the same path.
-    pub fn new_tree_fault(&self, root: ObjectId, old: Option<ObjectId>) -> Result<Option<(String, String)>, Error> {
-        let mut seen = HashSet::new();
-        let mut open = vec![(String::new(), root, old)];
-        while let Some((path, id, old)) = open.pop() {
-            if Some(id) == old || !seen.insert(id) {
-                continue;
-            }
-            let entries = self.tree(id)?;
-            if let Some(fault) = tree_fault(&entries) {
-                return Ok(Some((path, fault)));
-            }
-            let olds = old.map_or(Ok(Vec::new()), |old| self.tree(old))?;
-            let is_directory = |entry: &&TreeEntry| entry.mode == Mode::Directory;
-            let olds: HashMap<Vec<u8>, ObjectId> =
-                olds.into_iter().filter(|entry| is_directory(&entry)).map(|entry| (entry.name, entry.id)).collect();
-            for entry in entries.iter().filter(is_directory) {
-                let name = String::from_utf8_lossy(&entry.name);
-                let below = if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") };
-                open.push((below, entry.id, olds.get(&entry.name).copied()));
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// What shall are at a path.
+/// What is to be at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeEdit {
     /// This object.
     Put(Mode, ObjectId),
     /// Nothing; directories that get empty by it vanish too.
     Remove,
-}
-
-impl ObjectBuffer<'_> {
-    /// The tree `base` with the edits made: only the directories on their paths are read and written.
-    ///
-    /// A file in the way of a directory is replaced by it.
-    pub fn edit_tree(&self, base: ObjectId, edits: &BTreeMap<String, TreeEdit>) -> Result<ObjectId, Error> {
-        let (_, content) = self.object(base)?;
-        let content = with_plain_modes(base, &content)?.unwrap_or(content);
-        let root = gix::objs::TreeRef::from_bytes(&content, base.kind()).doing(|| format!("editing tree {base}"))?;
-        let mut editor = gix::objs::tree::Editor::new(Tree::from(root), self, base.kind());
-        for (path, edit) in edits {
-            let components = path.split('/').map(str::as_bytes).map(gix::bstr::BStr::new);
-            match edit {
-                TreeEdit::Put(mode, id) => editor.upsert(components, (*mode).into(), *id),
-                TreeEdit::Remove => editor.remove(components),
-            }
-            .doing(|| format!("editing tree {base}"))?;
-        }
-        editor.write(|tree| self.write(tree)).doing(|| format!("editing tree {base}"))
-    }
 }
 
 /// A file that differs between two trees.
@@ -263,66 +209,4 @@ pub struct TreeChange {
     pub old: Option<(Mode, ObjectId)>,
     /// What it is, none when it is gone.
     pub new: Option<(Mode, ObjectId)>,
-}
-
-impl ObjectBuffer<'_> {
-    /// The files (links and submodules too) that differ between two trees, in the order of their paths.
-    ///
-    /// Directories with the same id are never opened.
-    pub fn diff_trees(&self, old: ObjectId, new: ObjectId) -> Result<Vec<TreeChange>, Error> {
-        let mut changes = Vec::new();
-        self.diff_below("", Some(old), Some(new), &mut changes)?;
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(changes)
-    }
-
-    fn diff_below(
-        &self,
-        prefix: &str,
-        old: Option<ObjectId>,
-        new: Option<ObjectId>,
-        changes: &mut Vec<TreeChange>,
-    ) -> Result<(), Error> {
-        if old == new {
-            return Ok(());
-        }
-        let list = |id: Option<ObjectId>| id.map_or(Ok(Vec::new()), |id| self.tree(id));
-        let mut entries: BTreeMap<Vec<u8>, [Option<(Mode, ObjectId)>; 2]> = BTreeMap::new();
-        for (side, id) in [old, new].into_iter().enumerate() {
-            for entry in list(id)? {
-                entries.entry(entry.name).or_default()[side] = Some((entry.mode, entry.id));
-            }
-        }
-        for (name, [old, new]) in entries.into_iter().filter(|(_, [old, new])| old != new) {
-            let path = format!("{prefix}{}", String::from_utf8_lossy(&name));
-            let directory =
-                |entry: Option<(Mode, ObjectId)>| entry.filter(|(mode, _)| *mode == Mode::Directory).map(|(_, id)| id);
-            let file = |entry: Option<(Mode, ObjectId)>| entry.filter(|(mode, _)| *mode != Mode::Directory);
-            self.diff_below(&format!("{path}/"), directory(old), directory(new), changes)?;
-            if file(old) != file(new) {
-                changes.push(TreeChange { path, old: file(old), new: file(new) });
-            }
-        }
-        Ok(())
-    }
-
-    /// The entry at a path below a tree; none when there is nothing.
-    pub fn entry(&self, tree: ObjectId, path: &str) -> Result<Option<(Mode, ObjectId)>, Error> {
-        let mut here = (Mode::Directory, tree);
-        for name in path.split('/').filter(|name| !name.is_empty()) {
-            if here.0 != Mode::Directory {
-                return Ok(None);
-            }
-            let Some(entry) = TreeEntry::find(here.1, &self.object(here.1)?.1, name)? else { return Ok(None) };
-            here = entry;
-        }
-        Ok(Some(here))
-    }
-}
-
-impl Repository {
-    /// The entry at a path below a tree; none when there is nothing.
-    pub fn entry(&self, tree: ObjectId, path: &str) -> Result<Option<(Mode, ObjectId)>, Error> {
-        ObjectBuffer::new(self).entry(tree, path)
-    }
 }
