@@ -13,28 +13,25 @@
 //! Functions that need a chart (`include`, `tpl`, `lookup`, `required`, `fail`) are `helm`'s; it adds them to
 //! [`Functions`] and reaches its own state through [`Call::host`].
 
+mod call;
 mod convert;
 mod effects;
 mod error;
 mod exec;
 mod expense;
 mod funcs;
-mod function;
 mod go_error;
 mod json;
 mod lex;
 mod limits;
-mod list;
-mod map;
 mod mentions;
 mod node;
 mod number;
-mod operand;
 mod parse;
 mod print;
 pub(crate) mod semver;
 mod set;
-mod structure;
+mod source;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
@@ -42,20 +39,21 @@ mod time;
 mod trail;
 mod value;
 
+pub(crate) use call::{Call, MissingKey, Runtime};
 pub(crate) use effects::{Calls, Effects};
-pub(crate) use error::{Cause, Failure, Level, Limit, ParseError, Place, Refused, RefusedCall};
-pub(crate) use exec::{Call, MissingKey, Runtime};
+pub(crate) use error::{Cause, Failure, Level, Limit, ParseError, Refused, RefusedCall};
 pub(crate) use funcs::marshal_yaml;
-pub(crate) use function::{Functions, Methods, NoWriter, Rest};
+pub(crate) use function::{Functions, NoWriter, Rest};
 pub(crate) use go_error::GoError;
 pub use limits::Limits;
 pub(crate) use list::{List, ListType};
-pub(crate) use map::{Element, Entries, Map, MapType};
+pub(crate) use map::{Entries, Map, MapType};
 pub(crate) use mentions::{Mentions, Surroundings};
 pub(crate) use operand::Operand;
 pub(crate) use print::printed;
 pub(crate) use set::{Parsed, Set};
+pub(crate) use source::{Place, Site};
 pub(crate) use structure::{Field, Stringer, Struct, StructType};
 pub(crate) use text::Text;
-pub(crate) use trail::Site;
-pub(crate) use value::{IntType, Value};
+pub(crate) use value::{Element, IntType, Methods, Value};
+use value::{function, list, map, operand, structure};

@@ -338,7 +338,9 @@ fn a_setting_has_charts_render_as_another_helm() {
     server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
     let clone = server.clone_to("clone");
     let (file, text) = application("web", "dev");
-    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  a: |+\n    x\n\n\n");
+    let map = |name: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  a: |+\n    x\n\n\n")
+    };
     clone.commit(
         "a chart",
         &[

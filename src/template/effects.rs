@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use sha2::{Digest, Sha256};
 
 use super::error::{Cause, Failure, Refused, RefusedCall};
-use super::trail::{Caller, Site};
+use super::source::Site;
+use super::trail::Caller;
 
 /// What becomes of functions whose results differ from run to run.
 ///

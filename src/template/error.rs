@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::trail::Site;
+use super::source::{Place, Site};
 use crate::yaml::quote;
 
 /// Template text that can't be parsed.
@@ -16,24 +16,6 @@ pub(crate) struct ParseError {
     pub line: u32,
     /// What Go says of it.
     pub message: String,
-}
-
-/// Where in a template text something is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The name under which the text was parsed: for charts the path of the file, in which it may be one of many
-    /// definitions.
-    pub template: Arc<str>,
-    /// 1-based.
-    pub line: u32,
-    /// 0-based, in bytes, as Go counts.
-    pub column: u32,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.template, self.line, self.column)
-    }
 }
 
 /// One template on the way to a failure.

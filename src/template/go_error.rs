@@ -5,11 +5,11 @@
 use std::sync::LazyLock;
 
 use super::error::Failure;
-use super::function::{Functions, Methods};
+use super::function::Functions;
 use super::operand::{Held, Operand};
 use super::structure::{Field, Stringer, Struct, StructType};
 use super::text::Text;
-use super::value::Value;
+use super::value::{Methods, Value};
 
 /// An error by the type that Go has for it.
 #[derive(Debug, Clone)]

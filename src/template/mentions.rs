@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::error::Place;
-use super::node::{Block, Branch, Command, Node, Pipe, Source, Spot, Term, Tree, Variable};
+use super::node::{Block, Branch, Command, Node, Pipe, Term, Tree, Variable};
 use super::set::Parsed;
+use super::source::{Place, Source, Spot};
 
 /// What a pipeline, or all of a definition, names, each in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,26 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::error::Place;
 use super::function::Function;
+use super::source::{Source, Spot};
 use super::text::Text;
-
-/// A text that was parsed: what positions point into.
-#[derive(Debug)]
-pub(super) struct Source {
-    pub name: Arc<str>,
-    pub text: Text,
-}
-
-impl Source {
-    /// Line and column of an offset.
-    pub(super) fn place(&self, offset: u32) -> Place {
-        let before = self.text.get(..offset as usize).unwrap_or(&self.text);
-        let line = before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
-        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        Place { template: Arc::clone(&self.name), line, column: (before.len() - start) as u32 }
-    }
-}
 
 /// One template: a whole text, or a definition in it.
 #[derive(Debug)]
@@ -123,12 +106,6 @@ impl Block {
             | Node::Continue { .. } => false,
         })
     }
-}
-
-/// Something that messages can point at.
-pub(super) trait Spot {
-    fn at(&self) -> u32;
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
 impl Spot for Block {
@@ -292,10 +269,4 @@ impl Term {
 
 fn write_fields(fields: &[Arc<str>], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     fields.iter().try_for_each(|field| write!(f, ".{field}"))
-}
-
-impl fmt::Display for dyn Spot + '_ {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f)
-    }
 }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::error::ParseError;
 use super::function::Functions;
 use super::lex::{Item, Keyword, Kind, Lexer};
-use super::node::{Block, Node, Source, Tree};
+use super::node::{Block, Node, Tree};
+use super::source::Source;
 use super::text::{Text, to_str};
 use crate::go::strconv::unquote;
 

@@ -4,12 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::error::{Refused, RefusedCall};
-use super::node::{Source, Spot};
-
-/// What distinguishes the place of a call from others, together with all calls of templates that lead there; the same in every
-/// render of the same templates. Calls in a loop share it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Site(u64);
+use super::source::{Site, Source, Spot};
 
 /// How many places of a way are shown: the outermost one and the innermost.
 const PLACES_MAX: usize = 64;

@@ -1,13 +1,20 @@
 //! What template code computes with: Go's values, with Go's kinds and type names.
 
+pub(super) mod function;
+pub(super) mod list;
+pub(super) mod map;
+pub(super) mod operand;
+pub(super) mod structure;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::list::List;
-use super::map::Map;
-use super::structure::Struct;
 use super::text::Text;
 use super::time::Time;
+use function::{Function, Functions};
+use list::{List, ListType};
+use map::{Map, MapType};
+use structure::Struct;
 
 /// A Go value held in an `interface{}`.
 ///
@@ -102,6 +109,58 @@ impl Kind {
             Kind::Struct => "struct",
             Kind::Pointer => "ptr",
         }
+    }
+}
+
+/// The type of what a map or a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    /// `interface {}`
+    Any,
+    /// `string`
+    String,
+    /// `int`
+    Int,
+    /// `[]uint8`
+    Bytes,
+    /// `[]interface {}`
+    List,
+    /// `map[string]interface {}`
+    Map,
+}
+
+impl Element {
+    /// The zero value: what a key that is not there gives.
+    pub(crate) fn zero(self) -> Value {
+        match self {
+            Element::Any => Value::Nil,
+            Element::String => Value::from(""),
+            Element::Int => Value::int(0),
+            Element::Bytes => Value::Bytes([][..].into()),
+            Element::List => Value::List(List::nil(&ListType::ANY)),
+            Element::Map => Value::Map(Map::nil(&MapType::ANY)),
+        }
+    }
+}
+
+/// The methods of a type: functions whose first parameter is the receiver.
+///
+/// A pointer to the place where the table is, so that types can be constants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Methods(Option<fn() -> &'static Functions>);
+
+impl Methods {
+    /// No methods.
+    pub(crate) const NONE: Methods = Methods(None);
+
+    /// The methods in a table, usually a `LazyLock` in the function.
+    pub(crate) const fn of(table: fn() -> &'static Functions) -> Self {
+        Self(Some(table))
+    }
+
+    /// The method `name`.
+    pub(crate) fn get(self, name: &str) -> Option<&'static Arc<Function>> {
+        self.0?().get(name)
     }
 }
 
@@ -261,6 +320,17 @@ impl Value {
     }
 }
 
+/// Drops values that may hold others a million levels deep, with a loop instead of recursion.
+fn dismantle(mut pending: Vec<Value>) {
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::List(list) => pending.extend(list.into_unshared().unwrap_or_default()),
+            Value::Map(map) => pending.extend(map.into_unshared().unwrap_or_default().into_values()),
+            _ => {}
+        }
+    }
+}
+
 impl From<bool> for Value {
     fn from(value: bool) -> Self {
         Value::Bool(value)
@@ -273,7 +343,7 @@ impl From<f64> for Value {
     }
 }
 
-/// A plain Rust integer is Go's `int64`; an `int` is made by [`Value::int`] or [`super::function::Int`].
+/// A plain Rust integer is Go's `int64`; an `int` is made by [`Value::int`] or [`function::Int`].
 impl From<i64> for Value {
     fn from(value: i64) -> Self {
         Value::int64(value)

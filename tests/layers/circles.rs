@@ -8,28 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Circles that are there: values of templates and what calls their methods are one thing in many files, and so are the
-/// repository and its objects. None is added, and none grows.
-const KNOWN: &[&[&str]] = &[
-    &["git/buffer", "git/commit", "git/refs", "git/repository", "git/stale", "git/store", "git/tree"],
-    &[
-        "template/effects",
-        "template/error",
-        "template/exec",
-        "template/function",
-        "template/limits",
-        "template/list",
-        "template/map",
-        "template/node",
-        "template/operand",
-        "template/parse",
-        "template/set",
-        "template/structure",
-        "template/trail",
-        "template/value",
-    ],
-];
-
 type Module = Vec<String>;
 
 /// What is looked at of a file.
@@ -293,11 +271,8 @@ fn files_of_a_module_use_each_other_in_no_circle() {
             circles.insert(circle);
         }
     }
-    let known: BTreeSet<Vec<String>> =
-        KNOWN.iter().map(|circle| circle.iter().map(|file| (*file).to_owned()).collect()).collect();
-    let text =
-        |circles: &BTreeSet<Vec<String>>| circles.iter().map(|circle| circle.join(" ")).collect::<Vec<_>>().join("\n");
-    assert_eq!(text(&circles), text(&known));
+    let circles: Vec<String> = circles.iter().map(|circle| circle.join(" ")).collect();
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Calls: arguments are counted, evaluated and checked, then the function runs.
 
+use super::super::call::Call;
 use super::super::error::Failure;
 use super::super::expense::Expense;
 use super::super::function::{Form, Function, Type};
-use super::super::node::{Spot, Term};
+use super::super::node::Term;
 use super::super::operand::Operand;
+use super::super::source::Spot;
 use super::super::value::Value;
-use super::{Call, Frame};
+use super::Frame;
 
 impl<'f> Frame<'f> {
     /// Calls a function or, with a receiver, a method. `last` is what the pipeline hands over.
@@ -54,7 +56,14 @@ impl<'f> Frame<'f> {
             self.at = node;
             return Err(self.leave(failure, Some(name)));
         }
-        let mut call = Call { runtime: self.runtime, set: self.set, function, tree: self.tree, at: node };
+        let mut call = Call {
+            runtime: self.runtime,
+            set: self.set,
+            name: function.name(),
+            source: &self.tree.source,
+            template: &self.tree.name,
+            at: node,
+        };
         let result = charge_arguments(&mut call, function, &values).and_then(|()| function.run(&mut call, values));
         let result = result.and_then(|value| {
             call.charge_bytes(size(&value))?;

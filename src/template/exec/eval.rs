@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::super::call::MissingKey;
 use super::super::error::Failure;
-use super::super::function::{Methods, Type};
-use super::super::map::Element;
-use super::super::node::{Command, Number, Pipe, Spot, Term, Variable};
+use super::super::function::Type;
+use super::super::node::{Command, Number, Pipe, Term, Variable};
 use super::super::operand::Operand;
+use super::super::source::Spot;
 use super::super::time;
-use super::super::value::{IntType, UintType, Value};
-use super::{Frame, MissingKey};
+use super::super::value::{Element, IntType, Methods, UintType, Value};
+use super::Frame;
 use crate::yaml::quote;
 
 /// An element of a list or map: in an interface when that is what the container holds.

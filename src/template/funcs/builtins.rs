@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Form, Function, Functions, Int, Rest};
-use super::super::map::Element;
 use super::super::operand::Operand;
 use super::super::print::{sprint, sprintf, sprintln};
 use super::super::structure::Struct;
 use super::super::text::{Text, decode};
-use super::super::value::{Kind, Value};
+use super::super::value::{Element, Kind, Value};
 use super::common::charge_printed;
 use crate::go::unicode::is_print;
 use crate::go::url::{Part, escape};

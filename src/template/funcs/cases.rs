@@ -1,7 +1,7 @@
 //! Letters: case, words, wrapping and shortening. Sprig takes these from goutils and xstrings, whose habits show.
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Functions, Int};
 use super::super::text::{Text, push_char, runes};
 use crate::go::unicode::{

@@ -16,15 +16,15 @@ use num_bigint::BigUint;
 
 use self::rsa::Key;
 use self::x509::{Signer, Template};
+use super::super::call::Call;
 use super::super::error::{Failure, Refused};
-use super::super::exec::Call;
-use super::super::function::{Functions, Int, Methods, Param, Type};
+use super::super::function::{Functions, Int, Param, Type};
 use super::super::list::List;
 use super::super::operand::Operand;
 use super::super::structure::{Field, Struct, StructType};
 use super::super::text::{Text, to_str};
 use super::super::time::Time;
-use super::super::value::Value;
+use super::super::value::{Methods, Value};
 use super::encode::decode_64;
 
 pub(super) fn add(table: &mut Functions) {

@@ -1,7 +1,7 @@
 //! What several subjects share: Sprig's conversions to text and numbers, emptiness, deep equality.
 
+use super::super::call::Call;
 use super::super::error::{Failure, Limit};
-use super::super::exec::Call;
 use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::{List, ListType};
 use super::super::print::sprint_one;

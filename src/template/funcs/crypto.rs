@@ -7,8 +7,8 @@ use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac};
 use sha2::Sha256;
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Functions, Uint32};
 use super::super::text::Text;
 use super::encode::decode_64;

@@ -1,7 +1,7 @@
 //! Dates and durations. The local zone is UTC.
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::Functions;
 use super::super::text::Text;
 use super::super::time::{Time, Zone, duration_string, parse, parse_duration, round_duration};

@@ -1,6 +1,6 @@
 //! Defaults, conditions, and what kind of value something is.
 
-use super::super::exec::Call;
+use super::super::call::Call;
 use super::super::function::{Functions, Rest};
 use super::super::text::Text;
 use super::super::value::Value;

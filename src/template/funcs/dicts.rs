@@ -2,15 +2,15 @@
 
 use std::rc::Rc;
 
+use super::super::call::Call;
 use super::super::error::{Failure, Limit};
-use super::super::exec::Call;
 use super::super::function::{Functions, Rest};
 use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::List;
-use super::super::map::{Element, Entries, Map, MapType};
+use super::super::map::{Entries, Map, MapType};
 use super::super::structure::{Field, Struct};
 use super::super::text::Text;
-use super::super::value::Value;
+use super::super::value::{Element, Value};
 use super::common::{is_empty, text_of};
 
 pub(super) fn add(table: &mut Functions) {

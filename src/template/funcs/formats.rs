@@ -1,8 +1,8 @@
 //! YAML, JSON and TOML. The plain functions swallow errors as Helm's do, but never a limit.
 
+use super::super::call::Call;
 use super::super::convert::count;
 use super::super::error::{Cause, Failure};
-use super::super::exec::Call;
 use super::super::function::Functions;
 use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::{List, ListType};

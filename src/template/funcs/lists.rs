@@ -1,7 +1,7 @@
 //! Lists: each function makes a new one.
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Functions, Int, Rest};
 use super::super::list::{List, ListType};
 use super::super::value::Value;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Functions, Int, Rest};
 use super::super::text::Text;
 use super::super::value::Value;

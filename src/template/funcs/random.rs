@@ -2,9 +2,9 @@
 
 use data_encoding::{BASE64, HEXLOWER};
 
+use super::super::call::Call;
 use super::super::effects::Random;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Functions, Int};
 use super::super::text::{Text, runes};
 

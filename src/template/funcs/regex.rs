@@ -1,7 +1,7 @@
 //! Regular expressions in templates.
 
+use super::super::call::Call;
 use super::super::error::{Failure, Limit};
-use super::super::exec::Call;
 use super::super::function::{Functions, Int};
 use super::super::list::{List, ListType};
 use super::super::text::Text;

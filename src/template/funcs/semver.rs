@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use super::super::error::Failure;
-use super::super::function::{Functions, Int, Methods, Param, Type};
+use super::super::function::{Functions, Int, Param, Type};
 use super::super::go_error::GoError;
 use super::super::operand::{Held, Operand};
 use super::super::semver::{Range, Version, VersionError};
 use super::super::structure::{Field, Stringer, Struct, StructType};
 use super::super::text::Text;
-use super::super::value::Value;
+use super::super::value::{Methods, Value};
 use super::common::NIL_DEREFERENCE;
 use crate::yaml;
 

@@ -1,7 +1,7 @@
 //! Sprig's functions as they are, without what Helm puts in their place.
 
+use super::super::call::Call;
 use super::super::error::{Cause, Failure};
-use super::super::exec::Call;
 use super::super::function::Functions;
 use super::super::list::List;
 use super::super::map::Map;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::super::call::Call;
 use super::super::error::Failure;
-use super::super::exec::Call;
 use super::super::function::{Functions, Int, Rest};
 use super::super::list::List;
 use super::super::map::{Entries, Map, MapType};

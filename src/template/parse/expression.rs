@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::super::error::ParseError;
 use super::super::lex::{Keyword, Kind};
-use super::super::node::{Command, Number, Pipe, Spot, Term, Variable};
+use super::super::node::{Command, Number, Pipe, Term, Variable};
 use super::super::number;
+use super::super::source::Spot;
 use super::super::text::{Text, to_str};
 use super::{Context, DEPTH_MAX, Parser};
 use crate::go::strconv::{quote_bytes, unquote};

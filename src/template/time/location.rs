@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::super::function::{Functions, Methods, Param, Type};
+use super::super::function::{Functions, Param, Type};
 use super::super::list::{List, ListType};
 use super::super::operand::Operand;
 use super::super::structure::{Field, Stringer, Struct, StructType};
 use super::super::text::Text;
-use super::super::value::Value;
+use super::super::value::{Methods, Value};
 use super::Zone;
 
 static LOCATION: StructType = StructType {

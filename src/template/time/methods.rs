@@ -3,11 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use super::super::error::Failure;
-use super::super::function::{Function, Functions, Int, Methods, Param, Type};
+use super::super::function::{Function, Functions, Int, Param, Type};
 use super::super::operand::Operand;
 use super::super::print::sprint_one;
 use super::super::text::Text;
-use super::super::value::{IntType, Value};
+use super::super::value::{IntType, Methods, Value};
 use super::location::{Location, location};
 use super::{Time, Zone, duration_string, round_duration};
 use crate::go::time::{DAY, YEAR_ONE};

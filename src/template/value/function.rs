@@ -10,11 +10,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-use super::error::Failure;
-use super::exec::Call;
-use super::expense::Expense;
 use super::operand::Operand;
-use super::value::{IntType, UintType, Value};
+use super::{Element, IntType, UintType, Value};
+use crate::template::call::Call;
+use crate::template::error::Failure;
+use crate::template::expense::Expense;
 
 pub(crate) use signature::{Handler, Int, NoWriter, Param, Rest, Signature, Uint32};
 
@@ -115,8 +115,8 @@ impl Type {
             (Type::Uint32, Value::Uint(UintType::Uint32, _)) => true,
             (Type::Float64, Value::Float(_)) => true,
             (Type::String, Value::String(_)) => true,
-            (Type::Map, Value::Map(map)) => map.ty().element == super::map::Element::Any,
-            (Type::List, Value::List(list)) => list.ty().element == super::map::Element::Any,
+            (Type::Map, Value::Map(map)) => map.ty().element == Element::Any,
+            (Type::List, Value::List(list)) => list.ty().element == Element::Any,
             (Type::Time, Value::Time(_)) => true,
             (Type::Bytes, Value::Bytes(_)) => true,
             (Type::Certificate | Type::Location | Type::Semver, Value::Struct(value)) => {
@@ -128,7 +128,7 @@ impl Type {
 }
 
 /// What runs when a function is called: arguments that fit the signature in, a result or a failure out.
-pub(super) type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
+pub(in crate::template) type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
 
 /// A function with its signature.
 #[derive(Clone)]
@@ -143,7 +143,7 @@ pub(crate) struct Function {
 
 /// How a call is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::template) enum Form {
     /// All arguments, then the function.
     Plain,
     /// `and`: no further than the first that is false.
@@ -164,11 +164,11 @@ impl Function {
     }
 
     /// A method of Go that templates reach and can't call, by a function that has its parameters; `why` is Go's message.
-    pub(super) fn uncallable<M>(name: &'static str, function: impl Handler<M>, why: &'static str) -> Self {
+    pub(in crate::template) fn uncallable<M>(name: &'static str, function: impl Handler<M>, why: &'static str) -> Self {
         Self::new(name, function).with_form(Form::Uncallable(why))
     }
 
-    pub(super) fn with_form(mut self, form: Form) -> Self {
+    pub(in crate::template) fn with_form(mut self, form: Form) -> Self {
         self.form = form;
         self
     }
@@ -189,15 +189,15 @@ impl Function {
     }
 
     /// What a call costs by the size of its arguments; none when it looks into none of them.
-    pub(super) fn expense(&self) -> Option<Expense> {
+    pub(in crate::template) fn expense(&self) -> Option<Expense> {
         self.expense
     }
 
-    pub(super) fn form(&self) -> Form {
+    pub(in crate::template) fn form(&self) -> Form {
         self.form
     }
 
-    pub(super) fn run(&self, call: &mut Call<'_>, args: Vec<Operand>) -> Result<Operand, Failure> {
+    pub(in crate::template) fn run(&self, call: &mut Call<'_>, args: Vec<Operand>) -> Result<Operand, Failure> {
         (self.run)(call, args.into_iter())
     }
 }
@@ -237,26 +237,5 @@ impl Functions {
     /// All names, sorted.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
-    }
-}
-
-/// The methods of a type: functions whose first parameter is the receiver.
-///
-/// A pointer to the place where the table is, so that types can be constants.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Methods(Option<fn() -> &'static Functions>);
-
-impl Methods {
-    /// No methods.
-    pub(crate) const NONE: Methods = Methods(None);
-
-    /// The methods in a table, usually a `LazyLock` in the function.
-    pub(crate) const fn of(table: fn() -> &'static Functions) -> Self {
-        Self(Some(table))
-    }
-
-    /// The method `name`.
-    pub(crate) fn get(self, name: &str) -> Option<&'static Arc<Function>> {
-        self.0?().get(name)
     }
 }

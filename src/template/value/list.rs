@@ -4,9 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::function::Methods;
-use super::map::Element;
-use super::value::Value;
+use super::{Element, Methods, Value, dismantle};
 
 /// A list's type: its name, what it holds, and the methods that template code may call on it.
 #[derive(Debug)]
@@ -88,7 +86,7 @@ impl List {
         }
     }
 
-    fn into_unshared(self) -> Option<Vec<Value>> {
+    pub(super) fn into_unshared(self) -> Option<Vec<Value>> {
         let mut items = Rc::into_inner(self.items?)?;
         Some(std::mem::take(&mut items.0))
     }
@@ -121,21 +119,10 @@ impl Drop for Items {
     }
 }
 
-/// Drops values that may hold others a million levels deep, with a loop instead of recursion.
-pub(super) fn dismantle(mut pending: Vec<Value>) {
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::List(list) => pending.extend(list.into_unshared().unwrap_or_default()),
-            Value::Map(map) => pending.extend(map.into_unshared().unwrap_or_default().into_values()),
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::map::Map;
+    use crate::template::Map;
 
     #[test]
     fn deep_values_are_dropped_without_recursion() {

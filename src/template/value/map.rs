@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-use super::function::Methods;
-use super::list::ListType;
-use super::text::Text;
-use super::value::Value;
+use super::{Element, Methods, Value, dismantle};
+use crate::template::text::Text;
 
 /// The entries of a map, in the order in which Go prints, ranges over and encodes them: by the bytes of the key.
 pub(crate) type Entries = BTreeMap<Text, Value>;
@@ -22,37 +20,6 @@ pub(crate) struct MapType {
     pub element: Element,
     /// Called as `.Map.Method argument`; they win over keys of the same name.
     pub methods: Methods,
-}
-
-/// The type of what a map or a list holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Element {
-    /// `interface {}`
-    Any,
-    /// `string`
-    String,
-    /// `int`
-    Int,
-    /// `[]uint8`
-    Bytes,
-    /// `[]interface {}`
-    List,
-    /// `map[string]interface {}`
-    Map,
-}
-
-impl Element {
-    /// The zero value: what a key that is not there gives.
-    pub(crate) fn zero(self) -> Value {
-        match self {
-            Element::Any => Value::Nil,
-            Element::String => Value::from(""),
-            Element::Int => Value::int(0),
-            Element::Bytes => Value::Bytes([][..].into()),
-            Element::List => Value::List(super::list::List::nil(&ListType::ANY)),
-            Element::Map => Value::Map(Map::nil(&MapType::ANY)),
-        }
-    }
 }
 
 impl MapType {
@@ -185,7 +152,7 @@ impl fmt::Debug for Map {
 impl Drop for Shared {
     fn drop(&mut self) {
         if let Some(entries) = Rc::into_inner(self.0.take()) {
-            super::list::dismantle(entries.into_values().collect());
+            dismantle(entries.into_values().collect());
         }
     }
 }

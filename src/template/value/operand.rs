@@ -1,6 +1,6 @@
 //! What a term or a pipeline evaluates to: Go's `reflect.Value`.
 
-use super::value::Value;
+use super::Value;
 
 /// A value on its way through a pipeline.
 ///

@@ -5,10 +5,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use super::function::Methods;
 use super::operand::Held;
-use super::text::Text;
-use super::value::{Kind, Value};
+use super::{Kind, Methods, Value};
+use crate::template::text::Text;
 
 /// A struct's type.
 #[derive(Debug)]
@@ -138,7 +137,7 @@ impl Struct {
     }
 
     /// Gives the fields other values, for every holder of this pointer: what methods that read do with their receiver.
-    pub(super) fn assign(&self, fields: Vec<Value>) {
+    pub(in crate::template) fn assign(&self, fields: Vec<Value>) {
         *self.fields.borrow_mut() = fields;
     }
 

@@ -1,7 +1,7 @@
 //! Writing TOML.
 
+use super::super::super::call::Call;
 use super::super::super::error::{Failure, Limit};
-use super::super::super::exec::Call;
 use super::super::super::limits::VALUE_DEPTH_MAX;
 use super::super::super::text::Text;
 use super::super::super::value::{IntType, Value};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 
 use super::{Run, Type};
+use crate::template::call::Call;
 use crate::template::error::Failure;
-use crate::template::exec::Call;
 use crate::template::list::{List, ListType};
 use crate::template::map::{Map, MapType};
 use crate::template::operand::Operand;
