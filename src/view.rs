@@ -410,28 +410,31 @@ impl<'a> View<'a> {
 
     /// The first path of `reads` at which something else would be read in this tree. Notes nothing.
     pub fn first_difference<'r>(&self, reads: &'r Reads) -> Result<Option<&'r RepoPath>, ViewError> {
-        for ((path, _), seen) in reads {
-            let here = match self.entry_at(path) {
-                Ok(here) => here.map_or((Kind::Directory, self.files.root()), |entry| (entry.kind, entry.id)),
-                Err(ViewError::Missing(_)) if *seen == Seen::Absent => continue,
-                Err(ViewError::Missing(_)) => return Ok(Some(path)),
-                Err(error) => return Err(error),
-            };
-            let same = match *seen {
-                Seen::Absent => false,
-                Seen::Present(kind) => kind == here.0,
-                Seen::Content(id) => here.0 != Kind::Link && id == here.1,
-                Seen::Link(id) => here == (Kind::Link, id),
-                Seen::Listed(id) => here.0 == Kind::Directory && id == listing_id(&self.entries(path, here.1)?),
-                Seen::Directories(id) => {
-                    here.0 == Kind::Directory && id == listing_id(&directories(&self.entries(path, here.1)?))
-                }
-            };
-            if !same {
+        for ((path, way), seen) in reads {
+            if self.look(path, *way)? != Some(*seen) {
                 return Ok(Some(path));
             }
         }
         Ok(None)
+    }
+
+    /// What is at a path without links, seen in one of the [ways](Seen::way); none where it cannot be seen so. Notes nothing.
+    pub fn look(&self, path: &RepoPath, way: u8) -> Result<Option<Seen>, ViewError> {
+        let (kind, id) = match self.entry_at(path) {
+            Ok(here) => here.map_or((Kind::Directory, self.files.root()), |entry| (entry.kind, entry.id)),
+            Err(ViewError::Missing(_)) => return Ok(Some(Seen::Absent).filter(|absent| absent.way() == way)),
+            Err(error) => return Err(error),
+        };
+        Ok(match way {
+            1 => Some(Seen::Present(kind)),
+            2 if kind != Kind::Link => Some(Seen::Content(id)),
+            3 if kind == Kind::Directory => Some(Seen::Listed(listing_id(&self.entries(path, id)?))),
+            4 if kind == Kind::Link => Some(Seen::Link(id)),
+            5 if kind == Kind::Directory => {
+                Some(Seen::Directories(listing_id(&directories(&self.entries(path, id)?))))
+            }
+            _ => None,
+        })
     }
 
     /// Walks to `path` and follows links on the way and at its end. The entry is none for the root.

@@ -29,9 +29,15 @@ spec:
 
 /// A clone of a hydrated repository with a directory, a chart, a kustomization and what a set makes.
 fn clone() -> (Lab, Repo) {
+    clone_with(&[])
+}
+
+/// The same with more files.
+pub(crate) fn clone_with(more: &[(&str, &str)]) -> (Lab, Repo) {
     let lab = Lab::new();
     let clone = dry(&lab.server(), &["web", "api"], &["dev", "prod"]);
     let [chart, base] = ["chart", "kust"].map(|name| application(name, "dev"));
+    clone.commit("More", more);
     clone.commit(
         "All kinds",
         &[
@@ -52,13 +58,13 @@ fn clone() -> (Lab, Repo) {
     (lab, clone)
 }
 
-fn write(clone: &Repo, path: &str, text: &str) {
+pub(crate) fn write(clone: &Repo, path: &str, text: &str) {
     let path = clone.path.join(path);
     std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
     std::fs::write(path, text).expect("written");
 }
 
-fn diff(clone: &Repo) -> Value {
+pub(crate) fn diff(clone: &Repo) -> Value {
     serde_json::from_str(&clone.hydrate(&["diff", "--worktree", "--json"]).stdout).expect("JSON")
 }
 
@@ -72,7 +78,7 @@ fn compare(clone: &Repo, what: &str) -> Value {
     warm
 }
 
-fn changed(shown: &Value) -> usize {
+pub(crate) fn changed(shown: &Value) -> usize {
     let environments = shown["environments"].as_array().expect("a list");
     environments.iter().map(|environment| environment["applications"].as_array().expect("a list").len()).sum()
 }
@@ -86,6 +92,23 @@ fn what_a_preview_says_does_not_depend_on_what_an_earlier_one_found_out() {
     compare(&clone, "nothing");
     let names = clone.names(".git/hydrate/cache");
     assert!(names.iter().any(|name| name.ends_with("-base")), "{names:?}");
+    edit(&clone, &|what| compare(&clone, what));
+    std::fs::remove_file(clone.path.join("applications/dev/web.yaml")).expect("there");
+    compare(&clone, "an Application less");
+    clone.git(&["reset", "-q", "--hard"]);
+    // Commits before the push, then what is known is of an older commit.
+    clone.commit("One", &[("apps/web/dev/config.yaml", &config_map("web", "three"))]);
+    clone.commit("Two", &[("apps/api/dev/config.yaml", &config_map("api", "three"))]);
+    assert_eq!(changed(&compare(&clone, "two commits")), 2);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    assert_eq!(changed(&compare(&clone, "pushed")), 0);
+    write(&clone, "apps/web/dev/config.yaml", &config_map("web", "four"));
+    assert_eq!(changed(&compare(&clone, "another edit")), 1);
+}
+
+/// Makes one edit of each kind after the other, and has `compare` answer what a preview says of it.
+pub(crate) fn edit(clone: &Repo, compare: &dyn Fn(&str) -> Value) {
     let other = application("web", "dev").1.replace("namespace: web", "namespace: other");
     let moved = application("web", "dev").1.replace("path: web\n", "path: moved\n");
     let broken = format!("{}bad: [\n", application("web", "dev").1);
@@ -112,9 +135,9 @@ fn what_a_preview_says_does_not_depend_on_what_an_earlier_one_found_out() {
     ];
     for (what, files, count) in edits {
         for (path, text) in *files {
-            write(&clone, path, text);
+            write(clone, path, text);
         }
-        let shown = compare(&clone, what);
+        let shown = compare(what);
         let mistakes = |environment: &Value| !environment["mistakes"].as_array().expect("a list").is_empty();
         if !shown["environments"].as_array().expect("a list").iter().any(mistakes) {
             assert_eq!(changed(&shown), *count, "{what}: {shown:#}");
@@ -122,18 +145,6 @@ fn what_a_preview_says_does_not_depend_on_what_an_earlier_one_found_out() {
         clone.git(&["add", "-A"]);
         clone.git(&["reset", "-q", "--hard"]);
     }
-    std::fs::remove_file(clone.path.join("applications/dev/web.yaml")).expect("there");
-    compare(&clone, "an Application less");
-    clone.git(&["reset", "-q", "--hard"]);
-    // Commits before the push, then what is known is of an older commit.
-    clone.commit("One", &[("apps/web/dev/config.yaml", &config_map("web", "three"))]);
-    clone.commit("Two", &[("apps/api/dev/config.yaml", &config_map("api", "three"))]);
-    assert_eq!(changed(&compare(&clone, "two commits")), 2);
-    clone.push().success();
-    clone.git(&["fetch", "-q"]);
-    assert_eq!(changed(&compare(&clone, "pushed")), 0);
-    write(&clone, "apps/web/dev/config.yaml", &config_map("web", "four"));
-    assert_eq!(changed(&compare(&clone, "another edit")), 1);
 }
 
 /// Puts a branch of the server where a push would not put it.

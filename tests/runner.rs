@@ -81,6 +81,7 @@ mod single_mistakes;
 mod strict;
 mod stuck;
 mod support;
+mod taken_over;
 mod tell;
 mod texts;
 mod truth;

@@ -27,6 +27,7 @@ use super::losses::losses;
 use super::memory::{is_as_left, stuck};
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
+use super::publication::is_lost;
 use super::remade::Remaking;
 use super::since::Since;
 use super::state::Run;
@@ -271,7 +272,9 @@ impl ByChanges {
         let Self { state, reached, since, .. } = self;
         run.since.insert(head.branch.clone(), since);
         run.report.warnings.extend(state.head.warnings.iter().cloned());
-        if let Some(reached) = reached {
+        // What is kept can be published.
+        let lost = || object_id(&state.head.dry_commit).filter(|_| is_lost(&run.found, &head.branch));
+        if let Some(reached) = reached.or_else(lost) {
             run.memory.keep(state, head, reached, &run.found, &run.branches);
         }
     }

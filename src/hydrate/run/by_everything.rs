@@ -46,6 +46,8 @@ pub(super) struct ByEverything {
     earlier: Option<State>,
     /// What was rendered of the tip.
     rendered: BTreeMap<Identity, Encoded>,
+    /// How many of them were rendered now.
+    fresh: u64,
     /// What is odd.
     warnings: Vec<Diagnostic>,
     /// The Applications that leave branches.
@@ -110,7 +112,7 @@ impl ByEverything {
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
-        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings, departures })
+        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), fresh: 0, warnings, departures })
     }
 
     /// The dry commits to plan, oldest first.
@@ -168,6 +170,7 @@ impl ByEverything {
             let Step::Hydrate(hydration) = step else { continue };
             for done in hydration.work {
                 let identity = (done.application.file.clone(), done.application.index);
+                self.fresh += u64::from(done.result.as_ref().is_ok_and(|output| output.is_fresh));
                 let record = match done.result {
                     Ok(output) => Some(output.record),
                     Err(failed) => failed.record(&done.application),
@@ -213,10 +216,10 @@ impl ByEverything {
     pub(super) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
         self.recall_others(run, head);
         self.warn_of_departures(run);
-        let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
+        let Self { tree, backlog, earlier, rendered, fresh, warnings, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
         let names = backlog.keys().collect();
-        let known = Known { head, heads, tree: &tree, names, rendered, earlier, warnings };
+        let known = Known { head, heads, tree: &tree, names, rendered, fresh, earlier, warnings };
         run.memory.keep_all(known, &run.found, &run.branches);
     }
 }

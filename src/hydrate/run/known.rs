@@ -9,8 +9,10 @@ use super::failed_render::FailedRender;
 use super::memory::Memory;
 use super::output::Output;
 use super::plan::{Task, Why, Work};
+use super::taken_over::taken_over;
 use crate::application::{Application, BranchName};
 use crate::cache::{About, Record, State};
+use crate::git::ObjectId;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::ENGINE_REVISION;
@@ -28,13 +30,24 @@ pub(super) fn work(
     found: &Snapshot<'_>,
     branches: &BTreeMap<BranchName, Branch>,
 ) -> Vec<Work> {
-    let recalled: Vec<Recalled> = match earlier {
-        Some(state) => {
-            let tips = branches.iter().filter_map(|(name, branch)| Some((name, branch.tip.as_ref()?.tree)));
-            let trees: Trees<'_, '_> = tips.map(|(name, tree)| (name, found.tree_of(tree))).collect();
+    let trees = || -> Trees<'_, '_> {
+        let tips = branches.iter().filter_map(|(name, branch)| Some((name, branch.tip.as_ref()?.tree)));
+        tips.map(|(name, tree)| (name, found.tree_of(tree))).collect()
+    };
+    let recalled: Vec<Recalled> = match (earlier, &memory.published) {
+        (Some(state), _) => {
+            let trees = trees();
             in_shares(&applications, |application| recall(application, state, &trees, files))
         }
-        None => applications
+        (None, Some(published)) => {
+            let (trees, buffer) = (trees(), &found.buffer);
+            in_shares(&applications, |application| {
+                let output = manifest_on_branch(application, &trees)
+                    .and_then(|there| taken_over(application, there, published, &View::new(files), buffer));
+                output.map_or(Recalled::Nothing(Why::Forgotten, None), |output| Recalled::Output(Box::new(output)))
+            })
+        }
+        (None, None) => applications
             .iter()
             .map(|application| forgotten(branches.get(application.environment_branch()), found))
             .collect(),
@@ -75,9 +88,8 @@ fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files
     if record.failure.is_some() {
         return Recalled::Nothing(Why::Again, Some(Box::new(record)));
     }
-    let path = application.sync_path.child(MANIFEST).ok();
-    let there = path.and_then(|path| trees.get(&record.branch)?.entry(&path).ok().flatten());
-    let Some((_, manifest)) = there.filter(|(_, manifest)| record.manifest.as_bytes() == manifest.as_bytes()) else {
+    let there = manifest_on_branch(application, trees);
+    let Some(manifest) = there.filter(|manifest| record.manifest.as_bytes() == manifest.as_bytes()) else {
         return nothing(Why::NotThere);
     };
     match View::new(files).first_difference(&record.reads) {
@@ -91,6 +103,13 @@ fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files
         // A record that cannot be compared is as good as none.
         Err(_) => nothing(Why::Forgotten),
     }
+}
+
+/// The manifest of an Application on its branch.
+fn manifest_on_branch(application: &Application, trees: &Trees<'_, '_>) -> Option<ObjectId> {
+    let path = application.sync_path.child(MANIFEST).ok()?;
+    let (_, manifest) = trees.get(application.environment_branch())?.entry(&path).ok()??;
+    Some(manifest)
 }
 
 /// Why nothing at all is known of the Applications of a branch.

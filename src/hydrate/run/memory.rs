@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::branch::Branch;
 use super::failed_render::FailedRenders;
 use crate::application::{Application, BranchName, Context};
-use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
+use crate::cache::{self, Cache, Encoded, Head, Published, Record, State, Stuck, Used};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
@@ -55,7 +55,9 @@ pub(crate) struct Memory {
     pub failed: Rc<FailedRenders>,
     /// Whether an Application was not rendered because somebody had no time to wait for it.
     pub is_cut_off: bool,
-    kept: Vec<(String, Kept)>,
+    /// What the remote of a clone published of its renders.
+    pub published: Option<Published>,
+    kept: Vec<(String, BranchName, Kept)>,
     /// What is left of the branch of copies, under its name.
     copies: Option<(String, Option<cache::Copies>)>,
 }
@@ -68,6 +70,21 @@ enum Kept {
     New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
 }
 
+/// The records of a dry branch that are to be published.
+pub(crate) struct Publication<'k>(&'k Kept);
+
+impl Publication<'_> {
+    /// Each of them; damaged ones are left out.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
+        let (state, new) = match self.0 {
+            Kept::Advanced(state) => (Some(state), None),
+            Kept::New(_, records, _) => (None, Some(records)),
+        };
+        let known = state.into_iter().flat_map(|state| state.records()).filter_map(Result::ok);
+        known.chain(new.into_iter().flatten().filter_map(Encoded::decode))
+    }
+}
+
 impl Memory {
     /// The cache of the repository, unless git config `hydrate.cache` is false.
     pub(crate) fn new(repository: &Repository, attempt: &Attempt) -> Self {
@@ -78,6 +95,7 @@ impl Memory {
             urgent_since: attempt.urgent_since.clone(),
             failed: attempt.failed.clone(),
             is_cut_off: false,
+            published: None,
             kept: Vec::new(),
             copies: None,
         }
@@ -91,7 +109,7 @@ impl Memory {
     /// Leaves for the next run what this one found out. Only when all refs have moved, it is true.
     pub(crate) fn write(self) {
         let Some(cache) = self.cache else { return };
-        for (name, kept) in self.kept {
+        for (name, _, kept) in self.kept {
             // Whoever finds nothing finds it out again.
             drop(match kept {
                 Kept::Advanced(state) => cache.save(&name, &state),
@@ -106,7 +124,7 @@ impl Memory {
     /// Leaves for the next preview what this one rendered. What it says of branches is true nowhere, and is left out.
     pub(crate) fn write_results(self) {
         let Some(cache) = self.cache else { return };
-        for (name, kept) in self.kept {
+        for (name, _, kept) in self.kept {
             let Kept::New(head, records, patches) = kept else { continue };
             let head = Head { branches: None, stuck: Vec::new(), frozen: Vec::new(), ..*head };
             // Whoever finds nothing finds it out again.
@@ -117,7 +135,7 @@ impl Memory {
     /// Leaves for all further previews what is known of the branches as they are; for the next one also as results.
     pub(crate) fn write_base(self) {
         let Some(cache) = self.cache else { return };
-        for (name, kept) in self.kept {
+        for (name, _, kept) in self.kept {
             let Kept::New(head, records, patches) = kept else { continue };
             // Whoever finds nothing finds it out again.
             drop(cache.save_all(&base_of_previews(&name), &head, records.clone(), &patches));
@@ -176,6 +194,24 @@ impl Memory {
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 
+    /// What is left of the dry branches that `is_due` says are to be published. Whoever asks publishes it.
+    pub(crate) fn publish(
+        &mut self,
+        is_due: impl Fn(&BranchName, &Head) -> bool,
+    ) -> impl Iterator<Item = (&BranchName, Publication<'_>)> {
+        self.kept.iter_mut().filter_map(move |(_, branch, kept)| {
+            let head = match kept {
+                Kept::Advanced(state) => &mut state.head,
+                Kept::New(head, ..) => &mut **head,
+            };
+            if !is_due(branch, head) {
+                return None;
+            }
+            head.unpublished = 0;
+            Some((&*branch, Publication(kept)))
+        })
+    }
+
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
     pub(crate) fn keep(
         &mut self,
@@ -193,12 +229,12 @@ impl Memory {
             let now = BranchName::read(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
             branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
         }
-        self.kept.push((state_name(head, found), Kept::Advanced(Box::new(state))));
+        self.kept.push((state_name(head, found), head.branch.clone(), Kept::Advanced(Box::new(state))));
     }
 
     /// Keeps what is known of the tip of a dry branch after a look at everything.
     pub(crate) fn keep_all(&mut self, known: Known<'_>, found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) {
-        let Known { head, heads, tree, names, mut rendered, earlier, warnings } = known;
+        let Known { head, heads, tree, names, mut rendered, fresh, earlier, warnings } = known;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
         let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
         let count = asked.count();
@@ -235,12 +271,13 @@ impl Memory {
             is_open: tree.is_open(),
             has_shared: tree.has_shared(),
             used: all_used(tree.expanded()),
+            unpublished: earlier.map_or(u64::MAX, |earlier| earlier.head.unpublished.saturating_add(fresh)),
         };
         let makers = tree.expanded().iter().cloned();
         let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
         let records = rendered.into_values().chain(makers).collect();
         let patches = tree.patches().clone();
-        self.kept.push((state_name(head, found), Kept::New(Box::new(state), records, patches)));
+        self.kept.push((state_name(head, found), head.branch.clone(), Kept::New(Box::new(state), records, patches)));
     }
 }
 
@@ -254,6 +291,8 @@ pub(crate) struct Known<'k> {
     pub names: Vec<&'k BranchName>,
     /// What was rendered of the tip.
     pub rendered: BTreeMap<Identity, Encoded>,
+    /// How many of them were rendered now.
+    pub fresh: u64,
     /// What earlier runs knew.
     pub earlier: Option<State>,
     /// What is odd.

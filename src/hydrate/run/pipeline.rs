@@ -12,6 +12,7 @@ use super::moved::on_no_branch;
 use super::moves::{Moves, Start};
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
+use super::publication;
 use super::rendered::render;
 use super::shared::in_order;
 use super::state::{Previewed, Run};
@@ -254,7 +255,8 @@ impl Run<'_> {
 
     /// Moves the refs and tells what became of the branches.
     pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
-        let moves = self.moves()?;
+        let mut moves = self.moves()?;
+        moves.0.splice(0..0, publication::edits(&mut self)?);
         // Packing takes memory of its own, and nobody asks for what was read any more.
         let trees = std::mem::take(&mut self.trees);
         trees.barren.write(self.found.setup.repository);
