@@ -179,7 +179,7 @@ fn what_somebody_forged_changes_no_preview() {
         forged.push(bytes);
     }
     // Nothing but other commands, which decide nothing.
-    let at = honest.windows(7).position(|window| window == b"kustomi").expect("a command");
+    let at = honest.windows(15).position(|window| window == b"kustomize build").expect("a command");
     let mut commands = honest.clone();
     commands[at] = b'K';
     forged.push(commands);
