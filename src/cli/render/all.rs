@@ -9,6 +9,7 @@ use super::super::clone::{self, Clone};
 use super::super::diff::Dry;
 use super::super::{Outcome, output};
 use super::flags;
+use crate::diag::shell_word;
 use crate::hydrate::{Against, Preview};
 
 /// Writes what hydrating a commit would deploy: DIR/BRANCH/PATH/manifest.yaml for each Application.
@@ -71,7 +72,9 @@ fn make_empty(dir: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
     let mut entries = std::fs::read_dir(dir).with_context(|| format!("reading {}", dir.display()))?;
     if entries.next().is_some() {
-        bail!("{} is not empty", dir.display());
+        let dir = dir.display();
+        let word = shell_word(&dir.to_string());
+        bail!("{dir} is not empty\nhint: name another directory, or remove it first: rm -r {word}");
     }
     Ok(())
 }
@@ -82,7 +85,8 @@ fn write(preview: &Preview, dir: &Path) -> anyhow::Result<usize> {
     for environment in &preview.environments {
         let below = dir.join(environment.branch.as_str());
         for path in &environment.paths {
-            let Some(manifest) = &path.new else { continue };
+            // An Application may change although its manifests do not.
+            let Some(manifest) = path.new.as_ref().filter(|_| path.new != path.old) else { continue };
             let file = below.join(path.path.as_str()).join("manifest.yaml");
             let parent = file.parent().unwrap_or(dir);
             std::fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
