@@ -342,6 +342,11 @@ pub(crate) fn shown(text: &str) -> String {
     printable(&clipped(text.to_owned()))
 }
 
+/// A text of several lines as one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// The text with every control character replaced, a tab by one blank: safe to send to a terminal. See
 /// [`is_unprintable`].
 pub(crate) fn printable(text: &str) -> String {

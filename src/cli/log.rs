@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
-use crate::diag::printable;
+use crate::diag::{one_line, printable};
 use crate::diff::{self, Change, ObjectDiff};
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
@@ -235,7 +235,7 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
         let (sha, subject) = (short(&skipped.dry.sha), printable(&skipped.dry.subject));
         let _ = writeln!(text, "    {} {sha} {subject}", paint.by(Style::Warning, "not hydrated:"));
         if let Some(message) = &skipped.message {
-            let _ = writeln!(text, "      {}", printable(message));
+            let _ = writeln!(text, "      {}", printable(&one_line(message)));
         }
     }
     for diagnostic in &entry.failures {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-use crate::diag::{Diagnostic, printable, shown};
+use crate::diag::{Diagnostic, one_line, printable, shown};
 use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
 use crate::path::RepoPath;
 
@@ -183,7 +183,7 @@ fn skipped(branch: &BranchReport, text: &mut String) {
         }
     }
     for (commits, message) in skipped.iter().take(SHOWN_MAX) {
-        let _ = writeln!(text, "  {} skipped: {}", counted(commits), shown(message));
+        let _ = writeln!(text, "  {} skipped: {}", counted(commits), shown(&one_line(message)));
     }
     more(skipped.len(), text);
 }
