@@ -65,7 +65,8 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
             more => format!(" (and {more} more)"),
         };
         let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
-        let diagnostic = Diagnostic::error(text).at(application.places.name.clone());
+        let beside = format!("`{}` is at {}", other.name, other.places.name);
+        let diagnostic = Diagnostic::error(text).at(application.places.name.clone()).label(beside);
         Some(diagnostic.hint("they would overwrite each other in the cluster: render it from one of them only"))
     };
     conflicts.into_iter().filter_map(diagnostic).collect()
