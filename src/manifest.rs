@@ -12,7 +12,7 @@ use std::fmt;
 
 use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
-pub(crate) use exposed::{Exposed, exposed};
+pub(crate) use exposed::{Exposed, exposed, key_in};
 pub(crate) use read::read_until;
 pub use read::{Source, read};
 

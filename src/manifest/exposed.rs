@@ -102,7 +102,7 @@ fn search(path: &str, value: &Value, found: &mut Vec<Exposed>) {
 }
 
 /// What a text has in it that looks like a key.
-fn key_in(text: &str) -> Option<&'static str> {
+pub(crate) fn key_in(text: &str) -> Option<&'static str> {
     if text.contains("PRIVATE KEY-----") && text.contains("-----BEGIN ") && text.len() > PRIVATE_KEY_MIN {
         return Some("a private key");
     }

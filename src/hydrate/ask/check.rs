@@ -1,5 +1,7 @@
 //! Everything that is wrong or odd in one dry tree, whichever environment branch it would stop.
 
+mod exposed;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -10,7 +12,7 @@ use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::{Rules, render_context};
 use crate::hydrate::setup::{Observer, RefNames};
-use crate::manifest::{self, Exposed, Key, Manifest};
+use crate::manifest::Key;
 use crate::plan::{Discovered, Discovery};
 use crate::render::{self, Failure, Rendered, Renderers};
 use crate::settings::SettingsFiles;
@@ -289,7 +291,7 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     found.conflicts(&rendered);
-    found.exposed(&rendered);
+    exposed::find(&rendered, (renderers, &context), &mut found);
     Ok(Checked {
         dry_branch: dry_branch.to_string(),
         applications: discovered.applications.len(),
@@ -351,18 +353,6 @@ pub(super) fn render_all<'a>(
     Ok(rendered)
 }
 
-fn exposed_text(manifest: &Manifest, exposed: &Exposed) -> Diagnostic {
-    let slash = if manifest.namespace().is_empty() { "" } else { "/" };
-    let object = format!("{} {}{slash}{}", manifest.kind(), manifest.namespace(), manifest.name());
-    let text = match exposed {
-        Exposed::Secret => format!("{object} is hydrated in plain text"),
-        Exposed::Key { field, looks_like } => format!("`{field}` of {object} looks like {looks_like}"),
-    };
-    let hint = "have the cluster fetch or decrypt it (External Secrets, Sealed Secrets), or annotate the object with \
-                `git-hydrate/plain-secret: allowed`";
-    Diagnostic::warning(text).hint(hint)
-}
-
 /// What was found so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<CheckFinding>);
@@ -421,16 +411,6 @@ impl Findings {
         }
     }
 
-    fn exposed(&mut self, rendered: &[(&Application, Rendered)]) {
-        for (application, result) in rendered {
-            for manifest in &result.manifests {
-                for exposed in manifest::exposed(manifest) {
-                    let warning = exposed_text(manifest, &exposed).at(application.places.name.clone());
-                    self.add(Rule::PlainSecret, warning, Some(application.name.as_str()));
-                }
-            }
-        }
-    }
 
     /// By place, errors of a place first; what has no place comes last.
     pub(super) fn sorted(self) -> Vec<CheckFinding> {

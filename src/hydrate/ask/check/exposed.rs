@@ -1,0 +1,94 @@
+//! Secrets in plain text and keys in other objects, with the place of the dry tree where they are.
+
+use super::{Findings, Rule};
+use crate::application::Application;
+use crate::diag::{Diagnostic, Span};
+use crate::manifest::{self, Exposed, Manifest};
+use crate::path::RepoPath;
+use crate::render::{self, Rendered, Renderers};
+use crate::view::{Reads, Seen, View};
+use crate::yaml::{self, Data, Limits, Node};
+
+/// Takes down what is exposed by what renders.
+pub(super) fn find(
+    rendered: &[(&Application, Rendered)],
+    (renderers, context): (&Renderers, &render::Context<'_>),
+    found: &mut Findings,
+) {
+    let view = View::new(context.files);
+    for (application, result) in rendered {
+        let mut templates = None;
+        for manifest in &result.manifests {
+            for exposed in manifest::exposed(manifest) {
+                let span = place(manifest, &exposed, (&view, &result.reads)).or_else(|| {
+                    let of_chart = || renderers.templates(application, context).unwrap_or_default();
+                    template(templates.get_or_insert_with(of_chart), manifest)
+                });
+                let span = span.unwrap_or_else(|| application.places.name.clone());
+                let warning = warning(manifest, &exposed).at(span);
+                found.add(Rule::PlainSecret, warning, Some(application.name.as_str()));
+            }
+        }
+    }
+}
+
+fn warning(manifest: &Manifest, exposed: &Exposed) -> Diagnostic {
+    let slash = if manifest.namespace().is_empty() { "" } else { "/" };
+    let object = format!("{} {}{slash}{}", manifest.kind(), manifest.namespace(), manifest.name());
+    let text = match exposed {
+        Exposed::Secret => format!("{object} is hydrated in plain text"),
+        Exposed::Key { field, looks_like } => format!("`{field}` of {object} looks like {looks_like}"),
+    };
+    let hint = "have the cluster fetch or decrypt it (External Secrets, Sealed Secrets), or annotate the object with \
+                `git-hydrate/plain-secret: allowed`";
+    Diagnostic::warning(text).hint(hint)
+}
+
+/// The line of a file that was read where a Secret begins, is generated, or where a key is.
+fn place(manifest: &Manifest, exposed: &Exposed, (view, reads): (&View<'_>, &Reads)) -> Option<Span> {
+    let files = reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_))).map(|((path, _), _)| path);
+    let line_of = |path: &RepoPath| {
+        let content = view.read(path).ok()?;
+        let text = std::str::from_utf8(&content.data).ok()?;
+        let line = match exposed {
+            Exposed::Secret => line_of_secret(text, manifest)?,
+            Exposed::Key { looks_like, .. } => {
+                let index = text.lines().position(|line| manifest::key_in(line) == Some(looks_like))?;
+                u32::try_from(index).ok()? + 1
+            }
+        };
+        // Without the text of the line: it may be the secret.
+        Some(Span { line, ..Span::file(path.clone()) })
+    };
+    files.filter_map(line_of).next()
+}
+
+/// Where a file has a Secret that a manifest is made from, or what generates it. Kustomize may put something before its name
+/// and after it.
+fn line_of_secret(text: &str, manifest: &Manifest) -> Option<u32> {
+    if !text.contains("Secret") && !text.contains("secretGenerator") {
+        return None;
+    }
+    let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
+    let is_named = |name: &str| !name.is_empty() && manifest.name().contains(name);
+    let named = |node: &Node| entry(node, "name").and_then(Node::as_str).is_some_and(is_named);
+    documents.iter().find_map(|document| {
+        let is_secret = entry(document, "kind").and_then(Node::as_str) == Some("Secret");
+        if is_secret && entry(document, "metadata").is_some_and(named) {
+            return Some(document.mark.line);
+        }
+        let Data::Sequence(generators) = &entry(document, "secretGenerator")?.data else { return None };
+        generators.iter().find(|generator| named(generator)).map(|generator| generator.mark.line)
+    })
+}
+
+fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let Data::Mapping(entries) = &node.data else { return None };
+    entries.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
+}
+
+/// The template of a chart that makes an object.
+fn template(templates: &[(Manifest, RepoPath)], manifest: &Manifest) -> Option<Span> {
+    let key = manifest.key();
+    templates.iter().find(|(made, _)| made.key() == key).map(|(_, template)| Span::file(template.clone()))
+}
