@@ -256,14 +256,18 @@ fn changed(
     value: Option<&str>,
 ) -> Result<Changed, Error> {
     let repository = buffer.repository();
-    let dry = last.dry.and_then(|dry| repository.commit(dry).ok());
+    let mut dry = last.dry.and_then(|dry| repository.commit(dry).ok());
     let (mut files, mut places) = (Vec::new(), Vec::new());
-    if let (Some(dry), Some(origin)) = (&dry, origin) {
-        let parent = repository.first_parent(dry.id)?;
-        let mut changes = read_changes(buffer, parent, dry, origin)?;
+    if let (Some(commit), Some(origin)) = (&dry, origin) {
+        let parent = repository.first_parent(commit.id)?;
+        let mut changes = read_changes(buffer, parent, commit, origin)?;
         // Of commits that are pushed together, or did not render, an earlier one may have made the change.
         if let Some(before) = last.dry_before.filter(|before| changes.is_empty() && repository.has(*before)) {
-            changes = read_changes(buffer, Some(before), dry, origin)?;
+            changes = read_changes(buffer, Some(before), commit, origin)?;
+        } else if changes.is_empty()
+            && let Some((earlier, of_earlier)) = earlier_change(buffer, parent, origin, value)?
+        {
+            (dry, changes) = (Some(earlier), of_earlier);
         }
         for change in changes {
             places.extend(changed_line(buffer, &change, value)?);
@@ -273,6 +277,38 @@ fn changed(
     let dry = dry.as_ref().map(Dry::of).or_else(|| last.dry.map(|id| Dry::unknown(&id.to_string())));
     let subject = crate::metadata::DryCommit::new(&last.commit).subject;
     Ok(Changed { id: last.commit.id.to_string(), subject, dry, files, places })
+}
+
+/// How many commits are looked at to find the one that a branch which begins later shows.
+const EARLIER_MAX: usize = 500;
+
+/// The last commit, from `commit` down, that changed what a render read, and if possible a line with `value`: a branch that is
+/// made anew begins with all that its dry commit has.
+fn earlier_change(
+    buffer: &ObjectBuffer<'_>,
+    commit: Option<ObjectId>,
+    origin: &DryOrigin,
+    value: Option<&str>,
+) -> Result<Option<(Commit, Vec<TreeChange>)>, Error> {
+    let repository = buffer.repository();
+    let (mut next, mut last) = (commit, None);
+    for _ in 0..EARLIER_MAX {
+        let Some(id) = next.filter(|id| repository.has(*id)) else { break };
+        let commit = repository.commit(id)?;
+        next = repository.first_parent(id)?;
+        let changes = read_changes(buffer, next, &commit, origin)?;
+        let mut has_line = value.is_none();
+        for change in &changes {
+            has_line = has_line || changed_line(buffer, change, value)?.is_some();
+        }
+        if !changes.is_empty() && has_line {
+            return Ok(Some((commit, changes)));
+        }
+        if !changes.is_empty() && last.is_none() {
+            last = Some((commit, changes));
+        }
+    }
+    Ok(last)
 }
 
 /// What differs between two dry commits, of what a render read; nothing for the first commit of all.
