@@ -13,6 +13,7 @@
 mod conflict;
 mod copy;
 mod decode;
+mod deployed;
 mod destinations;
 mod document;
 mod environment;
@@ -143,6 +144,8 @@ pub struct Application {
     pub index: usize,
     /// What Argo CD does in the cluster with what goes.
     pub sync_policy: SyncPolicy,
+    /// The object that the cluster has of it, without what its manifests are made of: what Argo CD does with them.
+    pub deployed: Arc<Value>,
     /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
     pub paused: bool,
     /// Where its fields stand.
@@ -189,6 +192,11 @@ impl Application {
         let PlacedSource { dry, repo_url, target_revision, dry_path } = source.clone();
         let places = Places { repo_url, target_revision, dry_path, ..self.places.clone() };
         Self { dry, places, ..self.clone() }
+    }
+
+    /// [`Application::deployed`] under the name of another one.
+    pub fn deployed_as(&self, other: &Self) -> Value {
+        deployed::named(&self.deployed, &other.deployed)
     }
 
     /// Whether some source is a directory of this repository.

@@ -31,7 +31,7 @@ use crate::yaml::Value;
 use danger::{Around, Index};
 
 pub(crate) use align::{Line, lines};
-pub(crate) use danger::{Danger, Pruning, Severity};
+pub(crate) use danger::{Danger, Pruning, Severity, is_same_cluster};
 pub(crate) use image::{Image, ImageChange};
 pub(crate) use noise::Noise;
 pub(crate) use path::{FieldPath, Step};
@@ -49,6 +49,8 @@ pub(crate) struct Options {
     pub pruning: Pruning,
     /// The namespace of objects that name none, if that is known.
     pub namespace: Option<String>,
+    /// The same before the change, where that was another one of the same cluster.
+    pub namespace_before: Option<String>,
     /// Whether the objects are those of another Application than before, which `pruning` is about.
     pub handed_over: bool,
 }
@@ -169,7 +171,10 @@ pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> 
 /// that moved, and is listed where it comes.
 pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
     let index = Index::new(paths.iter().flat_map(|path| &path.old), paths.iter().flat_map(|path| &path.new));
-    let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespace.as_deref()));
+    let paired = paths.iter().map(|path| {
+        let after = path.options.namespace.as_deref();
+        pair::pairs(&path.old, &path.new, [path.options.namespace_before.as_deref().or(after), after])
+    });
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
     pair::across(&mut pairs, |path| paths.get(path).and_then(|path| path.options.namespace.clone()));
     let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);

@@ -633,7 +633,8 @@ fn what_would_be_deployed_is_written_as_files_for_other_tools() {
         assert_eq!(file.as_deref(), Some(manifest(branch, path).as_str()), "{branch} {path}");
     }
     let full = clone.hydrate(&["render", "--all", "out"]).exits(2);
-    assert!(full.stderr.contains("out is not empty"), "{full:?}");
+    let hint = "out is not empty\nhint: name another directory, or remove it first: rm -r out";
+    assert!(full.stderr.contains(hint), "{full:?}");
     std::fs::remove_dir_all(clone.path.join("out")).expect("removed");
     clone.commit(
         "change",

@@ -111,6 +111,8 @@ fn what_a_preview_says_does_not_depend_on_what_an_earlier_one_found_out() {
 pub(crate) fn edit(clone: &Repo, compare: &dyn Fn(&str) -> Value) {
     let other = application("web", "dev").1.replace("namespace: web", "namespace: other");
     let moved = application("web", "dev").1.replace("path: web\n", "path: moved\n");
+    let synced = application("web", "dev").1 + "  syncPolicy: {automated: {prune: true}}\n";
+    let commented = format!("# web\n{}", application("web", "dev").1);
     let broken = format!("{}bad: [\n", application("web", "dev").1);
     let more = application("more", "dev");
     let named = config_map("web", "$ARGOCD_APP_REVISION");
@@ -124,8 +126,10 @@ pub(crate) fn edit(clone: &Repo, compare: &dyn Fn(&str) -> Value) {
         ("a base", &[("apps/base/map.yaml", &base)], 1),
         ("what a set makes", &[("sites/one/map.yaml", &one)], 1),
         ("one more that a set makes", &[("sites/two/map.yaml", &two)], 1),
-        ("the set", &[("applications/sites.yaml", &set)], 0),
-        ("an Application's namespace", &[("applications/dev/web.yaml", &other)], 0),
+        ("the set", &[("applications/sites.yaml", &set)], 1),
+        ("an Application's namespace", &[("applications/dev/web.yaml", &other)], 1),
+        ("an Application's sync policy", &[("applications/dev/web.yaml", &synced)], 1),
+        ("a comment in an Application", &[("applications/dev/web.yaml", &commented)], 0),
         ("an Application's path", &[("applications/dev/web.yaml", &moved)], 1),
         ("a new Application", &[(&more.0, &more.1), ("apps/more/dev/map.yaml", &two)], 1),
         ("a mistake in an Application", &[("applications/dev/web.yaml", &broken)], 0),

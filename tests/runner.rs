@@ -17,6 +17,7 @@ mod contract;
 mod copies;
 mod crashes;
 mod dependencies;
+mod deployed;
 mod destinations;
 mod diff;
 mod doctor;

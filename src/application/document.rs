@@ -14,6 +14,7 @@ use super::plain;
 use super::repo_url::checked_url;
 use super::rules::Placement;
 use super::sync_path::sync_path;
+use super::deployed;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DestinationName, DrySource, PlacedSource, Places};
@@ -74,7 +75,8 @@ pub(super) fn document(
         }
         let application = application(&root, &field.place, (placement, destinations), &mut document)?;
         let document = rule.map(|_| field.id());
-        Some(Application { sync_policy: SyncPolicy::read(field), document, ..application })
+        let deployed = Arc::new(deployed::read(field));
+        Some(Application { sync_policy: SyncPolicy::read(field), deployed, document, ..application })
     });
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
@@ -148,6 +150,7 @@ fn application(
         cluster: None,
         index: document.index,
         sync_policy: SyncPolicy::default(),
+        deployed: Arc::default(),
         paused,
         places: Places {
             name: name_place.span(),

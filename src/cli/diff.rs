@@ -82,8 +82,8 @@ JSON:
     summary                 added, changed, removed, moved, noise: objects; restarts: workloads; images; dangers: their
                             number
     dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
-                            kind, message, pruning (automatic, manual, confirmed, cascade, off, unknown), advice,
-                            objects
+                            kind, message, pruning (automatic, manual, confirmed, cascade, off, orphaned, left,
+                            unknown), advice, objects
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
     failures                what is wrong with those of them that are not paused
@@ -92,7 +92,8 @@ JSON:
     applications            those that change: name, path, change (added, removed, changed), movedFrom, renamedFrom,
                             unreadable: why what is on the branch cannot be compared; handedOver: where its objects go;
                             effect: what Argo CD does about an Application that goes or has another name
-      objects               apiVersion, kind, namespace, name, oldName, movedFrom (an Application), change, noise,
+      objects               also the Application itself, where more of it changes than its manifests; apiVersion,
+                            kind, namespace, name, oldName, movedFrom (an Application), change, noise,
                             restarts
         images              container, old, new
         dangers             severity, kind, message, pruning, advice

@@ -6,6 +6,7 @@
 //! ([`Danger::pruning`]) and what to do ([`Danger::advice`]). What is said for sixty and more changes is in
 //! `tests/cases/dangers`, from the documentation of Kubernetes and Argo CD.
 
+mod application;
 mod around;
 mod availability;
 mod crd;
@@ -27,6 +28,7 @@ use super::pair::{Pair, text};
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
+pub(crate) use application::is_same_cluster;
 pub(super) use around::{Around, Index};
 pub(crate) use pruning::Pruning;
 
@@ -105,6 +107,31 @@ pub(crate) enum What {
         /// What that means for this kind.
         loss: &'static str,
     },
+    /// An Application deploys to another cluster, and leaves everything in the old one.
+    ClusterChanged {
+        /// The cluster before: a name or a URL.
+        from: String,
+        /// The cluster after.
+        to: String,
+        /// Whether one is a name and the other a URL, so that both may be the same.
+        may_be_same: bool,
+    },
+    /// An Application deploys objects that name no namespace to another one.
+    NamespaceOfAll {
+        /// The namespace before.
+        from: String,
+        /// The namespace after.
+        to: String,
+        /// What becomes of the objects in the old one.
+        left: &'static str,
+    },
+    /// An Application prunes from now on.
+    StartsPruning,
+    /// An Application replaces objects instead of applying them.
+    Replaces {
+        /// Whether it deletes them first, where that fails.
+        forced: bool,
+    },
     /// A field changed that the API server does not let anybody change.
     Immutable {
         /// The field.
@@ -144,6 +171,11 @@ pub(crate) enum What {
     Blocking {
         /// What.
         blocked: String,
+    },
+    /// A Service selects no Pod that runs.
+    Unselected {
+        /// Whether there will be none either.
+        is_lasting: bool,
     },
     /// A host is no longer served.
     HostGone {
@@ -198,6 +230,10 @@ impl Danger {
             What::Removed { .. } => "removed",
             What::HandedOver { .. } => "handedOver",
             What::NamespaceChanged { .. } => "namespaceChanged",
+            What::ClusterChanged { .. } => "clusterChanged",
+            What::NamespaceOfAll { .. } => "destinationNamespaceChanged",
+            What::StartsPruning => "startsPruning",
+            What::Replaces { .. } => "replaces",
             What::Immutable { .. } => "immutable",
             What::VersionGone { .. } => "versionGone",
             What::ScaledDown { .. } => "scaledDown",
@@ -205,6 +241,7 @@ impl Danger {
             What::ScaledToZero { .. } => "scaledToZero",
             What::Unprotected { .. } => "unprotected",
             What::Blocking { .. } => "blocking",
+            What::Unselected { .. } => "unselected",
             What::HostGone { .. } => "hostGone",
             What::ResourcesDown { .. } => "resourcesDown",
             What::Privileged { .. } => "privileged",
@@ -234,6 +271,12 @@ impl Danger {
                 "have both for a while, then remove the old one"
             }
             What::NamespaceChanged { .. } => "check that what refers to it is in the new namespace too",
+            What::ClusterChanged { .. } => {
+                "sync to the new cluster, move the data, then delete by hand what stays in the old one"
+            }
+            What::NamespaceOfAll { .. } => "check that the namespace exists, or set the sync option `CreateNamespace=true`",
+            What::StartsPruning => "look in Argo CD for objects that need pruning before this is merged",
+            What::Replaces { .. } => "set it as an annotation of the objects that need it",
             What::Immutable { holds_data: true, .. } => "make one of a new name and copy the data",
             What::Immutable { replaced: true, .. } => "take `Force=true` away, or give it a new name",
             What::Immutable { .. } => {
@@ -247,6 +290,8 @@ impl Danger {
             What::Unprotected { .. } => "name those who may connect",
             What::Blocking { .. } if self.severity == Severity::Outage => "add the rules for what shall get through",
             What::Blocking { .. } => "allow at least one disruption, or run more replicas",
+            What::Unselected { is_lasting: true } => "select labels that its Pods have",
+            What::Unselected { is_lasting: false } => "give the Pods the new labels in a commit before this one",
             What::HostGone { .. } => "check that no one uses the host, or redirect it first",
             What::ResourcesDown { .. } => "compare with what the containers use",
             What::Privileged { .. } => "grant only what the containers need",
@@ -279,6 +324,25 @@ impl std::fmt::Display for Danger {
                 write!(f, "moves to another Application: if the old one removes it first, it goes {loss}")
             }
             What::NamespaceChanged { from, to, loss } => write!(f, "namespace {from} → {to}: {loss}"),
+            What::ClusterChanged { from, to, may_be_same } => {
+                let unless = if *may_be_same { ", unless both are the same cluster" } else { "" };
+                write!(
+                    f,
+                    "cluster {from} → {to}{unless}: everything is created there, claims without their data; what is in {from} stays, and Argo CD no longer manages it"
+                )
+            }
+            What::NamespaceOfAll { from, to, left } => {
+                write!(f, "namespace {from} → {to}: objects that name no namespace are created there; {left}")
+            }
+            What::StartsPruning => {
+                f.write_str("prunes from now on: what git no longer has and the cluster still has is deleted with the next sync")
+            }
+            What::Replaces { forced: false } => {
+                f.write_str("`Replace=true`: a sync replaces objects instead of applying them, which may create them anew")
+            }
+            What::Replaces { forced: true } => {
+                f.write_str("`Force=true` and `Replace=true`: a sync deletes objects and creates them again")
+            }
             What::Immutable { field, replaced: false, .. } if field == immutable::STORAGE => {
                 write!(f, "a claim cannot shrink (`{field}`): the sync fails unless the object is deleted first")
             }
@@ -303,6 +367,10 @@ impl std::fmt::Display for Danger {
             What::ScaledToZero { from } => write!(f, "replicas {from} → 0: nothing runs"),
             What::Unprotected { loss } => f.write_str(loss),
             What::Blocking { blocked } => f.write_str(blocked),
+            What::Unselected { is_lasting: true } => f.write_str("selects no Pods any more: it has no endpoints"),
+            What::Unselected { is_lasting: false } => {
+                f.write_str("selects none of the Pods that run now: it has no endpoints until new ones are ready")
+            }
             What::HostGone { host } => write!(f, "{host} is no longer served"),
             What::ResourcesDown { container, resource, from, to } => {
                 write!(f, "{resource} of `{container}` {from} → {to}: {}", resources::effect(resource))
@@ -336,12 +404,13 @@ pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
     if !old.or(new).is_some_and(is_hook) {
         match (old, new) {
             (Some(old), None) => found.extend(lost::removed(old, around)),
-            (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, around)),
+            (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, pair, around)),
             (Some(old), Some(new)) => {
                 found.extend(around.is_handed_over.then(|| lost::handed_over(old, around)).flatten());
                 found.extend(immutable::changed(old, new));
                 found.extend(crd::versions_gone(old, new));
                 found.extend(availability::scaled(old, new));
+                found.extend(application::changed(old, new));
             }
             (None, _) => {}
         }
@@ -349,6 +418,7 @@ pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
         found.extend(availability::disruptions(old, new, around));
         found.extend(network::policy(old, new, around));
         found.extend(network::exposed(old, new));
+        found.extend(network::unselected(old, new, around));
         found.extend(hosts::gone(old, new, around));
     }
     if let Some(new) = new {

@@ -14,22 +14,32 @@ pub(super) struct Pair<'a> {
     pub renamed: bool,
     /// Whether it is in another namespace, so that the API server knows two objects.
     pub is_recreated: bool,
+    /// The namespaces before and after, where it names none and its Application says them.
+    pub destinations: Option<[&'a str; 2]>,
     /// The destination path that it comes from, by its number, when that is another one.
     pub moved_from: Option<usize>,
 }
 
 impl<'a> Pair<'a> {
     fn new(old: Option<&'a Manifest>, new: Option<&'a Manifest>) -> Self {
-        Self { old, new, renamed: false, is_recreated: false, moved_from: None }
+        Self { old, new, renamed: false, is_recreated: false, destinations: None, moved_from: None }
     }
 }
 
 /// Brings the objects of two lists together: by what the API server knows them by; those without a name by their
 /// content; ConfigMaps and Secrets whose names differ in Kustomize's hash alone; and what has another namespace.
 ///
-/// The version in `apiVersion` is not part of what they are known by, so a new one is a change. `default` is the namespace of
-/// objects without one, if that is known.
-pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], default: Option<&str>) -> Vec<Pair<'a>> {
+/// The version in `apiVersion` is not part of what they are known by, so a new one is a change. `defaults` are the namespaces
+/// before and after of objects without one, if they are known.
+pub(super) fn pairs<'a>(
+    old: &'a [Manifest],
+    new: &'a [Manifest],
+    defaults: [Option<&'a str>; 2],
+) -> Vec<Pair<'a>> {
+    let destinations = match defaults {
+        [Some(before), Some(after)] if before != after => Some([before, after]),
+        _ => None,
+    };
     let mut waiting: BTreeMap<Key, VecDeque<&Manifest>> = BTreeMap::new();
     for manifest in old {
         if let Some(key) = manifest.key() {
@@ -40,19 +50,23 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], default: Optio
     for manifest in new {
         let Some(key) = manifest.key() else { continue };
         match waiting.get_mut(&key).and_then(VecDeque::pop_front) {
-            Some(old) => pairs.push(Pair::new(Some(old), Some(manifest))),
+            Some(old) => {
+                let destinations = destinations.filter(|_| manifest.namespace().is_empty() && is_namespaced(manifest));
+                let is_recreated = destinations.is_some();
+                pairs.push(Pair { is_recreated, destinations, ..Pair::new(Some(old), Some(manifest)) });
+            }
             None => unmatched.push(manifest),
         }
     }
     let gone: Vec<&Manifest> = waiting.into_values().flatten().collect();
     let renamed = |old, new| Pair { renamed: true, ..Pair::new(Some(old), Some(new)) };
     let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, stem, renamed);
-    let effective = |manifest: &'a Manifest| match manifest.namespace() {
+    let effective = |manifest: &'a Manifest, default: Option<&str>| match manifest.namespace() {
         "" => default.unwrap_or_default().to_owned(),
         namespace => namespace.to_owned(),
     };
     let moved = |old, new| {
-        let namespaces = [effective(old), effective(new)];
+        let namespaces = [effective(old, defaults[0]), effective(new, defaults[1])];
         let is_recreated = namespaces[0] != namespaces[1] && namespaces.iter().all(|name| !name.is_empty());
         Pair { is_recreated, ..Pair::new(Some(old), Some(new)) }
     };
@@ -108,6 +122,12 @@ fn is_cluster_scoped(manifest: &Manifest) -> bool {
         (_, "IngressClass" | "GatewayClass") => true,
         (_, kind) => kind.starts_with("Cluster"),
     }
+}
+
+/// Whether objects of this kind certainly are in a namespace: those of Kubernetes' own groups that are not of the cluster.
+fn is_namespaced(manifest: &Manifest) -> bool {
+    let is_own = !manifest.group().contains('.') || manifest.group().ends_with(".k8s.io");
+    is_own && !is_cluster_scoped(manifest)
 }
 
 /// An object, and the number of its path.

@@ -65,6 +65,7 @@ pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
+pub(super) use since::Since;
 pub(super) use state::{Moved, Previewed, Run};
 pub(super) use stopped::Stopped;
 pub(super) use takeover::left_alone;

@@ -20,6 +20,7 @@ use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, Words, comp
 use crate::hydrate::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
 use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
+use crate::yaml::Value;
 
 pub(crate) use alike::CommonChange;
 pub(crate) use dangers::DangerGroup;
@@ -280,7 +281,7 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
                 (None, _) => Change::Added,
                 _ => Change::Changed,
             },
-            effect: effect::of(&path, &objects, sides.old.len()),
+            effect: effect::of(&path, &objects, sides.old.len() - usize::from(path.deployed.is_some())),
             renamed_from: path.former.filter(|_| path.new.is_some()).map(|former| former.name),
             path: path.path,
             name: path.application,
@@ -303,18 +304,32 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
 
 /// The objects of a path; none, and why, where they cannot be read.
 fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
+    let deployed = path.deployed.as_ref().map(|deployed| deployed.each_ref().map(|object| &**object));
+    let stays_in_cluster = deployed.is_none_or(|[old, new]| diff::is_same_cluster(old, new));
+    let destination = |object: &Value| {
+        let namespace = object.at(&["spec", "destination", "namespace"]).and_then(Value::as_str);
+        namespace.filter(|namespace| !namespace.is_empty()).map(str::to_owned)
+    };
     let read = |text: &Option<Vec<u8>>| -> Result<Vec<Manifest>, String> {
         let Some(text) = text else { return Ok(Vec::new()) };
         manifest::read(text, Source::Output("the environment branch")).map_err(|error| error.diagnostic.message)
     };
     let options = Options {
-        pruning: path.pruning,
+        pruning: if stays_in_cluster { path.pruning } else { Pruning::Left },
         namespace: path.namespace.clone(),
+        namespace_before: deployed.filter(|_| stays_in_cluster).and_then(|[old, _]| destination(old)),
         handed_over: path.former.is_some(),
         ..options.clone()
     };
     match read(&path.old).and_then(|old| Ok((old, read(&path.new)?))) {
-        Ok((old, new)) => (Sides { old, new, options }, None),
+        Ok((mut old, mut new)) => {
+            // The Application is an object of the cluster too.
+            if let Some([Ok(before), Ok(after)]) = deployed.map(|both| both.map(|one| Manifest::new(one.clone()))) {
+                old.push(before);
+                new.push(after);
+            }
+            (Sides { old, new, options }, None)
+        }
         Err(why) => (Sides { old: Vec::new(), new: Vec::new(), options }, Some(why)),
     }
 }

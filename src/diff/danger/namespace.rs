@@ -1,19 +1,27 @@
 //! Objects that are made again in another namespace.
 
-use super::{Around, Danger, Severity, What, items};
+use super::{Around, Danger, Pair, Severity, What, items};
 use crate::manifest::Manifest;
 
 /// What that means: the API server knows a new object, the old one goes as anything that is no longer in git.
-pub(super) fn changed(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+///
+/// Where the Application has the namespace, what is no worse for this object than for all of its is said of the Application.
+pub(super) fn changed(old: &Manifest, new: &Manifest, pair: &Pair<'_>, around: &Around<'_>) -> Option<Danger> {
     let pruning = around.pruning.of(old);
     let (severity, loss) = match pruning.removes() {
         true => loss(old),
         false => (Severity::Other, "a second one is made, the old one stays"),
     };
-    let [from, to] = [old, new].map(|manifest| match manifest.namespace() {
-        "" => "(default)".to_owned(),
-        namespace => namespace.to_owned(),
-    });
+    if pair.destinations.is_some() && !severity.is_severe() {
+        return None;
+    }
+    let written = || {
+        [old, new].map(|manifest| match manifest.namespace() {
+            "" => "(default)".to_owned(),
+            namespace => namespace.to_owned(),
+        })
+    };
+    let [from, to] = pair.destinations.map_or_else(written, |namespaces| namespaces.map(str::to_owned));
     Some(Danger::new(severity, What::NamespaceChanged { from, to, loss }).pruned(pruning))
 }
 

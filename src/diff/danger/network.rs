@@ -3,7 +3,7 @@
 use super::around::{covers, service_type};
 use super::{Around, Danger, Severity, What, items};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
+use crate::yaml::{Mapping, Value};
 
 /// One of the two directions of a NetworkPolicy.
 struct Direction {
@@ -56,12 +56,23 @@ impl Direction {
             let what = What::Blocking { blocked: blocked.to_owned() };
             return (!is_allowed).then(|| Danger::new(Severity::Outage, what));
         }
-        let is_opened = self.is_open(new) && old.is_some_and(|old| self.isolates(old) && !self.is_open(old));
+        let old = old.filter(|old| self.isolates(old) && !self.is_open(old))?;
+        let gains = |is: fn(&Value) -> bool| self.has_peer(new, is) && !self.has_peer(old, is);
         let loss = match self.name {
-            "Ingress" => "everybody may connect to its Pods",
-            _ => "its Pods may connect to everything",
+            "Ingress" if self.is_open(new) => "everybody may connect to its Pods",
+            "Ingress" if gains(is_every_address) => "every address may connect to its Pods",
+            "Ingress" if gains(is_every_namespace) => "all Pods of all namespaces may connect to its Pods",
+            "Ingress" => return None,
+            _ if self.is_open(new) => "its Pods may connect to everything",
+            _ if gains(is_every_address) => "its Pods may connect to every address",
+            _ => return None,
         };
-        is_opened.then(|| Danger::new(Severity::Security, What::Unprotected { loss }))
+        Some(Danger::new(Severity::Security, What::Unprotected { loss }))
+    }
+
+    fn has_peer(&self, policy: &Manifest, is: fn(&Value) -> bool) -> bool {
+        let rules = items(policy.object(), &["spec", self.rules]).iter();
+        rules.flat_map(|rule| items(rule, &[self.peers])).any(is)
     }
 
     /// Reference: kubernetes API NetworkPolicySpec.policyTypes: Ingress always when there are none, Egress when there are
@@ -81,6 +92,38 @@ impl Direction {
         let has_no_peers = |rule: &Value| items(rule, &[self.peers]).is_empty() && items(rule, &["ports"]).is_empty();
         items(policy.object(), &["spec", self.rules]).iter().any(has_no_peers)
     }
+}
+
+fn is_every_address(peer: &Value) -> bool {
+    let range = peer.at(&["ipBlock", "cidr"]).and_then(Value::as_str);
+    range.is_some_and(|range| range.trim().ends_with("/0")) && items(peer, &["ipBlock", "except"]).is_empty()
+}
+
+/// An empty selector of namespaces chooses all, and without one of Pods all of their Pods.
+fn is_every_namespace(peer: &Value) -> bool {
+    let is_empty = |key| peer.get(key).and_then(Value::as_mapping).is_some_and(Mapping::is_empty);
+    is_empty("namespaceSelector") && (peer.get("podSelector").is_none() || is_empty("podSelector"))
+}
+
+/// A Service whose selector changes so that it chooses none of the Pods that it chose: those that run have their labels until
+/// they are replaced.
+///
+/// Reference: kubernetes docs/concepts/services-networking/service, "Services in Kubernetes".
+pub(super) fn unselected(old: Option<&Manifest>, new: Option<&Manifest>, around: &Around<'_>) -> Option<Danger> {
+    let service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.group().is_empty();
+    let (old, new) = (old.filter(service)?, new.filter(service)?);
+    let selector = |service: &'_ Manifest| {
+        let labels = service.object().at(&["spec", "selector"]).filter(|labels| labels.as_mapping().is_some())?;
+        Some(Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
+    };
+    let (before, after) = (selector(old)?, selector(new)?);
+    let namespace = new.namespace();
+    let chose_some = around.selected_before(old.namespace(), Some(&before)).next().is_some();
+    let chooses_running = around.selected_before(namespace, Some(&after)).next().is_some();
+    let is_lasting = around.selected(namespace, Some(&after)).next().is_none();
+    let is_lost = old.namespace() == namespace && before != after && chose_some && !chooses_running;
+    (is_lost && !around.are_pods_gone(namespace, Some(&before)) || is_lost && !is_lasting)
+        .then(|| Danger::new(Severity::Outage, What::Unselected { is_lasting }))
 }
 
 /// Annotations by which clouds keep a load balancer inside of their network, each with its value.

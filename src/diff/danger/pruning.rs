@@ -20,6 +20,8 @@ pub(crate) enum Pruning {
     Off,
     /// It stays, since its Application goes without a finalizer.
     Orphaned,
+    /// It stays in the cluster that its Application leaves.
+    Left,
     /// Nothing is known of its Application.
     #[default]
     Unknown,
@@ -35,13 +37,14 @@ impl Pruning {
             Pruning::Cascade => "cascade",
             Pruning::Off => "off",
             Pruning::Orphaned => "orphaned",
+            Pruning::Left => "left",
             Pruning::Unknown => "unknown",
         }
     }
 
     /// Whether the object goes, sooner or later.
     pub(super) fn removes(self) -> bool {
-        !matches!(self, Pruning::Off | Pruning::Orphaned)
+        !matches!(self, Pruning::Off | Pruning::Orphaned | Pruning::Left)
     }
 
     /// The same for one object, whose options override those of the Application.
@@ -51,7 +54,7 @@ impl Pruning {
         let has = |option| has_sync_option(object, option);
         let keeps = || text(object, &["metadata", "annotations", "helm.sh/resource-policy"]).trim() == "keep";
         match self {
-            Pruning::Orphaned => self,
+            Pruning::Orphaned | Pruning::Left => self,
             Pruning::Cascade if has("Delete=false") || keeps() => Pruning::Off,
             Pruning::Cascade if has("Delete=confirm") => Pruning::Confirmed,
             Pruning::Cascade => self,
@@ -82,6 +85,7 @@ impl Pruning {
             Pruning::Cascade => format!("Argo CD deletes {object} together with its Application"),
             Pruning::Off => format!("Argo CD does not prune {object}"),
             Pruning::Orphaned => format!("{object} stays: its Application goes without the resources finalizer"),
+            Pruning::Left => format!("{object} stays: its Application deploys to another cluster now"),
             Pruning::Unknown => format!("Argo CD removes {object} if the Application prunes"),
         }
     }

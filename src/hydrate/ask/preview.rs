@@ -19,10 +19,11 @@ use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
-use crate::hydrate::run::{Attempt, Branch, Previewed, Run, Stopped, learn_base};
+use crate::hydrate::run::{Attempt, Branch, Previewed, Run, Since, Stopped, learn_base};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
 use crate::path::RepoPath;
+use crate::yaml::Value;
 
 pub(crate) use input_changes::InputChange;
 use input_changes::input_changes;
@@ -160,6 +161,9 @@ pub(crate) struct PreviewedPath {
     pub former: Option<FormerApplication>,
     /// The namespace of objects that name none, if the Application says it.
     pub namespace: Option<String>,
+    /// The Application as an object of the cluster before and after, without what its manifests are made of; none when that is
+    /// the same, or either is not known.
+    pub deployed: Option<[Arc<Value>; 2]>,
     /// `manifest.yaml` as it is; none when the path is new.
     pub old: Option<Vec<u8>>,
     /// `manifest.yaml` as it would be; none when the path would go.
@@ -310,8 +314,12 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
     if !made.starts_at_base() {
         read_trees_before(&mut made)?;
     }
-    let Run { found, branches, report, departures, trees, preview, .. } = made;
+    let Run { found, branches, report, departures, trees, preview, since, .. } = made;
     let buffer = found.buffer;
+    let looked_at = match &preview {
+        Some(Previewed::SinceBase { looked_at }) => Some(LookedAt::new(looked_at, &since)),
+        Some(Previewed::Everything) | None => None,
+    };
     let is_new = |branch: &Branch| base(branch) == Some(None);
     let all = branches.iter().filter_map(|(name, branch)| Made::of((name, is_new(branch)), branch, &trees));
     let all: Vec<Made<'_>> = all.collect();
@@ -336,9 +344,9 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
             Outcome::Frozen(frozen) => (Vec::new(), Some(frozen)),
             Outcome::Moved | Outcome::Unchanged => (Vec::new(), None),
         };
-        let owners = match &preview {
-            Some(Previewed::SinceBase { looked_at }) => Owners::of_same(&name, looked_at),
-            Some(Previewed::Everything) | None => Owners::new(&name, (before, dry), &trees),
+        let owners = match &looked_at {
+            Some(looked_at) => Owners::of_same(&name, looked_at),
+            None => Owners::new(&name, (before, dry), &trees),
         };
         let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &owners)? } else { Vec::new() };
         environments.push(PreviewedBranch {
@@ -409,12 +417,32 @@ fn may_have_other_applications(made: &Run<'_>, before: ObjectId, after: ObjectId
     Ok(false)
 }
 
+/// The Applications that a preview by changes looked at; those whose files changed also as they were.
+struct LookedAt<'t> {
+    before: Vec<&'t Application>,
+    after: Vec<&'t Application>,
+}
+
+impl<'t> LookedAt<'t> {
+    fn new(rendered: &'t [Arc<Application>], since: &'t BTreeMap<BranchName, Since>) -> Self {
+        let mut looked_at = Self { before: Vec::new(), after: rendered.iter().map(|one| &**one).collect() };
+        for since in since.values() {
+            let (before, after) = since.documents();
+            looked_at.before.extend(before.iter().map(|one| &**one));
+            looked_at.after.extend(after.map(|one| &**one));
+        }
+        looked_at
+    }
+}
+
 /// The Applications behind the paths of a branch, before and after.
 struct Owners<'t> {
     before: BTreeMap<&'t RepoPath, &'t Application>,
     after: BTreeMap<&'t RepoPath, &'t Application>,
     /// Those that are there after, on whichever branch.
     stay: BTreeMap<Identity<'t>, &'t Application>,
+    /// Those that were there before, on whichever branch, as far as they are known.
+    earlier: BTreeMap<Identity<'t>, &'t Application>,
     /// The dry commit after, and with what is not hydrated.
     tree: Option<&'t DryTree>,
 }
@@ -430,30 +458,49 @@ impl<'t> Owners<'t> {
     /// Those of the dry commits; where the one before is not known, of all that were read.
     fn new(name: &'t BranchName, (before, after): (Option<ObjectId>, ObjectId), trees: &'t DryTrees<'_>) -> Self {
         let of = |tree: &'t DryTree| tree.applications(name).map(|app| (&app.sync_path, &**app));
-        let before: BTreeMap<_, _> = match before.and_then(|before| trees.known(before)) {
-            Some(tree) => of(tree).collect(),
+        let earlier: Vec<&'t DryTree> = match before.and_then(|before| trees.known(before)) {
+            Some(tree) => vec![&**tree],
             None => {
                 let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != after).collect();
-                earlier.into_values().flat_map(|tree| of(tree)).collect()
+                earlier.into_values().map(|tree| &**tree).collect()
             }
         };
+        let identified = |application: &'t Arc<Application>| (identity(application), &**application);
         let tree = trees.known(after).map(|tree| &**tree);
         let hydrated = tree.into_iter().flat_map(DryTree::hydrated);
         Self {
-            before,
+            before: earlier.iter().flat_map(|tree| of(tree)).collect(),
             after: tree.into_iter().flat_map(of).collect(),
-            stay: hydrated.map(|application| (identity(application), &**application)).collect(),
+            stay: hydrated.map(identified).collect(),
+            earlier: earlier.iter().flat_map(|tree| tree.hydrated()).map(identified).collect(),
             tree,
         }
     }
 
     /// Those of the Applications that were looked at, where none came or went.
-    fn of_same(name: &BranchName, looked_at: &'t [Arc<Application>]) -> Self {
-        let all = || looked_at.iter().map(|application| &**application);
+    fn of_same(name: &BranchName, looked_at: &LookedAt<'t>) -> Self {
+        let all = || looked_at.after.iter().copied();
         let on_branch = all().filter(|application| application.environment_branch() == name);
         let of_path: BTreeMap<_, _> = on_branch.map(|application| (&application.sync_path, application)).collect();
         let stay = all().map(|application| (identity(application), application)).collect();
-        Self { before: of_path.clone(), after: of_path, stay, tree: None }
+        let earlier = looked_at.before.iter().map(|application| (identity(application), *application)).collect();
+        Self { before: of_path.clone(), after: of_path, stay, earlier, tree: None }
+    }
+
+    /// The Application of a path as an object of the cluster before and after, where that differs. One that has another name
+    /// is compared with the one that wrote to the path.
+    fn deployed(&self, path: &RepoPath) -> Option<[Arc<Value>; 2]> {
+        let after = self.after.get(path)?;
+        if let Some(before) = self.earlier.get(&identity(after)) {
+            return (before.deployed != after.deployed).then(|| [before.deployed.clone(), after.deployed.clone()]);
+        }
+        let renamed = self.before.get(path)?.deployed_as(after);
+        (renamed != *after.deployed).then(|| [Arc::new(renamed), after.deployed.clone()])
+    }
+
+    /// The paths whose Application is deployed in another way than before.
+    fn redeployed(&self) -> impl Iterator<Item = &'t RepoPath> {
+        self.after.keys().copied().filter(|path| self.deployed(path).is_some())
     }
 
     /// The paths that an Application writes to which another one wrote to before.
@@ -530,7 +577,8 @@ fn paths(
             changed.insert(path, [change.old, change.new]);
         }
     }
-    for path in owners.taken_over().filter(|path| !changed.contains_key(*path)).collect::<Vec<_>>() {
+    let others = owners.taken_over().chain(owners.redeployed());
+    for path in others.filter(|path| !changed.contains_key(*path)).collect::<BTreeSet<_>>() {
         let file = format!("{path}/{MANIFEST}");
         changed.insert(path.clone(), [buffer.entry(old, &file)?, buffer.entry(new, &file)?]);
     }
@@ -549,6 +597,7 @@ fn paths(
             pruning: owners.pruning(&path),
             former: former.map(|former| FormerApplication { name: former.name.clone(), end: owners.end(former) }),
             namespace: found.and_then(|application| application.destination_namespace.clone()),
+            deployed: owners.deployed(&path),
             old: content(old)?,
             new: content(new)?,
             path,

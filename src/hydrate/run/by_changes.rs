@@ -176,9 +176,9 @@ impl ByChanges {
         Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches, beside: Vec::new() })
     }
 
-    /// Whether the Applications are those that there were, each on the branch where it was.
+    /// Whether the Applications are those that there were, each on the branch where it was, and none was made anew.
     pub(super) fn has_same_applications(&self) -> bool {
-        !self.has_joined && !self.has_moved
+        !self.has_joined && !self.has_moved && !self.since.is_more
     }
 
     /// Whether what was rendered is plain too. Errors: it is not.
@@ -303,6 +303,7 @@ impl ByChanges {
         for (before, after) in &changes.files {
             let applications = compare_file(state, before.as_ref(), after.as_ref(), &clusters, found, &mut touched)?;
             written.extend(applications);
+            self.since.note_former(before.iter().flat_map(application::File::applications));
         }
         self.since.note_documents(&written);
         let mut differing = Vec::new();

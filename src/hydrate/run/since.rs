@@ -15,6 +15,8 @@ pub(crate) struct Since {
     pub base: ObjectId,
     /// The Applications of files that changed, as they are now.
     documents: BTreeMap<Identity, Arc<Application>>,
+    /// The Applications of files that changed, as they were.
+    former: Vec<Arc<Application>>,
     /// Those that were rendered.
     rendered: BTreeMap<Identity, Arc<Application>>,
     /// Whether Applications came, went or moved, or something that makes some was asked again: more may differ then.
@@ -24,13 +26,23 @@ pub(crate) struct Since {
 impl Since {
     /// Nothing since a dry commit.
     pub(super) fn nothing(base: ObjectId) -> Self {
-        Self { base, documents: BTreeMap::new(), rendered: BTreeMap::new(), is_more: false }
+        Self { base, documents: BTreeMap::new(), former: Vec::new(), rendered: BTreeMap::new(), is_more: false }
     }
 
     /// Notes the Applications of a file that changed.
     pub(super) fn note_documents<'a>(&mut self, applications: impl IntoIterator<Item = &'a Application>) {
         let applications = applications.into_iter().map(|application| Arc::new(application.clone()));
         self.documents.extend(applications.map(|application| (identity(&application), application)));
+    }
+
+    /// Notes the Applications of a file that changed, as they were before.
+    pub(super) fn note_former<'a>(&mut self, applications: impl IntoIterator<Item = &'a Application>) {
+        self.former.extend(applications.into_iter().map(|application| Arc::new(application.clone())));
+    }
+
+    /// The Applications of files that changed: as they were, and as they are.
+    pub(crate) fn documents(&self) -> (&[Arc<Application>], impl Iterator<Item = &Arc<Application>>) {
+        (&self.former, self.documents.values())
     }
 
     /// Notes what one dry commit touches.

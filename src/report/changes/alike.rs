@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::dangers::plural;
 use super::overview::{image_text, state};
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview, Row, rows};
+use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, Row, rows};
 use crate::diff::{Change, Leaf, ObjectDiff, Place, Step, Words};
 use crate::yaml::{Value, json};
 
@@ -124,7 +124,20 @@ impl<'a> Entry<'a> {
                 }
             }
         }
-        entries
+        joined(entries)
+    }
+
+    /// What it has in common with entries of other objects, whichever items of lists they change; none for one that is shown
+    /// apart.
+    fn common(&self) -> Option<(&'a str, bool, Vec<Row>)> {
+        let first = self.objects.first()?;
+        let joins = |object: &&ObjectDiff| {
+            let is_in_place = object.old_name.is_none() && object.moved_from.is_none();
+            object.change == Change::Changed && is_in_place && object.object.kind == first.object.kind
+        };
+        let has_item = self.rows.iter().any(|row| row.mark == Mark::Place && row.text.contains('['));
+        let rows = || self.rows.iter().map(without_items).collect();
+        (has_item && self.objects.iter().all(joins)).then(|| (first.object.kind.as_str(), first.restarts, rows()))
     }
 
     /// What becomes of the Pods.
@@ -151,6 +164,116 @@ impl<'a> Entry<'a> {
             }
         }
     }
+}
+
+/// From how many Applications on those that change alike are shown once.
+const APPLICATIONS_MIN: usize = 3;
+
+/// Applications of an environment, each with one object for each entry, that change in the same way.
+pub(super) struct Alike<'a> {
+    /// The Applications: at least one.
+    pub applications: Vec<&'a ApplicationDiff>,
+    /// What changes in them; the objects of all of them together.
+    pub entries: Vec<Entry<'a>>,
+}
+
+impl<'a> Alike<'a> {
+    /// All that change, in the order of the first of each.
+    pub(super) fn all(applications: &'a [ApplicationDiff], with_noise: bool) -> Vec<Self> {
+        let entries: Vec<Vec<Entry<'a>>> = applications.iter().map(|one| Entry::all(one, with_noise)).collect();
+        let keys: Vec<_> = applications.iter().zip(&entries).map(|(one, entries)| key(one, entries)).collect();
+        let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+        for key in keys.iter().flatten() {
+            *counts.entry(key.clone()).or_default() += 1;
+        }
+        let mut all: Vec<Self> = Vec::new();
+        let mut known: BTreeMap<_, usize> = BTreeMap::new();
+        for ((application, entries), key) in applications.iter().zip(entries).zip(keys) {
+            let many = key.filter(|key| counts.get(key).is_some_and(|count| *count >= APPLICATIONS_MIN));
+            let index = many.as_ref().and_then(|key| known.get(key)).copied();
+            match index.and_then(|index| all.get_mut(index)) {
+                Some(first) => {
+                    first.applications.push(application);
+                    for (entry, more) in first.entries.iter_mut().zip(entries) {
+                        entry.objects.extend(more.objects);
+                    }
+                }
+                None => {
+                    known.extend(many.map(|key| (key, all.len())));
+                    all.push(Self { applications: vec![application], entries });
+                }
+            }
+        }
+        all
+    }
+
+    /// `web`; `api, shop, web`
+    pub(super) fn titles(&self) -> String {
+        let names: Vec<&str> = self.applications.iter().take(NAMED_MAX).map(|one| one.title()).collect();
+        match self.applications.len().saturating_sub(NAMED_MAX) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+}
+
+/// What an Application has in common with others that change alike; none where more is said of it than what changes in an object
+/// for each entry.
+fn key<'a>(application: &ApplicationDiff, entries: &[Entry<'a>]) -> Option<Vec<(&'a str, bool, Vec<Row>)>> {
+    let is_plain = application.change == Change::Changed && application.is_in_place();
+    let of_entry = |entry: &Entry<'a>| match entry.objects[..] {
+        [object] if object.change == Change::Changed && object.old_name.is_none() && object.moved_from.is_none() => {
+            Some((object.object.kind.as_str(), object.restarts, entry.rows.clone()))
+        }
+        _ => None,
+    };
+    let is_plain = is_plain && !entries.is_empty() && application.notes().is_empty();
+    is_plain.then(|| entries.iter().map(of_entry).collect()).flatten()
+}
+
+/// The same, and in one entry those that change the same field of other items of lists in at least three objects of a kind.
+fn joined(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    let commons: Vec<_> = entries.iter().map(Entry::common).collect();
+    for (common, entry) in commons.iter().zip(&entries) {
+        *counts.entry(common.clone()).or_default() += entry.objects.len();
+    }
+    let mut joined: Vec<Entry<'_>> = Vec::new();
+    let mut known: BTreeMap<_, usize> = BTreeMap::new();
+    for (common, entry) in commons.into_iter().zip(entries) {
+        let many = common.filter(|common| counts.get(&Some(common.clone())).is_some_and(|count| *count >= OBJECTS_MIN));
+        let Some(common) = many else {
+            joined.push(entry);
+            continue;
+        };
+        match known.get(&common).and_then(|index| joined.get_mut(*index)) {
+            Some(first) => {
+                if first.rows != entry.rows {
+                    first.rows.clone_from(&common.2);
+                }
+                first.objects.extend(entry.objects);
+            }
+            None => {
+                known.insert(common, joined.len());
+                joined.push(entry);
+            }
+        }
+    }
+    joined
+}
+
+/// A line with `[…]` for each item of a list in a path.
+fn without_items(row: &Row) -> Row {
+    if row.mark != Mark::Place {
+        return row.clone();
+    }
+    let mut parts = row.text.split('[');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text += "[…]";
+        text += part.split_once(']').map_or("", |(_, rest)| rest);
+    }
+    Row { text, ..row.clone() }
 }
 
 /// What changes in an environment, but for names of Applications and namespaces: equal for environments that change alike.

@@ -1,6 +1,6 @@
 //! What Argo CD does in the cluster about an Application that goes or gets another name.
 
-use crate::diff::{Change, ObjectDiff, Pruning};
+use crate::diff::{Change, ObjectDiff, Pruning, is_same_cluster};
 use crate::hydrate::{End, FormerApplication, PreviewedPath};
 
 /// In a sentence; none for a path that the same Application writes to, or where nothing is known. `before` is how many objects
@@ -9,7 +9,9 @@ use crate::hydrate::{End, FormerApplication, PreviewedPath};
 /// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, resource_tracking.md.
 pub(super) fn of(path: &PreviewedPath, objects: &[ObjectDiff], before: usize) -> Option<String> {
     let former = path.former.as_ref()?;
+    let leaves = path.deployed.as_ref().is_some_and(|[old, new]| !is_same_cluster(old, new));
     match (&path.application, &path.new) {
+        (Some(now), Some(_)) if leaves => Some(left(former, now.as_str(), path.pruning)),
         (Some(now), Some(_)) => Some(renamed(former, now.as_str(), (path.pruning, before))),
         _ => {
             let removed = objects.iter().filter(|object| object.change == Change::Removed).count();
@@ -58,9 +60,23 @@ fn removed_text(former: &FormerApplication, (pruning, removed): (Pruning, usize)
         Pruning::Orphaned => format!("{objects} {stay} and {are} no longer managed: it has no resources finalizer"),
         Pruning::Off => format!("{objects} {stay} and {are} no longer managed, by the sync option `Delete=false`"),
         Pruning::Confirmed => format!("{objects} {are} deleted when somebody confirms it (`Delete=confirm`)"),
-        Pruning::Automatic | Pruning::Manual | Pruning::Unknown => return None,
+        Pruning::Automatic | Pruning::Manual | Pruning::Left | Pruning::Unknown => return None,
     };
     Some(format!("{}{what}", start(former)))
+}
+
+/// What becomes of objects in the cluster where an Application of another name does not deploy to.
+fn left(former: &FormerApplication, now: &str, pruning: Pruning) -> String {
+    let creates = format!("{now} creates its own in another cluster");
+    if let Some(kept) = kept(former) {
+        return format!("{kept}; {creates}");
+    }
+    let what = match pruning {
+        Pruning::Cascade => "its objects are deleted with it",
+        Pruning::Confirmed => "its objects are deleted when somebody confirms it (`Delete=confirm`)",
+        _ => "its objects stay and are no longer managed",
+    };
+    format!("{}{what}; {creates}", start(former))
 }
 
 fn renamed(former: &FormerApplication, now: &str, (pruning, before): (Pruning, usize)) -> String {
@@ -86,7 +102,7 @@ fn renamed(former: &FormerApplication, now: &str, (pruning, before): (Pruning, u
         }
         Pruning::Off => format!("{objects} {stay} (`Delete=false`), and {takes_over}"),
         Pruning::Orphaned => format!("{objects} {stay}, since it has no resources finalizer, and {takes_over}"),
-        Pruning::Automatic | Pruning::Manual | Pruning::Unknown => takes_over,
+        Pruning::Automatic | Pruning::Manual | Pruning::Left | Pruning::Unknown => takes_over,
     };
     format!("{}{what}", start(former))
 }

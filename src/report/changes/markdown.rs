@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::alike::{CommonChange, Entry};
+use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{all, but_for, overall};
 use super::repeats::{Here, Repeats};
-use super::{ApplicationDiff, Changes, EnvironmentDiff, Overview};
+use super::{Changes, EnvironmentDiff, Overview};
 use crate::diag::printable;
 use crate::diff::{Change, Danger, Severity};
 use crate::report::text::merged;
@@ -37,12 +37,18 @@ const CUT: &str = "_Cut: `git hydrate diff` shows all._\n";
 fn lines(changes: &Changes, limit: usize) -> String {
     let first = overall(changes).map(|line| format!("{}.\n\n", escaped(&line)));
     let environments = changes.environments.iter().map(|environment| {
+        let overview = Overview::of(environment);
         let counts = match environment.renders() {
-            true => Overview::of(environment).counts(),
+            true if environment.applications.is_empty() => "no change".to_owned(),
+            true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
             false => "fails, so it stays as it is".to_owned(),
         };
-        let counts = if counts.is_empty() { "no change" } else { &counts };
-        format!("- {}: {counts}\n", code(environment.branch.branch.as_str()))
+        // However little room there is, none that is severe goes unsaid.
+        let dangers = match overview.dangers_text() {
+            dangers if dangers.is_empty() => dangers,
+            dangers => format!("; **{dangers}**"),
+        };
+        format!("- {}: {counts}{dangers}\n", code(environment.branch.branch.as_str()))
     });
     let mut text = String::new();
     let room = |text: &str| limit.saturating_sub(text.len() + CUT.len() + 1);
@@ -235,10 +241,10 @@ impl<'a> Page<'a> {
             let words = escaped(&but_for(&like.words));
             let _ = writeln!(self.text, "\nLike {}{words}, except for what follows.", code(like.branch.as_str()));
         }
-        for application in applications {
-            let block = self.application(application, environment);
+        for alike in Alike::all(applications, false) {
+            let block = self.alike(&alike, environment);
             if self.text.len() + block.len() > self.limit {
-                self.cut += 1;
+                self.cut += alike.applications.len();
             } else {
                 self.text += &block;
             }
@@ -246,7 +252,13 @@ impl<'a> Page<'a> {
         self.text += "\n</details>\n";
     }
 
-    fn application(&mut self, application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) -> String {
+    fn alike(&mut self, alike: &Alike<'a>, environment: &'a EnvironmentDiff) -> String {
+        let Some(application) = alike.applications.first().copied() else { return String::new() };
+        if alike.applications.len() > 1 {
+            let lines: Vec<String> =
+                alike.entries.iter().map(|entry| self.entry(entry, (environment, application))).collect();
+            return format!("\n{}\n\n{}", code(&alike.titles()), fenced("diff", &lines.join("\n")));
+        }
         let what = match application.what() {
             what if what.is_empty() => what,
             what => format!(", {}", escaped(&what)),
@@ -254,8 +266,8 @@ impl<'a> Page<'a> {
         let maker = application.origin().map_or(String::new(), |origin| format!(", {}", escaped(&origin)));
         let mut text =
             format!("\n{} in {}{what}{maker}\n\n", code(application.title()), code(application.path.as_str()));
-        let entries = Entry::all(application, false);
-        let lines: Vec<String> = entries.iter().map(|entry| self.entry(entry, (environment, application))).collect();
+        let entries = alike.entries.iter();
+        let lines: Vec<String> = entries.map(|entry| self.entry(entry, (environment, application))).collect();
         let notes = application.notes();
         for note in &notes {
             let _ = writeln!(text, "{}.\n", escaped(note));

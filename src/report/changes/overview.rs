@@ -115,8 +115,13 @@ pub(super) fn overall(changes: &Changes) -> Option<String> {
     }
     let overview = Overview::new(changes.environments.iter().flat_map(EnvironmentDiff::objects));
     let counts = match overview.counts() {
-        counts if counts.is_empty() => "only generated fields".to_owned(),
-        counts => counts,
+        counts if !counts.is_empty() => counts,
+        _ if overview.noise > 0 => "only generated fields".to_owned(),
+        _ => {
+            let kinds = kinds(changes.environments.iter().flat_map(|environment| &environment.applications));
+            let kinds: Vec<String> = kinds.iter().map(|(count, what)| format!("{count} {what}")).collect();
+            format!("Applications: {}; no object changes", kinds.join(", "))
+        }
     };
     let mut line = format!("{counts} in {changed} of {} environments", changes.environments.len());
     for more in [overview.restarts_text(), overview.dangers_text()].iter().filter(|more| !more.is_empty()) {
@@ -162,7 +167,14 @@ pub(super) fn but_for(words: &Option<Words>) -> String {
 
 /// What becomes of Applications whose objects stay as they are: `1 of 3 Applications renamed, 1 moved`.
 fn whole(environment: &EnvironmentDiff) -> String {
-    let count = |is: fn(&ApplicationDiff) -> bool| environment.applications.iter().filter(|one| is(one)).count();
+    let mut texts = kinds(environment.applications.iter()).into_iter();
+    let first = texts.next().map(|(count, what)| format!("{count} of {} Applications {what}", all(environment)));
+    first.into_iter().chain(texts.map(|(count, what)| format!("{count} {what}"))).collect::<Vec<_>>().join(", ")
+}
+
+/// How many of them are renamed, moved and so on; only what some are.
+fn kinds<'a>(applications: impl Iterator<Item = &'a ApplicationDiff> + Clone) -> Vec<(usize, &'static str)> {
+    let count = |is: fn(&ApplicationDiff) -> bool| applications.clone().filter(|one| is(one)).count();
     let counts = [
         (count(|one| one.renamed_from.is_some()), "renamed"),
         (count(|one| one.renamed_from.is_none() && one.moved_from.is_some()), "moved"),
@@ -170,9 +182,7 @@ fn whole(environment: &EnvironmentDiff) -> String {
         (count(|one| one.is_in_place() && one.change == Change::Added), "added"),
         (count(|one| one.is_in_place() && one.change == Change::Removed), "removed"),
     ];
-    let mut texts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let first = texts.next().map(|(count, what)| format!("{count} of {} Applications {what}", all(environment)));
-    first.into_iter().chain(texts.map(|(count, what)| format!("{count} {what}"))).collect::<Vec<_>>().join(", ")
+    counts.into_iter().filter(|(count, _)| *count > 0).collect()
 }
 
 /// How many Applications there are before or after. One that goes is not among those that the branch has then.

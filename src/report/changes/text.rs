@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::alike::{CommonChange, Entry};
+use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
@@ -175,9 +175,7 @@ impl<'a> Text<'a> {
         } else if let Some(like) = &environment.like {
             self.like(like, environment);
         } else {
-            for application in &environment.applications {
-                self.application(application, environment);
-            }
+            self.applications(&environment.applications, environment);
         }
         if !environment.applications.is_empty() {
             self.text.push('\n');
@@ -198,9 +196,7 @@ impl<'a> Text<'a> {
         };
         let line = self.wrapped(&line, "    ");
         let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &line));
-        for application in &like.applications {
-            self.application(application, environment);
-        }
+        self.applications(&like.applications, environment);
     }
 
     /// The worst first; only those that are not severe may be left out.
@@ -238,7 +234,24 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn application(&mut self, application: &'a ApplicationDiff, environment: &'a EnvironmentDiff) {
+    fn applications(&mut self, applications: &'a [ApplicationDiff], environment: &'a EnvironmentDiff) {
+        let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
+        for alike in Alike::all(applications, with_noise) {
+            match alike.applications[..] {
+                [application] => self.application(application),
+                _ => {
+                    let titles = self.wrapped(&alike.titles(), "    ");
+                    let _ = writeln!(self.text, "\n  {}", self.paint.by(Style::Heading, &titles));
+                }
+            }
+            let first = alike.applications.first();
+            for (entry, application) in alike.entries.iter().zip(first.into_iter().cycle()) {
+                self.entry(entry, (environment, application));
+            }
+        }
+    }
+
+    fn application(&mut self, application: &'a ApplicationDiff) {
         let what = printable(&application.what());
         let title = printable(application.title());
         let line =
@@ -251,10 +264,6 @@ impl<'a> Text<'a> {
         for note in application.notes() {
             let note = self.wrapped(&note, "    ");
             let _ = writeln!(self.text, "    {note}");
-        }
-        let with_noise = matches!(self.detail, Detail::Fields { with_noise: true });
-        for entry in Entry::all(application, with_noise) {
-            self.entry(&entry, (environment, application));
         }
     }
 

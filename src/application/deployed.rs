@@ -1,0 +1,38 @@
+//! An Application as an object of the cluster, without what its manifests are made of. It changes no manifest: previews show
+//! it.
+
+use super::field::{Content, Field};
+use crate::yaml::Value;
+
+/// What of its metadata Argo CD acts on.
+const METADATA: [&str; 3] = ["name", "namespace", "finalizers"];
+
+/// What tells where manifests come from. The cluster has it as our branches do, so a preview of them says it already.
+const SOURCES: [&str; 3] = ["source", "sources", "sourceHydrator"];
+
+/// That of a document. Never fails: what is no Application has less.
+pub(super) fn read(application: &Field) -> Value {
+    let part = |key: &'static str, is_kept: &dyn Fn(&str) -> bool| {
+        let Some(Field { content: Content::Mapping(entries), .. }) = application.get(key) else { return None };
+        let kept = entries.iter().filter(|entry| is_kept(&entry.key) && !entry.field.is_null());
+        Some((key.to_owned(), Value::Mapping(kept.map(|entry| (entry.key.clone(), entry.field.to_value())).collect())))
+    };
+    let whole = |key: &'static str| application.get(key).map(|field| (key.to_owned(), field.to_value()));
+    let metadata = part("metadata", &|key| METADATA.contains(&key));
+    let spec = part("spec", &|key| !SOURCES.contains(&key));
+    Value::Mapping([whole("apiVersion"), whole("kind"), metadata, spec].into_iter().flatten().collect())
+}
+
+/// The same under the name of another one.
+pub(super) fn named(application: &Value, other: &Value) -> Value {
+    let mut renamed = application.clone();
+    let Value::Mapping(fields) = &mut renamed else { return renamed };
+    let Some(Value::Mapping(metadata)) = fields.get_mut("metadata") else { return renamed };
+    for key in ["name", "namespace"] {
+        match other.at(&["metadata", key]) {
+            Some(value) => metadata.insert(key.to_owned(), value.clone()),
+            None => metadata.remove(key),
+        };
+    }
+    renamed
+}

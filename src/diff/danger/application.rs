@@ -1,0 +1,95 @@
+//! Argo CD's Applications: where they deploy to, and what they do to what is there.
+
+use super::{Danger, Pruning, Severity, What};
+use crate::manifest::Manifest;
+use crate::yaml::Value;
+
+/// The URL of the cluster that Argo CD runs in, and its name.
+const IN_CLUSTER: [&str; 2] = ["https://kubernetes.default.svc", "in-cluster"];
+
+/// Where an Application deploys to, and which objects it removes or replaces there.
+pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if (old.group(), old.kind()) != ("argoproj.io", "Application") {
+        return Vec::new();
+    }
+    let [old, new] = [old.object(), new.object()];
+    let destination = destination(old, new).map(|what| match what {
+        What::ClusterChanged { .. } => Danger::new(Severity::Outage, what),
+        what => Danger::new(Severity::Other, what),
+    });
+    let starts = pruning(old) != Pruning::Automatic && pruning(new) == Pruning::Automatic;
+    let prunes = starts.then(|| Danger::new(Severity::Other, What::StartsPruning));
+    let replaces = !has_option(old, "Replace=true") && has_option(new, "Replace=true");
+    let replaces = replaces.then(|| {
+        let forced = has_option(new, "Force=true");
+        Danger::new(Severity::Outage, What::Replaces { forced })
+    });
+    destination.into_iter().chain(prunes).chain(replaces).collect()
+}
+
+/// What becomes of its objects when the destination changes.
+///
+/// Argo CD looks at one cluster only: in the one that it leaves, nothing is removed. In the same cluster, objects of the old
+/// namespace are those that git no longer has.
+///
+/// Reference: argo-cd issues 1640 and 9172; docs/user-guide/resource_tracking.md.
+fn destination(old: &Value, new: &Value) -> Option<What> {
+    if let Some((from, to, may_be_same)) = clusters(old, new) {
+        return Some(What::ClusterChanged { from, to, may_be_same });
+    }
+    let [from, to] = [old, new].map(|application| destination_field(application, "namespace"));
+    let left = match pruning(new) {
+        Pruning::Automatic => "Argo CD prunes the old ones with the next sync",
+        Pruning::Off => "the old ones stay (`Prune=false`)",
+        Pruning::Confirmed => "the old ones are removed once somebody confirms",
+        _ => "the old ones stay until somebody syncs with pruning",
+    };
+    (from != to && !from.is_empty() && !to.is_empty())
+        .then(|| What::NamespaceOfAll { from: from.to_owned(), to: to.to_owned(), left })
+}
+
+/// Whether two Applications, as objects, certainly deploy to one cluster.
+pub(crate) fn is_same_cluster(old: &Value, new: &Value) -> bool {
+    clusters(old, new).is_none()
+}
+
+/// The cluster before and after, where it is another one or may be.
+fn clusters(old: &Value, new: &Value) -> Option<(String, String, bool)> {
+    let cluster = |application| {
+        let server = destination_field(application, "server").trim_end_matches('/');
+        let name = destination_field(application, "name");
+        match (server, name) {
+            ("", "") => None,
+            (here, _) | (_, here) if IN_CLUSTER.contains(&here) => Some((IN_CLUSTER[1], false)),
+            ("", name) => Some((name, false)),
+            (server, _) => Some((server, true)),
+        }
+    };
+    let ((from, by_url), (to, to_by_url)) = (cluster(old)?, cluster(new)?);
+    // A URL and a name may be those of one cluster; the cluster of Argo CD is known by both.
+    let is_known = from == IN_CLUSTER[1] || to == IN_CLUSTER[1];
+    (from != to).then(|| (from.to_owned(), to.to_owned(), by_url != to_by_url && !is_known))
+}
+
+fn destination_field<'a>(application: &'a Value, field: &str) -> &'a str {
+    application.at(&["spec", "destination", field]).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn prunes(application: &Value) -> bool {
+    let automated = |key| application.at(&["spec", "syncPolicy", "automated", key]).and_then(Value::as_bool);
+    automated("prune") == Some(true) && automated("enabled") != Some(false)
+}
+
+fn pruning(application: &Value) -> Pruning {
+    match application {
+        application if has_option(application, "Prune=false") => Pruning::Off,
+        application if has_option(application, "Prune=confirm") => Pruning::Confirmed,
+        application if prunes(application) => Pruning::Automatic,
+        _ => Pruning::Manual,
+    }
+}
+
+fn has_option(application: &Value, option: &str) -> bool {
+    let options = application.at(&["spec", "syncPolicy", "syncOptions"]).and_then(Value::as_sequence);
+    options.unwrap_or_default().iter().filter_map(Value::as_str).any(|one| one.trim() == option)
+}
