@@ -89,7 +89,7 @@ fn mistakes() -> Vec<Row> {
         ),
         (
             "plain-secret",
-            "applications/dev/",
+            "apps/secret/dev/a.yaml",
             vec![(
                 "apps/secret/dev/a.yaml",
                 "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: old}\n".to_owned(),

@@ -264,14 +264,15 @@ fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
     clone.push().success();
     let files: Vec<(String, String)> = names
         .iter()
-        .map(|name| (format!("apps/{name}/dev/config.yaml"), config_map(name, "'```</details>|<b>'")))
+        .map(|name| (format!("apps/{name}/dev/config.yaml"), config_map(name, &format!("'```</details>|<b>{name}'"))))
         .collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     clone.commit("all", &files);
     let whole = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
     assert!(
         whole.starts_with(
-            "| environment | Applications | changed | added | removed | noise | restarts | dangers |
+            "<!-- git-hydrate diff -->
+| environment | Applications | changed | added | removed | noise | restarts | dangers |
 |---|---|---:|---:|---:|---:|---:|---:|
 | `environments/dev` | 20 of 20 | 20 | 0 | 0 | 0 | 0 | 0 |
 
@@ -283,7 +284,7 @@ fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
 @@ ConfigMap app00 @@
   data
 -   value: dev
-+   value: '```</details>|<b>'
++   value: '```</details>|<b>app00'
 ````
 "
         ),
@@ -298,7 +299,7 @@ fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
     assert!(shown > 1 && cut.ends_with(&format!("\n</details>\n{note}")), "{cut}");
     let short = clone.hydrate(&["diff", "--markdown", "--limit", "150"]).exits(1).stdout;
     let line = "- `environments/dev`: 20 objects changed\n";
-    assert_eq!(short, format!("{line}\n_Cut: `git hydrate diff` shows all._\n"));
+    assert_eq!(short, format!("<!-- git-hydrate diff -->\n{line}\n_Cut: `git hydrate diff` shows all._\n"));
     for limit in ["0", "10", "40"] {
         let cut = clone.hydrate(&["diff", "--markdown", "--limit", limit]).exits(1).stdout;
         assert!(cut.len() <= limit.parse().expect("a number"), "{limit}: {cut}");
@@ -484,7 +485,7 @@ no change in environments/dev
     assert_eq!(clone.hydrate(&["diff"]).exits(1).stdout, format!("{line}{own}"));
     let shown = json(&clone, &[], 1);
     assert_eq!((&shown["mergeBase"]["commit"], &shown["mergeBase"]["behind"]), (&base.as_str().into(), &2.into()));
-    assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.starts_with("_compared at the merge base"));
+    assert!(clone.hydrate(&["diff", "--markdown"]).exits(1).stdout.contains("diff -->\n_compared at the merge base"));
     clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
     assert!(clone.file("page.html").expect("written").contains("main has 2 commits that this one lacks"));
     let edited = config_map("web", "edited");

@@ -53,6 +53,9 @@ pub(super) struct Arguments {
     /// How many bytes of Markdown a comment may have.
     #[arg(long, value_name = "BYTES", default_value_t = 60_000, requires = "markdown")]
     limit: usize,
+    /// The address of the page of --html, for a link in the Markdown.
+    #[arg(long, value_name = "URL", requires = "markdown")]
+    link: Option<String>,
     /// Write a self-contained HTML page, and print what --stat prints.
     #[arg(long, group = "form", value_name = "FILE")]
     html: Option<PathBuf>,
@@ -118,7 +121,8 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
     if json_wanted {
         output::print_document(&json(&changes))?;
     } else if arguments.markdown {
-        output::print(markdown(&changes, arguments.limit))?;
+        let link = arguments.link.as_deref().filter(|link| !link.is_empty());
+        output::print(markdown(&changes, arguments.limit, link))?;
     } else if changes.environments.is_empty() && changes.problems.is_empty() {
         output::print(NO_APPLICATION)?;
     } else {

@@ -304,7 +304,8 @@ fn earlier_change(
         if !changes.is_empty() && has_line {
             return Ok(Some((commit, changes)));
         }
-        if !changes.is_empty() && last.is_none() {
+        // The first commit of all has what no other changed.
+        if last.is_none() && (!changes.is_empty() || next.is_none()) {
             last = Some((commit, changes));
         }
     }

@@ -23,11 +23,26 @@ const TEXT_MAX: usize = 1000;
 /// What is kept free for the end: the sections to close, and what is said of what was cut.
 const END_BYTES: usize = 400;
 
+/// What a comment starts with, so that the next run finds the one to replace.
+const MARKER: &str = "<!-- git-hydrate diff -->\n";
+
 /// The changes as GitHub's Markdown, in at most `limit` bytes: first the fields of Applications are left out, from the last
-/// ones on; where that is not enough, all but a line for each environment.
-pub(crate) fn markdown(changes: &Changes, limit: usize) -> String {
+/// ones on; where that is not enough, all but a line for each environment. `link` leads to the page.
+pub(crate) fn markdown(changes: &Changes, limit: usize, link: Option<&str>) -> String {
+    let start = [MARKER.to_owned(), link.map_or(String::new(), linked)].concat();
+    // Where there is little room, what changes comes first.
+    let start = if start.len() <= limit / 2 { start } else { String::new() };
+    let limit = limit - start.len();
     let page = whole(changes, limit);
-    if page.len() <= limit { page } else { lines(changes, limit) }
+    start + &if page.len() <= limit { page } else { lines(changes, limit) }
+}
+
+fn linked(url: &str) -> String {
+    let escaped = |c: char| match c {
+        c if c.is_ascii_graphic() && !"()<>[]\\\"`".contains(c) => c.to_string(),
+        c => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    format!("[The whole preview]({})\n\n", url.chars().map(escaped).collect::<String>())
 }
 
 /// What is said when there is no room for more than lines.
