@@ -10,7 +10,8 @@ mod ancestry;
 mod fault;
 mod promoted;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
 
 use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, Notes, ObjectBuffer, ObjectId, Repository};
@@ -28,6 +29,7 @@ use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers, note, read_n
 use crate::settings::{History, RendererName};
 
 use ancestry::Ancestry;
+use fault::Seen;
 use promoted::{Promotions, Several};
 
 pub(crate) use fault::{Fault, Finding, Line, Verified};
@@ -115,7 +117,7 @@ pub(crate) fn verify(
         let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
         let unpromoted = unpromoted(&run.found)?;
         let ancestry = Ancestry::default();
-        let (seen, repaired) = (HashSet::new(), HashMap::new());
+        let (seen, repaired) = (HashMap::new(), HashMap::new());
         let mut verifier =
             Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, unpromoted, ancestry };
         let mut lines = VecDeque::from(lines);
@@ -165,8 +167,8 @@ struct Verifier<'a> {
     engines: Engines,
     /// The settings as they are now.
     settings_now: Option<ObjectId>,
-    /// Commits that were looked at on another line.
-    seen: HashSet<ObjectId>,
+    /// Commits that were looked at, with the name of the first line that they are on.
+    seen: HashMap<ObjectId, (Rc<str>, Seen)>,
     /// What commits that differ should have been.
     repaired: HashMap<ObjectId, Commit>,
     promotions: Promotions,
@@ -214,48 +216,78 @@ impl<'a> Verifier<'a> {
             findings: Vec::new(),
         };
         self.run.forget();
+        let name: Rc<str> = Rc::from(line.name.as_str());
         let mut merged = Vec::new();
         let mut hydrated: Vec<Hydrated> = Vec::new();
         for id in self.commits(line)? {
             let commit = self.repository().commit(id)?;
-            let is_new = self.seen.insert(id);
-            let Some(trailers) = Trailers::read(&commit.message) else {
-                // What stood there before hydration came is not its business.
-                if is_new && (!hydrated.is_empty() || line.after.is_some() || self.is_on_ours(&commit)) {
-                    let paths = self.foreign(&commit, line, &mut merged)?;
-                    if paths.is_empty() {
-                        verified.others += 1;
-                    } else {
-                        verified.find(id, None, [Fault::Foreign { paths }]);
-                    }
-                } else if is_new {
-                    verified.others += 1;
+            let trailers = Trailers::read(&commit.message);
+            if let Some((other, seen)) = self.seen.get(&id) {
+                // A branch that was cut from another one has its commits too.
+                if *other != name && line.after.is_none() {
+                    verified.count(seen);
                 }
+                hydrated.extend(trailers.map(|trailers| Hydrated { commit, trailers }));
                 continue;
-            };
-            let this = Hydrated { commit, trailers };
-            if is_new {
-                let inherited = this.commit.parents.first().is_some_and(|parent| self.repaired.contains_key(parent));
-                match self.commit(&this)? {
-                    faults if !faults.is_empty() => verified.find(id, Some(this.trailers.dry_commit), faults),
-                    _ if inherited && self.repaired.contains_key(&id) => verified.inheriting += 1,
-                    _ => verified.equal += 1,
-                }
-                // The commit above it may have to be made on what it should have been.
-                if !self.repaired.contains_key(&id) {
-                    self.run.forget();
-                }
             }
-            hydrated.push(this);
+            let seen = match trailers {
+                None => {
+                    let is_above = !hydrated.is_empty() || line.after.is_some();
+                    self.of_others(&commit, line, is_above, &mut merged)?
+                }
+                Some(trailers) => {
+                    let this = Hydrated { commit, trailers };
+                    let seen = self.hydrated(&this)?;
+                    hydrated.push(this);
+                    seen
+                }
+            };
+            verified.count(&seen);
+            self.seen.insert(id, (name.clone(), seen));
         }
         self.notes(&hydrated, &mut verified)?;
         Ok((verified, merged))
     }
 
+    /// What a commit of others is, and what it merged.
+    fn of_others(
+        &mut self,
+        commit: &Commit,
+        line: &Line,
+        is_above: bool,
+        merged: &mut Vec<Line>,
+    ) -> Result<Seen, Stopped> {
+        // What stood there before hydration came is not its business.
+        if !is_above && !self.is_on_ours(commit) {
+            return Ok(Seen::Other);
+        }
+        let paths = self.foreign(commit, line, merged)?;
+        Ok(match paths.is_empty() {
+            true => Seen::Other,
+            false => Seen::wrong(commit.id, None, [Fault::Foreign { paths }]),
+        })
+    }
+
+    /// What a hydrated commit is.
+    fn hydrated(&mut self, this: &Hydrated) -> Result<Seen, Stopped> {
+        let id = this.commit.id;
+        let inherited = this.commit.parents.first().is_some_and(|parent| self.repaired.contains_key(parent));
+        let seen = match self.commit(this)? {
+            faults if !faults.is_empty() => Seen::wrong(id, Some(this.trailers.dry_commit), faults),
+            _ if inherited && self.repaired.contains_key(&id) => Seen::Inheriting,
+            _ => Seen::Equal,
+        };
+        // The commit above it may have to be made on what it should have been.
+        if !self.repaired.contains_key(&id) {
+            self.run.forget();
+        }
+        Ok(seen)
+    }
+
     /// The commits of a line, oldest first. What was merged into it ends where another line went on from.
     fn commits(&self, line: &Line) -> Result<Vec<ObjectId>, Error> {
         let (mut commits, mut here) = (Vec::new(), Some(line.tip));
-        let is_judged = |id: &ObjectId| line.after.is_some() && self.seen.contains(id);
+        let is_judged = |id: &ObjectId| line.after.is_some() && self.seen.contains_key(id);
         while let Some(id) = here.filter(|id| Some(*id) != line.after && !is_judged(id)) {
             commits.push(id);
             let buffer = &self.run.found.buffer;

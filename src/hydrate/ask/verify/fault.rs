@@ -34,6 +34,39 @@ pub(crate) struct Verified {
     pub findings: Vec<Finding>,
 }
 
+/// What one commit is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// What hydration makes.
+    Equal,
+    /// It has a fault that a commit below it has, and no other.
+    Inheriting,
+    /// It was not made by hydration and leaves its files alone.
+    Other,
+    /// Something is wrong with it.
+    Wrong(Vec<Finding>),
+}
+
+impl Seen {
+    /// A commit with faults, which says that it was made from the dry commit `dry`.
+    pub(super) fn wrong(commit: ObjectId, dry: Option<ObjectId>, faults: impl IntoIterator<Item = Fault>) -> Self {
+        let finding = |fault| Finding { commit: commit.to_string(), dry_sha: dry.map(|dry| dry.to_string()), fault };
+        Self::Wrong(faults.into_iter().map(finding).collect())
+    }
+}
+
+impl Verified {
+    /// Counts a commit of the line.
+    pub(super) fn count(&mut self, seen: &Seen) {
+        match seen {
+            Seen::Equal => self.equal += 1,
+            Seen::Inheriting => self.inheriting += 1,
+            Seen::Other => self.others += 1,
+            Seen::Wrong(findings) => self.findings.extend(findings.iter().cloned()),
+        }
+    }
+}
+
 /// Something wrong with one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
