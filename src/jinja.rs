@@ -52,6 +52,8 @@ impl Template {
     pub(crate) fn new(name: &str, text: &str, bounds: Bounds, filters: &[Filter]) -> Result<Self, TemplateError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // Places of errors are known all the same; what there was at each place is not kept.
+        environment.set_debug(false);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         for (name, filter) in filters {
             environment.add_filter(*name, *filter);
@@ -88,11 +90,23 @@ impl Template {
         let reason = match (error.kind(), error.detail()) {
             (ErrorKind::WriteFailure, _) => format!("its output has more than {bytes} bytes"),
             (ErrorKind::OutOfFuel, _) => format!("it takes more than {steps} steps"),
-            (ErrorKind::UndefinedError, None) => "it uses a value that does not exist".to_owned(),
+            (ErrorKind::UndefinedError, None) => match self.expression(error) {
+                Some(expression) => format!("it uses a value that does not exist: `{expression}`"),
+                None => "it uses a value that does not exist".to_owned(),
+            },
             (kind, None) => kind.to_string(),
             (kind, Some(detail)) => format!("{kind}: {detail}"),
         };
         TemplateError { line: error.line().and_then(|line| u32::try_from(line).ok()), reason }
+    }
+
+    /// What the template says at the place of an error, if that is on one line and short enough to be read.
+    fn expression(&self, error: &minijinja::Error) -> Option<String> {
+        const CHARS_MAX: usize = 80;
+        let template = self.environment.get_template(&self.name).ok()?;
+        let text = template.source().get(error.range()?)?.trim();
+        let is_short = !text.is_empty() && text.chars().count() <= CHARS_MAX && !text.contains('\n');
+        is_short.then(|| text.to_owned())
     }
 }
 

@@ -83,8 +83,9 @@ fn where_rules_lead_to() {
         ("{{ destination.name | default('here') }}", Ok("here")),
         ("{% if labels.env == 'prod' %}\nlive\n{% else %}\ntest\n{% endif %}\n", Ok("live")),
         ("{{ labels['env'] }}", Ok("prod")),
-        ("{{ labels.region }}", Err("it uses a value that does not exist")),
-        ("{{ destination.name }}", Err("it uses a value that does not exist")),
+        ("{{ labels.region }}", Err("it uses a value that does not exist: `labels.region`")),
+        ("{{ labels['example.com/env'] }}-x", Err("it uses a value that does not exist: `labels['example.com/env']`")),
+        ("{{ destination.name }}", Err("it uses a value that does not exist: `destination.name`")),
         (
             "{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}",
             Err("it takes more than 10000 steps"),

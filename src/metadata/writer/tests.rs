@@ -332,7 +332,7 @@ fn templates_of_the_settings() {
     assert_eq!(readme("{{ applications[0].metadata.namespace }}"), Ok(String::new()));
     assert_eq!(
         readme("a\n{{ drySHA }}\n"),
-        Err("error: the template README.md.j2 of the settings: it uses a value that does not exist
+        Err("error: the template README.md.j2 of the settings: it uses a value that does not exist: `drySHA`
   --> README.md.j2:2
    |
  2 | {{ drySHA }}
