@@ -45,9 +45,12 @@ fi
 for program in git-remote-hydrate git-hydrate-fetch; do
     [ -f "$(dirname "$binary")/$program" ] || fail "$(dirname "$binary")/$program is missing" 2
 done
-case $(ldd "$binary" 2>/dev/null) in
-*'=>'*) echo "warning: $binary needs libraries of this machine's kind; without --binary, programs that need none are built" >&2 ;;
-esac
+for program in git-hydrate git-remote-hydrate git-hydrate-fetch; do
+    case $(ldd "$(dirname "$binary")/$program" 2>/dev/null) in
+    *'=>'*) fail "$(dirname "$binary")/$program is linked dynamically, and packages are for machines that have git alone
+hint: leave --binary out: static programs are built then" 2 ;;
+    esac
+done
 version=$("$binary" --version) && version=${version##* }
 
 # copy FILE DESTINATION MODE, for packages.

@@ -226,4 +226,11 @@ fn packages_are_made_of_what_is_there_and_of_nothing_else() {
     assert!(failed.contains("git-remote-hydrate is missing"), "{failed}");
     let failed = install(&lab, &["--binary", "nosuch", "--package", "out"]).exits(2).stderr;
     assert!(failed.contains("--binary nosuch: there is no program of that name"), "{failed}");
+    // Nothing tells a machine that gets the package what the program needs there.
+    let is_dynamic = lab.command("ldd", &lab.path("")).arg(BINARY).output();
+    if is_dynamic.is_ok_and(|listed| String::from_utf8_lossy(&listed.stdout).contains("=>")) {
+        let failed = install(&lab, &["--binary", BINARY, "--package", "out"]).exits(2).stderr;
+        assert!(failed.contains("is linked dynamically") && failed.contains("leave --binary out"), "{failed}");
+        assert!(!lab.path("out").join("git-hydrate").exists(), "{failed}");
+    }
 }
