@@ -61,7 +61,7 @@ use crate::yaml::Value;
 use field::Field;
 use set::Cluster;
 
-pub(crate) use conflict::destination_is_dry;
+pub(crate) use conflict::{destination_is_dry, no_such_branch};
 pub(crate) use copy::Copier;
 pub(crate) use destinations::{Destinations, unsafe_url};
 pub(crate) use document::Document;

@@ -140,6 +140,16 @@ pub enum Refusal {
     Unsupported,
 }
 
+/// What may stay as it is for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lasting {
+    /// No Application names a branch any more that has what Applications wrote.
+    Unnamed,
+    /// An Application names a tag, a commit or a version.
+    Pinned,
+}
+
 /// A key that is no field of an Application, where one stands that hydration reads.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UnknownField {
@@ -192,6 +202,9 @@ pub struct Diagnostic {
     /// The name that was probably meant, where something other than a field has nearly the name of what is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
+    /// Which state it is that may last, when it is one: pushes report that once, questions each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lasting: Option<Lasting>,
 }
 
 impl Diagnostic {
@@ -208,6 +221,7 @@ impl Diagnostic {
             refusal: None,
             unknown_field: None,
             near: None,
+            lasting: None,
         }
     }
 
@@ -269,6 +283,16 @@ impl Diagnostic {
     /// Whether a key is a near miss of a field, or a name one of another: somebody meant that.
     pub fn is_near_miss(&self) -> bool {
         self.near.is_some() || self.unknown_field.as_ref().is_some_and(|field| field.near.is_some())
+    }
+
+    /// Whether it is that no Application names a branch any more.
+    pub fn is_unnamed(&self) -> bool {
+        self.lasting == Some(Lasting::Unnamed)
+    }
+
+    /// Whether it is that an Application names what no push moves.
+    pub fn is_pinned(&self) -> bool {
+        self.lasting == Some(Lasting::Pinned)
     }
 
     /// Whether this stops the environment branches that it touches.

@@ -136,7 +136,7 @@ fn tell(report: &Report, request: &Request) {
         Outcome::Moved => request.verbosity > 0,
         Outcome::Frozen(_) => request.verbosity > 0,
         Outcome::Unchanged => false,
-        Outcome::Failed { .. } => true,
+        Outcome::Failed { unnamed, .. } => !unnamed,
     });
     // Every branch of upstream was searched: what is wrong on one that feeds no environment is its author's business.
     report.warnings.clear();

@@ -43,6 +43,7 @@ mod install_sh;
 mod isolation;
 mod jsonnet;
 mod kustomize;
+mod lasting;
 mod layers;
 mod limits;
 mod locks;

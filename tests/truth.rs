@@ -200,7 +200,7 @@ fn a_new_branch_with_nearly_the_name_of_another_is_told_and_refused_in_strict_mo
         told.contains("5 commits from ") && told.contains("git update-ref -d refs/heads/enviroments/dev"),
         "{told}"
     );
-    assert_eq!(server.hydrate(&["status"]).exits(1).stdout.matches("this commit would empty").count(), 1);
+    assert_eq!(server.hydrate(&["status"]).exits(1).stdout.matches("no Application names it any more").count(), 1);
     clone.git(&["fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*", "+refs/hydrate/*:refs/hydrate/*"]);
     server.git(&["update-ref", "-d", "refs/heads/enviroments/dev"]);
     clone.commit("last", &[("NOTES", "last")]);

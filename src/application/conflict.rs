@@ -2,7 +2,7 @@
 
 use super::mistake::one_line;
 use super::{AppName, BranchName, By};
-use crate::diag::{Diagnostic, Span, clipped, shell_word};
+use crate::diag::{Diagnostic, Lasting, Span, clipped, shell_word};
 use crate::path::RepoPath;
 
 /// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one
@@ -48,7 +48,7 @@ pub(super) enum Conflict {
     #[error("`{path}` does not exist, so it cannot be determined whether `{url}` is this repository")]
     RepositoryUnproven { url: String, path: RepoPath },
     #[error("`{revision}` is {kind}: pinned, not hydrated on push")]
-    Pinned { revision: String, kind: &'static str },
+    Pinned { revision: String, kind: &'static str, dry_branch: BranchName },
     #[error("`{branch}` is named by {} and does not exist here, so nothing is hydrated for {}", applications(*count), them(*count))]
     NoSuchBranch { branch: String, count: usize, dry_branch: BranchName },
 }
@@ -58,6 +58,13 @@ pub(crate) fn destination_is_dry(branch: &BranchName, at: &Span) -> Diagnostic {
     Conflict::DestinationIsDry { branch: branch.clone() }.at(at.clone())
 }
 
+/// The warning that so many Applications, of which the first says so at `at`, name a branch that does not exist, and not the dry
+/// branch that does.
+pub(crate) fn no_such_branch(branch: &BranchName, count: usize, dry_branch: &BranchName, at: &Span) -> Diagnostic {
+    let conflict = Conflict::NoSuchBranch { branch: branch.to_string(), count, dry_branch: dry_branch.clone() };
+    conflict.at(at.clone())
+}
+
 impl Conflict {
     /// The whole report of it.
     pub(super) fn at(self, span: Span) -> Diagnostic {
@@ -65,8 +72,10 @@ impl Conflict {
         let mut diagnostic = if self.is_error() { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         diagnostic.label = clipped(self.label().unwrap_or_default());
         diagnostic.hint = self.hint().map(clipped);
-        if let Conflict::NearBranch { near, .. } = &self {
-            diagnostic.near = Some(near.to_string());
+        match &self {
+            Conflict::NearBranch { near, .. } => diagnostic.near = Some(near.to_string()),
+            Conflict::Pinned { .. } => diagnostic.lasting = Some(Lasting::Pinned),
+            _ => {}
         }
         diagnostic.at(span)
     }
@@ -175,7 +184,9 @@ impl Conflict {
             Conflict::NoSuchBranch { dry_branch, .. } => {
                 format!("use `targetRevision: {dry_branch}`, or `HEAD` for the first of the dry branches")
             }
-            Conflict::Pinned { .. } => "name a branch, or `HEAD`, to hydrate each push".to_owned(),
+            Conflict::Pinned { dry_branch, .. } => {
+                format!("to hydrate it on each push: `targetRevision: {dry_branch}`")
+            }
         };
         Some(hint)
     }

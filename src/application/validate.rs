@@ -255,7 +255,8 @@ impl<'a> Rules<'a> {
                     return Standing::Pinned;
                 }
                 Revision::Pinned(kind) => {
-                    let conflict = Conflict::Pinned { revision: text.clone(), kind };
+                    let dry_branch = self.context.dry_branch.clone();
+                    let conflict = Conflict::Pinned { revision: text.clone(), kind, dry_branch };
                     self.add([index], conflict, &application.places.target_revision);
                     return Standing::Pinned;
                 }
@@ -373,7 +374,7 @@ impl<'a> Rules<'a> {
         self.context.copies.filter(|copies| *copies == branch || is_in_the_way(copies))
     }
 
-    /// A branch can't be the directory of another one, new or existing.
+    /// A branch can't be the directory of another one, new or existing. Of two, the one that exists is right.
     fn branch_directories(&mut self, hydrated: &[usize]) {
         let mut users: BTreeMap<&BranchName, (&Span, BTreeSet<usize>)> = BTreeMap::new();
         for &index in hydrated {
@@ -383,9 +384,19 @@ impl<'a> Rules<'a> {
                 users.entry(branch).or_insert_with(|| (span, BTreeSet::new())).1.insert(index);
             }
         }
+        let exists = |branch: &BranchName| self.context.branches.contains(branch);
+        // A directory of several that exist is reported once.
+        let mut reported: BTreeSet<BranchName> = BTreeSet::new();
         for (branch, (span, indexes)) in &users {
             for directory in directories(branch) {
-                if let Some((at, others)) = users.get(&&directory) {
+                if let Some((at, others)) = users.get(&&directory).filter(|_| exists(branch)) {
+                    if reported.insert(directory.clone()) {
+                        let at_other = Some((*span).clone());
+                        let conflict =
+                            Conflict::BranchDirectory { branch: directory.clone(), other: (*branch).clone(), at: at_other };
+                        self.add(others.iter().copied().collect::<Vec<_>>(), conflict, at);
+                    }
+                } else if let Some((at, others)) = users.get(&&directory).filter(|_| !exists(&directory)) {
                     let all: Vec<usize> = indexes.union(others).copied().collect();
                     let conflict = Conflict::BranchDirectory {
                         branch: (*branch).clone(),
@@ -393,8 +404,9 @@ impl<'a> Rules<'a> {
                         at: Some((*at).clone()),
                     };
                     self.add(all, conflict, span);
-                } else if self.context.branches.contains(directory.as_str()) {
-                    let conflict = Conflict::BranchDirectory { branch: (*branch).clone(), other: directory, at: None };
+                } else if exists(&directory) {
+                    let at = users.get(&&directory).map(|(at, _)| (*at).clone());
+                    let conflict = Conflict::BranchDirectory { branch: (*branch).clone(), other: directory, at };
                     self.add(indexes.iter().copied().collect::<Vec<_>>(), conflict, span);
                 }
             }

@@ -11,7 +11,7 @@ use super::{Outcome, WrongUse, config, output};
 use crate::diag::{printable, shell_path};
 use crate::git::{Location, Repository};
 use crate::hook;
-use crate::hydrate::{self, BranchState, HydrateError, RefNames, Repointed, Setup, Wake};
+use crate::hydrate::{self, BranchState, CopiesToLeave, HydrateError, RefNames, Repointed, Setup, Wake};
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::render::Renderers;
 use crate::wall;
@@ -187,9 +187,10 @@ fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let names = clone::refs_of(repository)?;
     let setup = Setup::new(repository, names, Wake::Pushed(Vec::new()), &renderers, wall::now());
     let sources = hydrate::repointed(&setup)?;
+    let copies = hydrate::copies_to_leave(&setup)?;
     if json {
         let sources: Vec<serde_json::Value> = sources.iter().map(repointed_json).collect();
-        output::print_json_list("sources", &sources)?;
+        output::print_json(&RepointedJson { sources, copies })?;
         return Ok(Outcome::Done);
     }
     let mut text: String = sources.iter().map(repointed_text).collect();
@@ -203,8 +204,27 @@ fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
         text += "# An Application under a rule has its `spec.source` as before: change nothing in it. Remove what you made to \
                  deploy its branch, or give that the source above.\n";
     }
+    text.extend(copies.as_ref().map(copies_text));
     output::print(text)?;
     Ok(Outcome::Done)
+}
+
+#[derive(serde::Serialize)]
+struct RepointedJson {
+    sources: Vec<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copies: Option<CopiesToLeave>,
+}
+
+/// What follows the branch of copies has to be led back before the branch goes.
+fn copies_text(copies: &CopiesToLeave) -> String {
+    let branch = printable(&copies.branch);
+    let mut text = format!(
+        "# Argo CD follows copies on {branch}, which no push moves any more. Point the Application that applies them at the files \
+         above, on their dry branch, before you delete {branch}:\n"
+    );
+    text.extend(copies.paths.iter().map(|path| format!("#   {}\n", printable(path.as_str()))));
+    text
 }
 
 fn repointed_json(source: &Repointed) -> serde_json::Value {

@@ -7,7 +7,7 @@ use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
 use crate::application::ref_of;
 use crate::diag::{Diagnostic, printable, shell_word};
-use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Wake, problems, status};
+use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Surveyed, Wake, status, surveyed};
 use crate::render::Renderers;
 use crate::report::{Paint, Style, counted};
 use crate::wall;
@@ -26,7 +26,15 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let setup = Setup::new(&clone.repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
     let destinations = if clone.has_remote() { Vec::new() } else { worker::standings(&clone.repository)? };
-    let mut found = Found { branches: status(&setup)?, problems: problems(&setup)?, destinations };
+    let Surveyed { problems, mut pinned } = surveyed(&setup)?;
+    let branches = status(&setup)?;
+    // What a branch fails by is no warning beside it.
+    let failed = |pinned: &Diagnostic| {
+        let mut failures = branches.iter().flat_map(|status| &status.failures).flat_map(|failure| &failure.diagnostics);
+        failures.any(|failed| failed.message == pinned.message && failed.span == pinned.span)
+    };
+    pinned.retain(|pinned| !failed(pinned));
+    let mut found = Found { branches, problems, pinned, destinations };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
         if found.branches.is_empty() {
@@ -41,7 +49,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(if clone.has_remote() { NO_BRANCH } else { NO_BRANCH_ON_SERVER })?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        let problems: String = found.problems.iter().map(|problem| format!("{problem}\n")).collect();
+        let problems = found.problems.iter().chain(&found.pinned);
+        let problems: String = problems.map(|problem| format!("{problem}\n")).collect();
         let known = (!clone.has_remote()).then_some(&found.destinations[..]);
         let branches = text(&found.branches, known, is_offline, screen.paint());
         screen.show(&(branches + &problems))?;
@@ -57,6 +66,9 @@ struct Found {
     branches: Vec<BranchStatus>,
     /// What is wrong at the tips of the dry branches and keeps Applications from being hydrated.
     problems: Vec<Diagnostic>,
+    /// The Applications that no push hydrates, since they name a tag, a commit or a version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pinned: Vec<Diagnostic>,
     /// How the branches of other repositories are there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     destinations: Vec<Standing>,
@@ -111,6 +123,7 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
                 "newer than what was fetched of the records; to fetch them: git hydrate status".to_owned()
             }
             _ if status.is_left => format!("{} is not a dry branch any more", printable(&status.dry_branch)),
+            _ if status.has_leftovers() => "left as it is: no Application names it any more".to_owned(),
             Some(0) if status.recorded_tip.is_some() => {
                 let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
                 format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
@@ -152,7 +165,8 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
         if !is_offline {
             text.push_str(&changed(status, paint));
         }
-        if status.is_left {
+        text.push_str(&unnamed(status));
+        if status.is_left || status.has_leftovers() || (status.state == BranchState::Missing && !status.is_named) {
             continue;
         }
         for (commits, diagnostics) in by_reason(status) {
@@ -165,6 +179,20 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
         }
     }
     text
+}
+
+/// What to do about a branch that no Application names any more.
+fn unnamed(status: &BranchStatus) -> String {
+    if !status.has_leftovers() {
+        return String::new();
+    }
+    format!(
+        "  to delete it, if nothing deploys it, on the server: git update-ref -d {}\n  to empty it: push a commit to {} whose \
+         message ends with the line `Hydrate-Allow-Removal: {}`\n",
+        shell_word(&ref_of(&status.branch)),
+        printable(&status.dry_branch),
+        printable(&status.branch)
+    )
 }
 
 /// The dry commits that failed, those that failed alike together.

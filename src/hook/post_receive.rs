@@ -9,9 +9,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::{Options, STDIN_BYTES_MAX, namespace, notify, tell};
-use crate::diag::{chain, printable};
-use crate::git::{Error, Location, Lock, Refs, Repository};
+use crate::diag::{Diagnostic, chain, printable};
+use crate::git::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository, object_id};
 use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
+use crate::path::RepoPath;
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
@@ -30,9 +31,10 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok(Hydrated { report, pushed, repository }) => {
+        Ok(Hydrated { report, pushed, moves, repository }) => {
             let is_success = report.is_success();
-            let shown = concerning(report.clone(), &pushed);
+            let is_touched = |path: &RepoPath| touches(&moves, path, &repository);
+            let shown = concerning(report.clone(), &pushed, &is_touched);
             if !shown.is_empty() {
                 console.print(&summary(&shown, Wording::Pusher));
             }
@@ -49,11 +51,15 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
                 notify_of(&repository, Err(&why), &[], &mut console);
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            let hint = match is_denied(&error) {
-                true => {
+            let hint = match &error {
+                _ if is_denied(&error) => {
                     "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
                 }
-                false => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
+                HydrateError::Settings(_) | HydrateError::Template(_) => {
+                    "hint: the push was accepted; nothing is hydrated until an admin corrects the settings on the\n  server: \
+                     git hydrate config edit"
+                }
+                _ => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
             };
             console.print(hint);
             false
@@ -109,8 +115,11 @@ fn outlive_the_pusher() {
     }
 }
 
-/// What the pusher of these refs is told: of a push of a tag or of a topic branch, nothing but what it changed after all.
-fn concerning(mut report: Report, pushed: &[String]) -> Report {
+/// What the pusher of these refs is told: of a push of a tag or of a topic branch, nothing but what it changed after all; of
+/// pinned Applications, those in files that it touched.
+fn concerning(mut report: Report, pushed: &[String], is_touched: &dyn Fn(&RepoPath) -> bool) -> Report {
+    let is_news = |warning: &Diagnostic| warning.span.as_ref().is_none_or(|span| is_touched(&span.path));
+    report.warnings.retain(|warning| !warning.is_pinned() || is_news(warning));
     let is_of = |name: &String| {
         let branch = name.strip_prefix("refs/heads/");
         name == SETTINGS_REF || report.branches.iter().any(|status| branch == Some(&status.dry_branch))
@@ -129,7 +138,40 @@ struct Hydrated {
     report: Report,
     /// The refs that were pushed, symbolic ones resolved.
     pushed: Vec<String>,
+    moves: Vec<Moved>,
     repository: Repository,
+}
+
+/// One line of git's: a ref, and what it was and is.
+struct Moved {
+    name: String,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+}
+
+fn moved<'l>(lines: &'l str, namespace: &'l str) -> impl Iterator<Item = Moved> + 'l {
+    lines.lines().filter_map(move |line| {
+        let mut words = line.splitn(3, ' ');
+        let (old, new, name) = (words.next()?, words.next()?, format!("{namespace}{}", words.next()?));
+        let id = |text| object_id(text).filter(|id| !id.is_null());
+        Some(Moved { name, old: id(old), new: id(new) })
+    })
+}
+
+/// Whether one of these moves changes a file; a change of settings may change what any file means.
+fn touches(moves: &[Moved], path: &RepoPath, repository: &Repository) -> bool {
+    let buffer = ObjectBuffer::new(repository);
+    let entry = |id: ObjectId| buffer.entry(buffer.commit(id)?.tree, path.as_str());
+    let differs = |one: &Moved| match (one.old, one.new) {
+        _ if one.name == SETTINGS_REF => true,
+        (Some(old), Some(new)) => match (entry(old), entry(new)) {
+            (Ok(old), Ok(new)) => old != new,
+            _ => true,
+        },
+        (None, Some(new)) => entry(new).is_ok_and(|entry| entry.is_some()),
+        (_, None) => false,
+    };
+    moves.iter().any(differs)
 }
 
 fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, HydrateError> {
@@ -138,17 +180,17 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let repository = Repository::open(git_dir, Location::Hook)?;
     let namespace = namespace();
-    let names = lines.lines().filter_map(|line| Some(format!("{namespace}{}", line.splitn(3, ' ').nth(2)?)));
-    let names: Vec<String> = names.collect();
+    let moves: Vec<Moved> = moved(&lines, &namespace).collect();
+    let names: Vec<String> = moves.iter().map(|moved| moved.name.clone()).collect();
     if are_of_pull_requests(&names) {
-        return Ok(Hydrated { report: Report::default(), pushed: names, repository });
+        return Ok(Hydrated { report: Report::default(), pushed: names, moves, repository });
     }
     let options = Options::read(&repository);
     let asked = Instant::now();
     let patience = if tell::is_telling() { Duration::ZERO } else { options.lock_wait };
     let lock = match lock(&repository, patience, console)? {
         Some(lock) => lock,
-        None if tell::is_telling() => return Ok(Hydrated { report: Report::default(), pushed: names, repository }),
+        None if tell::is_telling() => return Ok(Hydrated { report: Report::default(), pushed: names, moves, repository }),
         None => return Err(HydrateError::Locked),
     };
     let started = Instant::now();
@@ -177,7 +219,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
     drop(lock);
-    Ok(Hydrated { report, pushed: names, repository })
+    Ok(Hydrated { report, pushed: names, moves, repository })
 }
 
 /// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they are told of branches

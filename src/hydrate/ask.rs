@@ -39,9 +39,9 @@ pub(crate) use preview::{
     is_production, preview,
 };
 pub(crate) use recomputed::recompute;
-pub(crate) use repoint::{Repointed, repointed};
+pub(crate) use repoint::{CopiesToLeave, Repointed, copies_to_leave, repointed};
 pub(crate) use running::{ComparedApplication, Running, RunningComparison, RunningResult, compare_running};
 pub(crate) use single::{Single, render_named};
-pub(crate) use status::{BranchState, BranchStatus, Promotion, Restorable, problems, status};
+pub(crate) use status::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, problems, status, surveyed};
 pub(crate) use vendor::{Inputs, Outputs, Rendering, inputs, outputs};
 pub(crate) use verify::{Line, Verified, audited, lines, strayed, verify};

@@ -75,6 +75,15 @@ impl Failures {
         self.branches.iter().map(|(branch, failures)| (branch.as_str(), failures.as_slice()))
     }
 
+    /// The branches that no Application names any more.
+    pub fn unnamed(&self) -> impl Iterator<Item = BranchName> {
+        let is_unnamed = |failure: &Failure| {
+            !failure.diagnostics.is_empty() && failure.diagnostics.iter().all(Diagnostic::is_unnamed)
+        };
+        let unnamed = self.branches.iter().filter(move |(_, failures)| failures.last().is_some_and(is_unnamed));
+        unnamed.filter_map(|(branch, _)| BranchName::read(branch).ok())
+    }
+
     /// The record of this dry commit, when the same engine failed on it under the same settings.
     pub fn find(&self, branch: &BranchName, dry_sha: &str, engine: u32, settings: Option<&str>) -> Option<&Failure> {
         self.of(branch).iter().find(|failure| {

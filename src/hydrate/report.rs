@@ -74,9 +74,15 @@ pub struct BranchReport {
 }
 
 impl BranchReport {
-    /// Whether it shows the tip of its dry branch, but for what is paused or frozen.
+    /// Whether it is left as it is by all Applications, which an earlier run has reported.
+    pub fn is_unnamed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed { unnamed: true, .. })
+    }
+
+    /// Whether it shows the tip of its dry branch, but for what is paused or frozen; or no Application names it any more, and
+    /// an earlier run has reported that.
     pub fn is_success(&self) -> bool {
-        let is_failed = matches!(self.outcome, Outcome::Failed { .. });
+        let is_failed = matches!(self.outcome, Outcome::Failed { unnamed: false, .. });
         !is_failed && self.mistakes.is_empty() && self.behind.iter().all(|behind| behind.paused)
     }
 }
@@ -128,6 +134,9 @@ pub enum Outcome {
         diagnostics: Vec<Diagnostic>,
         /// Whether an earlier run found that already and nothing was rendered now.
         recorded: bool,
+        /// Whether it is that no Application names the branch any more, and an earlier run has reported that.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unnamed: bool,
     },
 }
 

@@ -61,6 +61,7 @@ pub(crate) use request::commit;
 
 pub(super) use base::learn_base;
 pub(super) use branch::{Branch, initial};
+pub(super) use copies::copies;
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use memory::{Attempt, Memory};

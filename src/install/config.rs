@@ -1,6 +1,6 @@
 //! The repository's own git configuration, and what of it we have set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::git::{Error, Git, Repository};
 
@@ -107,6 +107,15 @@ impl Config {
         }
         self.git.output(&["config", "--local", "--unset-all", key])?;
         Ok(true)
+    }
+
+    /// The keys of git-hydrate that are set, in order, and what `git config --remove-section` calls the sections that they are in.
+    pub(super) fn left(&self) -> (Vec<&str>, BTreeSet<&str>) {
+        let is_ours = |key: &&str| key.starts_with("hydrate.") || key.starts_with("hydrate-plugin.");
+        let set = self.values.iter().filter(|(_, values)| !values.is_empty());
+        let keys: Vec<&str> = set.map(|(key, _)| key.as_str()).filter(is_ours).collect();
+        let sections = keys.iter().filter_map(|key| Some(key.rsplit_once('.')?.0)).collect();
+        (keys, sections)
     }
 
     fn remove(&mut self, key: &str, value: &str) -> Result<bool, Error> {

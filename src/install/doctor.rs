@@ -462,6 +462,9 @@ impl<'a> Doctor<'a> {
                     at(recorded)
                 );
                 self.bad(what, format!("{git} update-ref {} {recorded}", shell_word(&ref_of(name))));
+            } else if status.has_leftovers() {
+                let remedy = format!("if nothing deploys it: {git} update-ref -d {}", shell_word(&ref_of(name)));
+                self.advise(format!("no Application names {name} any more, and it stays as it is"), remedy);
             } else if status.failures.is_empty() {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),

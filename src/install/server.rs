@@ -9,6 +9,7 @@ use super::calling::calling;
 use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content, is_gitlab};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
+use crate::diag::{shell_path, shell_word};
 use crate::hydrate::REMOTE;
 
 impl Installer<'_> {
@@ -59,7 +60,22 @@ impl Installer<'_> {
         if self.steps.is_empty() {
             self.step(State::Already, "nothing is installed");
         }
+        self.note_keys();
         Ok(())
+    }
+
+    /// Names the keys that somebody else set, a credential helper among them for instance.
+    fn note_keys(&mut self) {
+        let (keys, sections) = self.config.left();
+        if keys.is_empty() {
+            return;
+        }
+        let git = format!("git -C {}", shell_path(self.repository.common_dir()));
+        let removal = |section: &&str| format!("{git} config --remove-section {}", shell_word(section));
+        let what = format!("git config keys that you set are kept: {}", keys.join(", "));
+        let removals: Vec<String> = sections.iter().map(removal).collect();
+        let advice = format!("to remove them: {}", removals.join(" && "));
+        self.advise(State::Note, what, advice);
     }
 
     fn put(&mut self, hook: &Hook, place: Place, binary: &Path) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::application::{AppName, BranchName, By, Keeps};
-use crate::diag::{Diagnostic, shell_word};
+use crate::diag::{Diagnostic, Lasting, shell_word};
 use crate::path::RepoPath;
 
 /// The trailer of a dry commit that allows a large removal from one branch.
@@ -125,7 +125,8 @@ impl RemovalMistake {
                  git fetch --prune"
             ));
         }
-        Diagnostic::error(self.to_string()).hint(hint)
+        let lasting = matches!(self, RemovalMistake::Empties { .. }).then_some(Lasting::Unnamed);
+        Diagnostic { lasting, ..Diagnostic::error(self.to_string()).hint(hint) }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-use crate::diag::{Diagnostic, one_line, printable, shown};
+use crate::diag::{Diagnostic, Span, one_line, printable, shown};
 use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
 use crate::path::RepoPath;
 
@@ -41,10 +41,14 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     let is_same = |branch: &&BranchReport| {
         branch.outcome == Outcome::Unchanged && branch.skipped.is_empty() && branch.behind.is_empty()
     };
-    let (mut same, mut branches): (Vec<&BranchReport>, Vec<_>) = report.branches.iter().partition(is_same);
+    // A run that has nothing else to say repeats what an earlier one said.
+    let repeats = report.branches.iter().all(BranchReport::is_unnamed);
+    let is_told = |branch: &&BranchReport| repeats || !branch.is_unnamed();
+    let (mut same, mut branches): (Vec<&BranchReport>, Vec<_>) =
+        report.branches.iter().filter(is_told).partition(is_same);
     if same.len() == 1 {
         same.clear();
-        branches = report.branches.iter().collect();
+        branches = report.branches.iter().filter(is_told).collect();
     }
     if branches.len() > BRANCHES_MAX {
         branches.sort_by_key(|branch| !matches!(branch.outcome, Outcome::Failed { .. }));
@@ -62,7 +66,7 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         removed(branch, &mut text);
     }
     unchanged(&same, &mut text);
-    let failed = report.branches.iter().filter_map(|branch| match &branch.outcome {
+    let failed = report.branches.iter().filter(is_told).filter_map(|branch| match &branch.outcome {
         Outcome::Failed { diagnostics, .. } => Some(diagnostics),
         Outcome::Moved | Outcome::Unchanged | Outcome::Frozen(_) => None,
     });
@@ -116,6 +120,12 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
         names if names.len() <= NAMES_MAX => diagnostic.of(names.join(", ")),
         names => diagnostic.of(format!("{} and {} more", names[..NAMES_MAX].join(", "), names.len() - NAMES_MAX)),
     };
+    // What a branch fails by is no warning beside it.
+    type Said = (String, Option<Span>);
+    let said = |diagnostic: &Diagnostic| -> Said { (diagnostic.message.clone(), diagnostic.span.clone()) };
+    let errors: HashSet<Said> =
+        found.iter().map(|(diagnostic, _)| diagnostic).filter(|it| it.is_error()).map(said).collect();
+    found.retain(|(diagnostic, _)| diagnostic.is_error() || !errors.contains(&said(diagnostic)));
     let mut merged: Vec<Diagnostic> = found.into_iter().map(with_applications).collect();
     merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
     merged
@@ -227,6 +237,7 @@ mod tests {
                 dry_sha: "1".repeat(40),
                 diagnostics: vec![Diagnostic::error(format!("mistake {number} {}", "x".repeat(1_000)))],
                 recorded: false,
+                unnamed: false,
             };
             BranchReport {
                 branch: format!("environments/e{number:03}"),

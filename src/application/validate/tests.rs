@@ -276,6 +276,11 @@ fn branches_and_directories() {
     let existing = Repository { branches: &["main", "env", "x/y"], ..REPOSITORY };
     check(&[WEB], &existing, &[&conflict("[0]", "0.yaml:4", "env/dev", "env")]);
     check(&[to("x")], &existing, &[&conflict("[0]", "0.yaml:4", "x", "x/y")]);
+    // Of two that Applications name, the one that exists is right.
+    let inner = Repository { branches: &["main", "env/dev", "env/prod"], ..REPOSITORY };
+    let both = [WEB, App { name: "other", sync: ("env/prod", "other"), ..API }, to("env")];
+    check(&both, &inner, &[&conflict("[2]", "2.yaml:4", "env", "env/dev")]);
+    check(&[WEB, to("env")], &existing, &[&conflict("[0]", "0.yaml:4", "env/dev", "env")]);
     check(&[WEB], &Repository { branches: &["main", "env/dev"], ..REPOSITORY }, &[]);
     check(&[WEB], &Repository { branches: &["main", "env/de", "env/dev-x/y"], ..REPOSITORY }, &[]);
 }

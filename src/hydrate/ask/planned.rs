@@ -8,7 +8,7 @@ use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::{Frozen, Outcome};
-use crate::hydrate::run::{Attempt, Plan, Run, Step, Task, Unrendered, Why, WhyUnrendered, Work, planned};
+use crate::hydrate::run::{Attempt, Branch, Plan, Run, Step, Task, Unrendered, Why, WhyUnrendered, Work, planned};
 use crate::hydrate::setup::Setup;
 
 /// What hydrating would do.
@@ -165,7 +165,12 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
                 Some(Outcome::Moved | Outcome::Unchanged) | None => {}
             }
         }
-        let commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
+        let mut commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
+        let is_told = |branch: &PlannedBranch| {
+            let failure = run.branches.get(branch.branch.as_str()).and_then(Branch::failure);
+            !matches!(failure, Some(Outcome::Failed { unnamed: true, .. }))
+        };
+        commits.iter_mut().for_each(|commit| commit.branches.retain(is_told));
         let branches = || commits.iter().flat_map(|commit| &commit.branches);
         let is_of_branch = |problem: &Diagnostic| branches().any(|branch| branch.mistakes.contains(problem));
         problems.retain(|problem| !is_of_branch(problem));

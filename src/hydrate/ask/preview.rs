@@ -340,9 +340,9 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
         let new = branch.tip.as_ref().map_or(buffer.empty_tree_id(), |tip| tip.tree);
         let report = branch.into_report();
         let (mistakes, frozen) = match report.outcome {
-            Outcome::Failed { diagnostics, .. } => (diagnostics, None),
+            Outcome::Failed { diagnostics, unnamed: false, .. } => (diagnostics, None),
             Outcome::Frozen(frozen) => (Vec::new(), Some(frozen)),
-            Outcome::Moved | Outcome::Unchanged => (Vec::new(), None),
+            Outcome::Moved | Outcome::Unchanged | Outcome::Failed { .. } => (Vec::new(), None),
         };
         let owners = match &looked_at {
             Some(looked_at) => Owners::of_same(&name, looked_at),

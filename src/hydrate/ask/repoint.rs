@@ -1,11 +1,15 @@
 //! For each hydrated Application, the plain `source` or `sources` that it needs without hydration.
 
+use serde::Serialize;
+
 use crate::application::{Application, BranchName, Profile, Tool, source};
 use crate::git::ObjectBuffer;
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::error::HydrateError;
+use crate::hydrate::run::copies;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
+use crate::path::RepoPath;
 use crate::view::View;
 use crate::yaml::{Mapping, Value};
 
@@ -40,6 +44,29 @@ pub(crate) fn repointed(setup: &Setup<'_>) -> Result<Vec<Repointed>, HydrateErro
         }
     }
     Ok(repointed)
+}
+
+/// The copies that Argo CD follows in place of the Applications of a dry branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CopiesToLeave {
+    /// Their branch.
+    pub branch: String,
+    /// Their directories.
+    pub paths: Vec<RepoPath>,
+}
+
+/// The copies on the branch of the setting `applicationsTo`; none when there are none.
+///
+/// Errors: the world failed.
+pub(crate) fn copies_to_leave(setup: &Setup<'_>) -> Result<Option<CopiesToLeave>, HydrateError> {
+    let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let Some(branch) = found.rules.settings.applications_to.clone() else { return Ok(None) };
+    let Some(tip) = found.tip(&branch).filter(|_| found.is_for_copies(&branch).unwrap_or(false)) else {
+        return Ok(None);
+    };
+    let paths: Vec<RepoPath> = copies(found.buffer.commit(tip)?.tree, &found.buffer)?.into_keys().collect();
+    Ok((!paths.is_empty()).then(|| CopiesToLeave { branch: branch.to_string(), paths }))
 }
 
 fn spec(application: &Application, view: &View<'_>, profile: Profile) -> Mapping {

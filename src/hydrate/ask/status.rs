@@ -113,6 +113,13 @@ pub(crate) struct Promotion {
 }
 
 impl BranchStatus {
+    /// Whether no Application names it any more, and it still has what Applications wrote.
+    pub(crate) fn has_leftovers(&self) -> bool {
+        let is_unnamed = |failure: &Failure| failure.diagnostics.iter().all(Diagnostic::is_unnamed);
+        let is_open = self.state == BranchState::Hydrated && !self.is_named && !self.is_left;
+        is_open && self.failures.last().is_some_and(is_unnamed)
+    }
+
     /// Whether the branch shows what the tip of its dry branch says, or is frozen; of a sync branch, whether it exists.
     pub(crate) fn is_current(&self) -> bool {
         match self.state {
@@ -157,14 +164,30 @@ const BEHIND_MAX: usize = 100_000;
 /// What is wrong at the tips of the dry branches, before anything is rendered: in Applications that feed no branch yet, or
 /// with a branch that is not written for it.
 pub(crate) fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
+    Ok(surveyed(setup)?.problems)
+}
+
+/// What is wrong and what lasts at the tips of the dry branches.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyed {
+    /// See [`problems`].
+    pub problems: Vec<Diagnostic>,
+    /// The Applications that no push hydrates, since they name what none moves.
+    pub pinned: Vec<Diagnostic>,
+}
+
+/// The same with what pushes do not repeat.
+pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
     let surveyed = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
         run.survey()?;
         Ok(run)
     });
     let run = match surveyed.map_err(Stopped::into_error) {
         // A clone that fetched none knows how its branches are all the same.
-        Err(HydrateError::SettingsMissing { .. }) => return Ok(Vec::new()),
-        Err(lost @ HydrateError::SettingsLost { .. }) => return Ok(vec![Diagnostic::error(lost.to_string())]),
+        Err(HydrateError::SettingsMissing { .. }) => return Ok(Surveyed::default()),
+        Err(lost @ HydrateError::SettingsLost { .. }) => {
+            return Ok(Surveyed { problems: vec![Diagnostic::error(lost.to_string())], pinned: Vec::new() });
+        }
         run => run?,
     };
     let mut problems = run.report.problems;
@@ -174,7 +197,8 @@ pub(crate) fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateErro
             problems.extend(diagnostics.iter().cloned());
         }
     }
-    Ok(problems)
+    let pinned = run.report.warnings.into_iter().filter(Diagnostic::is_pinned).collect();
+    Ok(Surveyed { problems, pinned })
 }
 
 /// How all branches stand that hydration made or that the Applications of the dry branches name, by name.

@@ -352,7 +352,10 @@ impl<'a> Guard<'a> {
             let files: BTreeSet<&str> = all.iter().map(|application| application.file.as_str()).collect();
             let files = files.into_iter().take(SHOWN_MAX).collect::<Vec<_>>().join(", ");
             let hint = match files.as_str() {
-                "" => "have an admin delete it on the server: git update-ref -d".to_owned(),
+                "" => {
+                    let name = shell_word(&branch.ref_name());
+                    format!("have an admin delete it on the server: git update-ref -d {name}; then in clones: git fetch --prune")
+                }
                 files => format!("remove its Applications from `{dry_branch}`: {files}"),
             };
             return Ok(refusal.hint(hint));

@@ -168,7 +168,7 @@ impl<'a> Judge<'a> {
             }
             match (branch.failed_at(branch.dry_tip), branch.failure()) {
                 (Some(failed), _) => self.by_renders(branch, failed)?,
-                (None, Some(Outcome::Failed { diagnostics, dry_sha, .. }))
+                (None, Some(Outcome::Failed { diagnostics, dry_sha, unnamed: false, .. }))
                     if object_id(dry_sha) == Some(branch.dry_tip) =>
                 {
                     self.by_diagnostics(Some(branch), diagnostics)?;

@@ -92,7 +92,8 @@ fn stays_pinned(application: &Application, pinned: &Diagnostic, dry_branch: &Bra
         ),
     };
     let hint = format!("{keep}; to take it off its branch, remove the Application");
-    application.tells(pinned.as_error().hint(clipped(hint)))
+    let mistake = Diagnostic { lasting: None, ..pinned.as_error() };
+    application.tells(mistake.hint(clipped(hint)))
 }
 
 /// Why an Application that names another branch has not moved there; none when it has.

@@ -460,8 +460,15 @@ impl Branch {
         let dry_sha = dry_commit.to_string();
         let message = diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default();
         self.progress.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
-        self.progress.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded });
+        self.progress.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded, unnamed: false });
         self.progress.failed = None;
+    }
+
+    /// Notes that an earlier run has reported why it failed, if that is that no Application names it.
+    pub(crate) fn note_unnamed(&mut self) {
+        if let Some(Outcome::Failed { diagnostics, unnamed, .. }) = &mut self.progress.failure {
+            *unnamed = diagnostics.iter().all(Diagnostic::is_unnamed);
+        }
     }
 
     /// Notes that a dry commit is hydrated, whether or not it took a commit.

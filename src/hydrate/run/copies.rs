@@ -30,6 +30,7 @@ use crate::path::RepoPath;
 use crate::plan::{self, Destination};
 
 use branch::Changes;
+pub(in crate::hydrate) use branch::copies;
 use wanted::{Wanted, directory_of, directory_of_set, wanted};
 
 const CHOOSE: &str = "choose a branch of its own: git hydrate config set applicationsTo BRANCH";

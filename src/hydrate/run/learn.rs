@@ -101,7 +101,7 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
             (found.has_dry_branches, run.ledger.learnt) = (true, Some(settings));
             let note = |(key, value): &(_, _)| {
                 let word = if *key == "dryBranches" { "BRANCH" } else { "URL" };
-                format!("{key} is now set to {value}; to change it: git hydrate config set {key} {word}")
+                format!("{key} is now set to {value}; to change it, on the server: git hydrate config set {key} {word}")
             };
             // What a clone foresees is set where it is pushed to.
             if found.setup.refs.is_in_place() {

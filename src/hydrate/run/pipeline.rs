@@ -290,8 +290,9 @@ impl Run<'_> {
             }
         }
         for ((sync, id), staging) in started {
+            let verb = if staging.len() == 1 { "is" } else { "are" };
             let (id, staging) = (id.to_hex_with_len(7), staging.join(", "));
-            self.report.notes.push(format!("{sync} is new at {id} and empty, until {staging} is promoted to it"));
+            self.report.notes.push(format!("{sync} is new at {id} and empty, until {staging} {verb} promoted to it"));
         }
         let rewound = self.rewound();
         self.report.notes.extend(rewound);

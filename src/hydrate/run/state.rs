@@ -1,6 +1,6 @@
 //! One try at hydrating: what it found, and what it made so far.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -71,6 +71,8 @@ pub(crate) struct Run<'a> {
     pub since: BTreeMap<BranchName, Since>,
     /// What is told beside the branches.
     pub report: Report,
+    /// The branches of which earlier runs reported that no Application names them.
+    unnamed_before: BTreeSet<BranchName>,
     /// Of its warnings, those of Applications that leave a branch for one that does not take them.
     pub departures: Vec<Diagnostic>,
     /// Whether refs shall move.
@@ -98,9 +100,11 @@ impl<'a> Run<'a> {
     }
 
     fn begin((found, ledger): (Snapshot<'a>, Ledger)) -> Self {
+        let unnamed_before = ledger.failures.unnamed().collect();
         Self {
             found,
             ledger,
+            unnamed_before,
             trees: DryTrees::default(),
             former: HashMap::new(),
             memory: Memory::default(),
@@ -303,6 +307,9 @@ impl<'a> Run<'a> {
                 branch.fail(dry, diagnostics, false);
                 branch.fail_by(failed);
             }
+        }
+        if self.ledger.believes_failures && self.unnamed_before.contains(name) {
+            branch.note_unnamed();
         }
     }
 }

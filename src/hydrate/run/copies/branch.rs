@@ -36,7 +36,7 @@ pub(super) struct Changes<'c> {
 }
 
 /// The copies in a tree, by their directories, and what each leads to.
-pub(super) fn copies(
+pub(in crate::hydrate) fn copies(
     tree: ObjectId,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<BTreeMap<RepoPath, Vec<Hydrated>>, HydrateError> {
