@@ -88,7 +88,9 @@ fn object(count: usize) -> String {
 
 /// The names in the first column of the table in .github/REFERENCE.md.
 fn listed() -> BTreeSet<String> {
-    let readme = include_str!("../.github/REFERENCE.md");
+    // Read when the test runs, so that it can be seen to fail by an edit.
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/.github/REFERENCE.md"));
+    let readme = readme.expect("the reference");
     let table = readme.split("| what | Argo CD | `profile: argocd` |\n|---|---|---|\n").nth(1).expect("the table");
     let rows = table.lines().take_while(|line| line.starts_with("| "));
     rows.map(|row| row.trim_start_matches("| ").split(" | ").next().unwrap_or_default().to_owned()).collect()
@@ -284,8 +286,34 @@ fn of_what_argocd_writes_nothing_differs_but_what_the_readme_lists() {
         let found = if failed { "error".to_owned() } else { found.join(" ") };
         judge(&vector, &found);
     }
+    for (vector, file) in objects() {
+        hydrated.clone.run("rm", &["-r", "apps"]).success();
+        hydrated.clone.commit(vector.what, &[("web.yaml", APPLICATION), ("apps/web/a.yaml", &file)]);
+        hydrated.clone.push().success();
+        judge(&vector, &hydrated.show("web/manifest.yaml"));
+    }
     let listed = listed();
     assert_eq!(seen, listed, ".github/REFERENCE.md lists these and no others");
+}
+
+/// Objects, and the whole manifest that Argo CD makes of each.
+#[rustfmt::skip]
+fn objects() -> Vec<(Vector, String)> {
+    let object = |rest: &str| format!("apiVersion: v1\nkind: Foo\n{rest}");
+    let named = |rest: &str| format!("apiVersion: v1\nkind: Foo\nmetadata:\n  name: a\n{rest}");
+    vec![
+        (same("annotations that are empty", named("")), object("metadata: {name: a, annotations: {}}\n")),
+        (same("annotations that are null", named("")), object("metadata: {name: a, annotations: null}\n")),
+        (same("an object without metadata", object("metadata: {}\n")), object("")),
+        (same("marks of Argo CD", named("")), object(
+            "metadata: {name: a, annotations: {argocd.argoproj.io/tracking-id: x, argocd.argoproj.io/installation-id: y}}\n")),
+        (same("a label of Argo CD", "apiVersion: v1\nkind: Foo\nmetadata:\n  creationTimestamp: null\n  labels:\n    \
+            app.kubernetes.io/instance: z\n  name: a\nstatus: {}\n"), object(
+            "metadata: {name: a, labels: {app.kubernetes.io/instance: z}, creationTimestamp: null}\nstatus: {}\n")),
+        (same("numbers", named("v: 1.8446744073709552e+19\nw: 1000\nx: 1\n")), object(
+            "metadata: {name: a}\nv: 18446744073709551615\nw: 1e3\nx: 1.0\n")),
+        (same("an emoji", named("v: \"\\U0001F600\"\n")), object("metadata: {name: a}\nv: \u{1f600}\n")),
+    ]
 }
 
 /// Files of the branch by name, as hydrated from the dry commit.

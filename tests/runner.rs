@@ -5,6 +5,7 @@ mod admin;
 mod adopt;
 mod adopt_compare;
 mod adopt_files;
+mod afternoon;
 mod app_of_apps;
 mod application_sets;
 mod applications;

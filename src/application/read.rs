@@ -168,7 +168,10 @@ pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
             }
         }
         Err(diagnostic) => {
-            let hint = "correct it, or exclude it with the setting `applications` if it has no Application";
+            let hint = match is_indented_by_tab(&diagnostic) {
+                true => "YAML is indented with spaces, not with tabs",
+                false => "correct it, or exclude it with the setting `applications` if it has no Application",
+            };
             // What only mentions Argo CD may be anything.
             let is_application = |line: &str| line.trim_end() == "kind: Application";
             if holds_source_hydrator || text.lines().any(is_application) {
@@ -177,6 +180,11 @@ pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
         }
     }
     file
+}
+
+fn is_indented_by_tab(diagnostic: &Diagnostic) -> bool {
+    let line = diagnostic.span.as_ref().and_then(|span| span.text.as_deref()).unwrap_or_default();
+    line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).any(|byte| byte == b'\t')
 }
 
 /// The Applications of a file as they are written, by the numbers that [`read_by`] gives them; none of a file that cannot be

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::application::{self, Application, BranchName, Context, Standing, Verdict};
+use crate::application::{self, Application, BranchName, Context, Standing, Verdict, no_such_branch};
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
@@ -288,6 +288,9 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
     let hydrated: Vec<&Application> = hydrated.map(|(_, application)| &**application).collect();
+    if let Some(missing) = missing_dry_branch(tree, &rules, &dry_branch, &hydrated)? {
+        found.add(Rule::Destination, missing, None);
+    }
     let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     found.conflicts(&rendered);
@@ -299,6 +302,28 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
         rendered: rendered.len(),
         findings: found.sorted(),
     })
+}
+
+/// The warning that Applications name a branch which a repository that has others does not have; none where it is not guessed by
+/// what they name.
+fn missing_dry_branch(
+    tree: &Tree<'_>,
+    rules: &Rules,
+    dry_branch: &BranchName,
+    hydrated: &[&Application],
+) -> Result<Option<Diagnostic>, HydrateError> {
+    let is_guessed = tree.dry_branch.is_none() && rules.settings.dry_branches.is_empty();
+    let (Some((repository, names)), true) = (tree.repository, is_guessed) else { return Ok(None) };
+    let refs = repository.refs()?;
+    let Some(head) = names.head(&refs).filter(|head| head != dry_branch) else { return Ok(None) };
+    let naming: Vec<&&Application> =
+        hydrated.iter().filter(|application| application.revision_name() == dry_branch.as_str()).collect();
+    let exists = |name: &BranchName| names.branches(&refs).any(|(branch, _)| branch == *name);
+    if exists(dry_branch) || !exists(&head) {
+        return Ok(None);
+    }
+    let first = naming.first().map(|first| &first.places.target_revision);
+    Ok(first.map(|at| no_such_branch(dry_branch, naming.len(), &head, at)))
 }
 
 /// The branch that most Applications name.

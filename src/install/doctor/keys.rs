@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Doctor;
 use crate::diag::{printable, shell_path, shell_word};
 use crate::git;
-use crate::install::Error;
+use crate::install::{Error, is_executable};
 
 /// What the value of a key must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,12 @@ enum Kind {
     Seconds,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A command of the shell, whose program is there when it is given by its path.
+    Command,
+    /// A file that may not be there yet, in a directory that is.
+    File,
+    /// The name of a variable.
+    Variable,
     /// Anything, or what another check looks at.
     Text,
 }
@@ -50,14 +56,14 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.runTimeLimit", Kind::Text),
     ("hydrate.strict", Kind::Text),
     ("hydrate.strictUndecided", Kind::Text),
-    ("hydrate.log", Kind::Text),
-    ("hydrate.notify", Kind::Text),
-    ("hydrate.tell", Kind::Text),
+    ("hydrate.log", Kind::File),
+    ("hydrate.notify", Kind::Command),
+    ("hydrate.tell", Kind::Command),
     ("hydrate.forgePusher", Kind::Text),
-    ("hydrate.helm", Kind::Text),
-    ("hydrate.kustomize", Kind::Text),
+    ("hydrate.helm", Kind::Command),
+    ("hydrate.kustomize", Kind::Command),
     ("hydrate.readable", Kind::Text),
-    ("hydrate.pusherVariable", Kind::Text),
+    ("hydrate.pusherVariable", Kind::Variable),
     ("hydrate.promoter", Kind::Text),
     ("hydrate.promoted", Kind::Text),
     ("hydrate.settingsPusher", Kind::Text),
@@ -150,6 +156,13 @@ impl Doctor<'_> {
                 (!is_good).then_some(("a number of seconds, 0 or more", ""))
             }
             Kind::Word(words) => (!words.contains(&value.as_str())).then_some(("block, warn or off", "block")),
+            Kind::Command | Kind::File => return self.place(key, &value, kind),
+            Kind::Variable => {
+                let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+                let is_good = value.bytes().next().is_some_and(is_letter)
+                    && value.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit());
+                (!is_good).then_some(("the name of a variable, such as GL_USER", "GL_USER"))
+            }
             Kind::Text => None,
         };
         let Some((expected, example)) = wrong else { return };
@@ -159,6 +172,32 @@ impl Doctor<'_> {
             example => format!("{git} config {key} {example}"),
         };
         self.bad(format!("{key} is `{}`: it must be {expected}", printable(&value)), remedy);
+    }
+
+    /// Whether a program or the directory of a file is where a key says.
+    fn place(&mut self, key: &str, value: &str, kind: Kind) {
+        let wrong = match kind {
+            Kind::File => {
+                let path = self.repository.common_dir().join(value);
+                let dir = path.parent().unwrap_or(&path);
+                (!dir.is_dir()).then(|| format!("is in {}, which is not a directory", dir.display()))
+            }
+            _ => {
+                // What else a shell reads may be anything.
+                let program = value.split_whitespace().next().unwrap_or_default();
+                let is_plain = program.starts_with('/') && !program.contains(['$', '`', '\'', '"', '\\', ';', '&', '|']);
+                match std::fs::metadata(program).is_ok() {
+                    _ if !is_plain => None,
+                    false => Some(format!("runs {program}, which does not exist")),
+                    true if !is_executable(Path::new(program)) => Some(format!("runs {program}, which is not executable")),
+                    true => None,
+                }
+            }
+        };
+        if let Some(wrong) = wrong {
+            let remedy = format!("{} config --unset-all {key}, or set another", self.git_command());
+            self.bad(format!("{key} {}", printable(&wrong)), remedy);
+        }
     }
 
     /// Whether git and we read the same configuration of the machine.
