@@ -380,26 +380,51 @@ fn a_branch_that_is_promoted_leaves_nobody_behind() {
     assert!(told.contains("`web-prod` is paused, and `environments/prod-next` is promoted"), "{told}");
 }
 
+/// A set of Applications on dev.
+fn set(elements: &str) -> String {
+    let (_, text) = application("web", "dev");
+    let made: String = text
+        .lines()
+        .filter(|line| !line.starts_with("apiVersion") && !line.starts_with("kind"))
+        .map(|line| {
+            line.replace(": web-", ": '{{name}}'-").replace(": web", ": '{{name}}'").replace("/web/", "/{{name}}/")
+        })
+        .map(|line| format!("    {}\n", line.replace("'-dev", "-dev'")))
+        .collect();
+    format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata:\n  name: all\nspec:\n  generators:\n  \
+         - list:\n      elements: {elements}\n  template:\n{made}"
+    )
+}
+
+#[test]
+fn an_application_of_a_set_that_never_rendered_and_may_make_others_holds_up_no_other() {
+    both(|server| {
+        server.hydrate(&["config", "set", "onFailure", "application"]).success();
+        let clone = dry(server, &["api"], &["dev"]);
+        let files = [
+            ("sets/all.yaml", set("[{name: web}, {name: shop}]")),
+            (WEB, config_map("web", "dev")),
+            ("apps/shop/dev/kustomization.yaml", "resources: [config.yaml, missing.yaml]\n".to_owned()),
+            ("apps/shop/dev/config.yaml", config_map("shop", "sourceHydrator")),
+        ];
+        clone.commit("a set", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+        clone.push().success();
+        assert_eq!(behind(server), json!([{ "path": "shop" }]));
+
+        clone.commit("what another of the set renders", &[(WEB, &config_map("web", "two"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert_eq!(value(server, "web"), "two", "{told}");
+        assert!(told.contains("shop is behind: nothing is hydrated yet"), "{told}");
+        verified(server);
+    });
+}
+
 #[test]
 fn what_a_set_or_a_parent_made_stays_while_it_fails() {
     both(|server| {
         server.hydrate(&["config", "set", "onFailure", "application"]).success();
         let clone = dry(server, &["api"], &["dev"]);
-        let (_, text) = application("web", "dev");
-        let made: String = text
-            .lines()
-            .filter(|line| !line.starts_with("apiVersion") && !line.starts_with("kind"))
-            .map(|line| {
-                line.replace(": web-", ": '{{name}}'-").replace(": web", ": '{{name}}'").replace("/web/", "/{{name}}/")
-            })
-            .map(|line| format!("    {}\n", line.replace("'-dev", "-dev'")))
-            .collect();
-        let set = |elements: &str| {
-            format!(
-                "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata:\n  name: all\nspec:\n  generators:\n  \
-                 - list:\n      elements: {elements}\n  template:\n{made}"
-            )
-        };
         let good = clone.commit(
             "a set",
             &[

@@ -41,7 +41,11 @@ impl Former {
     ) -> impl Iterator<Item = &'f Arc<Application>> {
         let Unanswered { by, file, .. } = unanswered;
         let is_set = matches!(by, By::ApplicationSet { .. });
-        let is_gone = move |maker: &Maker| maker.file == *file && maker.parents().all(|parent| !now.has_parent(parent));
+        // What a set of a file makes has no parent: that one of it is not answered says nothing of the others.
+        let is_gone = move |maker: &Maker| {
+            let mut parents = maker.parents().peekable();
+            maker.file == *file && parents.peek().is_some() && parents.all(|parent| !now.has_parent(parent))
+        };
         let is_its = move |application: &&Arc<Application>| {
             let is_made = |maker: &Arc<Maker>| maker.is_below(by) || (!is_set && is_gone(maker));
             (is_set && application.file == *file) || self.makers(application).any(is_made)
