@@ -342,6 +342,34 @@ fn a_set_that_a_rule_expands_is_copied_as_what_it_makes() {
 }
 
 #[test]
+fn a_set_that_a_rule_expands_and_a_hydrated_application_renders_is_told() {
+    for kustomization in [None, Some("resources: [shop.yaml]\ncommonAnnotations: {team: a}\n")] {
+        let lab = Lab::new();
+        let server = lab.server();
+        copied(&server, &BY_LABEL.replace("branch:", "expand: shop, branch:"));
+        let [dev, prod] = ["dev", "prod"].map(|environment| config("web", environment, "one"));
+        let (root, set) = (root(), plain_set(""));
+        let mut files: Vec<(&str, &str)> = vec![
+            ("bootstrap/root.yaml", &root),
+            ("applications/shop.yaml", &set),
+            (&dev.0, &dev.1),
+            (&prod.0, &prod.1),
+        ];
+        files.extend(kustomization.map(|text| ("applications/kustomization.yaml", text)));
+        let clone = dry(&server, &files);
+        let text = "warning: `expand` of a rule names ApplicationSet `shop`, which a hydrated Application renders: what it \
+                    makes is not copied to the branch of copies";
+        let told = push(&clone);
+        assert!(told.contains(text), "{kustomization:?}: {told}");
+        assert_eq!(names(&server), ["applications/argocd/root"], "{kustomization:?}");
+        // Also when nothing of it changes.
+        clone.commit("elsewhere", &[("docs/a.txt", "a")]);
+        assert!(push(&clone).contains(text), "{kustomization:?}");
+        verified(&server);
+    }
+}
+
+#[test]
 fn a_copy_goes_at_once_where_another_takes_its_place() {
     both(|server| {
         copied(server, &BY_LABEL.replace("'{{ name }}'", "web"));

@@ -113,6 +113,8 @@ pub(super) fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]
         sets: BTreeMap::new(),
         unled: Vec::new(),
         left: BTreeMap::new(),
+        unexpanded: BTreeMap::new(),
+        expanded: BTreeMap::new(),
         shown: BTreeMap::new(),
         objects: HashMap::new(),
         kept: 0,
@@ -137,6 +139,10 @@ struct Search<'s, 'a> {
     unled: Vec<(By, String, Span)>,
     /// The same of sets that hydrated Applications render; none where the template can.
     left: BTreeMap<By, Option<(Maker, String, Span)>>,
+    /// The sets that a hydrated Application renders although `expand` of a rule names them.
+    unexpanded: BTreeMap<By, Span>,
+    /// The sets of files that `expand` of a rule names, by their directories, and the copies of what they make.
+    expanded: BTreeMap<RepoPath, (By, Span, Vec<RepoPath>)>,
     /// Which dry commit and environment branch each copy is of.
     shown: BTreeMap<RepoPath, Shown>,
     /// The Applications of files, by the tree and the path.
@@ -240,6 +246,7 @@ impl Search<'_, '_> {
             return self.take_set(application, maker, dir, tree, leads_to);
         }
         let Some(dir) = directory_of(application, &self.namespace) else { return Ok(()) };
+        self.note_expanded(application, &dir);
         let Some(object) = application.made_object().or_else(|| self.written(application, tree)) else {
             return Ok(());
         };
@@ -293,7 +300,16 @@ impl Search<'_, '_> {
     /// Notes that a set which a hydrated Application renders stays in its manifests as it is, where its template cannot lead to what
     /// is hydrated.
     fn note_left(&mut self, application: &Application, tree: &DryTree) {
-        let Some(maker) = application.maker.as_ref().filter(|maker| self.copied_set(maker).is_some()) else { return };
+        let Some(maker) = &application.maker else { return };
+        let is_set = matches!(maker.by, By::ApplicationSet { .. });
+        if is_set && self.run.found.rules.plain.expands(maker.by.name()) {
+            let place = || application.places.name.clone();
+            let at = application.rendered_set().map_or_else(place, |set| set.span());
+            self.unexpanded.entry(maker.by.clone()).or_insert(at);
+        }
+        if self.copied_set(maker).is_none() {
+            return;
+        }
         if self.left.contains_key(&maker.by) {
             return;
         }
@@ -301,6 +317,17 @@ impl Search<'_, '_> {
         let why = application.rendered_set().and_then(|set| Some((set.copy(&copies.copier()).err()?, set.span())));
         let left = why.map(|(why, at)| ((**maker).clone(), why, at));
         self.left.insert(maker.by.clone(), left);
+    }
+
+    /// Notes the copy of what a set makes that `expand` of a rule names.
+    fn note_expanded(&mut self, application: &Application, copy: &RepoPath) {
+        let maker = application.maker.as_ref();
+        let of_set = maker.and_then(|maker| Some((maker, directory_of_set(maker, &self.namespace)?)));
+        if let Some((maker, dir)) = of_set {
+            let at = application.places.name.clone();
+            let (_, _, copies) = self.expanded.entry(dir).or_insert_with(|| (maker.by.clone(), at, Vec::new()));
+            copies.push(copy.clone());
+        }
     }
 
     /// A set stays as it is while something that it makes is not deployed.
@@ -395,6 +422,12 @@ impl Search<'_, '_> {
         wanted.copies.retain(|dir, _| !wanted.rendered.contains(dir));
         wanted.warnings.extend(warning_of(&self.unled));
         wanted.warnings.extend(warning_of_left(self.left.into_values().flatten().collect()));
+        let mut unexpanded = self.unexpanded;
+        for (_, (by, at, copies)) in self.expanded.into_iter().filter(|(dir, _)| wanted.rendered.contains(dir)) {
+            copies.iter().for_each(|copy| drop(wanted.copies.remove(copy)));
+            unexpanded.insert(by, at);
+        }
+        wanted.warnings.extend(unexpanded.into_iter().map(|(by, at)| not_expanded(&by, at)));
         wanted
     }
 }
@@ -425,4 +458,13 @@ fn warning_of_left(left: Vec<(Maker, String, Span)>) -> Option<Diagnostic> {
     let hint =
         "what it makes does not lead to what is hydrated: let its template only insert values, without `templatePatch`";
     Some(Diagnostic::warning(text).hint(hint).at(at))
+}
+
+/// What `expand` of a rule names, and a hydrated Application renders: it is in the manifests of that one.
+fn not_expanded(by: &By, at: Span) -> Diagnostic {
+    let text = format!(
+        "`expand` of a rule names {by}, which a hydrated Application renders: what it makes is not copied to the branch of copies"
+    );
+    let hint = "take it out of `expand`, or let no hydrated Application render it";
+    Diagnostic::warning(text).hint(hint).at(at)
 }
