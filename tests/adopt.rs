@@ -616,3 +616,115 @@ fn applications_of_another_branch_are_counted_from_its_tree() {
     assert!(told.contains("  dryBranches:  # the branches that Applications name\n  - develop\n  - main\n"), "{told}");
     assert!(told.contains("  1 of 1 hydrate from the tree of `main`\n"), "HEAD is `main`: {told}");
 }
+
+#[test]
+fn dry_branches_whose_applications_go_where_those_of_another_go_are_left_out() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    let of = |name: &str, env: &str, branch: &str| {
+        application(name, &format!("env: {env}"), &here("apps/web/dev").replace("HEAD", branch))
+    };
+    let (path, text) = config("web", "dev", "one");
+    let all = [
+        ("main.yaml", of("main", "dev", "HEAD")),
+        ("later.yaml", of("later", "dev", "develop")),
+        ("prod.yaml", of("prod", "prod", "release")),
+        (path.as_str(), text),
+    ];
+    clone.commit("three branches", &all.each_ref().map(|(path, text)| (*path, text.as_str())));
+    clone.git(&["push", "-q", "origin", "main", "main:develop", "main:release"]);
+    clone.git(&["fetch", "-q"]);
+    let args = ["--repo-url", URL, "--branch-pattern", BY_LABEL, "--branch", "main"];
+    let told = adopt(&clone, &args).exits(1).stdout;
+    for expected in [
+        "  dryBranches:  # the branches that Applications name\n  - main\n  - release\n",
+        "  1 of 1 would hydrate from the tree of `develop`, which is no dry branch\n",
+        "  1 of 1 hydrate from the tree of `release`\n",
+        "  `develop` is left out of `dryBranches`: its Applications would go to `environments/dev` too, which `main` is \
+         hydrated to\n",
+        "by the setting `activePaths`; then: git hydrate config add dryBranches develop\n",
+    ] {
+        assert!(told.contains(expected), "{expected}\n{told}");
+    }
+
+    // Each goes to branches of its own.
+    let own = [args[0], args[1], args[2], "environments/{{ source.targetRevision }}", args[4], args[5]];
+    let told = adopt(&clone, &own).exits(1).stdout;
+    assert!(told.contains("  - main\n  - develop\n  - release\n") && !told.contains("left out"), "{told}");
+
+    // Settings that name them all.
+    clone.hydrate(&["config", "set", "dryBranches", "[main, develop, release]"]).success();
+    let told = adopt(&clone, &args).exits(1).stdout;
+    let expected = "  `develop` is in `dryBranches`, but nothing is hydrated from there: its Applications would go to `environments/dev` \
+                    too, which `main` is hydrated to\n";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn many_sets_of_unknown_clusters_are_one_hint_and_those_of_a_root_are_asked_for_too() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let set = |name: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: {name}, namespace: argocd}}\nspec:\n  generators: [{{clusters: {{}}}}]\n  \
+             template:\n    metadata: {{name: '{name}-{{{{name}}}}'}}\n    spec: {{destination: {{server: '{{{{server}}}}', namespace: shop}}, source: {{repoURL: '{URL}', \
+             targetRevision: HEAD, path: apps/web/dev}}}}\n"
+        )
+    };
+    let kustomization = "resources: [set.yaml]\nnamePrefix: all-\n";
+    clone.commit("a root", &[("root/set.yaml", &set("rooted")), ("root/kustomization.yaml", kustomization)]);
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    assert!(told.contains("  - name: root\n    path: root\n"), "{told}");
+    assert!(told.contains("these ApplicationSets ask for\n      all-rooted\n"), "{told}");
+    assert!(told.contains("  kubectl get secret -n argocd"), "{told}");
+
+    let sets: Vec<(String, String)> =
+        (10..30).map(|number| (format!("sets/{number}.yaml"), set(&format!("set-{number}")))).collect();
+    let sets: Vec<(&str, &str)> = sets.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("many sets", &sets);
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    assert_eq!(told.matches("hint: list them in a file of the dry tree").count(), 1, "{told}");
+    assert!(told.contains("  … and 9 more; --json lists all\n"), "{told}");
+}
+
+#[test]
+fn a_chart_of_applications_that_needs_a_file_of_values_is_a_root_with_it() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let template = application("{{ .name }}", "env: {{ .env }}", &here("apps/web/{{ .env }}"));
+    let template = format!("{{{{- range .Values.apps }}}}\n---\n{template}{{{{- end }}}}\n");
+    let [dev, prod] = ["dev", "prod"].map(|env| config("web", env, "one"));
+    let chart = "apiVersion: v2\nname: bootstrap\nversion: 1.0.0\n";
+    let all = [
+        ("bootstrap/Chart.yaml", chart),
+        ("bootstrap/templates/apps.yaml", &template),
+        ("bootstrap/values-dev.yaml", "apps: [{name: web-dev, env: dev}]\n"),
+        ("bootstrap/values-prod.yaml", "apps: [{name: web-prod, env: prod}]\n"),
+        (&dev.0, &dev.1),
+        (&prod.0, &prod.1),
+    ];
+    clone.commit("a chart of Applications", &all);
+    let args = ["--repo-url", URL, "--branch-pattern", BY_LABEL];
+    let told = adopt(&clone, &args).exits(0).stdout;
+    let root = |name: &str, env: &str| {
+        format!(
+            "  - name: {name}\n    path: bootstrap\n    namespace: argocd\n    helm:\n      valueFiles:\n      - values-{env}.yaml\n"
+        )
+    };
+    let expected = root("bootstrap", "dev") + &root("bootstrap-2", "prod");
+    assert!(told.contains(&expected) && told.contains("\n2 of 2 Applications hydrate (2 of them"), "{told}");
+
+    // Each is that of a cluster of its own, and has the same names.
+    let values = "apps: [{name: web-dev, env: dev}, {name: web-prod, env: prod}]\n";
+    clone.commit("alike", &[("bootstrap/values-prod.yaml", values)]);
+    let told = adopt(&clone, &args).exits(0).stdout;
+    assert!(told.contains(&root("bootstrap", "prod")) && !told.contains(&root("bootstrap-2", "dev")), "{told}");
+    let line = told.lines().find(|line| line.contains("same names with other values")).expect("a note");
+    assert!(line.contains("`values-dev.yaml`: it is taken with `values-prod.yaml`"), "{line}");
+    let hint = told.split("to take others: git hydrate ").nth(1).and_then(|hint| hint.lines().next()).expect("a hint");
+    let words: Vec<&str> = hint.splitn(4, ' ').map(|word| word.trim_matches('\'')).collect();
+    clone.hydrate(&words).success();
+    let told = adopt(&clone, &args).exits(0).stdout;
+    assert!(told.contains("1 of 1 Application hydrate"), "{told}");
+}

@@ -273,7 +273,7 @@ fn the_way_back_from_rules_is_not_that_of_source_hydrators() {
     clone.push().success();
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let told = server.hydrate(&["uninstall", "--repoint"]).success().stdout;
-    assert!(told.contains("# apps/dev.yaml: web-dev of environments/dev is made from, by rule 1\n"), "{told}");
+    assert!(told.contains("# apps/dev.yaml: web-dev of environments/dev, by rule 1, is made from\n"), "{told}");
     assert!(
         told.contains("# apps/prod.yaml: environments/prod was never made; it would be, by rule 1 from\n"),
         "{told}"

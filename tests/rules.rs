@@ -590,7 +590,7 @@ fn adopt_names_what_keeps_a_whole_branch_as_it_is() {
     let source = format!("source: {{repoURL: {URL}, path: apps/web/dev, plugin: {{name: nowhere}}}}");
     clone.commit("a plugin", &[("applications/plugged.yaml", &plain("plugged", "dev", &source))]);
     let told = clone.hydrate(&["adopt", "--repo-url", URL, "--branch-pattern", "environments/{{ labels.env }}"]);
-    let line = "plugged keeps its branch as a whole from moving until mended, whatever `onFailure` is; a rule with \
+    let line = "plugged keeps its branch as a whole from moving until corrected, whatever `onFailure` is; a rule with \
                 `hydrate: false` before the others leaves out what it names";
     assert!(told.stdout.contains(line), "{told:?}");
 }

@@ -439,6 +439,13 @@ impl ApplicationSet {
         Manifest::new(self.field.to_value()).ok()
     }
 
+    /// Whether one of its generators asks for the clusters of Argo CD.
+    pub fn asks_for_clusters(&self) -> bool {
+        let object = self.object();
+        let generators = object.as_ref().and_then(|object| object.object().at(&["spec", "generators"]));
+        generators.is_some_and(|generators| has_clusters(generators, 0))
+    }
+
     /// The same as something that was rendered.
     pub(super) fn rendered(self, object: RenderedObject) -> Self {
         Self { rendered: Some(Arc::new(object)), ..self }
@@ -708,6 +715,16 @@ fn holds(field: &Field, steps: &[&str]) -> bool {
         Content::Scalar(_) => None,
     };
     next.is_some_and(|next| holds(next, rest))
+}
+
+/// Whether one of the generators is `clusters`, those of `matrix` and `merge` included.
+fn has_clusters(generators: &Value, depth: u32) -> bool {
+    let below = |generator: &Value| {
+        let inner = ["matrix", "merge"].iter().filter_map(|kind| generator.at(&[kind, "generators"]));
+        generator.get("clusters").is_some()
+            || (depth < 4 && inner.into_iter().any(|inner| has_clusters(inner, depth + 1)))
+    };
+    generators.as_sequence().unwrap_or_default().iter().any(below)
 }
 
 /// The Application as a whole object, in the namespace of the set.

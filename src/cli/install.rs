@@ -243,10 +243,10 @@ fn repointed_json(source: &Repointed) -> serde_json::Value {
 fn repointed_text(source: &Repointed) -> String {
     let Repointed { application, spec, is_made } = source;
     let (path, branch) = (printable(application.sync_path.as_str()), printable(application.sync_branch.as_str()));
-    let by = application.rule.map(|rule| format!(", by rule {rule}")).unwrap_or_default();
+    let by = application.rule.map(|rule| format!(", by rule {rule},")).unwrap_or_default();
     let of = match is_made {
-        true => format!("{path} of {branch} is made from{by}"),
-        false => format!("{branch} was never made; it would be{by} from"),
+        true => format!("{path} of {branch}{by} is made from"),
+        false => format!("{branch} was never made; it would be{} from", by.trim_end_matches(',')),
     };
     let named = Mapping::from([(application.name.to_string(), Value::Mapping(spec.clone()))]);
     let spec = emit_v3(&Value::Mapping(named), Sequences::Compact);

@@ -138,6 +138,11 @@ fn other_branches(text: &mut String, adoption: &Adoption) {
     for other in &adoption.other_branches {
         let branch = printable(&other.branch);
         let _ = match other.hydrate {
+            Some(hydrate) if other.left_out => writeln!(
+                text,
+                "  {hydrate} of {} would hydrate from the tree of `{branch}`, which is no dry branch",
+                other.applications
+            ),
             Some(hydrate) => {
                 writeln!(text, "  {hydrate} of {} hydrate from the tree of `{branch}`", other.applications)
             }
@@ -213,11 +218,22 @@ fn others(text: &mut String, adoption: &Adoption) {
     if !adoption.unknown.is_empty() {
         *text += "not known is what these make or hold\n";
     }
-    for diagnostic in adoption.unknown.iter().chain(&adoption.notes) {
-        let place = diagnostic.span.as_ref().map(|span| format!("{span}: ")).unwrap_or_default();
-        let message = printable(diagnostic.message.lines().next().unwrap_or_default());
-        let _ = writeln!(text, "  {place}{message}");
-        if let Some(hint) = &diagnostic.hint {
+    let mut hints: Vec<(Option<&String>, Vec<&Diagnostic>)> = Vec::new();
+    for diagnostic in &adoption.unknown {
+        match hints.iter_mut().find(|(hint, _)| *hint == diagnostic.hint.as_ref()) {
+            Some((_, of_hint)) => of_hint.push(diagnostic),
+            None => hints.push((diagnostic.hint.as_ref(), vec![diagnostic])),
+        }
+    }
+    hints.extend(adoption.notes.iter().map(|note| (note.hint.as_ref(), vec![note])));
+    for (hint, diagnostics) in hints {
+        for diagnostic in diagnostics.iter().take(REASONS_MAX) {
+            let place = diagnostic.span.as_ref().map(|span| format!("{span}: ")).unwrap_or_default();
+            let message = printable(diagnostic.message.lines().next().unwrap_or_default());
+            let _ = writeln!(text, "  {place}{message}");
+        }
+        more(text, diagnostics.len());
+        if let Some(hint) = hint {
             let _ = writeln!(text, "      hint: {}", printable(hint));
         }
     }
@@ -293,7 +309,7 @@ fn holding(text: &mut String, adoption: &Adoption) {
     let verb = if names.len() == 1 { "keeps its branch" } else { "keep their branches" };
     let _ = writeln!(
         text,
-        "{} {verb} as a whole from moving until mended, whatever `onFailure` is; a rule with `hydrate: false` before the \
+        "{} {verb} as a whole from moving until corrected, whatever `onFailure` is; a rule with `hydrate: false` before the \
          others leaves out what it names",
         listed(&names)
     );
@@ -348,7 +364,7 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     }
     if let Some(remote) = ask.remote.as_ref().filter(|_| is_ready || is_to_write) {
         let push = format!("git push {} refs/hydrate/config", shell_word(remote));
-        lines.push((push, "gives the server the settings; the next push hydrates"));
+        lines.push((push, "gives the server the settings, and has it hydrate"));
         let rebase = "git hydrate config rebase".to_owned();
         lines.push((rebase, "if the server rejects them: takes what it has set meanwhile; then push again"));
     }

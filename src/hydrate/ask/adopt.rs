@@ -7,6 +7,7 @@ mod branches;
 mod capabilities;
 mod clusters;
 mod draft;
+mod dry_branches;
 mod hydrators;
 mod inputs;
 mod patterns;
@@ -16,12 +17,12 @@ mod roots;
 mod units;
 mod unnamed;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::check::{CheckFinding, Findings, Judged, Tree, judged_by};
-use crate::application::{Application, BranchName, Rule as PlainRule, Standing};
+use crate::application::{Application, Rule as PlainRule, Standing};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::render_context;
@@ -157,7 +158,7 @@ pub(super) fn drafted(
     let mut judged = judged_by(draft.rules()?, tree, renderers)?;
     let is_dry_known = !draft.settings()?.dry_branches.is_empty();
     if !is_dry_known {
-        dry_branches(&mut draft, &judged)?;
+        dry_branches::propose(&mut draft, &judged)?;
         // A generator of an ApplicationSet may read the dry branch by its name.
         if !judged.discovered.unanswered.is_empty() {
             judged = judged_by(draft.rules()?, tree, renderers)?;
@@ -166,10 +167,11 @@ pub(super) fn drafted(
     if clusters::propose(&mut draft, &judged, tree)? {
         judged = judged_by(draft.rules()?, tree, renderers)?;
     }
-    let (judged, notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    let (judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
     if !is_dry_known {
-        dry_branches(&mut draft, &judged)?;
+        dry_branches::propose(&mut draft, &judged)?;
     }
+    notes.extend(dry_branches::part(&mut draft, &judged, (tree, renderers), !is_dry_known)?);
     draft.made_applications(&judged)?;
     Ok((draft, judged, notes))
 }
@@ -212,19 +214,4 @@ fn hydrated(judged: &Judged) -> Vec<(usize, &Application)> {
         .filter(|(_, (standing, _))| **standing == Standing::Hydrated)
         .map(|(index, (_, one))| (index, &**one))
         .collect()
-}
-
-/// The branches that Applications name, with the one that is looked at first.
-fn dry_branches(draft: &mut Draft, judged: &Judged) -> Result<(), HydrateError> {
-    let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
-    let others = standings.filter(|(standing, _)| **standing == Standing::OtherBranch);
-    let mut named: BTreeSet<BranchName> = others.filter_map(|(_, application)| judged.branch_of(application)).collect();
-    named.remove(&judged.dry_branch);
-    let mut names = vec![judged.dry_branch.to_string()];
-    names.extend(named.iter().map(ToString::to_string));
-    let why = match names.len() {
-        1 => "the branch that Applications name",
-        _ => "the branches that Applications name",
-    };
-    draft.set("dryBranches", names.into(), why.to_owned())
 }

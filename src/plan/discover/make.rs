@@ -141,6 +141,8 @@ pub struct Unanswered {
     pub is_limit: bool,
     /// Whether the same is said of the maker itself, as of an Application that does not render.
     pub is_told: bool,
+    /// Whether it is a set that asks for the clusters of Argo CD.
+    pub asks_for_clusters: bool,
 }
 
 /// What makers were expanded from.

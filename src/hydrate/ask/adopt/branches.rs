@@ -26,6 +26,9 @@ pub(crate) struct OtherBranch {
     /// How many of them its own tree has, and hydrate; none when it is not in this clone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hydrate: Option<usize>,
+    /// Whether the setting `dryBranches` lacks it, so that nothing is hydrated from it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub left_out: bool,
 }
 
 /// How many branches are looked at.
@@ -54,10 +57,12 @@ pub(super) fn of(
             named.entry(branch).or_default().insert(id(application));
         }
     }
+    let dry = draft.settings()?.dry_branches;
     let mut found = Vec::new();
     for (branch, applications) in named.into_iter().take(BRANCHES_MAX) {
         let hydrate = from_its_tree(&branch, &applications, draft, tree, renderers)?;
-        found.push(OtherBranch { branch: branch.to_string(), applications: applications.len(), hydrate });
+        let (applications, left_out) = (applications.len(), !dry.contains(&branch));
+        found.push(OtherBranch { branch: branch.to_string(), applications, hydrate, left_out });
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.applications));
     Ok(found)
@@ -71,6 +76,22 @@ fn from_its_tree(
     tree: &Tree<'_>,
     renderers: &Renderers,
 ) -> Result<Option<usize>, HydrateError> {
+    in_its_tree(branch, draft, tree, renderers, |judged, tree| {
+        let there = right(judged, applications);
+        let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
+        let results = attempt(&there, &context, renderers, &|_| {})?;
+        Ok(results.iter().filter(|result| result.is_ok()).count())
+    })
+}
+
+/// What `look` finds in the tree at the tip of a branch; none when that is not here.
+pub(super) fn in_its_tree<R>(
+    branch: &BranchName,
+    draft: &Draft,
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+    look: impl FnOnce(&Judged, &Tree<'_>) -> Result<R, HydrateError>,
+) -> Result<Option<R>, HydrateError> {
     let Some((repository, names)) = tree.repository else { return Ok(None) };
     let tip = names.tip(&repository.refs()?, branch).and_then(|tip| repository.commit(tip).ok());
     let Some(tip) = tip else { return Ok(None) };
@@ -82,6 +103,11 @@ fn from_its_tree(
         dry_commit: tip.id.to_string(),
     };
     let judged = judged_by(draft.rules()?, &tree, renderers)?;
+    look(&judged, &tree).map(Some)
+}
+
+/// Those of the Applications that are hydrated from a tree and have no mistake.
+fn right<'j>(judged: &'j Judged, applications: &BTreeSet<Id>) -> Vec<&'j Application> {
     let has_error = |index: usize| {
         judged
             .verdict
@@ -89,12 +115,9 @@ fn from_its_tree(
             .iter()
             .any(|finding| finding.diagnostic.is_error() && finding.applications.contains(&index))
     };
-    let there: Vec<&Application> = hydrated(&judged)
+    hydrated(judged)
         .into_iter()
         .filter(|(index, application)| applications.contains(&id(application)) && !has_error(*index))
         .map(|(_, application)| application)
-        .collect();
-    let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
-    let results = attempt(&there, &context, renderers, &|_| {})?;
-    Ok(Some(results.iter().filter(|result| result.is_ok()).count()))
+        .collect()
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::super::check::{Judged, Tree};
 use super::Draft;
 use crate::application::AppName;
-use crate::application::set::{ARGOCD_NAMESPACE, ApplicationSet, Clusters};
+use crate::application::set::{ARGOCD_NAMESPACE, Clusters};
 use crate::hydrate::error::HydrateError;
 use crate::inputs::InputsDir;
 use crate::manifest::{self, Source};
@@ -134,8 +134,11 @@ pub(super) fn unknown(draft: &Draft, judged: &Judged, tree: &Tree<'_>, asks: boo
     let sets: BTreeSet<String> = match is_known {
         true => BTreeSet::new(),
         false => {
-            let asking = judged.discovered.sets.iter().filter(|found| asks_for_clusters(&found.set));
-            asking.filter_map(|found| found.set.name().map(str::to_owned)).collect()
+            let asking = judged.discovered.sets.iter().filter(|found| found.set.asks_for_clusters());
+            let written = asking.filter_map(|found| found.set.name().map(str::to_owned));
+            // Those that something renders.
+            let asking = judged.discovered.unanswered.iter().filter(|maker| maker.asks_for_clusters);
+            written.chain(asking.map(|maker| maker.by.name().to_owned())).collect()
         }
     };
     let mut destinations: BTreeMap<String, usize> = BTreeMap::new();
@@ -148,20 +151,4 @@ pub(super) fn unknown(draft: &Draft, judged: &Judged, tree: &Tree<'_>, asks: boo
     }
     let is_asked = !sets.is_empty() || (asks && !destinations.is_empty());
     is_asked.then_some(UnknownClusters { sets, destinations, namespace, asks_versions: asks })
-}
-
-fn asks_for_clusters(set: &ApplicationSet) -> bool {
-    let object = set.object();
-    let generators = object.as_ref().and_then(|object| object.object().at(&["spec", "generators"]));
-    generators.is_some_and(|generators| has_generator(generators, 0))
-}
-
-/// Generators nest in those of `matrix` and `merge`.
-fn has_generator(generators: &Value, depth: u32) -> bool {
-    let below = |generator: &Value| {
-        let inner = ["matrix", "merge"].iter().filter_map(|kind| generator.at(&[kind, "generators"]));
-        generator.get("clusters").is_some()
-            || (depth < 4 && inner.into_iter().any(|inner| has_generator(inner, depth + 1)))
-    };
-    generators.as_sequence().unwrap_or_default().iter().any(below)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::apps::object;
 use super::super::check::{Judged, Tree, judged_by};
 use super::units::attempt;
-use super::unnamed::{self, made_up};
+use super::unnamed::{self, Source, Sources, made_up};
 use super::{Asked, Draft};
 use crate::application::parent::Reach;
 use crate::application::{AppName, Application};
@@ -30,7 +30,7 @@ pub(super) fn propose(
     renderers: &Renderers,
 ) -> Result<(Judged, Vec<Diagnostic>), HydrateError> {
     let known = draft.settings()?.roots;
-    let asked: Vec<(RepoPath, usize)> = asked.roots.iter().map(|root| (root.clone(), 0)).collect();
+    let asked: Vec<Root> = asked.roots.iter().map(|path| Root { path: path.clone(), values: None, made: 0 }).collect();
     let Candidates { roots, notes, url } = match asked.is_empty() && known.is_empty() {
         true => found(&judged, tree, renderers)?,
         false => Candidates { roots: asked, ..Candidates::default() },
@@ -38,16 +38,10 @@ pub(super) fn propose(
     if roots.is_empty() {
         return Ok((judged, notes));
     }
-    let made: usize = roots.iter().map(|(_, made)| made).sum();
+    let made: usize = roots.iter().map(|root| root.made).sum();
     let mut taken: BTreeSet<String> = known.iter().map(|root| root.name.to_string()).collect();
     let mut list = serde_yaml::to_value(&known).ok().and_then(|list| list.as_sequence().cloned()).unwrap_or_default();
-    for (path, _) in &roots {
-        let mut root = serde_yaml::Mapping::new();
-        root.insert("name".into(), name(path, &mut taken).into());
-        root.insert("path".into(), if path.is_root() { ".".into() } else { path.as_str().into() });
-        root.insert("namespace".into(), "argocd".into());
-        list.push(root.into());
-    }
+    list.extend(roots.iter().map(|root| root.setting(name(&root.path, &mut taken)).into()));
     let why = match made {
         0 => "asked for".to_owned(),
         1 => "makes 1 Application or ApplicationSet that no file holds".to_owned(),
@@ -60,11 +54,44 @@ pub(super) fn propose(
     Ok((judged_by(draft.rules()?, tree, renderers)?, notes))
 }
 
+/// A root.
+struct Root {
+    path: RepoPath,
+    /// The file of values beside the chart that it is rendered with, where it is not with the default values alone.
+    values: Option<String>,
+    /// How many objects it makes.
+    made: usize,
+}
+
+impl Root {
+    /// How the setting `roots` has it.
+    fn setting(&self, name: String) -> serde_yaml::Mapping {
+        let mut root = serde_yaml::Mapping::new();
+        root.insert("name".into(), name.into());
+        root.insert("path".into(), shown(&self.path).into());
+        root.insert("namespace".into(), "argocd".into());
+        if let Some(values) = &self.values {
+            let helm = serde_yaml::Mapping::from_iter([("valueFiles".into(), vec![values.clone()].into())]);
+            root.insert("helm".into(), helm.into());
+        }
+        root
+    }
+}
+
+/// A chart or a kustomization, with a file of values or without, and what it makes.
+struct Attempted {
+    path: RepoPath,
+    values: Option<String>,
+    names: BTreeSet<Name>,
+}
+
+/// How many files of values of one chart are tried.
+const VALUE_FILES_MAX: usize = 64;
+
 /// What may be roots.
 #[derive(Default)]
 struct Candidates {
-    /// Each with how many objects it makes.
-    roots: Vec<(RepoPath, usize)>,
+    roots: Vec<Root>,
     /// Those that make what others of them make.
     notes: Vec<Diagnostic>,
     /// A URL of this repository that what they make names.
@@ -77,17 +104,18 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let mut url = None;
     let mut below: BTreeSet<RepoPath> = BTreeSet::new();
     let (sources, _) = unnamed::sources(judged, tree)?;
-    let applications = made_up(&sources);
     let mut reach = Reach::new(true, judged.rules.plain.inputs());
-    let parents: Vec<&Application> =
-        applications.iter().map(|one| &**one).filter(|one| reach.may_make(one, tree.files)).collect();
+    let applications = made_up(sources.iter().map(|(path, source)| (path, *source, None)));
+    let may_make = applications.iter().filter(|one| reach.may_make(one, tree.files));
+    let variants = variants(may_make.map(|one| &one.dry.path), &sources, &view);
+    let applications = made_up(variants.iter().map(|(path, source, values)| (*path, *source, values.as_deref())));
+    let parents: Vec<&Application> = applications.iter().map(|one| &**one).collect();
     let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
     let results = attempt(&parents, &context, renderers, &|_| {})?;
     let written = written(judged, tree);
-    let mut makers: Vec<(RepoPath, BTreeSet<Name>)> = Vec::new();
-    let mut roots: Vec<(RepoPath, BTreeSet<Name>)> = Vec::new();
-    let mut notes = Vec::new();
-    for (parent, result) in parents.iter().zip(results) {
+    let mut makers: Vec<Attempted> = Vec::new();
+    let mut placeholders = Vec::new();
+    for ((parent, (_, _, values)), result) in parents.iter().zip(&variants).zip(results) {
         let Ok(rendered) = result else { continue };
         let made: Vec<&Manifest> = rendered.manifests.iter().filter(|object| is_of_argo(object)).collect();
         let is_new = |object: &&&Manifest| written.get(&name_of(object)) != Some(&spec(object));
@@ -95,23 +123,89 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
             continue;
         }
         if let Some(text) = made.iter().find_map(|object| placeholder(object)) {
-            notes.push(of_placeholder(&parent.dry.path, text));
+            placeholders.push((parent.dry.path.clone(), of_placeholder(&parent.dry.path, text)));
             continue;
         }
         url = url.or_else(|| made.iter().find_map(|object| own_url(object, &view)));
         below.extend(made.iter().flat_map(|object| directories(object)).filter(|path| *path != parent.dry.path));
         let names: BTreeSet<Name> = made.iter().map(|object| name_of(object)).collect();
-        let path = parent.dry.path.clone();
-        makers.push((path, names));
+        makers.push(Attempted { path: parent.dry.path.clone(), values: values.clone(), names });
     }
+    placeholders.retain(|(path, _)| makers.iter().all(|maker| maker.path != *path));
+    let mut seen = BTreeSet::new();
+    let placeholders = placeholders.into_iter().filter(|(path, _)| seen.insert(path.clone())).map(|(_, note)| note);
     // What an Application of another one renders is not a root.
-    for (path, names) in makers.into_iter().filter(|(path, _)| !below.contains(path)) {
-        match roots.iter().find(|(_, others)| !others.is_disjoint(&names)) {
-            Some((other, _)) => notes.push(not_both(&path, other)),
-            None => roots.push((path, names)),
+    makers.retain(|maker| !below.contains(&maker.path));
+    let (roots, notes) = chosen(makers);
+    Ok(Candidates { roots, notes: placeholders.chain(notes).collect(), url })
+}
+
+/// Each of the directories as it is, and charts with each file of values beside them too.
+fn variants<'s>(
+    paths: impl Iterator<Item = &'s RepoPath>,
+    sources: &Sources,
+    view: &View<'_>,
+) -> Vec<(&'s RepoPath, Source, Option<String>)> {
+    let mut variants = Vec::new();
+    for path in paths {
+        let source = sources.get(path).copied().unwrap_or(Source::Chart);
+        variants.push((path, source, None));
+        let Some(entries) = view.list(path).ok().filter(|_| source == Source::Chart) else { continue };
+        let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_values(&entry.name));
+        variants.extend(files.take(VALUE_FILES_MAX).map(|entry| (path, source, Some(entry.name.clone()))));
+    }
+    variants
+}
+
+/// Whether a file beside a chart has values, by its name; that of the default values is read anyway.
+fn is_values(name: &str) -> bool {
+    let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+    is_yaml && name != "values.yaml" && name.to_ascii_lowercase().contains("values")
+}
+
+/// Those that make no Applications of one name; of each chart those first that make most of them.
+fn chosen(mut makers: Vec<Attempted>) -> (Vec<Root>, Vec<Diagnostic>) {
+    makers.sort_by_key(|maker| (maker.path.clone(), std::cmp::Reverse(maker.names.len()), maker.values.clone()));
+    let mut roots: Vec<Attempted> = Vec::new();
+    let mut notes = Vec::new();
+    let mut others: BTreeMap<RepoPath, Vec<Attempted>> = BTreeMap::new();
+    for maker in makers {
+        match roots.iter().find(|root| !root.names.is_disjoint(&maker.names)) {
+            Some(root) if root.path == maker.path => others.entry(maker.path.clone()).or_default().push(maker),
+            Some(root) if maker.values.is_none() => notes.push(not_both(&maker.path, &root.path)),
+            Some(_) => {}
+            None => roots.push(maker),
         }
     }
-    Ok(Candidates { roots: roots.into_iter().map(|(path, names)| (path, names.len())).collect(), notes, url })
+    for root in &roots {
+        let others = others.remove(&root.path).unwrap_or_default();
+        notes.extend(others.iter().find(|other| other.values.is_some()).map(|other| one_of_values(root, other)));
+    }
+    let root = |Attempted { path, values, names }| Root { path, values, made: names.len() };
+    (roots.into_iter().map(root).collect(), notes)
+}
+
+/// A chart makes Applications with several files of values, or with one and without.
+fn one_of_values(root: &Attempted, other: &Attempted) -> Diagnostic {
+    let path = shown(&root.path);
+    let with = match &root.values {
+        Some(values) => format!("with `{values}`"),
+        None => "with its default values".to_owned(),
+    };
+    let values = other.values.clone();
+    let text = format!(
+        "`{path}` makes Applications of the same names with other values, as those of `{}`: it is taken {with}, which make most",
+        values.as_deref().unwrap_or("values.yaml")
+    );
+    let of_other = Root { path: root.path.clone(), values, made: 0 };
+    let setting = of_other.setting(name(&root.path, &mut BTreeSet::new()));
+    let setting = serde_yaml::Value::from(vec![serde_yaml::Value::from(setting)]);
+    let setting = serde_json::to_string(&setting).unwrap_or_default();
+    let hint = format!(
+        "the Application of the cluster has them; to take others: git hydrate config set roots {}",
+        shell_word(&setting)
+    );
+    Diagnostic::warning(text).at(Span::file(RepoPath::new(&path).unwrap_or_default())).hint(hint)
 }
 
 /// The directories that an Application names as its sources.

@@ -122,7 +122,7 @@ pub(super) fn survey(
     if !asked.renders_unnamed {
         return Ok(unnamed);
     }
-    let applications = made_up(&sources);
+    let applications = made_up(sources.iter().map(|(path, source)| (path, *source, None)));
     let mut of_sources = Findings::default();
     let all: Vec<_> = applications.iter().map(|app| &**app).collect();
     let rendered = render_all(&all, renderers, context, observer, &mut of_sources)?;
@@ -151,19 +151,23 @@ pub(super) fn survey(
     Ok(unnamed)
 }
 
-/// An Application for each source, so that they are rendered as all others are.
-pub(super) fn made_up(sources: &Sources) -> Vec<Arc<Application>> {
+/// An Application for each source, with a file of values where one is given, so that they are rendered as all others are.
+pub(super) fn made_up<'s>(
+    sources: impl Iterator<Item = (&'s RepoPath, Source, Option<&'s str>)>,
+) -> Vec<Arc<Application>> {
     let mut text = String::new();
-    for (index, (path, source)) in sources.iter().enumerate() {
+    for (index, (path, source, values)) in sources.enumerate() {
+        let values = values.map(|file| yaml::json::encode_string(file, false));
+        let values = values.map(|file| format!("valueFiles: [{file}]")).unwrap_or_default();
         let tool = match source {
-            Source::Chart => "helm",
-            Source::Kustomization => "kustomize",
+            Source::Chart => format!("helm: {{{values}}}"),
+            Source::Kustomization => "kustomize: {}".to_owned(),
         };
         let path = yaml::json::encode_string(if path.is_root() { "." } else { path.as_str() }, false);
         text.push_str(&format!(
             "---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: source-{index}}}\nspec:\n  \
              destination: {{namespace: default}}\n  sourceHydrator:\n    drySource: {{repoURL: here, targetRevision: \
-             main, path: {path}, {tool}: {{}}}}\n    syncSource: {{targetBranch: adopt, path: source-{index}}}\n"
+             main, path: {path}, {tool}}}\n    syncSource: {{targetBranch: adopt, path: source-{index}}}\n"
         ));
     }
     let file = RepoPath::new(MADE_UP).expect("a path");

@@ -93,7 +93,14 @@ impl Unanswered {
         let Err(unrendered) = rendered.objects else { return Ok(None) };
         let parent = Parent::of(application);
         let Refused { diagnostic, is_limit } = refused(&parent, application, unrendered)?;
-        Ok(Some(Self { by: parent.by, file: parent.file, diagnostic, is_limit, is_told: true }))
+        Ok(Some(Self {
+            by: parent.by,
+            file: parent.file,
+            diagnostic,
+            is_limit,
+            is_told: true,
+            asks_for_clusters: false,
+        }))
     }
 }
 

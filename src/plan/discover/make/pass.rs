@@ -114,7 +114,14 @@ fn too_much(asked: &Asked, why: &str) -> Unanswered {
     let Parent { by, file, place, .. } = &asked.parent;
     let text = format!("{by} makes no Applications: {why}");
     let diagnostic = asked.application.tells(Diagnostic::error(text).at(place.clone()));
-    Unanswered { by: by.clone(), file: file.clone(), diagnostic, is_limit: false, is_told: false }
+    Unanswered {
+        by: by.clone(),
+        file: file.clone(),
+        diagnostic,
+        is_limit: false,
+        is_told: false,
+        asks_for_clusters: false,
+    }
 }
 
 impl Pass {
@@ -153,7 +160,8 @@ impl Pass {
         discovered.expanded.push(expansion.noted(file.clone(), ordinal));
         let unanswered = |Refused { diagnostic, is_limit }| {
             let by = found.set.by();
-            Unanswered { by, file, diagnostic, is_limit, is_told: false }
+            let asks_for_clusters = found.set.asks_for_clusters();
+            Unanswered { by, file, diagnostic, is_limit, is_told: false, asks_for_clusters }
         };
         match fitting(expansion, discovered, site, || Diagnostic::error("").at(found.set.span())) {
             Err(refused) => discovered.unanswered.push(unanswered(refused)),
@@ -170,7 +178,7 @@ impl Pass {
         let is_told = !matches!(by, By::Root { .. });
         let unanswered = |Refused { diagnostic, is_limit }, is_told| {
             let (by, file) = (by.clone(), file.clone());
-            Unanswered { by, file, diagnostic, is_limit, is_told }
+            Unanswered { by, file, diagnostic, is_limit, is_told, asks_for_clusters: false }
         };
         let makes = match fitting(expansion, discovered, site, || Diagnostic::error("").at(place.clone())) {
             Ok(makes) => makes,
