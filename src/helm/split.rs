@@ -10,7 +10,7 @@ use crate::versions::Helm;
 /// In 4.2.3 a separator takes the white space on both sides along, so the second of two such lines in a row becomes text, and
 /// block scalars of `|+` at the end lose their empty lines. In 4.2.4 it takes the blanks behind it along, nothing else.
 ///
-/// Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util/manifest.go `SplitManifests`. Cases `out-split`, `out-split-4.2.4`.
+/// Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util/manifest.go `SplitManifests`. Case `out-split`.
 pub(super) fn split(text: &str, version: Helm) -> Vec<&str> {
     let mut documents = Vec::new();
     let mut rest = text.trim_start();
