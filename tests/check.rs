@@ -266,3 +266,19 @@ fn an_object_that_one_application_renders_twice_is_a_warning() {
     let expected = "warning: `web-dev` renders ConfigMap web/web more than once: the last one counts in the cluster";
     assert!(told.contains(expected), "{told}");
 }
+
+#[test]
+fn an_object_conflict_names_the_places_of_both_applications() {
+    let lab = Lab::new();
+    let config = config_map("web", "dev").replace("name: web", "name: web\n  namespace: web");
+    let repo = repository(&lab, &["web", "same"], &[("apps/same/dev/a.yaml", &config), ("apps/web/dev/config.yaml", &config)]);
+    let here = |name: &str| {
+        let (file, text) = application(name, "dev");
+        (file, text.replace("  destination:\n", "  destination:\n    name: here\n"))
+    };
+    let [web, same] = ["web", "same"].map(here);
+    repo.commit("one cluster", &[(&web.0, &web.1), (&same.0, &same.1)]);
+    let told = repo.hydrate(&["diff"]).exits(1).stdout;
+    assert!(told.contains("--> applications/dev/web.yaml:4:9"), "{told}");
+    assert!(told.contains("`same-dev` is at applications/dev/same.yaml:4:9"), "{told}");
+}

@@ -252,3 +252,17 @@ fn what_cannot_be_told_is_said_with_what_can() {
     let found = explain(&server, &["cm/web", "environments/prod", "--namespace", "web"]);
     assert_eq!(found["origin"]["application"], "web-prod", "the Application gives the namespace");
 }
+
+#[test]
+fn a_branch_that_was_made_anew_leads_to_the_commit_that_changed_what_is_read() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    server.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    clone.commit("nothing", &[]);
+    clone.push().success();
+    clone.git(&["fetch", "-q", "--prune"]);
+    let subject = |what: &str| explain(&clone, &[what, "environments/dev"])["changed"]["dry"]["subject"].clone();
+    assert_eq!(subject("Deployment/shop"), "image");
+    assert_eq!(subject("Deployment/shop/spec.replicas"), "scale");
+    assert_eq!(subject("ConfigMap/dev-base"), "base");
+}

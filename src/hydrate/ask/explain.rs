@@ -262,7 +262,8 @@ fn changed(
         let parent = repository.first_parent(commit.id)?;
         let mut changes = read_changes(buffer, parent, commit, origin)?;
         // Of commits that are pushed together, or did not render, an earlier one may have made the change.
-        if let Some(before) = last.dry_before.filter(|before| changes.is_empty() && repository.has(*before)) {
+        let before = last.dry_before.filter(|before| *before != commit.id && repository.has(*before));
+        if let Some(before) = before.filter(|_| changes.is_empty()) {
             changes = read_changes(buffer, Some(before), commit, origin)?;
         } else if changes.is_empty()
             && let Some((earlier, of_earlier)) = earlier_change(buffer, parent, origin, value)?
@@ -299,7 +300,7 @@ fn earlier_change(
         let changes = read_changes(buffer, next, &commit, origin)?;
         let mut has_line = value.is_none();
         for change in &changes {
-            has_line = has_line || changed_line(buffer, change, value)?.is_some();
+            has_line = has_line || added_lines(buffer, change)?.iter().any(|(_, text)| value_of(text) == value);
         }
         if !changes.is_empty() && has_line {
             return Ok(Some((commit, changes)));
@@ -336,11 +337,26 @@ fn changed_line(
     change: &TreeChange,
     value: Option<&str>,
 ) -> Result<Option<ChangedLine>, Error> {
+    if change.old.is_none() {
+        return Ok(None);
+    }
+    let mut added = added_lines(buffer, change)?;
+    if let (Some(value), true) = (value, added.len() > 1) {
+        added.retain(|(_, text)| value_of(text) == Some(value));
+    }
+    Ok(match added[..] {
+        [(line, _)] => Some(ChangedLine { path: change.path.clone(), line }),
+        _ => None,
+    })
+}
+
+/// The lines that a change wrote, each with its number; all of a file that is new.
+fn added_lines(buffer: &ObjectBuffer<'_>, change: &TreeChange) -> Result<Vec<(u32, String)>, Error> {
     let text = |entry: Option<(Mode, ObjectId)>| match entry {
-        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
-        Some(_) | None => Ok(None),
+        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob),
+        Some(_) | None => Ok(Vec::new()),
     };
-    let (Some(old), Some(new)) = (text(change.old)?, text(change.new)?) else { return Ok(None) };
+    let (old, new) = (text(change.old)?, text(change.new)?);
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let (mut number, mut added) = (0, Vec::new());
     for line in diff::lines(&old, &new) {
@@ -349,17 +365,11 @@ fn changed_line(
             diff::Line::Removed(_) => {}
             diff::Line::Added(text) => {
                 number += 1;
-                added.push((number, text));
+                added.push((number, text.to_owned()));
             }
         }
     }
-    if let (Some(value), true) = (value, added.len() > 1) {
-        added.retain(|(_, text)| value_of(text) == Some(value));
-    }
-    Ok(match added[..] {
-        [(line, _)] => Some(ChangedLine { path: change.path.clone(), line }),
-        _ => None,
-    })
+    Ok(added)
 }
 
 /// The scalar at the end of a line of YAML, without quotes; none when it begins a mapping, a list or a block of text.

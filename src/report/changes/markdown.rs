@@ -211,7 +211,7 @@ fn danger_lines(groups: &DangersByBranch<'_>) -> String {
         let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
         let what = escaped(&danger.to_string());
         let _ = writeln!(text, "- **{}** {}: {}: {what}", danger.severity, branches.join(", "), code(subject));
-        let pruning = danger.pruning.map_or(String::new(), |pruning| format!("{pruning}; "));
+        let pruning = danger.pruning_text().map_or(String::new(), |pruning| format!("{pruning}; "));
         let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(members)) };
         let _ = writeln!(text, "  <br>{members}{}", escaped(&format!("{pruning}{}", danger.advice())));
     }
