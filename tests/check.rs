@@ -271,7 +271,8 @@ fn an_object_that_one_application_renders_twice_is_a_warning() {
 fn an_object_conflict_names_the_places_of_both_applications() {
     let lab = Lab::new();
     let config = config_map("web", "dev").replace("name: web", "name: web\n  namespace: web");
-    let repo = repository(&lab, &["web", "same"], &[("apps/same/dev/a.yaml", &config), ("apps/web/dev/config.yaml", &config)]);
+    let repo =
+        repository(&lab, &["web", "same"], &[("apps/same/dev/a.yaml", &config), ("apps/web/dev/config.yaml", &config)]);
     let here = |name: &str| {
         let (file, text) = application(name, "dev");
         (file, text.replace("  destination:\n", "  destination:\n    name: here\n"))

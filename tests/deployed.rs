@@ -65,7 +65,8 @@ fn another_destination_namespace_loses_the_data_of_claims_although_no_manifest_c
 #[test]
 fn another_cluster_leaves_everything_in_the_old_one() {
     let (_lab, clone, file, text) = clone();
-    let moved = text.replace("https://one.example.com", "https://two.example.com").replace("namespace: web", "namespace: shop");
+    let moved =
+        text.replace("https://one.example.com", "https://two.example.com").replace("namespace: web", "namespace: shop");
     clone.commit("Cluster", &[(&file, &moved), ("apps/web/dev/config.yaml", &config_map("web", "one"))]);
     let shown = shown(&clone);
     let danger = "  outage Application web-dev: cluster https://one.example.com → https://two.example.com: everything is created there, claims without their data; what is in https://one.example.com stays, and Argo CD no longer manages it\n";
@@ -112,7 +113,10 @@ fn an_application_that_a_rule_hydrates_is_shown_too() {
     clone.push().success();
     clone.git(&["fetch", "-q"]);
     let text = clone.file("applications/prod.yaml").expect("there");
-    clone.commit("Cluster", &[("applications/prod.yaml", &text.replace("https://kubernetes.default.svc", "https://b.example.com"))]);
+    clone.commit(
+        "Cluster",
+        &[("applications/prod.yaml", &text.replace("https://kubernetes.default.svc", "https://b.example.com"))],
+    );
     let shown = shown(&clone);
     let danger = "  outage Application argocd/web-prod: cluster in-cluster → https://b.example.com: ";
     assert!(shown.contains(danger) && shown.contains("no change in environments/dev\n"), "{shown}");

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::decode;
+use super::deployed;
 use super::destinations::Destinations;
 use super::field::{Entry, Field, Place};
 use super::maker::Maker;
@@ -14,7 +15,6 @@ use super::plain;
 use super::repo_url::checked_url;
 use super::rules::Placement;
 use super::sync_path::sync_path;
-use super::deployed;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DestinationName, DrySource, PlacedSource, Places};

@@ -274,7 +274,9 @@ impl Danger {
             What::ClusterChanged { .. } => {
                 "sync to the new cluster, move the data, then delete by hand what stays in the old one"
             }
-            What::NamespaceOfAll { .. } => "check that the namespace exists, or set the sync option `CreateNamespace=true`",
+            What::NamespaceOfAll { .. } => {
+                "check that the namespace exists, or set the sync option `CreateNamespace=true`"
+            }
             What::StartsPruning => "look in Argo CD for objects that need pruning before this is merged",
             What::Replaces { .. } => "set it as an annotation of the objects that need it",
             What::Immutable { holds_data: true, .. } => "make one of a new name and copy the data",
@@ -334,12 +336,12 @@ impl std::fmt::Display for Danger {
             What::NamespaceOfAll { from, to, left } => {
                 write!(f, "namespace {from} → {to}: objects that name no namespace are created there; {left}")
             }
-            What::StartsPruning => {
-                f.write_str("prunes from now on: what git no longer has and the cluster still has is deleted with the next sync")
-            }
-            What::Replaces { forced: false } => {
-                f.write_str("`Replace=true`: a sync replaces objects instead of applying them, which may create them anew")
-            }
+            What::StartsPruning => f.write_str(
+                "prunes from now on: what git no longer has and the cluster still has is deleted with the next sync",
+            ),
+            What::Replaces { forced: false } => f.write_str(
+                "`Replace=true`: a sync replaces objects instead of applying them, which may create them anew",
+            ),
             What::Replaces { forced: true } => {
                 f.write_str("`Force=true` and `Replace=true`: a sync deletes objects and creates them again")
             }

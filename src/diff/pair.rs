@@ -31,11 +31,7 @@ impl<'a> Pair<'a> {
 ///
 /// The version in `apiVersion` is not part of what they are known by, so a new one is a change. `defaults` are the namespaces
 /// before and after of objects without one, if they are known.
-pub(super) fn pairs<'a>(
-    old: &'a [Manifest],
-    new: &'a [Manifest],
-    defaults: [Option<&'a str>; 2],
-) -> Vec<Pair<'a>> {
+pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Option<&'a str>; 2]) -> Vec<Pair<'a>> {
     let destinations = match defaults {
         [Some(before), Some(after)] if before != after => Some([before, after]),
         _ => None,

@@ -44,8 +44,11 @@ fn destination(old: &Value, new: &Value) -> Option<What> {
         Pruning::Confirmed => "the old ones are removed once somebody confirms",
         _ => "the old ones stay until somebody syncs with pruning",
     };
-    (from != to && !from.is_empty() && !to.is_empty())
-        .then(|| What::NamespaceOfAll { from: from.to_owned(), to: to.to_owned(), left })
+    (from != to && !from.is_empty() && !to.is_empty()).then(|| What::NamespaceOfAll {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        left,
+    })
 }
 
 /// Whether two Applications, as objects, certainly deploy to one cluster.

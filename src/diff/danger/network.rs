@@ -122,8 +122,9 @@ pub(super) fn unselected(old: Option<&Manifest>, new: Option<&Manifest>, around:
     let chooses_running = around.selected_before(namespace, Some(&after)).next().is_some();
     let is_lasting = around.selected(namespace, Some(&after)).next().is_none();
     let is_lost = old.namespace() == namespace && before != after && chose_some && !chooses_running;
-    (is_lost && !around.are_pods_gone(namespace, Some(&before)) || is_lost && !is_lasting)
-        .then(|| Danger::new(Severity::Outage, What::Unselected { is_lasting }))
+    // What goes together with its Service is not missed.
+    let goes_too = is_lasting && around.are_pods_gone(namespace, Some(&before));
+    (is_lost && !goes_too).then(|| Danger::new(Severity::Outage, What::Unselected { is_lasting }))
 }
 
 /// Annotations by which clouds keep a load balancer inside of their network, each with its value.

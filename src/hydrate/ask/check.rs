@@ -436,7 +436,6 @@ impl Findings {
         }
     }
 
-
     /// By place, errors of a place first; what has no place comes last.
     pub(super) fn sorted(self) -> Vec<CheckFinding> {
         let mut found = self.0;

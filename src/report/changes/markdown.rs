@@ -55,7 +55,9 @@ fn lines(changes: &Changes, limit: usize) -> String {
         let overview = Overview::of(environment);
         let counts = match environment.renders() {
             true if environment.applications.is_empty() => "no change".to_owned(),
-            true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
+            true => {
+                Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned())
+            }
             false => "fails, so it stays as it is".to_owned(),
         };
         // However little room there is, none that is severe goes unsaid.
