@@ -125,8 +125,8 @@ fn an_application_that_a_rule_hydrates_is_shown_too() {
 #[test]
 fn before_a_push_a_changed_destination_is_shown() {
     let (_lab, clone, file, text) = clone();
-    clone.git(&["fetch", "-q"]);
     clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
     clone.commit("Namespace", &[(&file, &text.replace("namespace: web", "namespace: shop"))]);
     let told = clone.push();
     assert!(told.stderr.contains("the new claim is empty"), "{told:?}");
