@@ -1,8 +1,8 @@
 //! What a server publishes of the renders of a dry branch, so that a clone need not repeat them.
 //!
 //! A [`Published`] is a proposal. It names the paths that the render of each Application looked at, and has one digest of
-//! what was found there, of the Application's document and of the manifests. Whoever has the dry tree and the environment
-//! branch finds out what is there now, and takes nothing over whose digest is another one. What was left out of such a list of paths
+//! what was found there, of the Application's document and of the manifests. A clone finds out what its own dry tree and the
+//! environment branch have there, and takes nothing over whose digest is another one. A path that was left out of the list
 //! does not show.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! What previews in a clone start from: the dry commit that the environment branches show.
 //!
 //! On a server each push leaves for the next one what its renders looked at; a clone has fetched only what came of them. So
-//! that dry commit is rendered once. When that gives just what is on the branches, every further preview
+//! that dry commit is rendered once, but for what the remote [published](super::taken_over) of its renders. When that gives just what is on the branches, every further preview
 //! [looks](super::by_changes) at what differs from there, until the branches move. When it does not, which is noted too, every
 //! preview looks at everything until then.
 
@@ -16,7 +16,8 @@ use crate::git::object_id;
 use crate::hydrate::setup::{Setup, Wake};
 
 /// Finds out what the environment branches of a dry branch were rendered from, and leaves it in the cache. Answers whether
-/// that is new, and previews can start from there.
+/// that is new, and previews can start from there. Where it is not as what the remote published would have it, nothing of that
+/// counts.
 pub(crate) fn learn_base(setup: &Setup<'_>) -> bool {
     // The preview itself finds and reports what is wrong.
     match learnt(setup, true) {
