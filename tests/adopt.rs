@@ -189,7 +189,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     for expected in [
         "environments/dev   36 of 37 Applications hydrate\n",
         "environments/prod  41 of 62 Applications hydrate\n",
-        "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: rule 1 of the settings: `branch`: it uses a value that does not exist\n",
+        "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: the proposed rule: `branch`: it uses a value that does not exist: `labels.env`\n",
         "  git hydrate config set onFailure application",
         "  git push origin refs/hydrate/config",
     ] {

@@ -1,6 +1,7 @@
 //! An afternoon's worth of mistakes of somebody who sets up a server for the first time: what is said leads out of each.
 
 use crate::push::{application, config_map, dry, tip};
+use crate::rules::two;
 use crate::support::Lab;
 
 #[test]
@@ -80,7 +81,7 @@ fn a_push_while_the_settings_cannot_be_read_is_sent_to_the_admin_and_not_to_the_
     server.git(&["update-ref", "refs/hydrate/config", &commit]);
     clone.commit("next", &[("NOTES", "text")]);
     let told = clone.push().success().remote().join("\n");
-    let hint = "nothing is hydrated until an admin corrects the settings on the\n  server: git hydrate config edit";
+    let hint = "nothing is hydrated until an admin corrects the settings on the\nserver: git hydrate config edit";
     assert!(told.contains("settings.yaml:2:1") && told.contains(hint), "{told}");
     assert!(!told.contains("the next push"), "{told}");
 }
@@ -94,4 +95,18 @@ fn a_tab_that_indents_an_application_is_called_a_tab() {
     clone.commit("tab", &[(&file, &text.replace("  destination:", "\tdestination:"))]);
     let told = clone.push().success().remote().join("\n");
     assert!(told.contains("YAML is indented with spaces, not with tabs"), "{told}");
+}
+
+#[test]
+fn a_pattern_that_is_only_proposed_is_not_called_a_rule_of_the_settings() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = two(&server);
+    let text = clone.file("applications/prod.yaml").expect("there");
+    clone.commit("no label", &[("applications/prod.yaml", &text.replace("env: prod", "environment: prod"))]);
+    let told = clone.hydrate(&["adopt", "--branch-pattern", "environments/{{ labels.env }}"]);
+    let told = told.stdout + &told.stderr;
+    let expected = "the proposed rule: `branch`: it uses a value that does not exist: `labels.env`";
+    assert!(told.contains(expected) && !told.contains("rule 1 of the settings"), "{told}");
+    assert!(told.contains("choose another --branch-pattern"), "{told}");
 }

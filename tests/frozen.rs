@@ -284,7 +284,8 @@ fn a_frozen_branch_that_is_to_be_promoted_keeps_its_record() {
     clone.commit("as before", &[(&path, &text)]);
     clone.push().success();
     assert_eq!(state(&server), before);
-    // Others would be emptied, and say so.
-    server.hydrate(&["config", "unset", "frozen"]).exits(1);
+    // Others would be emptied, as pushes have said.
+    assert_eq!(server.hydrate(&["status"]).exits(1).stdout.matches("no Application names it any more").count(), 2);
+    server.hydrate(&["config", "unset", "frozen"]).success();
     assert_eq!(note(&server, PROD), note_of(&tip(&server, "main")));
 }

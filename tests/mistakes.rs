@@ -623,7 +623,7 @@ fn the_push_that_creates_a_promoted_branch_lists_it() {
     let told = clone.push().success().remote().join("\n");
     let at = &tip(&server, "env/dev")[..7];
     let note =
-        format!("note: env/dev is new at {at} and empty, until env/dev-next-api, env/dev-next-web is promoted to it");
+        format!("note: env/dev is new at {at} and empty, until env/dev-next-api, env/dev-next-web are promoted to it");
     assert!(told.contains(&note) && told.matches("is new at").count() == 1, "{told}");
     clone.commit("web", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
     let told = clone.push().success().remote().join("\n");

@@ -217,10 +217,10 @@ fn by_rule<'a>(
     (placement, destinations): (&Placement, &Destinations),
 ) -> Hydration<'a> {
     let place = name.map_or(around, |(_, place)| *place);
-    let Placement { rule, branch, path, hydrate_to, repo_url, wrong, .. } = placement;
+    let Placement { rule, branch, path, hydrate_to, repo_url, wrong, is_proposed, .. } = placement;
     let destination = repo_url.as_ref().and_then(|url| destinations.of_url(url));
     let told = |field: &'static str, reason: String| {
-        spec.add(Mistake::OfRule { rule: *rule, field, reason }, place);
+        spec.add(Mistake::OfRule { rule: *rule, is_proposed: *is_proposed, field, reason }, place);
     };
     wrong.iter().for_each(|(field, reason)| told(field, reason.clone()));
     let is_made = |field: &str| !wrong.iter().any(|(failed, _)| *failed == field);

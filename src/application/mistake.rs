@@ -71,8 +71,11 @@ pub(super) enum Mistake {
     DryPath { text: String, reason: PathError },
 
     // What a rule hydrates.
-    #[error("rule {rule} of the settings: `{field}`: {reason}")]
-    OfRule { rule: usize, field: &'static str, reason: String },
+    #[error("{}: `{field}`: {reason}", match is_proposed {
+        true => "the proposed rule".to_owned(),
+        false => format!("rule {rule} of the settings"),
+    })]
+    OfRule { rule: usize, is_proposed: bool, field: &'static str, reason: String },
     #[error("the source is in another repository: {reason}")]
     Input { reason: KeyError },
     #[error("`{name}` cannot be a `ref`: it has letters, digits, `_` and `-` only")]
@@ -161,6 +164,10 @@ impl Mistake {
             | Mistake::SyncPathLong { .. }
             | Mistake::RefName { .. }
             | Mistake::PathIsFile { .. } => return None,
+            Mistake::OfRule { is_proposed: true, .. } => {
+                "choose another --branch-pattern, or add a rule before it for this Application: git hydrate config edit"
+                    .to_owned()
+            }
             Mistake::OfRule { .. } => {
                 "correct the rule: git hydrate config edit; or add one before it for this Application".to_owned()
             }

@@ -117,6 +117,9 @@ pub struct RuleSet {
     /// The other repositories that may be written.
     #[serde(default)]
     destinations: Destinations,
+    /// Whether no setting has them yet.
+    #[serde(skip)]
+    is_proposed: bool,
 }
 
 /// Where a rule leads an Application to. Nothing of it is checked yet.
@@ -140,6 +143,9 @@ pub(super) struct Placement {
     /// The templates that made nothing, and why.
     #[serde(skip)]
     pub wrong: Vec<(&'static str, String)>,
+    /// Whether no setting has the rule yet.
+    #[serde(skip)]
+    pub is_proposed: bool,
 }
 
 /// What the first rule that matches says of an Application.
@@ -152,6 +158,11 @@ pub(super) enum Ruling {
 }
 
 impl RuleSet {
+    /// The same as rules that no setting has yet.
+    pub fn proposed(self) -> Self {
+        Self { is_proposed: true, ..self }
+    }
+
     /// These rules, in a repository with these URLs.
     pub fn new(rules: &[Rule], repo_urls: &[String]) -> Self {
         // Without rules, nothing depends on the URLs.
@@ -232,6 +243,7 @@ impl RuleSet {
         let Some(templates) = &rule.compiled.templates else { return Some(Ruling::LeftAlone(number)) };
         let outside = sources(object).into_iter().map(|source| self.is_outside(source)).collect();
         let placement = templates.placement(number, &outline.values());
+        let placement = Placement { is_proposed: self.is_proposed, ..placement };
         Some(Ruling::Hydrated(Placement { outside, inputs: self.inputs.clone(), ..placement }))
     }
 

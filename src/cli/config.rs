@@ -323,7 +323,8 @@ fn apply(repository: &Repository, way_back: &str, json: bool) -> anyhow::Result<
 
 /// Which branches settings stop that are saved all the same.
 fn saved(report: &Report, way_back: &str) -> String {
-    let failed = report.branches.iter().filter(|branch| matches!(branch.outcome, Hydrated::Failed { .. }));
+    let is_failed = |outcome: &Hydrated| matches!(outcome, Hydrated::Failed { unnamed: false, .. });
+    let failed = report.branches.iter().filter(|branch| is_failed(&branch.outcome));
     let names: Vec<String> = failed.map(|branch| printable(&branch.branch)).collect();
     let what = match &names[..] {
         [] => return String::new(),

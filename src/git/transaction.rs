@@ -193,7 +193,11 @@ fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result
 fn explained(complaint: &str) -> String {
     let lock = complaint.split('\'').find(|word| word.ends_with(".lock"));
     match lock.filter(|_| complaint.contains("File exists")) {
-        Some(lock) => format!("{complaint}\nif no git process is running there, an admin removes it: rm '{lock}'"),
+        // What git says next is for somebody who works there.
+        Some(lock) => {
+            let what = complaint.split("\n\n").next().unwrap_or_default();
+            format!("{what}\nif no git process is running there, an admin removes it: rm '{lock}'")
+        }
         None => complaint.to_owned(),
     }
 }

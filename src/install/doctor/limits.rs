@@ -19,7 +19,8 @@ impl Doctor<'_> {
         if keys.iter().all(|(key, _)| self.repository.config(key).is_none()) {
             return;
         }
-        for (key, example) in keys {
+        // The last one is judged with all keys that have a number of seconds.
+        for (key, example) in keys.into_iter().filter(|(key, _)| *key != "hydrate.renderTimeLimit") {
             let Some(value) = self.repository.config(key) else { continue };
             if self.repository.config_number(key).is_none_or(|number| number < 0) {
                 let what = format!("{key} is `{value}`, which is not a number: the default is used");

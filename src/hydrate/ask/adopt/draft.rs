@@ -83,7 +83,9 @@ impl Draft {
         let mut rules = Rules::of(&self.files)?;
         let rest = Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles");
         rules.settings.rules.push(rest);
-        rules.plain = rules.settings.rule_set();
+        let is_proposed = self.proposed.iter().any(|proposed| proposed.key == "rules");
+        let plain = rules.settings.rule_set();
+        rules.plain = if is_proposed { plain.proposed() } else { plain };
         rules.makes = Some(rules.settings.made_applications.unwrap_or(true));
         Ok(rules)
     }
