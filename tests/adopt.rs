@@ -408,6 +408,31 @@ fn what_an_application_of_a_root_renders_is_no_root() {
 }
 
 #[test]
+fn the_directories_of_roots_are_a_pattern_that_fits() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let root = |env: &str| {
+        let text = format!("resources: [../../base]\nnameSuffix: -{env}\n");
+        (format!("clusters/{env}/kustomization.yaml"), text)
+    };
+    let app = application("web", "", &here("apps/web/dev"));
+    let all = [
+        root("dev"),
+        root("prod"),
+        ("base/kustomization.yaml".to_owned(), "resources: [app.yaml]\n".to_owned()),
+        ("base/app.yaml".to_owned(), app),
+        config("web", "dev", "one"),
+    ];
+    clone.commit("two clusters", &all.each_ref().map(|(path, text)| (path.as_str(), text.as_str())));
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    let first = "for --branch-pattern\n  'environments/{{ (file | split('\\''/'\\''))[1] }}'\n      2 branches: environments/dev, \
+                 environments/prod\n";
+    assert!(told.contains(first), "{told}");
+    let told = adopt(&clone, &["--repo-url", URL, "--branch-pattern", "environments/{{ (file | split('/'))[1] }}"]);
+    assert!(told.exits(0).stdout.contains("2 of 2 Applications hydrate"));
+}
+
+#[test]
 fn a_chart_whose_values_are_placeholders_is_no_root() {
     let lab = Lab::new();
     let clone = lab.bare(&[]).clone_to("clone");

@@ -219,13 +219,12 @@ fn others(text: &mut String, adoption: &Adoption) {
         *text += "not known is what these make or hold\n";
     }
     let mut hints: Vec<(Option<&String>, Vec<&Diagnostic>)> = Vec::new();
-    for diagnostic in &adoption.unknown {
+    for diagnostic in adoption.unknown.iter().chain(&adoption.notes) {
         match hints.iter_mut().find(|(hint, _)| *hint == diagnostic.hint.as_ref()) {
             Some((_, of_hint)) => of_hint.push(diagnostic),
             None => hints.push((diagnostic.hint.as_ref(), vec![diagnostic])),
         }
     }
-    hints.extend(adoption.notes.iter().map(|note| (note.hint.as_ref(), vec![note])));
     for (hint, diagnostics) in hints {
         for diagnostic in diagnostics.iter().take(REASONS_MAX) {
             let place = diagnostic.span.as_ref().map(|span| format!("{span}: ")).unwrap_or_default();

@@ -100,7 +100,8 @@ fn candidates(objects: &[(Value, RepoPath)]) -> Vec<String> {
     let fields = ["destination.name", "project", "destination.namespace"].map(str::to_owned);
     let components = (0..COMPONENTS_MAX)
         .flat_map(|index| ["directory", "source.path"].map(|path| format!("({path} | split('/'))[{index}]")));
-    labels.chain(fields).chain(components).map(|value| format!("environments/{{{{ {value} }}}}")).collect()
+    let files = (1..COMPONENTS_MAX).map(|index| format!("(file | split('/'))[{index}]"));
+    labels.chain(fields).chain(components).chain(files).map(|value| format!("environments/{{{{ {value} }}}}")).collect()
 }
 
 /// What a template makes of the Applications; none when it does not compile or makes nothing.
@@ -114,7 +115,9 @@ fn pattern(text: &str, objects: &[(Value, RepoPath)]) -> Option<BranchPattern> {
             None => without += 1,
         }
     }
-    let is_some = !branches.is_empty() && branches.len() <= BRANCHES_MAX;
+    // What a root makes has the root's directory as its file.
+    let is_file = |branch: &String| [".yaml", ".yml", ".json"].iter().any(|end| branch.ends_with(end));
+    let is_some = !branches.is_empty() && branches.len() <= BRANCHES_MAX && !branches.iter().any(is_file);
     is_some.then(|| BranchPattern { pattern: text.to_owned(), branches: branches.into_iter().collect(), without })
 }
 
