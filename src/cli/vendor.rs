@@ -40,10 +40,14 @@ use session::{Deed, Session};
 /// keep in a file, and are sent only to the host that asks for them, over TLS. Hosts with private addresses must be
 /// allowed by name.
 ///
-/// Exit code: 0 when everything is here, 1 when --check or --verify finds something, 2 after an error.
+/// An input that cannot be fetched keeps all others from being written, unless --keep-going is given.
+///
+/// Exit code: 0 when everything is here, 1 when --check or --verify finds something or --keep-going left something out, 2 after
+/// an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate vendor                          fetch what is missing
+git hydrate vendor --keep-going             fetch what can be fetched, although a server is gone
 git hydrate vendor --update web             choose the version of the chart web anew
 git hydrate vendor --check                  compare the files with the lock file, without any connection
 git hydrate vendor --check main             the same for a commit
@@ -67,6 +71,9 @@ pub(super) struct Arguments {
     /// Show what would be done, and write nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Write what can be fetched, although something cannot.
+    #[arg(long, conflicts_with_all = ["check", "verify"])]
+    keep_going: bool,
     /// A host that may have a private address; with `http://` before it, that may be asked without TLS too; with `ssh://`
     /// before it, that git may ask by your own ssh. Adds to `hydrate.vendorAllow` of git config.
     #[arg(long, value_name = "HOST[:PORT]")]
@@ -140,6 +147,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if arguments.verify {
         return verify(&session, &clone, rules, json);
     }
+    session.keeps_going = arguments.keep_going;
     session.relocate()?;
     if let Some(key) = &arguments.update {
         session.unpin(Some(key.as_str()).filter(|key| !key.is_empty()))?;
@@ -150,7 +158,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let inputs = inputs?;
     if !inputs.found.mistakes.is_empty() {
         inputs.found.mistakes.iter().for_each(output::warn);
-        bail!("nothing was changed");
+        if !arguments.keep_going {
+            bail!("nothing was changed");
+        }
     }
     if arguments.prune {
         session.prune(&inputs)?;
@@ -307,12 +317,16 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
     }
     report.unused =
         if inputs.is_partial { Vec::new() } else { session.unused(inputs).keys().map(ToString::to_string).collect() };
+    report.faults.extend(inputs.found.mistakes.iter().map(|mistake| mistake.message.clone()));
+    report.faults.extend(session.failed.iter().map(|(key, reason)| format!("{key}: {reason}")));
+    let outcome = if report.faults.is_empty() { Outcome::Done } else { Outcome::Found };
     report.warnings.extend(session.warnings.iter().cloned());
     report.warnings.extend(inputs.warnings.iter().map(|warning| warning.message.clone()));
     if json {
         output::print_json(&report)?;
-        return Ok(Outcome::Done);
+        return Ok(outcome);
     }
+    session.failed.iter().for_each(|(key, reason)| output::warn(&format!("error: {key}: {reason}")));
     session.warnings.iter().for_each(|warning| output::warn(&format!("warning: {warning}")));
     if !session.changes()?.is_empty() {
         inputs.warnings.iter().for_each(output::warn);
@@ -324,6 +338,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
     text += &match (dry_run, text.is_empty()) {
         (true, false) => "nothing written (--dry-run)\n".to_owned(),
         (false, false) if report.written => format!("{} in {LOCK}; staged for the next commit\n", inputs_count(count)),
+        _ if count == 0 && outcome == Outcome::Found => "nothing could be fetched\n".to_owned(),
         _ if count == 0 && inputs.lacks_rules => "nothing is needed from elsewhere: no Application has \
             `sourceHydrator`, and there are no rules for others\nhint: git hydrate adopt\n"
             .to_owned(),
@@ -331,5 +346,5 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         _ => format!("{} here already\n", inputs_count(count)),
     };
     output::print(text)?;
-    Ok(Outcome::Done)
+    Ok(outcome)
 }

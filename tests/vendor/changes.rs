@@ -52,6 +52,34 @@ helmCharts: [{{name: web, version: 1.2.3, repo: '{charts_url}', releaseName: fro
 }
 
 #[test]
+fn a_chart_that_is_gone_keeps_the_others_out_only_until_keep_going_is_asked_for() {
+    let (lab, charts) = with_charts(&[("web", "1.2.3")]);
+    let dry = charted(&lab, &web(&charts, "1.2.3"));
+    let gone = format!(
+        "apiVersion: v2\nname: other\nversion: 0.1.0\ndependencies:\n- {{name: gone, version: 1.0.0, repository: '{}'}}\n",
+        charts.url()
+    );
+    dry.commit(
+        "A chart that is gone",
+        &[("charts/other/Chart.yaml", &gone), ("applications/other.yaml", &application("other", "charts/other"))],
+    );
+    let told = vendor(&dry, &[]).exits(2).stderr;
+    assert!(told.contains("nothing was changed\n  chart gone 1.0.0 of "), "{told}");
+    assert!(told.contains("\nhint: to bring the others: git hydrate vendor --keep-going\n"), "{told}");
+    assert_eq!(dry.git(&["status", "--short"]), "");
+
+    let answer = vendor(&dry, &["--keep-going"]).exits(1);
+    assert!(answer.stderr.contains("error: chart gone 1.0.0 of "), "{}", answer.stderr);
+    assert!(answer.stdout.contains("charts/app/charts/web\n"), "{}", answer.stdout);
+    assert!(answer.stdout.ends_with("1 input is in .hydrate/inputs.lock; staged for the next commit\n"), "{}", answer.stdout);
+    dry.git(&["commit", "-q", "-m", "Vendor"]);
+    let answer = vendor(&dry, &["--keep-going", "--json"]).exits(1);
+    let report: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    assert_eq!(report["faults"].as_array().map(Vec::len), Some(1), "{report}");
+    assert_eq!(report["written"], false);
+}
+
+#[test]
 fn a_bump_takes_the_place_of_what_was_there() {
     let (lab, charts) = with_charts(&[("web", "1.3.0"), ("web", "1.2.3")]);
     let dry = charted(&lab, &web(&charts, "1.2.3"));

@@ -47,6 +47,10 @@ pub(super) struct Session<'r> {
     dir: InputsDir,
     pub buffer: ObjectBuffer<'r>,
     pub warnings: BTreeSet<String>,
+    /// Whether the others are brought where some inputs cannot be.
+    pub keeps_going: bool,
+    /// The inputs that cannot be brought, and why.
+    pub failed: BTreeMap<Key, String>,
 }
 
 /// Fetches inputs, the results in their order.
@@ -90,6 +94,8 @@ impl<'r> Session<'r> {
             dir: hydrate::settings_of_makers(repository)?.rules.inputs().clone(),
             buffer: ObjectBuffer::new(repository),
             warnings: BTreeSet::new(),
+            keeps_going: false,
+            failed: BTreeMap::new(),
         };
         let lock = session.with_view(|view| Kept::read(view).map(|kept| kept.lock().cloned()))?;
         let is_merged = matches!(&lock, Err(inputs::Unusable::Lock(error)) if resolves && error.is_conflict());
@@ -202,10 +208,14 @@ impl<'r> Session<'r> {
     pub(super) fn complete(&mut self, fetch: Fetch<'_>) -> anyhow::Result<Inputs> {
         for _ in 0..ROUNDS_MAX {
             let inputs = self.inputs()?;
-            if !inputs.found.mistakes.is_empty() {
+            if !inputs.found.mistakes.is_empty() && !self.keeps_going {
                 return Ok(inputs);
             }
-            let missing = self.missing(&inputs)?;
+            let mut missing = self.missing(&inputs)?;
+            missing.retain(|key, wanted| {
+                let base = wanted.fallback.as_ref().map(|(base, _)| base);
+                !self.failed.contains_key(key) && !base.is_some_and(|base| self.failed.contains_key(base))
+            });
             if missing.is_empty() {
                 return Ok(inputs);
             }
@@ -257,7 +267,7 @@ impl<'r> Session<'r> {
     }
 
     fn round(&mut self, missing: &BTreeMap<Key, Missing>, fetch: Fetch<'_>) -> anyhow::Result<()> {
-        let mut failures = Vec::new();
+        let mut failures: Vec<(Key, String)> = Vec::new();
         let mut todo: Vec<(Key, Missing)> = Vec::new();
         for (key, wanted) in missing {
             match self.copied(key, wanted)? {
@@ -281,17 +291,24 @@ impl<'r> Session<'r> {
                     }
                 }
                 (Ok(fetched), _) => self.take(key, wanted, fetched)?,
-                (Err(failed), _) => failures.push(format!("{key}: {}", failed.reason)),
+                (Err(failed), _) => failures.push((key.clone(), failed.reason)),
             }
         }
         let results = self.fetched(&fallbacks, fetch)?;
         for ((key, wanted), result) in fallbacks.iter().zip(results) {
             match result {
                 Ok(fetched) => self.take(key, wanted, fetched)?,
-                Err(failed) => failures.push(format!("{key}: {}", failed.reason)),
+                Err(failed) => failures.push((key.clone(), failed.reason)),
             }
         }
-        if failures.is_empty() { Ok(()) } else { bail!("nothing was changed\n  {}", failures.join("\n  ")) }
+        if failures.is_empty() || self.keeps_going {
+            self.failed.extend(failures);
+            return Ok(());
+        }
+        let others = missing.len() > failures.len();
+        let hint = if others { "\nhint: to bring the others: git hydrate vendor --keep-going" } else { "" };
+        let failures: Vec<String> = failures.iter().map(|(key, reason)| format!("{key}: {reason}")).collect();
+        bail!("nothing was changed\n  {}{hint}", failures.join("\n  "))
     }
 
     fn fetched(&self, todo: &[(Key, Missing)], fetch: Fetch<'_>) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {

@@ -135,5 +135,6 @@ fn worth(pattern: &BranchPattern, all: usize) -> usize {
     let of_label = ENVIRONMENTS.iter().take(6).any(|known| pattern.pattern.contains(&format!("labels.{known}")));
     let of_cluster = pattern.pattern.contains("destination.name }}");
     let covered = 100 * (all - pattern.without) / all;
-    1 + covered + 100 * environments / count + 150 * usize::from(of_label) + 40 * usize::from(of_cluster)
+    let few = BRANCHES_MAX - count.min(BRANCHES_MAX);
+    1 + covered + few + 100 * environments / count + 150 * usize::from(of_label) + 40 * usize::from(of_cluster)
 }
