@@ -13,32 +13,39 @@
 //! | `commit-message.tmpl` | the same as Argo CD's own Go template, in place of it |
 
 pub(crate) mod argocd_cm;
-mod depth;
+mod deserialize;
 pub(crate) mod edit;
+mod error;
+mod field;
 mod frozen;
 mod on_failure;
+mod read;
+pub(crate) mod reader;
+mod scalar;
 mod shape;
+mod value;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::application::parent::Root;
-use crate::application::{
-    AppName, BranchName, Destinations, Profile, Rule, RuleSet, has_password, without_credentials,
-};
+use crate::application::{BranchName, Destinations, Profile, Rule, RuleSet};
 use crate::inputs::InputsDir;
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
 use crate::path::RepoPath;
+use field::{a_path, active_paths, branches, inputs_dir, is_default, one_branch, one_or_many, paths, written_branches};
 
 pub(crate) use crate::metadata::Tools;
+pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
 pub(crate) use on_failure::{Held, OnFailure};
 #[cfg(test)]
 pub(crate) use shape::keys;
 pub(crate) use shape::unknown_key;
+pub(crate) use value::{Data, Mapping, Value};
 
 /// The ref whose tree holds the settings.
 pub(crate) const SETTINGS_REF: &str = "refs/hydrate/config";
@@ -273,171 +280,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a folder of settings cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// A file of another name.
-    #[error("`{0}` is not a settings file; the settings files are: {list}", list = FILES.join(", "))]
-    UnknownFile(String),
-    /// Two templates for one text.
-    #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
-    TwoTemplates(&'static str, &'static str),
-    /// A file that nobody wrote by hand.
-    #[error("{0}: has more than {FILE_BYTES_MAX} bytes")]
-    TooLarge(String),
-    /// A file that is no UTF-8.
-    #[error("{0}: not UTF-8")]
-    NotUtf8(String),
-    /// A `settings.yaml` whose lines cannot be changed one key at a time.
-    #[error("settings.yaml is written in a way that cannot be changed key by key; use: git hydrate config edit")]
-    NotEditable,
-    /// A ConfigMap of Argo CD that nothing can be taken from.
-    #[error("argocd-cm: {0}")]
-    NotArgocdCm(String),
-    /// A wrong key, type or value in `settings.yaml`.
-    #[error("settings.yaml: {0}")]
-    Wrong(String),
-    /// The same, with its place.
-    #[error("settings.yaml:{line}:{column}: {what}")]
-    At {
-        /// From 1.
-        line: usize,
-        /// From 1.
-        column: usize,
-        /// What is wrong, with the path of the key.
-        what: String,
-    },
-}
-
-impl SettingsError {
-    /// What is wrong, for somebody who does not see the file.
-    pub fn without_place(&self) -> String {
-        match self {
-            Self::Wrong(what) | Self::At { what, .. } => what.clone(),
-            Self::UnknownFile(_)
-            | Self::TwoTemplates(..)
-            | Self::TooLarge(_)
-            | Self::NotUtf8(_)
-            | Self::NotEditable
-            | Self::NotArgocdCm(_) => self.to_string(),
-        }
-    }
-
-    /// What the reader of YAML says, with its place apart.
-    fn of_yaml(error: serde_yaml::Error) -> Self {
-        let text = error.to_string();
-        let Some(place) = error.location() else { return Self::Wrong(text) };
-        let (line, column) = (place.line(), place.column());
-        let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-        Self::At { line, column, what: what.to_owned() }
-    }
-
-    fn of_shape(mistake: shape::Mistake, text: &str) -> Self {
-        match mistake.place(text) {
-            Some((line, column)) => Self::At { line: line as usize, column: column as usize, what: mistake.what },
-            None => Self::Wrong(mistake.what),
-        }
-    }
-}
-
 impl Settings {
-    /// Reads the files of a settings folder.
-    pub(crate) fn read(files: &SettingsFiles) -> Result<Self, SettingsError> {
-        let mut texts = BTreeMap::new();
-        for (name, content) in files {
-            if !FILES.contains(&name.as_str()) {
-                return Err(SettingsError::UnknownFile(name.clone()));
-            }
-            if content.len() as u64 > FILE_BYTES_MAX {
-                return Err(SettingsError::TooLarge(name.clone()));
-            }
-            let text = String::from_utf8(content.clone()).map_err(|_| SettingsError::NotUtf8(name.clone()))?;
-            texts.insert(name.as_str(), text);
-        }
-        let text = texts.remove(SETTINGS_FILE).unwrap_or_default();
-        depth::check_depth(&text)?;
-        let document = serde_yaml::from_str::<Option<serde_yaml::Mapping>>(&text).map_err(|error| {
-            let is_mapping = error.to_string().starts_with("invalid type");
-            match SettingsError::of_yaml(error) {
-                SettingsError::At { line, column, .. } if is_mapping => {
-                    SettingsError::At { line, column, what: "the settings must be a mapping of keys".to_owned() }
-                }
-                error => error,
-            }
-        })?;
-        if let Some(mistake) = document.as_ref().and_then(shape::mistake) {
-            return Err(SettingsError::of_shape(mistake, &text));
-        }
-        let settings = serde_yaml::from_str::<Option<Settings>>(&text).map_err(SettingsError::of_yaml)?;
-        let mut settings = settings.unwrap_or_default();
-        let limit = settings.removal_limit;
-        for (key, share) in [("share", limit.share), ("objectShare", limit.object_share)] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(SettingsError::Wrong(format!("removalLimit.{key}: must be between 0 and 1")));
-            }
-        }
-        settings.check_made()?;
-        settings.check_copies()?;
-        settings.check_destinations()?;
-        settings.on_failure.check()?;
-        settings.frozen.check()?;
-        settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
-        settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
-        Ok(settings)
-    }
-
-    /// URLs say something, roots have names of their own, and the namespace of Argo CD is one.
-    fn check_made(&self) -> Result<(), SettingsError> {
-        if self.repo_urls.iter().any(|url| url.trim().is_empty()) {
-            return Err(SettingsError::Wrong("repoURL: a URL must not be empty".to_owned()));
-        }
-        let mut names: Vec<&AppName> = self.roots.iter().map(|root| &root.name).collect();
-        names.sort_unstable();
-        if let Some((twice, _)) = names.iter().zip(names.iter().skip(1)).find(|(name, next)| name == next) {
-            return Err(SettingsError::Wrong(format!("roots: two have the name `{twice}`")));
-        }
-        match self.argocd_namespace.as_deref().map(AppName::new) {
-            Some(Err(error)) => Err(SettingsError::Wrong(format!("argocdNamespace: {error}"))),
-            _ => Ok(()),
-        }
-    }
-
-    /// No URL has a password: settings are read by all who may fetch, and copied to branches. Those that there are already go on.
-    ///
-    /// Errors: [`SettingsError::Wrong`].
-    pub(crate) fn check_passwords(&self) -> Result<(), SettingsError> {
-        let of_destinations = self.destinations.iter().map(|(_, url)| ("destinations", url));
-        let mut urls = self.repo_urls.iter().map(|url| ("repoURL", url.as_str())).chain(of_destinations);
-        if let Some((key, url)) = urls.find(|(_, url)| has_password(url)) {
-            let what = format!("{key}: a URL must not contain a password: write `{}`", without_credentials(url));
-            return Err(SettingsError::Wrong(what));
-        }
-        Ok(())
-    }
-
-    /// Copies are written by hydration, and dry branches are not.
-    fn check_copies(&self) -> Result<(), SettingsError> {
-        match self.applications_to.as_ref().filter(|branch| self.dry_branches.contains(branch)) {
-            Some(branch) => Err(SettingsError::Wrong(format!("applicationsTo: `{branch}` is one of `dryBranches`"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Each destination is a repository of its own, and rules lead to no other ones.
-    fn check_destinations(&self) -> Result<(), SettingsError> {
-        if let Some(mistake) = self.destinations.mistake(&self.repo_urls) {
-            return Err(SettingsError::Wrong(format!("destinations: {mistake}")));
-        }
-        let unknown = |url: &str| self.destinations.of_url(url).is_none();
-        let urls = self.rules.iter().enumerate().filter_map(|(index, rule)| Some((index, rule.repo_url()?)));
-        match urls.into_iter().find(|(_, url)| unknown(url)) {
-            Some((index, url)) => Err(SettingsError::Wrong(format!(
-                "rules.{index}.repoURL: `{url}` is not one of `destinations`; add it: destinations: {{NAME: {url}}}"
-            ))),
-            None => Ok(()),
-        }
-    }
-
     /// The part that the bytes of hydrated files depend on.
     pub(crate) fn metadata(&self) -> Result<metadata::Settings, SettingsError> {
         let author = self.author.as_ref();
@@ -519,103 +362,6 @@ impl Settings {
     }
 }
 
-/// The one template of a text that there is.
-fn template(
-    texts: &mut BTreeMap<&str, String>,
-    jinja: &'static str,
-    go: &'static str,
-) -> Result<Option<TemplateFile>, SettingsError> {
-    match (texts.remove(jinja), texts.remove(go)) {
-        (Some(_), Some(_)) => Err(SettingsError::TwoTemplates(jinja, go)),
-        (Some(text), None) => Ok(Some(TemplateFile { name: jinja, text })),
-        (None, Some(text)) => Ok(Some(TemplateFile { name: go, text })),
-        (None, None) => Ok(None),
-    }
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-/// A list, or one text that stands for a list of one.
-fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a string or a list of strings")]
-    enum OneOrMany {
-        One(String),
-        Many(Vec<String>),
-    }
-    Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::One(text) => vec![text],
-        OneOrMany::Many(texts) => texts,
-    })
-}
-
-fn branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
-    BranchName::new(name).map_err(|error| E::custom(format!("`{name}` is not a valid branch name: {error}")))
-}
-
-/// A branch that hydration writes, which may be one of another repository.
-fn written_branch<E: serde::de::Error>(name: &str) -> Result<BranchName, E> {
-    BranchName::read(name).map_err(|error| E::custom(format!("`{name}` is not a valid branch name: {error}")))
-}
-
-fn written_branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
-    one_or_many(deserializer)?.iter().map(|name| written_branch(name)).collect()
-}
-
-fn branches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BranchName>, D::Error> {
-    one_or_many(deserializer)?.iter().map(|name| branch(name)).collect()
-}
-
-fn one_branch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BranchName>, D::Error> {
-    Option::<String>::deserialize(deserializer)?.map(|name| branch(&name)).transpose()
-}
-
-fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RepoPath>, D::Error> {
-    one_or_many(deserializer)?.iter().map(|text| checked_path(text)).collect()
-}
-
-fn inputs_dir<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputsDir, D::Error> {
-    use serde::de::Error;
-    InputsDir::new(&String::deserialize(deserializer)?)
-        .map_err(|error| D::Error::custom(format!("vendorDirectory: {error}")))
-}
-
-fn a_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {
-    checked_path(&String::deserialize(deserializer)?)
-}
-
-fn checked_path<E: serde::de::Error>(text: &str) -> Result<RepoPath, E> {
-    match RepoPath::clean(text) {
-        Ok(path) if !path.is_root() => Ok(path),
-        Ok(_) => Err(E::custom(format!("`{text}` is not the path of a file"))),
-        Err(error) => Err(E::custom(format!("`{text}` is not the path of a file: {error}"))),
-    }
-}
-
-fn active_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<BranchName, Vec<RepoPath>>, D::Error> {
-    use serde::de::Error;
-    let mut found = BTreeMap::new();
-    for (name, paths) in BTreeMap::<String, Vec<String>>::deserialize(deserializer)? {
-        let path = |text: &String| match RepoPath::clean(text) {
-            Ok(path) if !path.is_root() => Ok(path),
-            Ok(_) => Err(D::Error::custom(format!("activePaths of `{name}`: `{text}` is the root"))),
-            Err(error) => Err(D::Error::custom(format!("activePaths of `{name}`: `{text}`: {error}"))),
-        };
-        let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-        for (index, path) in paths.iter().enumerate() {
-            let inside = paths.iter().enumerate().find(|(other, outer)| *other != index && path.starts_with(outer));
-            if let Some((_, outer)) = inside {
-                let text = format!("activePaths of `{name}`: `{path}` is inside `{outer}`");
-                return Err(D::Error::custom(text));
-            }
-        }
-        found.insert(written_branch(&name)?, paths);
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -626,7 +372,8 @@ mod tests {
 
     #[test]
     fn every_key_that_is_read_has_its_shape() {
-        let unknown = serde_yaml::from_str::<Settings>("x: 1").expect_err("no such key").to_string();
+        let unknown = reader::read("x: 1").and_then(|value| value.decode::<Settings>());
+        let unknown = unknown.expect_err("no such key").to_string();
         let read: Vec<&str> = unknown.split('`').skip(3).step_by(2).collect();
         assert_eq!(keys().collect::<Vec<_>>(), read);
     }
@@ -681,7 +428,7 @@ tools: {helm: 4.2.4, kustomize: 5.8.1}
             settings.removal_limit,
             RemovalLimit { share: 0.25, at_least: 5, object_share: 0.75, objects_at_least: 20 }
         );
-        let again = serde_yaml::to_string(&settings).expect("serializes");
+        let again = Value::of(&settings).expect("YAML").to_yaml();
         assert_eq!(read(&again), Ok(settings), "{again}");
     }
 

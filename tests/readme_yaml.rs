@@ -1,5 +1,7 @@
 //! The YAML of README.md and of the reference is what it says it is: each block parses, and what others read has the fields that they require.
 
+use git_hydrate::testing::yaml::{self, Dialect, Limits, json};
+
 use crate::support::Lab;
 
 /// The YAML blocks, each with the heading above it.
@@ -18,9 +20,11 @@ pub(crate) fn blocks() -> Vec<(String, String)> {
     blocks
 }
 
-fn documents(text: &str) -> Vec<serde_json::Value> {
-    let documents = serde_yaml::Deserializer::from_str(text);
-    documents.map(|document| serde::Deserialize::deserialize(document).expect(text)).collect()
+/// The documents of a text, as Argo CD and Flux read them.
+pub(crate) fn documents(text: &str) -> Vec<serde_json::Value> {
+    let documents = yaml::decode(text.as_bytes(), Dialect::V2, &Limits::default()).expect(text);
+    let json = documents.iter().map(|document| json::encode(document, json::Options::default()));
+    json.map(|json| serde_json::from_str(&json).expect("JSON")).collect()
 }
 
 #[test]

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::push::{config_map, dry, note, note_of, tip};
 use crate::readme::{charts, only_charts};
-use crate::readme_yaml::blocks;
+use crate::readme_yaml::{blocks, documents};
 use crate::support::{Lab, Repo};
 use crate::vendor::files_of;
 
 /// The block below the heading `Recipes` that has `key` at its top.
 fn recipe(key: &str) -> Value {
     let blocks = blocks().into_iter().filter(|(heading, _)| heading == "Recipes");
-    let mut parsed = blocks.map(|(_, text)| serde_yaml::from_str::<Value>(&text).expect("YAML"));
+    let mut parsed = blocks.flat_map(|(_, text)| documents(&text));
     parsed.find(|value| value.get(key).is_some()).unwrap_or_else(|| panic!("no recipe with {key}"))
 }
 

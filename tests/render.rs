@@ -14,6 +14,7 @@ use git_hydrate::testing::plugin::{self, Runner};
 use git_hydrate::testing::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts, objects};
 use git_hydrate::testing::settings::RendererName;
 use git_hydrate::testing::view::{Files, Kind, MemoryFiles, Seen, View};
+use git_hydrate::testing::yaml::{self, Value, sigs};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -297,10 +298,13 @@ fn edits_of_a_kustomization_are_those_of_kustomize_edit() {
         let path = RepoPath::new("overlays/dev/kustomization.yaml").expect("plain");
         let before = View::new(&files).read(&path).expect("there").data;
         let before = String::from_utf8(before.to_vec()).expect("UTF-8").replace("Images", "images");
-        let mut edited_file: BTreeMap<String, serde_yaml::Value> = serde_yaml::from_str(&before).expect("YAML");
-        edited_file.extend(serde_yaml::from_str::<BTreeMap<String, serde_yaml::Value>>(edited).expect("YAML"));
+        let [mut edited_file, edited] = [before.as_str(), edited]
+            .map(|text| sigs::yaml_to_json(text.as_bytes(), &yaml::Limits::default()).expect("YAML"));
+        if let (Value::Mapping(file), Value::Mapping(edited)) = (&mut edited_file, edited) {
+            file.extend(edited);
+        }
         let mut by_hand = files.clone();
-        by_hand.insert(path, Kind::File, serde_yaml::to_string(&edited_file).expect("YAML").as_bytes());
+        by_hand.insert(path, Kind::File, sigs::marshal(&edited_file).expect("YAML").as_bytes());
         let tree = on_disk(&by_hand);
         let built = Command::new(dir.join("kubectl")).args(["kustomize", "overlays/dev"]).current_dir(&tree).output();
         let built = built.expect("kubectl");

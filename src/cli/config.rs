@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, anyhow, bail};
-use serde_yaml::Value;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
@@ -30,8 +29,8 @@ use crate::metadata::{
 };
 use crate::report::{Wording, summary};
 use crate::settings::{
-    FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, argocd_cm,
-    edit, unknown_key,
+    Data, FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, Value,
+    argocd_cm, edit, reader, unknown_key,
 };
 use crate::wall;
 
@@ -183,9 +182,9 @@ fn way_back(action: &Option<Action>, before: &Files) -> anyhow::Result<String> {
     let Some(value) = edit::get(&yaml(before)?, key)? else {
         return Ok(format!("git hydrate config unset {key_word}"));
     };
-    let texts = match &value {
-        Value::String(text) => Some(vec![text.as_str()]),
-        Value::Sequence(values) => values.iter().map(Value::as_str).collect(),
+    let texts = match &value.data {
+        Data::Text(text) => Some(vec![text.as_str()]),
+        Data::List(values) => values.iter().map(Value::as_str).collect(),
         _ => None,
     };
     let words = match texts {
@@ -371,9 +370,8 @@ fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
         return Ok(outcome);
     }
     let Some(value) = value else { return Ok(Outcome::Found) };
-    let values = if let Value::Sequence(values) = value { values } else { vec![value] };
-    for value in values {
-        output::print(serde_yaml::to_string(&value)?)?;
+    for value in value.as_list().unwrap_or(std::slice::from_ref(&value)) {
+        output::print(value.to_yaml())?;
     }
     Ok(Outcome::Done)
 }
@@ -414,12 +412,12 @@ fn import_argocd_cm(files: &Files, path: &Path) -> anyhow::Result<Files> {
 /// whichever is allowed first.
 fn set(files: &Files, key: &str, words: &[String]) -> anyhow::Result<Files> {
     key_of_yaml(key)?;
-    let list: Value = words.iter().map(|word| Value::from(word.as_str())).collect::<Vec<_>>().into();
+    let list = Value::from(words.to_vec());
     let meanings = match words {
         [word] => {
-            let yaml: Value = serde_yaml::from_str(word).unwrap_or_else(|_| word.as_str().into());
+            let yaml = reader::read(word).unwrap_or_else(|_| word.as_str().into());
             // No URL and no branch is written like a list.
-            if yaml.is_sequence() { vec![yaml] } else { vec![word.as_str().into(), list, yaml] }
+            if yaml.as_list().is_some() { vec![yaml] } else { vec![word.as_str().into(), list, yaml] }
         }
         _ => vec![list],
     };
@@ -436,7 +434,7 @@ fn set(files: &Files, key: &str, words: &[String]) -> anyhow::Result<Files> {
 
 fn add(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
     let mut list = list(files, key)?;
-    if list.iter().any(|there| there == value) {
+    if list.iter().any(|there| there.as_str() == Some(value)) {
         return Ok(files.clone());
     }
     list.push(value.into());
@@ -446,7 +444,7 @@ fn add(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
 fn take(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
     let mut list = list(files, key)?;
     let before = list.len();
-    list.retain(|there| there != value);
+    list.retain(|there| there.as_str() != Some(value));
     if list.len() == before {
         bail!("`{value}` is not in `{key}`");
     }
@@ -472,8 +470,7 @@ fn list(files: &Files, key: &str) -> anyhow::Result<Vec<Value>> {
     key_of_yaml(key)?;
     Ok(match edit::get(&yaml(files)?, key)? {
         None => Vec::new(),
-        Some(Value::Sequence(values)) => values,
-        Some(value) => vec![value],
+        Some(value) => value.as_list().map_or_else(|| vec![value.clone()], <[Value]>::to_vec),
     })
 }
 

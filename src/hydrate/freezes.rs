@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, Mode, ObjectBuffer, ObjectId};
 use crate::metadata::Time;
-use crate::settings::{FILE_BYTES_MAX, Frozen, SETTINGS_FILE};
+use crate::settings::{FILE_BYTES_MAX, Frozen, SETTINGS_FILE, reader};
 
 /// How far back the settings are looked at.
 const SETTINGS_MAX: usize = 1000;
@@ -74,7 +74,8 @@ impl Past {
             Some((Mode::File | Mode::Executable, blob)) if buffer.size(blob)? <= FILE_BYTES_MAX => buffer.blob(blob)?,
             _ => Vec::new(),
         };
-        let read = serde_yaml::from_slice::<Option<Key>>(&text).ok().flatten();
+        let read =
+            std::str::from_utf8(&text).ok().and_then(|text| reader::read(text).ok()?.decode::<Option<Key>>().ok()?);
         let parent = parents.first().copied().filter(|parent| buffer.repository().has(*parent));
         Ok(Self { frozen: read.unwrap_or_default().frozen, date: Time::of(&committer), parent })
     }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_yaml::{Mapping, Value};
-
+use super::value::{Mapping, Value};
 use super::{SETTINGS_FILE, SettingsError, SettingsFiles, edit};
 use crate::metadata::{COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE};
+use crate::yaml::{self, Limits, sigs};
 
 /// The keys with templates: each with the file that it becomes, and the one whose place that takes.
 const TEMPLATES: [(&str, &str, &str); 2] = [
@@ -18,25 +17,20 @@ const TEMPLATES: [(&str, &str, &str); 2] = [
 const AUTHOR: [(&str, &str, &str); 2] =
     [("commit.author.name", "name", "Argo CD"), ("commit.author.email", "email", "argo-cd@example.com")];
 
-#[derive(Debug, Deserialize)]
-struct ConfigMap {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    data: BTreeMap<String, String>,
-}
-
 /// The files of the settings with what the ConfigMap says: the two templates and the author of its hydrator. An empty
 /// value is Argo CD's default, as there; its other keys say nothing of what is hydrated here.
 ///
 /// Errors: it is no ConfigMap, or has none of these keys.
 pub(crate) fn import(files: &SettingsFiles, config_map: &str) -> Result<SettingsFiles, SettingsError> {
     let wrong = |reason: String| SettingsError::NotArgocdCm(reason);
-    let config_map: ConfigMap = serde_yaml::from_str(config_map).map_err(|error| wrong(error.to_string()))?;
-    if config_map.kind != "ConfigMap" {
-        return Err(wrong(format!("expected a ConfigMap, found kind `{}`", config_map.kind)));
+    let config_map = sigs::yaml_to_json(config_map.as_bytes(), &Limits::default());
+    let config_map = config_map.map_err(|error| wrong(error.to_string()))?;
+    let kind = config_map.get("kind").and_then(yaml::Value::as_str).unwrap_or_default();
+    if kind != "ConfigMap" {
+        return Err(wrong(format!("expected a ConfigMap, found kind `{kind}`")));
     }
-    let value = |key: &str| config_map.data.get(key).map(String::as_str).filter(|value| !value.is_empty());
+    let data = texts_of(config_map.get("data")).map_err(|what| wrong(format!("data{what}")))?;
+    let value = |key: &str| data.get(key).copied().filter(|value| !value.is_empty());
     let mut new = files.clone();
     let mut found = false;
     for (key, file, instead_of) in TEMPLATES {
@@ -47,15 +41,28 @@ pub(crate) fn import(files: &SettingsFiles, config_map: &str) -> Result<Settings
         }
     }
     if AUTHOR.iter().any(|(key, ..)| value(key).is_some()) {
-        let author = AUTHOR.iter().map(|(key, name, default)| ((*name).into(), value(key).unwrap_or(default).into()));
+        let author = AUTHOR.iter().map(|(key, name, default)| (*name, value(key).unwrap_or(default).into()));
         let text = files.get(SETTINGS_FILE).cloned().unwrap_or_default();
         let text = String::from_utf8(text).map_err(|_| SettingsError::NotUtf8(SETTINGS_FILE.to_owned()))?;
-        let author = Value::Mapping(author.collect::<Mapping>());
+        let author = Value::from(author.collect::<Mapping>());
         new.insert(SETTINGS_FILE.to_owned(), edit::set(&text, "author", Some(author))?.into_bytes());
         found = true;
     }
     let keys = || TEMPLATES.iter().chain(&AUTHOR).map(|(key, ..)| *key).collect::<Vec<_>>().join(", ");
     if found { Ok(new) } else { Err(wrong(format!("it sets none of {}", keys()))) }
+}
+
+/// The texts of a mapping by key. Errors: it has something else; its path and what it must be.
+fn texts_of(data: Option<&yaml::Value>) -> Result<BTreeMap<&str, &str>, String> {
+    let data = match data {
+        None | Some(yaml::Value::Null) => return Ok(BTreeMap::new()),
+        Some(data) => data.as_mapping().ok_or(": must be a mapping")?,
+    };
+    let mut texts = BTreeMap::new();
+    for (key, value) in data {
+        texts.insert(key.as_str(), value.as_str().ok_or_else(|| format!(".{key}: must be a string"))?);
+    }
+    Ok(texts)
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! Changes one key of `settings.yaml` and leaves every other line as it is, comments included.
 
-use serde_yaml::{Mapping, Value};
-
-use super::SettingsError;
-use super::depth::check_depth;
+use super::value::{Data, Mapping, Value};
+use super::{SettingsError, reader};
 
 /// The value of a key: `profile`, or `tools.helm` for one inside of another. A branch name after the first dot may have
 /// dots of its own.
@@ -26,10 +24,10 @@ pub(crate) fn set(text: &str, key: &str, value: Option<Value>) -> Result<String,
     let mut block = String::new();
     match value {
         Some(value) => {
-            document.insert(top.into(), value.clone());
-            block = serde_yaml::to_string(&Mapping::from_iter([(top.into(), value)])).map_err(wrong)?;
+            document.insert(top, value.clone());
+            block = Value::from(Mapping::from_iter([(top, value)])).to_yaml();
         }
-        None => drop(document.shift_remove(top)),
+        None => document.remove(top),
     }
     let (start, end) = block_of(text, top);
     let before = &text[..start];
@@ -44,16 +42,16 @@ pub(crate) fn set(text: &str, key: &str, value: Option<Value>) -> Result<String,
 /// The value of the key `name` with what `below` leads to set to `value`; none when nothing is left.
 fn put(old: Option<&Value>, name: &str, below: &[&str], value: Option<Value>) -> Result<Option<Value>, SettingsError> {
     let Some((next, rest)) = below.split_first() else { return Ok(value) };
-    let mut map = match old {
-        Some(Value::Mapping(map)) => map.clone(),
-        None => Mapping::new(),
+    let mut map = match old.map(|old| &old.data) {
+        Some(Data::Mapping(map)) => map.clone(),
+        None => Mapping::default(),
         Some(_) => return Err(SettingsError::Wrong(format!("`{name}` has no keys: unset it first"))),
     };
     match put(map.get(*next), next, rest, value)? {
-        Some(value) => drop(map.insert((*next).into(), value)),
-        None => drop(map.shift_remove(*next)),
+        Some(value) => map.insert(next, value),
+        None => map.remove(next),
     }
-    Ok((!map.is_empty()).then_some(Value::Mapping(map)))
+    Ok((!map.is_empty()).then(|| map.into()))
 }
 
 /// The key of the top and those below it. What is said of an ApplicationSet stands below its name, which may have dots.
@@ -71,12 +69,12 @@ fn split(key: &str) -> (&str, Vec<&str>) {
 ///
 /// Errors: it is not a mapping.
 pub(crate) fn read(text: &str) -> Result<Mapping, SettingsError> {
-    check_depth(text)?;
-    Ok(serde_yaml::from_str::<Option<Mapping>>(text).map_err(wrong)?.unwrap_or_default())
-}
-
-fn wrong(error: serde_yaml::Error) -> SettingsError {
-    SettingsError::Wrong(error.to_string())
+    let document = reader::read(text)?;
+    match document.data {
+        Data::Mapping(mapping) => Ok(mapping),
+        Data::Null => Ok(Mapping::default()),
+        _ => Err(document.no_mapping()),
+    }
 }
 
 /// Where the lines of a top-level key stand, as byte offsets; the end of the text twice when it has none. Blank lines
@@ -136,7 +134,7 @@ mod tests {
             ("after a mark", "---\na: 1\n", "a", Some("2"), "---\na: 2\n"),
         ];
         for (name, text, key, value, expected) in rows {
-            let value = value.map(|value| serde_yaml::from_str(value).expect("YAML"));
+            let value = value.map(|value| reader::read(value).expect("YAML"));
             assert_eq!(set(text, key, value).expect(name), expected, "{name}");
         }
     }
@@ -158,7 +156,7 @@ mod tests {
     fn values_are_found() {
         let text = "tools:\n  helm: a\nactivePaths:\n  env/1.2: [x]\n";
         assert_eq!(get(text, "tools.helm").expect("YAML"), Some("a".into()));
-        assert_eq!(get(text, "activePaths.env/1.2").expect("YAML"), Some(vec![Value::from("x")].into()));
+        assert_eq!(get(text, "activePaths.env/1.2").expect("YAML"), Some(vec!["x"].into()));
         assert_eq!(get(text, "profile").expect("YAML"), None);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SettingsError, one_or_many};
+use super::SettingsError;
+use super::field::one_or_many;
 use crate::application::{BranchName, Patterns};
 
 /// What becomes of a branch of which an Application fails.

@@ -1,10 +1,11 @@
 //! What `settings.yaml` may hold, key by key: a mistake is reported by the path of its key, before the values are read.
 
-use serde_yaml::{Mapping, Value};
-
+use super::SettingsError;
+use super::scalar::{Number, number};
+use super::value::{self, Data, Mapping, Value};
 use crate::application::near;
 use crate::versions::{Helm, KUSTOMIZE};
-use crate::yaml;
+use crate::yaml::Mark;
 
 /// What a value must be.
 #[derive(Debug)]
@@ -143,101 +144,68 @@ pub(crate) fn unknown_key(key: &str) -> Option<String> {
     None
 }
 
-/// A mistake and where it is.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    /// What is wrong, with the path of the key.
-    pub what: String,
-    /// Keys, or places in lists, that lead to it.
-    path: Vec<Step>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Index(usize),
-}
-
-/// The first mistake of a document.
-pub(super) fn mistake(document: &Mapping) -> Option<Mistake> {
-    let mut path = Vec::new();
-    keys_of(document, KEYS, "", &mut path).map(|what| Mistake { what, path })
-}
-
-impl Mistake {
-    /// Its line and column in the text, from 1; none where an alias or a merged key is in the way.
-    pub(super) fn place(&self, text: &str) -> Option<(u32, u32)> {
-        let document = yaml::parse_first(text.as_bytes(), &yaml::Limits::default()).ok()??;
-        let mut mark = document.mark;
-        let mut node = &document;
-        for step in &self.path {
-            (mark, node) = match (step, &node.data) {
-                (Step::Key(name), yaml::Data::Mapping(entries)) => {
-                    let (key, value) = entries.iter().find(|(key, _)| key.as_str() == Some(name))?;
-                    (key.mark, value)
-                }
-                (Step::Index(index), yaml::Data::Sequence(items)) => items.get(*index).map(|item| (item.mark, item))?,
-                _ => return None,
-            };
-        }
-        Some((mark.line, mark.column))
+/// Errors: the first mistake of a document.
+pub(super) fn check(document: &Value) -> Result<(), SettingsError> {
+    match &document.data {
+        Data::Null => Ok(()),
+        Data::Mapping(mapping) => keys_of(mapping, document.mark, KEYS, ""),
+        _ => Err(document.no_mapping()),
     }
 }
 
-fn keys_of(map: &Mapping, keys: &'static [Key], at: &str, path: &mut Vec<Step>) -> Option<String> {
-    for (name, value) in map {
-        let Some(name) = name.as_str() else { return Some(format!("{}a key must be a string", before(at))) };
-        path.push(Step::Key(name.to_owned()));
-        let Some(key) = keys.iter().find(|key| key.name == name) else { return Some(unknown(at, name, keys)) };
-        if !(key.null && value.is_null()) {
-            let found = of(value, &key.shape, &joined(at, name), path);
-            if found.is_some() {
-                return found;
-            }
+fn keys_of(map: &Mapping, mark: Mark, keys: &'static [Key], at: &str) -> Result<(), SettingsError> {
+    for (written, value) in &map.0 {
+        check_key(written, at)?;
+        let name = &written.name;
+        let Some(key) = keys.iter().find(|key| key.name == name) else {
+            return Err(SettingsError::at(written.mark, unknown(at, name, keys)));
+        };
+        if !(key.null && value.data == Data::Null) {
+            of(value, written.mark, &key.shape, &joined(at, name))?;
         }
-        path.pop();
     }
-    let missing = keys.iter().find(|key| key.needed && !map.contains_key(key.name));
-    missing.map(|key| format!("`{}` is missing", joined(at, key.name)))
-}
-
-/// What is wrong with a value. The path leads to it then, and is as it was else.
-fn of(value: &Value, shape: &'static Shape, at: &str, path: &mut Vec<Step>) -> Option<String> {
-    match (shape, value) {
-        (Shape::Any, _) | (Shape::Mapping, Value::Mapping(_)) => None,
-        (Shape::Text | Shape::Texts, Value::String(_)) | (Shape::Switch, Value::Bool(_)) => None,
-        (Shape::Number, Value::Number(_)) => None,
-        (Shape::Count, Value::Number(number)) if number.is_u64() => None,
-        (Shape::Words(words), Value::String(word)) if words.contains(&word.as_str()) => None,
-        (Shape::Texts, Value::Sequence(items)) => items_of(items, &Shape::Text, at, path),
-        (Shape::List(shape), Value::Sequence(items)) => items_of(items, shape, at, path),
-        (Shape::Keys(keys), Value::Mapping(map)) => keys_of(map, keys, at, path),
-        (Shape::Named(shape), Value::Mapping(map)) => named(map, shape, at, path),
-        (shape, value) => Some(format!("`{at}` must be {}, not {}", wanted(shape), found(value))),
+    match keys.iter().find(|key| key.needed && map.get(key.name).is_none()) {
+        Some(key) => Err(SettingsError::at(mark, format!("`{}` is missing", joined(at, key.name)))),
+        None => Ok(()),
     }
 }
 
-fn items_of(items: &[Value], shape: &'static Shape, at: &str, path: &mut Vec<Step>) -> Option<String> {
-    items.iter().enumerate().find_map(|(index, item)| {
-        path.push(Step::Index(index));
-        let found = of(item, shape, &format!("{at}[{index}]"), path);
-        if found.is_none() {
-            path.pop();
+/// Errors: what is wrong with a value, which is at `mark`: at its key, where it has one.
+fn of(value: &Value, mark: Mark, shape: &'static Shape, at: &str) -> Result<(), SettingsError> {
+    match (shape, &value.data) {
+        (Shape::Any, _) | (Shape::Mapping, Data::Mapping(_)) => Ok(()),
+        (Shape::Text | Shape::Texts, Data::Text(_)) | (Shape::Switch, Data::Bool(_)) => Ok(()),
+        (Shape::Number, Data::Number(_)) => Ok(()),
+        (Shape::Count, Data::Number(text)) if matches!(number(text), Some(Number::Whole(_))) => Ok(()),
+        (Shape::Words(words), Data::Text(word)) if words.contains(&word.as_str()) => Ok(()),
+        (Shape::Texts, Data::List(items)) => items_of(items, &Shape::Text, at),
+        (Shape::List(shape), Data::List(items)) => items_of(items, shape, at),
+        (Shape::Keys(keys), Data::Mapping(map)) => keys_of(map, mark, keys, at),
+        (Shape::Named(shape), Data::Mapping(map)) => named(map, shape, at),
+        (shape, data) => {
+            let what = format!("`{at}` must be {}, not {}", wanted(shape), found(data));
+            Err(SettingsError::at(mark, what))
         }
-        found
+    }
+}
+
+fn items_of(items: &[Value], shape: &'static Shape, at: &str) -> Result<(), SettingsError> {
+    let mut items = items.iter().enumerate();
+    items.try_for_each(|(index, item)| of(item, item.mark, shape, &format!("{at}[{index}]")))
+}
+
+fn named(map: &Mapping, shape: &'static Shape, at: &str) -> Result<(), SettingsError> {
+    map.0.iter().try_for_each(|(key, value)| {
+        check_key(key, at)?;
+        of(value, key.mark, shape, &joined(at, &key.name))
     })
 }
 
-fn named(map: &Mapping, shape: &'static Shape, at: &str, path: &mut Vec<Step>) -> Option<String> {
-    map.iter().find_map(|(name, value)| {
-        let Some(name) = name.as_str() else { return Some(format!("{}a key must be a string", before(at))) };
-        path.push(Step::Key(name.to_owned()));
-        let found = of(value, shape, &joined(at, name), path);
-        if found.is_none() {
-            path.pop();
-        }
-        found
-    })
+fn check_key(key: &value::Key, at: &str) -> Result<(), SettingsError> {
+    match key.is_text {
+        true => Ok(()),
+        false => Err(SettingsError::at(key.mark, format!("{}a key must be a string", before(at)))),
+    }
 }
 
 fn unknown(at: &str, name: &str, keys: &[Key]) -> String {
@@ -279,15 +247,13 @@ fn wanted(shape: &Shape) -> String {
     }
 }
 
-fn found(value: &Value) -> String {
-    match value {
-        Value::Null => "empty".to_owned(),
-        Value::Bool(value) => format!("`{value}`"),
-        Value::Number(value) => format!("`{value}`"),
-        Value::String(value) => format!("`{value}`"),
-        Value::Sequence(_) => "a list".to_owned(),
-        Value::Mapping(_) => "a mapping".to_owned(),
-        Value::Tagged(value) => format!("a value with the tag `{}`", value.tag),
+fn found(data: &Data) -> String {
+    match data {
+        Data::Null => "empty".to_owned(),
+        Data::Bool(value) => format!("`{value}`"),
+        Data::Number(text) | Data::Text(text) => format!("`{text}`"),
+        Data::List(_) => "a list".to_owned(),
+        Data::Mapping(_) => "a mapping".to_owned(),
     }
 }
 

@@ -1,9 +1,17 @@
 use super::super::located;
 use super::*;
+use crate::yaml::{self, Limits, sigs};
 
 fn rules(text: &str) -> RuleSet {
-    let rules: Vec<Rule> = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let rules: Vec<Rule> = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     RuleSet::new(&rules, &["https://git.example.com/dry.git".to_owned()])
+}
+
+/// By way of JSON, which says the same of a rule.
+fn read(text: &str) -> Result<Vec<Rule>, String> {
+    let value = sigs::yaml_to_json(text.as_bytes(), &Limits::default()).map_err(|error| error.to_string())?;
+    let json = yaml::json::encode(&value, yaml::json::Options::default());
+    serde_json::from_str(&json).map_err(|error| error.to_string())
 }
 
 fn object(text: &str) -> Field {
@@ -140,7 +148,7 @@ fn rules_that_cannot_be_right_are_refused() {
         ("{branch: a, path: a, match: {name: {}}}", "expected a string or a list of strings"),
     ];
     for (rule, expected) in rows {
-        let error = serde_yaml::from_str::<Vec<Rule>>(&format!("- {rule}")).expect_err(rule).to_string();
+        let error = read(&format!("- {rule}")).expect_err(rule);
         assert!(error.contains(expected), "{rule}: {error}");
     }
 }
@@ -149,10 +157,10 @@ fn rules_that_cannot_be_right_are_refused() {
 fn rules_are_read_back_as_they_were_written() {
     let text = "- match:\n    name: web-*\n    labels:\n      env:\n      - prod\n      - stage\n    destination:\n      server: \
                 https://x\n  branch: environments/{{ labels.env }}\n  path: '{{ name }}'\n  hydrateTo: next\n- hydrate: false\n";
-    let read: Vec<Rule> = serde_yaml::from_str(text).expect("good rules");
-    assert_eq!(serde_yaml::to_string(&read).expect("serializes"), text);
-    let json = serde_json::to_string(&RuleSet::new(&read, &[])).expect("serializes");
-    assert_eq!(serde_json::from_str::<RuleSet>(&json).expect("read back"), RuleSet::new(&read, &[]));
+    let rules = read(text).expect("good rules");
+    assert_eq!(read(&serde_json::to_string(&rules).expect("serializes")).as_ref(), Ok(&rules));
+    let json = serde_json::to_string(&RuleSet::new(&rules, &[])).expect("serializes");
+    assert_eq!(serde_json::from_str::<RuleSet>(&json).expect("read back"), RuleSet::new(&rules, &[]));
 }
 
 #[test]

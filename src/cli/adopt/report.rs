@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{AdoptedApplication, Adoption, Cause};
-use crate::settings::{OnFailure, Settings};
+use crate::settings::{Mapping, OnFailure, Settings, Value};
 
 /// What the lines to run next depend on.
 #[derive(Debug, Default)]
@@ -51,8 +51,8 @@ fn settings(text: &mut String, adoption: &Adoption, written: bool) {
     }
     *text += if written { "settings, written\n" } else { "settings to write\n" };
     for setting in &adoption.settings {
-        let pair = serde_yaml::Mapping::from_iter([(setting.key.into(), setting.value.clone())]);
-        let yaml = serde_yaml::to_string(&pair).unwrap_or_default();
+        let pair = Mapping::from_iter([(setting.key, setting.value.clone())]);
+        let yaml = Value::from(pair).to_yaml();
         let why = printable(&setting.why);
         for (index, line) in yaml.lines().enumerate() {
             let comment = if index == 0 { format!("  # {why}") } else { String::new() };

@@ -1,9 +1,8 @@
 //! `git hydrate config rebase`: puts the settings that a clone did not push yet on top of those of the server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::{anyhow, bail};
-use serde_yaml::{Mapping, Value};
 
 use super::super::clone::FETCH;
 use super::super::unpushed::UNPUSHED_REF;
@@ -12,7 +11,7 @@ use super::{checked, identity, server_of, tree_of};
 use crate::diag::shell_word;
 use crate::git::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate::settings_files_at;
-use crate::settings::{SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, edit};
+use crate::settings::{Data, Mapping, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, Value, edit};
 
 /// Fetches the settings of the server and makes the commits that it does not have again, on top of them.
 ///
@@ -143,7 +142,7 @@ fn both(key: &str) -> anyhow::Error {
 fn merged_settings((before, after): (&str, &str), there: String, mine: bool) -> anyhow::Result<String> {
     let (before, after) = (edit::read(before)?, edit::read(after)?);
     let mut text = there;
-    let keys: BTreeSet<&str> = before.keys().chain(after.keys()).filter_map(Value::as_str).collect();
+    let keys: BTreeSet<&str> = before.names().chain(after.names()).collect();
     for key in keys {
         let of_server = |error| anyhow!("the settings of the server have to be corrected there: {error}");
         let there = edit::read(&text).map_err(of_server)?;
@@ -175,40 +174,37 @@ fn value(
         all.extend(after.iter().filter(|text| !before.contains(text) && !there.contains(text)).cloned());
         return Ok(Some(all.into()));
     }
-    let none = Value::Mapping(Mapping::new());
+    let none = Value::from(Mapping::default());
     let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
-    let (Value::Mapping(before), Value::Mapping(after), Some(Value::Mapping(there))) = (before, after, there) else {
+    let (Data::Mapping(before), Data::Mapping(after), Some(Data::Mapping(there))) =
+        (&before.data, &after.data, there.map(|there| &there.data))
+    else {
         return if mine { Ok(Some(after.clone())) } else { Err(String::new()) };
     };
     let mut new = there.clone();
-    let keys: BTreeMap<&str, &Value> =
-        before.keys().chain(after.keys()).filter_map(|key| Some((key.as_str()?, key))).collect();
-    for (name, key) in keys {
-        match value((before.get(key), after.get(key)), there.get(key), mine)
+    let names: BTreeSet<&str> = before.names().chain(after.names()).collect();
+    for name in names {
+        match value((before.get(name), after.get(name)), there.get(name), mine)
             .map_err(|below| format!(".{name}{below}"))?
         {
-            Some(value) => drop(new.insert(key.clone(), value)),
-            None => drop(new.shift_remove(key)),
+            Some(value) => new.insert(name, value),
+            None => new.remove(name),
         }
     }
-    Ok((!new.is_empty()).then_some(Value::Mapping(new)))
+    Ok((!new.is_empty()).then(|| new.into()))
 }
 
 /// The texts of a list, or the one that stands for it; none of what is no such list.
 fn texts(value: Option<&Value>) -> Option<Vec<Value>> {
-    let texts = match value {
-        None => Vec::new(),
-        Some(Value::Sequence(items)) => items.clone(),
-        Some(value) => vec![value.clone()],
-    };
     // One text on its own may be a word that says how, and not a list.
-    let is_list = value.is_none_or(|value| value.is_sequence()) && texts.iter().all(Value::is_string);
-    is_list.then_some(texts)
+    let texts = value.map_or(Some(&[][..]), Value::as_list)?;
+    texts.iter().all(|text| text.as_str().is_some()).then(|| texts.to_vec())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::reader;
 
     #[test]
     fn what_the_server_set_meanwhile_stays() {
@@ -231,7 +227,7 @@ mod tests {
                 (Err(error), Err(expected)) => {
                     assert!(error.to_string().contains(expected), "{name}: {error}");
                     let mine = merged_settings((before, after), there.to_owned(), true).expect(name);
-                    let value = |text: &str| serde_yaml::from_str::<Value>(text).expect("YAML");
+                    let value = |text: &str| reader::read(text).expect("YAML");
                     assert_eq!(value(&mine), value(after), "{name}");
                 }
                 (merged, expected) => panic!("{name}: {merged:?}, expected {expected:?}"),

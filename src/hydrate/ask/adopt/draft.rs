@@ -1,7 +1,6 @@
 //! The settings of a repository, with those that are proposed.
 
 use serde::Serialize;
-use serde_yaml::Value;
 
 use super::super::check::Tree;
 use super::Judged;
@@ -9,7 +8,7 @@ use crate::application::Rule;
 use crate::git::ObjectBuffer;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::rules::{Rules, settings_files};
-use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, edit};
+use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, Value, edit};
 
 /// A setting to write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,8 +48,7 @@ impl Draft {
             return Err(SettingsError::Wrong(text.to_owned()).into());
         }
         if known != [rule.clone()] {
-            let value = serde_yaml::to_value([rule]).map_err(|error| SettingsError::Wrong(error.to_string()))?;
-            draft.set("rules", value, "where plain Applications go".to_owned())?;
+            draft.set("rules", Value::of(&[rule])?, "where plain Applications go".to_owned())?;
         }
         Ok(draft)
     }

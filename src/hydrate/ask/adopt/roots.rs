@@ -15,6 +15,7 @@ use crate::hydrate::rules::render_context;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::render::Renderers;
+use crate::settings::{Mapping, Value};
 use crate::view::{Kind, View};
 
 /// The kind, the namespace and the name of an Application or of a set.
@@ -40,7 +41,7 @@ pub(super) fn propose(
     }
     let made: usize = roots.iter().map(|root| root.made).sum();
     let mut taken: BTreeSet<String> = known.iter().map(|root| root.name.to_string()).collect();
-    let mut list = serde_yaml::to_value(&known).ok().and_then(|list| list.as_sequence().cloned()).unwrap_or_default();
+    let mut list = Value::of(&known)?.as_list().unwrap_or_default().to_vec();
     list.extend(roots.iter().map(|root| root.setting(name(&root.path, &mut taken)).into()));
     let why = match made {
         0 => "asked for".to_owned(),
@@ -65,14 +66,15 @@ struct Root {
 
 impl Root {
     /// How the setting `roots` has it.
-    fn setting(&self, name: String) -> serde_yaml::Mapping {
-        let mut root = serde_yaml::Mapping::new();
-        root.insert("name".into(), name.into());
-        root.insert("path".into(), shown(&self.path).into());
-        root.insert("namespace".into(), "argocd".into());
+    fn setting(&self, name: String) -> Mapping {
+        let mut root = Mapping::default();
+        root.insert("name", name.into());
+        root.insert("path", shown(&self.path).into());
+        root.insert("namespace", "argocd".into());
         if let Some(values) = &self.values {
-            let helm = serde_yaml::Mapping::from_iter([("valueFiles".into(), vec![values.clone()].into())]);
-            root.insert("helm".into(), helm.into());
+            let mut helm = Mapping::default();
+            helm.insert("valueFiles", vec![values.clone().into()].into());
+            root.insert("helm", helm.into());
         }
         root
     }
@@ -199,7 +201,7 @@ fn one_of_values(root: &Attempted, other: &Attempted) -> Diagnostic {
     );
     let of_other = Root { path: root.path.clone(), values, made: 0 };
     let setting = of_other.setting(name(&root.path, &mut BTreeSet::new()));
-    let setting = serde_yaml::Value::from(vec![serde_yaml::Value::from(setting)]);
+    let setting = Value::from(vec![setting]);
     let setting = serde_json::to_string(&setting).unwrap_or_default();
     let hint = format!(
         "the Application of the cluster has them; to take others: git hydrate config set roots {}",
