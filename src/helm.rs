@@ -45,6 +45,7 @@ mod values_type;
 use std::sync::Arc;
 
 use crate::diag::Span;
+use crate::go::json::is_field;
 use crate::path::RepoPath;
 use crate::stack::on_deep_stack;
 use crate::template::{
@@ -278,7 +279,7 @@ fn place_of(path: &RepoPath, text: &[u8], keys: &[&str]) -> Span {
 }
 
 fn is_key(node: &crate::yaml::Node, key: &str) -> bool {
-    matches!(&node.data, crate::yaml::Data::Scalar(text) if text.eq_ignore_ascii_case(key))
+    matches!(&node.data, crate::yaml::Data::Scalar(text) if is_field(key, text))
 }
 
 #[cfg(test)]

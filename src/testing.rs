@@ -30,7 +30,7 @@ pub mod go {
         pub use crate::go::glob::Glob;
     }
     pub mod json {
-        pub use crate::go::json::format_number;
+        pub use crate::go::json::{UnmarshalTypeError, find_field, format_number};
     }
     pub mod path {
         pub use crate::go::path::{Pattern, clean};

@@ -264,6 +264,36 @@ fn a_string_is_quoted_as_in_go() {
 }
 
 #[derive(Deserialize)]
+struct Decoded {
+    names: Vec<String>,
+    /// The field that a key leads to, by its place among the names.
+    found: BTreeMap<String, Option<usize>>,
+    wrong: Vec<WrongType>,
+}
+
+#[derive(Deserialize)]
+struct WrongType {
+    document: String,
+    value: String,
+    r#struct: String,
+    field: String,
+    r#type: String,
+    text: String,
+}
+
+#[test]
+fn a_key_leads_to_a_field_and_a_wrong_type_reads_as_in_go() {
+    let rows: Decoded = rows("json.json");
+    for (key, expected) in &rows.found {
+        assert_eq!(json::find_field(rows.names.iter().map(String::as_str), key), *expected, "{key:?}");
+    }
+    for WrongType { document, value, r#struct, field, r#type, text } in rows.wrong {
+        let field = Some((r#struct, field)).filter(|(_, field)| !field.is_empty());
+        assert_eq!(json::UnmarshalTypeError { value, field, go_type: r#type }.to_string(), text, "{document}");
+    }
+}
+
+#[derive(Deserialize)]
 struct Paths {
     /// The names that a pattern describes; none for a text that is not a valid pattern.
     matched: BTreeMap<String, Option<Vec<String>>>,

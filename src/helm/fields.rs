@@ -3,24 +3,19 @@
 //! A string field takes any scalar; keys match without regard to case, the last in byte order wins; what the struct
 //! doesn't know is passed over; null changes nothing.
 
+use crate::go::json::UnmarshalTypeError;
+use crate::go::strconv::format_shortest_32;
 use crate::yaml::{Mapping, Value};
 
 /// A value of another type than the field has. Reads as Go's own message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go {place} of type {wanted}"
-)]
-pub(super) struct WrongType {
-    found: &'static str,
-    /// `value`, or `struct field Metadata.name`.
-    place: String,
-    wanted: String,
-}
+#[error("error unmarshaling JSON: while decoding JSON: {0}")]
+pub(super) struct WrongType(UnmarshalTypeError);
 
 impl WrongType {
     /// The keys that lead to the value, as the file has them; empty for the document itself.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.place.split('.').skip(1)
+        self.0.field.iter().flat_map(|(_, path)| path.split('.'))
     }
 }
 
@@ -36,9 +31,11 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// The error for a value that is no `wanted` here.
     pub(super) fn wrong(&self, value: &Value, wanted: &str) -> WrongType {
-        let place =
-            if self.path.is_empty() { "value".to_owned() } else { format!("struct field {}.{}", self.of, self.path) };
-        WrongType { found: json_kind(value), place, wanted: wanted.to_owned() }
+        WrongType(UnmarshalTypeError {
+            value: value.json_kind().to_owned(),
+            field: (!self.path.is_empty()).then(|| (self.of.to_owned(), self.path.to_owned())),
+            go_type: wanted.to_owned(),
+        })
     }
 }
 
@@ -93,38 +90,11 @@ pub(super) fn text(value: &Value, place: Place<'_>) -> Result<Option<String>, Wr
         Value::Bool(value) => Ok(Some(value.to_string())),
         Value::Int(value) => Ok(Some(value.to_string())),
         Value::Uint(value) => Ok(Some(value.to_string())),
-        // As a `float32`, whatever the number is.
-        Value::Float(value) => Ok(Some(float32(*value))),
+        #[expect(clippy::cast_possible_truncation, reason = "it is what the reference does")]
+        Value::Float(value) => Ok(Some(format_shortest_32(*value as f32))),
         Value::String(text) => Ok(Some(text.clone())),
         Value::Sequence(_) | Value::Mapping(_) => Err(place.wrong(value, "string")),
     }
-}
-
-fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Uint(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Sequence(_) => "array",
-        Value::Mapping(_) => "object",
-    }
-}
-
-/// The shortest text of the nearest `float32`, in Go's `%g` form.
-#[expect(clippy::cast_possible_truncation, reason = "it is what the reference does")]
-fn float32(value: f64) -> String {
-    let value = value as f32;
-    if value.is_infinite() {
-        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
-    }
-    let scientific = format!("{value:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    if (-4..6).contains(&exponent) {
-        return value.to_string();
-    }
-    format!("{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
 #[cfg(test)]
@@ -147,7 +117,8 @@ mod tests {
             (1e-50, "0"),
         ];
         for (number, expected) in rows {
-            assert_eq!(float32(number), expected);
+            let found = text(&Value::Float(number), Place { of: "Metadata", path: "name" });
+            assert_eq!(found, Ok(Some(expected.to_owned())));
         }
     }
 

@@ -109,6 +109,7 @@ fn unpack(data: &[u8], archive: &RepoPath) -> Result<Vec<Raw>, Error> {
 /// Looks at the `apiVersion` before anything else, as Helm does to choose its loader.
 fn check_version(path: &RepoPath, text: &[u8]) -> Result<(), Error> {
     use super::fields::{Place, object, text as field_text};
+    use crate::go::json::is_field;
     let value = read_yaml("Chart.yaml", path, text)?;
     let wrong = |error: super::fields::WrongType| {
         ErrorKind::File { name: "Chart.yaml".to_owned(), reason: error.to_string() }.at(Span::file(path.clone()))
@@ -116,7 +117,7 @@ fn check_version(path: &RepoPath, text: &[u8]) -> Result<(), Error> {
     let Some(entries) = object(&value, Place { of: "", path: "" }, "loader.chartBase").map_err(wrong)? else {
         return Ok(());
     };
-    for (key, value) in entries.iter().filter(|(key, _)| key.eq_ignore_ascii_case("apiVersion")) {
+    for (key, value) in entries.iter().filter(|(key, _)| is_field("apiVersion", key)) {
         let place = Place { of: "chartBase", path: "apiVersion" };
         let version = field_text(value, place).map_err(wrong)?.unwrap_or_default();
         if !["", "v1", "v2", "v3"].contains(&version.as_str()) {

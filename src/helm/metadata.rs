@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::fields::{self, Place, WrongType};
+use crate::go::json::fold_name;
 use crate::yaml::{Mapping, Value};
 
 /// The fields of `Chart.yaml` that Helm knows, cleaned: white space is blanks, other unprintables are gone.
@@ -102,7 +103,7 @@ impl Metadata {
         let at = |path| Place { of: "Metadata", path };
         let Some(entries) = fields::object(value, Place { of: "", path: "" }, "v2.Metadata")? else { return Ok(()) };
         for (key, value) in entries {
-            match key.to_ascii_lowercase().as_str() {
+            match fold_name(key).as_str() {
                 "apiversion" => fields::string(&mut self.api_version, value, at("apiVersion"))?,
                 "name" => fields::string(&mut self.name, value, at("name"))?,
                 "version" => fields::string(&mut self.version, value, at("version"))?,
@@ -208,7 +209,7 @@ pub(super) fn lock(value: &Value) -> Result<Vec<Dependency>, MetadataError> {
         return Ok(dependencies);
     };
     for (key, value) in entries {
-        match key.to_ascii_lowercase().as_str() {
+        match fold_name(key).as_str() {
             "digest" => {
                 fields::text(value, at("digest"))?;
             }
@@ -232,7 +233,7 @@ fn maintainer(value: &Value) -> Result<Maintainer, MetadataError> {
     let mut maintainer = Maintainer::default();
     let at = |path| Place { of: "Maintainer", path };
     for (key, value) in item(value, Place { of: "Metadata", path: "maintainers" }, "v2.Maintainer", "maintainers")? {
-        match key.to_ascii_lowercase().as_str() {
+        match fold_name(key).as_str() {
             "name" => fields::string(&mut maintainer.name, value, at("maintainers.name"))?,
             "email" => fields::string(&mut maintainer.email, value, at("maintainers.email"))?,
             "url" => fields::string(&mut maintainer.url, value, at("maintainers.url"))?,
@@ -246,7 +247,7 @@ fn dependency(value: &Value) -> Result<Dependency, MetadataError> {
     let mut found = Dependency::default();
     let at = |path| Place { of: "Dependency", path };
     for (key, value) in item(value, Place { of: "Metadata", path: "dependencies" }, "v2.Dependency", "dependencies")? {
-        match key.to_ascii_lowercase().as_str() {
+        match fold_name(key).as_str() {
             "name" => fields::string(&mut found.name, value, at("dependencies.name"))?,
             "version" => fields::string(&mut found.version, value, at("dependencies.version"))?,
             "repository" => fields::string(&mut found.repository, value, at("dependencies.repository"))?,

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::go::json::UnmarshalTypeError;
 use crate::view::Stop;
 use crate::yaml::{Limits, Mapping, Value, json, sigs};
 
@@ -48,16 +49,8 @@ pub(super) fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
                 merge(&mut values, mapping);
             }
             other => {
-                let found = match other {
-                    Value::Bool(_) => "bool",
-                    Value::String(_) => "string",
-                    Value::Sequence(_) => "array",
-                    _ => "number",
-                };
-                let message = format!(
-                    "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type \
-                     map[string]interface {{}}"
-                );
+                let wrong = UnmarshalTypeError::of_value(other.json_kind(), "map[string]interface {}");
+                let message = format!("error unmarshaling JSON: while decoding JSON: {wrong}");
                 return Err(ValuesError { message, line: first_line + 1, column: 1 });
             }
         }

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use super::{Kept, Key, Remote, remote};
 use crate::diag::Span;
+use crate::go::json::is_field;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Dialect, Limits, Node, Value};
@@ -359,7 +360,7 @@ impl Walk<'_, '_> {
             }
             Value::Mapping(entries) => {
                 for (key, value) in entries {
-                    let of_values = ["valuesInline", "values"].iter().any(|name| key.eq_ignore_ascii_case(name));
+                    let of_values = ["valuesInline", "values"].iter().any(|name| is_field(name, key));
                     if !of_values || value.as_str().is_some() {
                         self.words(&Part { steps: &with(Step::Key(key.clone())), ..*part }, value, depth - 1);
                     }
@@ -483,7 +484,7 @@ fn field<'c>(content: &'c Value, steps: &[Step], name: &str) -> impl Iterator<It
     let entries = content.as_mapping();
     let found = entries.and_then(|entries| {
         let exact = entries.get_key_value(name);
-        exact.or_else(|| entries.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)))
+        exact.or_else(|| entries.iter().find(|(key, _)| is_field(name, key)))
     });
     let way = |key: &str| [steps, &[Step::Key(key.to_owned())]].concat();
     found.map(|(key, value)| (way(key), value)).into_iter()

@@ -1,15 +1,21 @@
-//! Values into records, by the rules of Go's `encoding/json`.
+//! Values into records, by the rules of Go's `encoding/json` ([`crate::go::json`]).
 //!
-//! Names of fields match in any case, null leaves a field as it is, and errors are worded as Go does. Two switches cover
+//! Names of fields match in any case, null leaves a field as it is, and errors are worded as Go does. Switches cover
 //! the ways in which Kustomize reads: whether an unknown field is an error, and whether numbers and booleans may be
 //! where a string is wanted (`sigs.k8s.io/yaml` turns them into text, except in fields that Go finds in an embedded
-//! struct; a kustomization file itself is read without it).
+//! struct; a kustomization file itself is read without it). Two plugins have go-yaml read their configuration, which takes
+//! names as they are.
+//!
+//! Apart from `helm/fields.rs` although both port `sigs.k8s.io/yaml`: a chart's numbers have not been JSON before, and its
+//! errors lead to a line of `Chart.yaml`. `application/set/shape.rs` is apart because a struct is written again there.
 
 use std::collections::BTreeMap;
 
 use super::error::{Error, Result, Step};
 use super::text;
-use crate::yaml::{self, Value};
+use crate::go::json::{UnmarshalTypeError, find_field, format_number};
+use crate::go::strconv::{format_shortest, format_shortest_32};
+use crate::yaml::Value;
 
 /// How strict to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +31,8 @@ pub(crate) enum Mode {
 /// Where in a value the decoder is.
 pub(crate) struct At {
     mode: Mode,
+    /// Whether go-yaml reads it by itself, and not by way of JSON: names of fields match as they are.
+    by_yaml: bool,
     /// Whether numbers and booleans become text where a string is wanted.
     converts: bool,
     /// The embedded struct that is read alone, if one is: its fields are not in an embedded struct then.
@@ -35,14 +43,39 @@ pub(crate) struct At {
 }
 
 impl At {
+    fn of(mode: Mode) -> Self {
+        Self { mode, by_yaml: false, converts: false, alone: "", record: "", path: Vec::new() }
+    }
+
+    /// The one of `names` that a key leads to.
+    pub(crate) fn find(&self, names: &'static [&'static str], key: &str) -> Option<&'static str> {
+        match self.by_yaml {
+            true => names.iter().copied().find(|name| *name == key),
+            false => names.get(find_field(names.iter().copied(), key)?).copied(),
+        }
+    }
+
+    /// A number as the text that a string field gets of it.
+    ///
+    /// The configuration of a plugin has been JSON before, where `16777217.0` is an integer.
+    ///
+    /// Reference: sigs.k8s.io/yaml v1.6.0 `convertToJSONableObject`, which takes every other number for a `float32`.
+    #[expect(clippy::cast_possible_truncation, reason = "it is what the reference does")]
+    fn text_of(&self, number: f64) -> String {
+        match format_number(number).filter(|json| json.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit())) {
+            Some(integer) => integer,
+            None if self.by_yaml => format_shortest(number),
+            None => format_shortest_32(number as f32),
+        }
+    }
+
     fn mismatch(&self, found: &str, wanted: &str) -> Error {
-        let place = if self.path.is_empty() {
-            "value".to_owned()
-        } else {
-            format!("struct field {}.{}", self.record, self.path.join("."))
+        let error = UnmarshalTypeError {
+            value: found.to_owned(),
+            field: (!self.path.is_empty()).then(|| (self.record.to_owned(), self.path.join("."))),
+            go_type: wanted.to_owned(),
         };
-        Error::new(format!("json: cannot unmarshal {found} into Go {place} of type {wanted}"))
-            .label(format!("expected {}", wanted_in_words(wanted)))
+        Error::new(error.to_string()).label(format!("expected {}", wanted_in_words(wanted)))
     }
 
     /// What a field is that none of the `known` ones is.
@@ -71,7 +104,7 @@ impl At {
         let (outer, depth) = (std::mem::replace(&mut self.record, record), self.path.len());
         let path = path.strip_prefix(&[self.alone]).unwrap_or(path);
         let converts = self.converts;
-        self.converts &= path.len() == 1;
+        self.converts &= self.by_yaml || path.len() == 1;
         self.path.extend(path);
         field.decode(value, self).map_err(|error| error.inside(name))?;
         self.path.truncate(depth);
@@ -113,34 +146,30 @@ pub(crate) trait Decode: Default {
 
 /// Decodes a whole document.
 pub(crate) fn decode<T: Decode>(value: &Value, mode: Mode) -> Result<T> {
-    start(value, At { mode, converts: mode != Mode::Kustomization, alone: "", record: "", path: Vec::new() })
+    start(value, At { converts: mode != Mode::Kustomization, ..At::of(mode) })
 }
 
 /// Decodes the configuration of a plugin into what Go embeds in the plugin.
 pub(crate) fn decode_embedded<T: Decode>(value: &Value) -> Result<T> {
-    start(value, At { mode: Mode::Plugin, converts: false, alone: "", record: "", path: Vec::new() })
+    start(value, At::of(Mode::Plugin))
 }
 
 /// Decodes what a plugin loads, where Go reads only the struct `alone` that it embeds elsewhere.
 pub(crate) fn decode_alone<T: Decode>(value: &Value, alone: &'static str) -> Result<T> {
-    start(value, At { mode: Mode::Plugin, converts: true, alone, record: "", path: Vec::new() })
+    start(value, At { converts: true, alone, ..At::of(Mode::Plugin) })
+}
+
+/// Decodes the configuration of a plugin that has go-yaml read it: those of prefixes and suffixes.
+///
+/// Where it is of the wrong type, the error reads as for the other plugins.
+pub(crate) fn decode_yaml<T: Decode>(value: &Value) -> Result<T> {
+    start(value, At { converts: true, by_yaml: true, ..At::of(Mode::Plugin) })
 }
 
 fn start<T: Decode>(value: &Value, mut at: At) -> Result<T> {
     let mut target = T::default();
     target.decode(value, &mut at)?;
     Ok(target)
-}
-
-fn found(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Uint(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Sequence(_) => "array",
-        Value::Mapping(_) => "object",
-    }
 }
 
 impl Decode for String {
@@ -153,9 +182,9 @@ impl Decode for String {
             Value::Null => return Ok(()),
             Value::String(text) => text.clone(),
             Value::Bool(truth) if at.converts => truth.to_string(),
-            Value::Float(number) if at.converts => yaml::format_float(*number),
+            Value::Float(number) if at.converts => at.text_of(*number),
             Value::Int(_) | Value::Uint(_) if at.converts => text::to_json(value),
-            other => return Err(at.mismatch(found(other), &Self::go_type())),
+            other => return Err(at.mismatch(other.json_kind(), &Self::go_type())),
         };
         Ok(())
     }
@@ -170,7 +199,7 @@ impl Decode for bool {
         match value {
             Value::Null => {}
             Value::Bool(truth) => *self = *truth,
-            other => return Err(at.mismatch(found(other), "bool")),
+            other => return Err(at.mismatch(other.json_kind(), "bool")),
         }
         Ok(())
     }
@@ -188,7 +217,7 @@ impl Decode for i64 {
                 let text = text::to_json(value);
                 *self = text.parse().map_err(|_| at.mismatch(&format!("number {text}"), "int64"))?;
             }
-            other => return Err(at.mismatch(found(other), "int64")),
+            other => return Err(at.mismatch(other.json_kind(), "int64")),
         }
         Ok(())
     }
@@ -223,7 +252,7 @@ impl<T: Decode> Decode for Option<Vec<T>> {
                 }
                 *self = Some(list);
             }
-            other => return Err(at.mismatch(found(other), &Self::go_type())),
+            other => return Err(at.mismatch(other.json_kind(), &Self::go_type())),
         }
         Ok(())
     }
@@ -246,7 +275,7 @@ impl<T: Decode> Decode for Option<BTreeMap<String, T>> {
                     map.insert(key.clone(), element);
                 }
             }
-            other => return Err(at.mismatch(found(other), &Self::go_type())),
+            other => return Err(at.mismatch(other.json_kind(), &Self::go_type())),
         }
         Ok(())
     }
@@ -295,14 +324,14 @@ macro_rules! record {
                 at: &mut $crate::kustomize::decode::At,
             ) -> $crate::kustomize::error::Result<()> {
                 let Some(entries) = $crate::kustomize::decode::entries::<Self>(value, at)? else { return Ok(()) };
+                const NAMES: &[&str] = &[$($json),*];
                 for (key, value) in entries {
-                    let exact = [$($json),*].contains(&key.as_str());
-                    let is = |name: &str| if exact { key == name } else { key.eq_ignore_ascii_case(name) };
-                    $(if is($json) {
-                        at.field($go, &[$($($embedded,)*)? $json], &mut self.$field, key, value)?;
-                        continue;
-                    })*
-                    at.unknown(key, &[$($json),*])?;
+                    match at.find(NAMES, key) {
+                        $(Some($json) => {
+                            at.field($go, &[$($($embedded,)*)? $json], &mut self.$field, key, value)?;
+                        })*
+                        _ => at.unknown(key, NAMES)?,
+                    }
                 }
                 Ok(())
             }
@@ -317,6 +346,6 @@ pub(crate) fn entries<'v, T: Decode>(value: &'v Value, at: &At) -> Result<Option
     match value {
         Value::Null => Ok(None),
         Value::Mapping(entries) => Ok(Some(entries)),
-        other => Err(at.mismatch(found(other), &T::go_type())),
+        other => Err(at.mismatch(other.json_kind(), &T::go_type())),
     }
 }

@@ -10,6 +10,7 @@ mod raw;
 use super::error::{Error, Result};
 use super::path::atoi;
 use super::text;
+use crate::go::json::UnmarshalTypeError;
 use crate::go::strconv;
 use crate::yaml::{Mapping, Value};
 use raw::Raw;
@@ -63,18 +64,12 @@ impl JsonPatch {
     pub(crate) fn parse_json(json: &str) -> Result<Self> {
         let operation = |raw: Raw| match raw {
             Raw::Object(operation) => Ok(operation),
-            other => Err(Error::new(format!(
-                "json: cannot unmarshal {} into Go value of type jsonpatch.Operation",
-                other.kind()
-            ))),
+            other => Err(wrong_type(other.kind(), "jsonpatch.Operation")),
         };
         match Raw::parse(json)? {
             Raw::Array(operations) => Ok(Self(operations.into_iter().map(operation).collect::<Result<_>>()?)),
             Raw::Scalar(text) if text == "null" => Ok(Self::default()),
-            other => Err(Error::new(format!(
-                "json: cannot unmarshal {} into Go value of type jsonpatch.Patch",
-                other.kind()
-            ))),
+            other => Err(wrong_type(other.kind(), "jsonpatch.Patch")),
         }
     }
 
@@ -94,6 +89,10 @@ impl JsonPatch {
     }
 }
 
+fn wrong_type(found: &str, go_type: &str) -> Error {
+    Error::new(UnmarshalTypeError::of_value(found, go_type).to_string())
+}
+
 struct Operation<'p>(&'p Mapped);
 
 impl Operation<'_> {
@@ -102,7 +101,7 @@ impl Operation<'_> {
             raw if raw.is_null() => None,
             raw => Some(match raw.value() {
                 Ok(Value::String(text)) => Ok(text),
-                _ => Err(Error::new(format!("json: cannot unmarshal {} into Go value of type string", raw.kind()))),
+                _ => Err(wrong_type(raw.kind(), "string")),
             }),
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::error::{Error, Step};
 use super::text;
 use crate::diag::Span;
+use crate::go::json::is_field;
 use crate::path::RepoPath;
 use crate::yaml::{self, Data, Node, Style, Value};
 
@@ -108,9 +109,8 @@ fn follow(root: &Node, steps: &[Step], source: &str) -> Option<(u32, u32, u32)> 
 fn entry<'n>(node: &'n Node, name: &str) -> Option<(&'n Node, &'n Node)> {
     let entries = node.as_mapping()?;
     let exact = entries.iter().rev().find(|(key, _)| key.as_str() == Some(name));
-    let found = exact.or_else(|| {
-        entries.iter().rev().find(|(key, _)| key.as_str().is_some_and(|key| key.eq_ignore_ascii_case(name)))
-    });
+    let found =
+        exact.or_else(|| entries.iter().rev().find(|(key, _)| key.as_str().is_some_and(|key| is_field(name, key))));
     found.map(|(key, value)| (key, value))
 }
 

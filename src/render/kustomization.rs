@@ -13,6 +13,7 @@ use super::release::kube_version;
 use super::value_files::Place;
 use crate::application::{Kustomize, Patch, Replicas};
 use crate::diag::{Diagnostic, Span};
+use crate::go::json::is_field;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Mapping, Value};
@@ -391,7 +392,7 @@ fn name_in(file: &Mapping, field: &str) -> Option<String> {
     if file.contains_key(field) {
         return Some(field.to_owned());
     }
-    file.keys().find(|key| key.eq_ignore_ascii_case(field)).cloned()
+    file.keys().find(|key| is_field(field, key)).cloned()
 }
 
 pub(super) fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {

@@ -10,6 +10,7 @@ use super::operand::{Held, Operand};
 use super::structure::{Field, Stringer, Struct, StructType};
 use super::text::Text;
 use super::value::{Methods, Value};
+use crate::go::json::UnmarshalTypeError;
 
 /// An error by the type that Go has for it.
 #[derive(Debug, Clone)]
@@ -116,9 +117,7 @@ static JSON_TYPE: StructType = StructType {
     pointer: Some("*json.UnmarshalTypeError"),
     fields: &[Field::plain("Value")],
     methods: Methods::of(|| &ERROR),
-    string: text_by(|error| {
-        format!("json: cannot unmarshal {} into Go value of type string", text(error, "Value").to_str()).into()
-    }),
+    string: text_by(|error| UnmarshalTypeError::of_value(text(error, "Value").to_str(), "string").to_string().into()),
     ..StructType::PLAIN
 };
 

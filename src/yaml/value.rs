@@ -72,6 +72,18 @@ impl Value {
         }
     }
 
+    /// What Go's `encoding/json` calls a value of this kind.
+    pub(crate) fn json_kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "bool",
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) => "number",
+            Value::String(_) => "string",
+            Value::Sequence(_) => "array",
+            Value::Mapping(_) => "object",
+        }
+    }
+
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)

@@ -6,7 +6,7 @@ use super::fault::{Fault, Result};
 use super::language::Language;
 use super::origin::Element;
 use super::params::{self, Params};
-use super::shape::json_kind;
+use crate::go::json::UnmarshalTypeError;
 use crate::yaml::{self, Limits, Mapping, Value};
 
 /// The params of `elements`, then those of `elementsYaml`.
@@ -34,10 +34,8 @@ fn of_element(language: &mut Language, element: &Value) -> Result<Params> {
         // A null is not even kept as JSON.
         Value::Null => return Err(Fault::new("error unmarshling list element unexpected end of JSON input")),
         other => {
-            return Err(Fault::new(format!(
-                "error unmarshling list element json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                json_kind(other)
-            )));
+            let wrong = UnmarshalTypeError::of_value(other.json_kind(), "map[string]interface {}");
+            return Err(Fault::new(format!("error unmarshling list element {wrong}")));
         }
     };
     match language.is_go {
@@ -82,10 +80,8 @@ pub(super) fn objects(language: &mut Language, text: &[u8]) -> Result<std::resul
 /// The objects of a list that was read.
 pub(super) fn objects_of(value: Value) -> std::result::Result<Vec<Mapping>, String> {
     let into = |found: &Value, what: &str| {
-        format!(
-            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type {what}",
-            json_kind(found)
-        )
+        let wrong = UnmarshalTypeError::of_value(found.json_kind(), what);
+        format!("error unmarshaling JSON: while decoding JSON: {wrong}")
     };
     let items = match value {
         Value::Null => Vec::new(),

@@ -4,7 +4,7 @@
 //! pkg/util/strategicpatch/patch.go.
 
 use super::fault::{Fault, Result, quoted_part};
-use super::shape::{Field, Keys, ListPatch, Shape, json_kind, read, written};
+use super::shape::{Field, Keys, ListPatch, Shape, read, written};
 use super::types::APPLICATION;
 use crate::template::{self, printed};
 use crate::yaml::{Limits, Mapping, Value, json, quote, sigs};
@@ -109,7 +109,7 @@ fn merge(mut original: Mapping, mut patch: Mapping, shape: &Shape) -> Merged<Map
                 let list = field_of(shape, key)?.list;
                 Some(Value::Sequence(merge_list(ours, theirs, list, deleted_from.is_some())?))
             }
-            (ours, theirs) if deleted_from.is_some() && json_kind(&ours) != json_kind(&theirs) => Some(ours),
+            (ours, theirs) if deleted_from.is_some() && ours.json_kind() != theirs.json_kind() => Some(ours),
             (_, theirs) => taken(theirs),
         };
         original.extend(merged.map(|value| (key.to_owned(), value)));

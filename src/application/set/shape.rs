@@ -4,6 +4,7 @@
 //! document stays a [`Value`], and a [`Shape`] beside it says what each part is. A [`Value`] that was [read] has
 //! known fields only, none of them null: what is left out is Go's zero value.
 
+use crate::go::json::{UnmarshalTypeError, find_field};
 use crate::yaml::{Mapping, Value, json};
 
 /// A type.
@@ -81,7 +82,7 @@ impl Struct {
 
     /// The field that Go's `encoding/json` puts a key into: letters may differ in case.
     pub(super) fn field_folded(&self, name: &str) -> Option<&'static Field> {
-        self.field(name).or_else(|| self.fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)))
+        self.fields.get(find_field(self.fields.iter().map(|field| field.name), name)?)
     }
 }
 
@@ -204,27 +205,15 @@ impl Reader {
             Value::Float(_) | Value::Uint(_) if matches!(shape, Shape::Number) => {
                 format!("number {}", json::encode(value, json::Options::default()))
             }
-            value => json_kind(value).to_owned(),
+            value => value.json_kind().to_owned(),
         };
-        let into = match self.structs.last() {
-            Some(of) if !self.fields.is_empty() => {
-                format!("struct field {of}.{} of type {}", self.fields.join("."), shape.go_name())
-            }
-            _ => format!("value of type {}", shape.go_name()),
+        let of = self.structs.last().filter(|_| !self.fields.is_empty());
+        let error = UnmarshalTypeError {
+            value: found,
+            field: of.map(|of| ((*of).to_owned(), self.fields.join("."))),
+            go_type: shape.go_name(),
         };
-        Mismatch { text: format!("json: cannot unmarshal {found} into Go {into}"), steps: self.steps.clone() }
-    }
-}
-
-/// What `encoding/json` calls a value of this sort.
-pub(super) fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Uint(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Sequence(_) => "array",
-        Value::Mapping(_) => "object",
+        Mismatch { text: error.to_string(), steps: self.steps.clone() }
     }
 }
 

@@ -304,7 +304,7 @@ impl Target {
                 Transformer::Patches(Patches::configure(session, &self.loader, &patch, written)?)
             }
             "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
-                let AffixConfig { prefix, suffix, specs } = read_config(value)?;
+                let AffixConfig { prefix, suffix, specs } = decode::decode_yaml(value).map_err(in_json)?;
                 let mut transformers = Vec::new();
                 if kind != "SuffixTransformer" {
                     transformers.push(affix(Affix::Prefix, prefix, &specs)?);

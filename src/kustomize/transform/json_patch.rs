@@ -1,5 +1,6 @@
 //! `patchesJson6902`.
 
+use crate::go::json::UnmarshalTypeError;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::json_patch::JsonPatch;
 use crate::kustomize::kustomization::Patch;
@@ -65,7 +66,7 @@ pub(super) fn apply(tree: &mut Tree, root: NodeId, patch: &JsonPatch) -> Result<
     let mut document = text::to_value(tree, root)?;
     patch.apply(&mut document, &|work| tree.work(work))?;
     if !matches!(document, Value::Mapping(_)) {
-        return Err(Error::new("json: cannot unmarshal array into Go value of type map[string]interface {}"));
+        return Err(Error::new(UnmarshalTypeError::of_value("array", "map[string]interface {}").to_string()));
     }
     let patched = text::from_json(tree, &document);
     tree.assign(root, patched);

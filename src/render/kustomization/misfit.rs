@@ -1,6 +1,7 @@
 //! What keeps a kustomization from being edited, and where it is.
 
 use crate::diag::{Diagnostic, Span};
+use crate::go::json::is_field;
 use crate::path::RepoPath;
 use crate::yaml;
 
@@ -28,7 +29,7 @@ pub(super) fn place(file: &RepoPath, content: &[u8], fields: &[String]) -> Span 
     let mut place = None;
     for field in fields.iter().rev() {
         let entries = here.and_then(yaml::Node::as_mapping).unwrap_or_default();
-        let named = |key: &yaml::Node| key.as_str().is_some_and(|key| key.eq_ignore_ascii_case(field));
+        let named = |key: &yaml::Node| key.as_str().is_some_and(|key| is_field(field, key));
         let Some((key, value)) = entries.iter().find(|(key, _)| named(key)) else { break };
         (here, place) = (Some(value), Some(key.mark));
     }

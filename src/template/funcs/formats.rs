@@ -11,6 +11,7 @@ use super::super::text::Text;
 use super::super::value::Value;
 use super::common::charge_printed;
 use super::toml;
+use crate::go::json::UnmarshalTypeError;
 use crate::yaml;
 use crate::yaml::json::{self, Options};
 
@@ -207,5 +208,5 @@ pub(super) fn not_decoded(value: &Value, wanted: &str) -> String {
         Value::List(_) => "array",
         Value::Nil | Value::Map(_) | Value::Struct(_) => "object",
     };
-    format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+    UnmarshalTypeError::of_value(found, wanted).to_string()
 }

@@ -4,6 +4,7 @@ use super::super::error::Error;
 use super::super::value::{Mapping, Value};
 use super::super::{Limits, Mark};
 use super::lossy;
+use crate::go::json::UnmarshalTypeError;
 use crate::go::strconv::{Escape, escape_char};
 use crate::go::utf8::to_str;
 
@@ -194,8 +195,8 @@ impl Decoder<'_> {
         match text.parse() {
             Ok(value) if f64::is_finite(value) => Ok(Value::Float(value)),
             _ => {
-                let message = format!("json: cannot unmarshal number {text} into Go value of type float64");
-                Err(Error::bare(message, Some(self.mark())))
+                let wrong = UnmarshalTypeError::of_value(format!("number {text}"), "float64");
+                Err(Error::bare(wrong.to_string(), Some(self.mark())))
             }
         }
     }
