@@ -3,13 +3,15 @@
 //! Every change is a commit by whoever makes it, and is checked before it is made: down to the templates, as hydration
 //! itself would read it. On a server it takes effect at once, in a clone with a push.
 
+mod change;
+mod editor;
 mod rebase;
+mod record;
 mod vendor_directory;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, anyhow, bail};
 
@@ -18,21 +20,19 @@ use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, output};
 use crate::application::BranchName;
 use crate::diag::{printable, shell_word};
-use crate::git::{
-    Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
-    regular, update_refs,
-};
-use crate::hydrate::{HydrateError, Outcome as Hydrated, Report, check_settings, dry_remote, settings_files};
-use crate::metadata::{
-    COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, GO_README,
-    PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE,
-};
+use crate::git::{Repository, regular};
+use crate::hydrate::{HydrateError, Outcome as Hydrated, Report, check_settings, dry_remote};
 use crate::report::{Wording, summary};
 use crate::settings::{
     Data, FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, Value,
-    argocd_cm, edit, reader, unknown_key,
+    argocd_cm, edit, unknown_key,
 };
 use crate::wall;
+use change::{add, list, set, take, unset, yaml};
+use editor::edit_file;
+use record::read;
+
+pub(super) use record::write;
 
 /// Show or change the settings of the repository.
 ///
@@ -104,12 +104,6 @@ enum Action {
         mine: bool,
     },
 }
-
-/// What `settings.yaml` says to who edits it for the first time.
-const NEW_SETTINGS: &str = include_str!("config/settings.yaml");
-
-/// What is above the keys for who edits it again.
-const NOT_SET: &str = "# Every key, with its default: copy a line without its `#`, or take the `#` away. Comments from here on are not saved.";
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None)?;
@@ -406,278 +400,4 @@ fn import_argocd_cm(files: &Files, path: &Path) -> anyhow::Result<Files> {
     let content = regular::read_linked(path, FILE_BYTES_MAX).with_context(reading)?;
     let text = String::from_utf8(content).with_context(reading)?;
     Ok(argocd_cm::import(files, &text)?)
-}
-
-/// Sets a key to what the words may mean there: a list where a word is one in YAML, else a text, a list of texts, or YAML,
-/// whichever is allowed first.
-fn set(files: &Files, key: &str, words: &[String]) -> anyhow::Result<Files> {
-    key_of_yaml(key)?;
-    let list = Value::from(words.to_vec());
-    let meanings = match words {
-        [word] => {
-            let yaml = reader::read(word).unwrap_or_else(|_| word.as_str().into());
-            // No URL and no branch is written like a list.
-            if yaml.as_list().is_some() { vec![yaml] } else { vec![word.as_str().into(), list, yaml] }
-        }
-        _ => vec![list],
-    };
-    let mut refused = None;
-    for meaning in meanings {
-        let new = with_key(files, key, Some(meaning))?;
-        match checked(&new) {
-            Ok(()) => return Ok(new),
-            Err(error) => refused = Some(error),
-        }
-    }
-    Err(refused.expect("there is at least one meaning"))
-}
-
-fn add(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
-    let mut list = list(files, key)?;
-    if list.iter().any(|there| there.as_str() == Some(value)) {
-        return Ok(files.clone());
-    }
-    list.push(value.into());
-    with_key(files, key, Some(list.into()))
-}
-
-fn take(files: &Files, key: &str, value: &str) -> anyhow::Result<Files> {
-    let mut list = list(files, key)?;
-    let before = list.len();
-    list.retain(|there| there.as_str() != Some(value));
-    if list.len() == before {
-        bail!("`{value}` is not in `{key}`");
-    }
-    with_key(files, key, (!list.is_empty()).then(|| list.into()))
-}
-
-fn unset(files: &Files, key: &str) -> anyhow::Result<Files> {
-    let mut new = files.clone();
-    if new.remove(key).is_some() {
-        return Ok(new);
-    }
-    if edit::get(&yaml(files)?, key)?.is_none() {
-        match unknown_key(key) {
-            Some(unknown) => bail!(WrongUse(unknown)),
-            None => bail!("`{key}` is not set"),
-        }
-    }
-    with_key(files, key, None)
-}
-
-/// The values of a key that holds a list; one value stands for a list of one.
-fn list(files: &Files, key: &str) -> anyhow::Result<Vec<Value>> {
-    key_of_yaml(key)?;
-    Ok(match edit::get(&yaml(files)?, key)? {
-        None => Vec::new(),
-        Some(value) => value.as_list().map_or_else(|| vec![value.clone()], <[Value]>::to_vec),
-    })
-}
-
-fn with_key(files: &Files, key: &str, value: Option<Value>) -> anyhow::Result<Files> {
-    let mut new = files.clone();
-    let text = edit::set(&yaml(files)?, key, value).map_err(|error| anyhow!(error.without_place()))?;
-    new.insert(SETTINGS_FILE.to_owned(), text.into_bytes());
-    Ok(new)
-}
-
-fn key_of_yaml(key: &str) -> anyhow::Result<()> {
-    if FILES.contains(&key) {
-        bail!(WrongUse(format!("{key} is a file: git hydrate config edit {key}")));
-    }
-    Ok(())
-}
-
-fn yaml(files: &Files) -> anyhow::Result<String> {
-    let content = files.get(SETTINGS_FILE).cloned().unwrap_or_default();
-    String::from_utf8(content).context("settings.yaml is not UTF-8")
-}
-
-/// Has the user's editor change one file. What cannot be used is kept for the next try.
-fn edit_file(repository: &Repository, files: &Files, name: &str) -> anyhow::Result<Files> {
-    let new = match name {
-        SETTINGS_FILE => NEW_SETTINGS,
-        README_TEMPLATE => PROPOSAL_README,
-        README_GO_TEMPLATE => GO_README,
-        COMMIT_MESSAGE_TEMPLATE => DEFAULT_COMMIT_MESSAGE,
-        COMMIT_MESSAGE_GO_TEMPLATE => DEFAULT_GO_COMMIT_MESSAGE,
-        _ => bail!(WrongUse(format!("`{name}` is not a settings file; the settings files are: {}", FILES.join(", ")))),
-    };
-    // Every key, whatever is set: below what is, and gone again unless it was used.
-    let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
-    let before = match files.get(name) {
-        text if name == SETTINGS_FILE => [text.map_or(&[][..], Vec::as_slice), help.as_bytes()].concat(),
-        Some(text) => text.clone(),
-        None => new.as_bytes().to_vec(),
-    };
-    let temp_dir = std::env::temp_dir();
-    let directory = regular::scratch_dir("edit", &[&temp_dir, repository.common_dir()])?;
-    let path = directory.path().join(name);
-    fs::write(&path, &before).with_context(|| format!("writing {}", path.display()))?;
-    let editor = repository.git().output(&["var", "GIT_EDITOR"])?;
-    let editor = String::from_utf8_lossy(&editor).trim_end().to_owned();
-    // As git runs it: the editor may have arguments of its own.
-    let status = Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(&path).status();
-    if !status.with_context(|| format!("starting {editor}"))?.success() {
-        bail!("the editor failed: {editor}");
-    }
-    let after = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
-    let mut edited = files.clone();
-    if after == before {
-        return Ok(edited);
-    }
-    edited.insert(name.to_owned(), after.clone());
-    // With the help, so that lines are those of the file that is kept.
-    if let Err(error) = check_settings(&edited) {
-        let error = match error {
-            HydrateError::Settings(error) => anyhow!(error),
-            error => error.into(),
-        };
-        let kept = directory.keep().join(name);
-        return Err(error.context(format!("not saved; the edited file is {}", kept.display())));
-    }
-    edited.insert(name.to_owned(), if name == SETTINGS_FILE { without_help(after) } else { after });
-    Ok(edited)
-}
-
-/// What of an edited `settings.yaml` is the user's: all but the help that still is below [`NOT_SET`].
-fn without_help(edited: Vec<u8>) -> Vec<u8> {
-    let Ok(text) = String::from_utf8(edited.clone()) else { return edited };
-    let Some((own, rest)) = text.split_once(&format!("\n{NOT_SET}\n")) else { return edited };
-    let is_help = |line: &&str| line.is_empty() || NEW_SETTINGS.lines().any(|help| help == *line);
-    let mut own = own.to_owned();
-    for line in rest.lines().filter(|line| !is_help(line)) {
-        if !own.is_empty() && !own.ends_with('\n') {
-            own.push('\n');
-        }
-        own += line;
-        own.push('\n');
-    }
-    own.into_bytes()
-}
-
-fn read(repository: &Repository) -> anyhow::Result<Files> {
-    let buffer = ObjectBuffer::new(repository);
-    Ok(settings_files(&repository.refs()?, &buffer)?.1)
-}
-
-/// Commits the settings, when they are right and differ from those there are; answers whether they do.
-pub(super) fn write(repository: &Repository, files: &Files, message: &str) -> anyhow::Result<bool> {
-    check_settings(files)?;
-    let buffer = ObjectBuffer::new(repository);
-    let old = repository.refs()?.get(SETTINGS_REF);
-    let tree = tree_of(&buffer, files)?;
-    let unchanged = old.map(|old| buffer.commit(old)).transpose()?.map_or(buffer.empty_tree_id(), |commit| commit.tree);
-    if tree == unchanged {
-        return Ok(false);
-    }
-    let commit = NewCommit {
-        tree,
-        parents: old.into_iter().collect(),
-        author: identity(repository, "GIT_AUTHOR_IDENT")?,
-        committer: identity(repository, "GIT_COMMITTER_IDENT")?,
-        message: format!("{}\n", message.trim_end()),
-    };
-    let new = buffer.write_commit(&commit)?;
-    let _kept = buffer.flush()?;
-    move_ref(repository, new, old, message)?;
-    if server_of(repository)?.is_some() {
-        let known = repository.refs()?.get(UNPUSHED_REF);
-        let edit = RefEdit { name: UNPUSHED_REF.to_owned(), new: Some(new), expected: Expected::from(known) };
-        update_refs(repository, &[edit], message.lines().next().unwrap_or_default())?;
-    }
-    Ok(true)
-}
-
-fn tree_of(buffer: &ObjectBuffer<'_>, files: &Files) -> anyhow::Result<ObjectId> {
-    let mut edits = BTreeMap::new();
-    for (name, content) in files.iter().filter(|(_, content)| !content.is_empty()) {
-        edits.insert(name.clone(), TreeEdit::Put(Mode::File, buffer.write_blob(content)?));
-    }
-    Ok(buffer.edit_tree(buffer.empty_tree_id(), &edits)?)
-}
-
-fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, message: &str) -> anyhow::Result<()> {
-    let edit = RefEdit { name: SETTINGS_REF.to_owned(), new: Some(new), expected: Expected::from(old) };
-    let subject = message.lines().next().unwrap_or_default();
-    match update_refs(repository, &[edit], subject) {
-        Err(TransactionError::Raced(_)) => {
-            bail!("the settings were changed meanwhile: review them and try again")
-        }
-        result => Ok(result?),
-    }
-}
-
-/// Who git says the user is.
-fn identity(repository: &Repository, variable: &str) -> anyhow::Result<Signature> {
-    let git = repository.git();
-    let answer = match git.output(&["var", variable]) {
-        // The account of a server often has no name of its own.
-        Err(_) if server_of(repository)?.is_none() => {
-            git.output(&["-c", "user.name=git-hydrate", "-c", "user.email=git-hydrate@localhost", "var", variable])
-        }
-        answer => answer,
-    }
-    .context("who you are is unknown; to say it: git config user.name NAME; git config user.email ADDRESS")?;
-    let answer = String::from_utf8_lossy(&answer).trim_end().to_owned();
-    signature(&answer).with_context(|| format!("git var {variable}: {answer}"))
-}
-
-/// Reads `Name <email> seconds +hhmm`.
-fn signature(text: &str) -> Option<Signature> {
-    let (name, rest) = text.split_once(" <")?;
-    let (email, time) = rest.rsplit_once("> ")?;
-    let (seconds, zone) = time.split_once(' ')?;
-    let zone: i32 = zone.parse().ok()?;
-    let offset = (zone / 100 * 60 + zone % 100) * 60;
-    Some(Signature { name: name.to_owned(), email: email.to_owned(), seconds: seconds.parse().ok()?, offset })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::Settings;
-
-    #[test]
-    fn identities_are_read_as_git_prints_them() {
-        for text in ["Some Body <some@example.com> 1700000000 -0330", "A <B> <a@example.com> 0 +0000"] {
-            assert_eq!(signature(text).expect(text).to_string(), text);
-        }
-        assert_eq!(signature("nobody"), None);
-    }
-
-    #[test]
-    fn of_an_edited_file_what_the_user_wrote_is_kept() {
-        let help = format!("\n{NOT_SET}\n{NEW_SETTINGS}");
-        let rows = [
-            ("profile: argocd\n".to_owned() + &help, "profile: argocd\n"),
-            (help.clone(), ""),
-            (help.replace("#history: every", "history: tip"), "history: tip\n"),
-            ("a: 1\n".to_owned() + &help + "# mine\nb:\n- 2\n", "a: 1\n# mine\nb:\n- 2\n"),
-            ("a: 1\n".to_owned(), "a: 1\n"),
-        ];
-        for (edited, expected) in rows {
-            assert_eq!(without_help(edited.clone().into_bytes()), expected.as_bytes(), "{edited}");
-        }
-    }
-
-    #[test]
-    fn the_reference_lists_every_key() {
-        let reference = include_str!("../../.github/REFERENCE.md");
-        let keys = NEW_SETTINGS.lines().filter_map(|line| line.strip_prefix('#')?.split_once(": ").map(|(key, _)| key));
-        for key in keys.filter(|key| key.chars().all(char::is_alphanumeric)) {
-            assert!(reference.contains(&format!("\n| `{key}` | ")), "{key}");
-        }
-    }
-
-    #[test]
-    fn new_settings_name_every_key_and_change_nothing() {
-        let read = |text: &str| Settings::read(&Files::from([(SETTINGS_FILE.to_owned(), text.as_bytes().to_vec())]));
-        assert_eq!(read(NEW_SETTINGS), Ok(Settings::default()));
-        let text = NEW_SETTINGS.replace("\n#", "\n");
-        let set: Vec<_> = text.lines().filter(|line| !line.starts_with([' ', '#'])).collect();
-        read(&set.join("\n")).expect("good settings");
-        let names: Vec<_> = set.iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
-        assert_eq!(names, crate::settings::keys().collect::<Vec<_>>());
-    }
 }

@@ -11,7 +11,7 @@ pub(crate) fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError>
     let document = read(text)?;
     let (top, below) = split(key);
     let Some(value) = document.get(top) else { return Ok(None) };
-    Ok(below.iter().try_fold(value, |value, key| value.get(*key)).cloned())
+    Ok(below.iter().try_fold(value, |value, key| value.get(key)).cloned())
 }
 
 /// The text with `key` set to `value`, or without it. What holds nothing any more leaves with its last key.
@@ -47,7 +47,7 @@ fn put(old: Option<&Value>, name: &str, below: &[&str], value: Option<Value>) ->
         None => Mapping::default(),
         Some(_) => return Err(SettingsError::Wrong(format!("`{name}` has no keys: unset it first"))),
     };
-    match put(map.get(*next), next, rest, value)? {
+    match put(map.get(next), next, rest, value)? {
         Some(value) => map.insert(next, value),
         None => map.remove(next),
     }
