@@ -61,6 +61,6 @@ fn the_tool_must_be_of_the_version_that_the_settings_name() {
     let (file, text) = application("web", "dev");
     let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
     clone.commit("a chart", &[(&file, &text), ("apps/web/dev/Chart.yaml", chart)]);
-    let said = clone.push().success().remote().join("\n");
+    let said = clone.push().success().remote().join(" ");
     assert!(said.contains("is version v4.2.3, but Helm 4.2.4 is required"), "{said}");
 }

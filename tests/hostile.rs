@@ -123,7 +123,6 @@ const HEAVY: &[&str] = &[
 const HELD_BACK: &[&str] = &[
     "README template without end",
     "README template that reads files",
-    "branch: a directory of another",
     "the same with what seem to be Applications",
     "the same with names of 250 bytes",
     "one file of Applications in 100,000 places",

@@ -73,7 +73,7 @@ impl Root {
         root.insert("namespace", "argocd".into());
         if let Some(values) = &self.values {
             let mut helm = Mapping::default();
-            helm.insert("valueFiles", vec![values.clone().into()].into());
+            helm.insert("valueFiles", vec![values.clone()].into());
             root.insert("helm", helm.into());
         }
         root
