@@ -8,6 +8,7 @@ use super::fields::{self, Place, WrongType};
 use super::options::Options;
 use super::split::split;
 use crate::diag::Span;
+use crate::go::json::fold_name;
 use crate::go::path::{BadPattern, Pattern};
 use crate::path::RepoPath;
 use crate::template::Limit;
@@ -202,7 +203,7 @@ impl Head {
             return Ok(head);
         };
         for (key, value) in entries {
-            match key.to_ascii_lowercase().as_str() {
+            match fold_name(key).as_str() {
                 "apiversion" => fields::string(&mut String::new(), value, at("apiVersion"))?,
                 "kind" => fields::string(&mut head.kind, value, at("kind"))?,
                 "metadata" => {
@@ -219,7 +220,7 @@ impl Head {
 
     fn metadata(&mut self, entries: &Mapping) -> Result<(), WrongType> {
         for (key, value) in entries {
-            match key.to_ascii_lowercase().as_str() {
+            match fold_name(key).as_str() {
                 "name" => fields::string(&mut String::new(), value, Place { of: "", path: "metadata.name" })?,
                 "annotations" => {
                     let place = Place { of: "", path: "metadata.annotations" };

@@ -270,10 +270,7 @@ fn unmarshal_json(receiver: &Receiver, json: &[u8]) -> Operand {
         Ok(yaml::Value::String(text)) => return read_into(receiver, &text.into()),
         // Null changes nothing in Go's string, which is empty.
         Ok(yaml::Value::Null) => return read_into(receiver, &Text::default()),
-        Ok(yaml::Value::Bool(_)) => "bool",
-        Ok(yaml::Value::Int(_) | yaml::Value::Uint(_) | yaml::Value::Float(_)) => "number",
-        Ok(yaml::Value::Sequence(_)) => "array",
-        Ok(yaml::Value::Mapping(_)) => "object",
+        Ok(other) => other.json_kind(),
         Err(error) => return GoError::result(Some(GoError::JsonSyntax(error.to_string()))),
     };
     GoError::result(Some(GoError::JsonNoString(found)))
