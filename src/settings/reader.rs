@@ -32,7 +32,7 @@ pub(crate) fn read(text: &str) -> Result<Value, SettingsError> {
         None => SettingsError::Wrong(error.message().to_owned()),
     })?;
     if let [_, second, ..] = &documents[..] {
-        return Err(SettingsError::at(second.mark, "there is a second document: the settings are one".to_owned()));
+        return Err(SettingsError::at(second.mark, "the settings must be a single YAML document".to_owned()));
     }
     let mut reader = Reader { anchors: HashMap::new(), size: 0 };
     match documents.first() {
@@ -138,7 +138,7 @@ impl<'n> Reader<'n> {
 
     fn alias(&mut self, name: &str, mark: Mark, depth: usize) -> Result<Value, SettingsError> {
         let Some(Anchored { size, depth: inner, .. }) = self.anchors.get(name) else {
-            return Err(SettingsError::at(mark, format!("`*{name}` is inside of `&{name}`")));
+            return Err(SettingsError::at(mark, format!("the anchor `{name}` contains itself")));
         };
         let (size, inner) = (*size, *inner);
         // The limits come first: the copy may be large.
@@ -187,7 +187,7 @@ fn scalar_of(node: &Node, text: &str) -> Result<Data, SettingsError> {
         (Tag::Null | Tag::Bool, _) => None,
         _ => Some(Data::Text(text.to_owned())),
     };
-    data.ok_or_else(|| SettingsError::at(node.mark, format!("`{text}` does not fit the tag `{tag}`")))
+    data.ok_or_else(|| SettingsError::at(node.mark, format!("`{text}` is not a valid `{tag}`")))
 }
 
 fn plain(text: &str) -> Data {
@@ -202,7 +202,7 @@ fn plain(text: &str) -> Data {
 fn check_tag(node: &Node) -> Result<(), SettingsError> {
     match &node.tag {
         Some(Tag::Other(tag)) if node.tagged && tag.starts_with('!') && !tag.starts_with("!!") => {
-            Err(SettingsError::at(node.mark, format!("the tag `{tag}` is not known")))
+            Err(SettingsError::at(node.mark, format!("unknown tag `{tag}`")))
         }
         _ => Ok(()),
     }
@@ -263,9 +263,9 @@ mod tests {
         let rows = [
             ("a: 1\nb: 2\na: 3\n", "settings.yaml:3:1: `a` is set twice"),
             ("a: {b: 1, 'b': 2}", "settings.yaml:1:11: `b` is set twice"),
-            ("a: 1\n---\nb: 2\n", "settings.yaml:3:1: there is a second document: the settings are one"),
-            ("a: !mine b", "settings.yaml:1:4: the tag `!mine` is not known"),
-            ("a: !!int x", "settings.yaml:1:4: `x` does not fit the tag `!!int`"),
+            ("a: 1\n---\nb: 2\n", "settings.yaml:3:1: the settings must be a single YAML document"),
+            ("a: !mine b", "settings.yaml:1:4: unknown tag `!mine`"),
+            ("a: !!int x", "settings.yaml:1:4: `x` is not a valid `!!int`"),
             ("[a]: b", "settings.yaml:1:1: a key must be a string"),
             ("a: *b", "settings.yaml:1:4: unknown anchor 'b' referenced"),
             ("a: [b", "settings.yaml:2:1: did not find expected ',' or ']'"),
