@@ -6,6 +6,7 @@
 //! A text that quotes what was pushed may be as long as what was pushed. Whoever makes a diagnostic need not care: every
 //! part is [`clipped`] when it is made, and again when it is shown, for a record may come from elsewhere.
 
+pub(crate) mod more;
 pub(crate) mod secret;
 
 use std::fmt;

@@ -54,6 +54,7 @@ use super::located;
 use super::maker::MadeFrom;
 use super::rendered::RenderedObject;
 use super::url::RepoUrl;
+use crate::diag::more::and_more_in_brackets;
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::inputs::InputsDir;
 use crate::manifest::Manifest;
@@ -610,10 +611,7 @@ impl ApplicationSet {
             }
         }
         let Some((_, text)) = wrong.last_key_value() else { return Ok(()) };
-        let more = match wrong.len() {
-            1 => String::new(),
-            count => format!(" (and {} more)", count - 1),
-        };
+        let more = and_more_in_brackets(wrong.len() - 1);
         let path = ["name", "metadata", "template", "spec"];
         Err(path.into_iter().fold(Fault::new(format!("{text}{more}")), |fault, step| fault.below(step)))
     }

@@ -12,6 +12,7 @@ use super::clone::{self, Clone, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
+use crate::diag::more::{line_of_more, listed};
 use crate::diag::{Diagnostic, Span, printable};
 use crate::git::{Location, ObjectId, Repository};
 use crate::hydrate::{self, Adoption, Against, Asked, CheckFinding, Checked, RefNames, Setup, Tree, Unnamed, Wake};
@@ -247,10 +248,7 @@ fn finding_text(finding: &CheckFinding, paint: Paint) -> String {
     }
     if !found_in.is_empty() {
         let shown = |name: &String| if name.is_empty() { ".".to_owned() } else { printable(name) };
-        let names: Vec<String> = found_in.iter().take(NAMED_MAX).map(shown).collect();
-        let more = found_in.len().saturating_sub(NAMED_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let _ = writeln!(text, "  in: {}{more}", names.join(", "));
+        let _ = writeln!(text, "  in: {}", listed(found_in.iter().map(shown), NAMED_MAX));
     }
     if let Some(maker) = made_by {
         let _ = writeln!(text, "  made by {maker}");
@@ -328,8 +326,8 @@ fn adoption_summary(adoption: &Adoption) -> String {
     for path in ready.iter().take(READY_MAX) {
         let _ = writeln!(text, "  {}", if path.is_empty() { "." } else { path });
     }
-    if ready.len() > READY_MAX {
-        let _ = writeln!(text, "  … and {} more", ready.len() - READY_MAX);
+    if let Some(more) = line_of_more(ready.len(), READY_MAX, "") {
+        let _ = writeln!(text, "  {more}");
     }
     if !adoption.applications.is_empty() {
         text += &super::adopt::report(adoption, &super::adopt::Ask::default(), false);

@@ -7,6 +7,7 @@ use anyhow::bail;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
+use crate::diag::more::line_of_more;
 use crate::diag::printable;
 use crate::hydrate::{
     self, Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, SourceLine, Subject,
@@ -122,14 +123,9 @@ fn line_of_field(clone: &Clone, one: &Candidate, field: &str) -> anyhow::Result<
     for field in known.iter().take(FIELDS_MAX) {
         let _ = write!(text, "\n  {field}");
     }
-    if known.len() > FIELDS_MAX {
-        let _ = write!(
-            text,
-            "\n  … and {} more: git hydrate explain {}:{}:LINE",
-            known.len() - FIELDS_MAX,
-            one.line.name,
-            one.path
-        );
+    let way = format_args!(": git hydrate explain {}:{}:LINE", one.line.name, one.path);
+    if let Some(more) = line_of_more(known.len(), FIELDS_MAX, way) {
+        let _ = write!(text, "\n  {more}");
     }
     bail!(text)
 }
@@ -146,8 +142,8 @@ fn list(candidates: &[Candidate]) -> String {
     for Candidate { line, path, number, object } in candidates.iter().take(LISTED_MAX) {
         let _ = write!(text, "\n  {}:{path}:{number}  {object}", line.name);
     }
-    if candidates.len() > LISTED_MAX {
-        let _ = write!(text, "\n  … and {} more", candidates.len() - LISTED_MAX);
+    if let Some(more) = line_of_more(candidates.len(), LISTED_MAX, "") {
+        let _ = write!(text, "\n  {more}");
     }
     text
 }
@@ -199,8 +195,8 @@ fn with_known_paths(error: ExplainError) -> anyhow::Error {
     for path in known.iter().take(LISTED_MAX) {
         let _ = write!(text, "\n  {path}");
     }
-    if known.len() > LISTED_MAX {
-        let _ = write!(text, "\n  … and {} more", known.len() - LISTED_MAX);
+    if let Some(more) = line_of_more(known.len(), LISTED_MAX, "") {
+        let _ = write!(text, "\n  {more}");
     }
     anyhow::anyhow!(text)
 }
@@ -270,8 +266,8 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     for (index, read) in reads.iter().take(READS_MAX).enumerate() {
         row(if index == 0 { "made from" } else { "" }, read);
     }
-    if reads.len() > READS_MAX {
-        row("", &format!("… and {} more, with --json", reads.len() - READS_MAX));
+    if let Some(more) = line_of_more(reads.len(), READS_MAX, ", with --json") {
+        row("", &more);
     }
     if let Some(problem) = &origin.problem {
         row("made from", &format!("cannot be determined here: {problem}"));

@@ -7,6 +7,7 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, output};
 use crate::application::BranchName;
+use crate::diag::more::listed;
 use crate::diag::printable;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Wake};
@@ -134,10 +135,7 @@ fn add_branch(text: &mut String, branch: &PlannedBranch) {
         reasons.entry(render.why.to_string()).or_default().push(format!("{}{rule}", render.application));
     }
     for (why, names) in reasons {
-        let more = names.len().saturating_sub(NAMED_MAX);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let names = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "    {}", printable(&format!("{why}: {names}{more}")));
+        let _ = writeln!(text, "    {}", printable(&format!("{why}: {}", listed(names, NAMED_MAX))));
     }
     for stay in &branch.stays {
         let why = if stay.paused { "paused" } else { "fails" };

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::clone::remote_of;
 use super::{Outcome, WrongUse, config, output};
+use crate::diag::more::listed;
 use crate::git::Repository;
 use crate::hydrate::{self, Report};
 use crate::render::Renderers;
@@ -175,9 +176,7 @@ fn pushed(orders: &Orders, moves: &[RefMove]) -> String {
         return format!("{remote} is up to date\n");
     }
     let name = |it: &RefMove| it.name.strip_prefix("refs/heads/").unwrap_or(&it.name).to_owned();
-    let names = moves.iter().take(SHOWN_MAX).map(name).collect::<Vec<_>>().join(", ");
-    let more = moves.len().saturating_sub(SHOWN_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let names = listed(moves.iter().map(name), SHOWN_MAX);
     let what = if orders.dry_run { "would push to" } else { "pushed to" };
-    format!("{what} {remote}: {names}{more}\n")
+    format!("{what} {remote}: {names}\n")
 }

@@ -25,6 +25,7 @@ mod rights;
 mod tests;
 
 use super::pair::{Pair, text};
+use crate::diag::more::listed;
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
@@ -388,12 +389,7 @@ impl std::fmt::Display for Danger {
 }
 
 fn list(f: &mut std::fmt::Formatter<'_>, start: &str, items: &[String]) -> std::fmt::Result {
-    let shown = items.iter().take(GRANTS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    write!(f, "{start}{shown}")?;
-    match items.len().saturating_sub(GRANTS_SHOWN) {
-        0 => Ok(()),
-        more => write!(f, " and {more} more"),
-    }
+    write!(f, "{start}{}", listed(items, GRANTS_SHOWN))
 }
 
 /// What may do harm in the change of one object, the worst first.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::application::Application;
 use crate::diag::Diagnostic;
+use crate::diag::more::and_more_in_brackets;
 use crate::manifest::{Key, Manifest};
 
 /// Kinds of Kubernetes that live outside of namespaces.
@@ -60,10 +61,7 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
     let diagnostic = |((index, owner), keys): ((usize, usize), Vec<&Key>)| {
         let ((application, _), (other, _)) = (rendered.get(index)?, rendered.get(owner)?);
         let first = keys.first()?;
-        let more = match keys.len() - 1 {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
+        let more = and_more_in_brackets(keys.len() - 1);
         let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
         let beside = format!("`{}` is at {}", other.name, other.places.name);
         let diagnostic = Diagnostic::error(text).at(application.places.name.clone()).label(beside);
@@ -79,10 +77,7 @@ pub(super) fn repeated(application: &Application, objects: &[Key]) -> Option<Dia
     let mut seen = HashSet::new();
     let again: BTreeSet<&Key> = objects.iter().filter(|key| !seen.insert(*key)).collect();
     let first = again.first()?;
-    let more = match again.len() - 1 {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
+    let more = and_more_in_brackets(again.len() - 1);
     let text =
         format!("`{}` renders {first} more than once{more}: the last one counts in the cluster", application.name);
     Some(application.tells(Diagnostic::warning(text).at(application.places.dry_path.clone())))

@@ -7,6 +7,7 @@ use super::kustomization::Edits;
 use super::release::{Release, cluster_version};
 use super::{Application, Commit, Deeds, command};
 use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
+use crate::diag::more::and_more;
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
 use crate::helm;
@@ -241,8 +242,7 @@ impl One<'_, '_> {
     pub(super) fn warn_of_encrypted(&mut self, manifests: &[Manifest]) {
         let mut encrypted = manifests.iter().filter(|manifest| encrypted::is_sops_object(manifest));
         let Some(first) = encrypted.next() else { return };
-        let (name, more) = (format!("{} {}", first.kind(), first.name()), encrypted.count());
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let (name, more) = (format!("{} {}", first.kind(), first.name()), and_more(encrypted.count()));
         let text = format!("{name}{more}: encrypted with SOPS, and written as it is");
         let hint = "Flux decrypts it when it applies it (`spec.decryption`); Argo CD does not";
         self.warnings.push(Diagnostic::warning(text).at(self.place().clone()).hint(hint));

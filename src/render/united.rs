@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::conflict;
 use crate::application::Application;
+use crate::diag::more::and_more_in_brackets;
 use crate::diag::{Diagnostic, Span};
 use crate::manifest::{Key, Manifest};
 
@@ -31,10 +32,7 @@ pub(super) fn united(application: &Application, parts: Vec<(Span, Vec<Manifest>)
     }
     let warning = |((source, later), keys): ((usize, usize), Vec<Key>)| {
         let (here, there) = (places.get(source)?, places.get(later)?);
-        let more = match keys.len() - 1 {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
+        let more = and_more_in_brackets(keys.len() - 1);
         let text =
             format!("two sources of `{}` render {}{more}: the later one counts", application.name, keys.first()?);
         let at = Span { column: 0, ..there.clone() };

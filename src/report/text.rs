@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
+use crate::diag::more::{line_of_more, listed};
 use crate::diag::{Diagnostic, Span, one_line, printable, shown};
 use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
 use crate::path::RepoPath;
@@ -56,8 +57,8 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     let width = branches.iter().take(BRANCHES_MAX).map(|branch| branch.branch.len()).max().unwrap_or_default();
     for (index, branch) in branches.iter().enumerate() {
         if index == BRANCHES_MAX || text.len() > BYTES_MAX {
-            let _ =
-                writeln!(text, "… and {} more branches: `git hydrate status` shows them all", branches.len() - index);
+            let more = line_of_more(branches.len(), index, " branches: `git hydrate status` shows them all");
+            let _ = writeln!(text, "{}", more.unwrap_or_default());
             break;
         }
         let _ = writeln!(text, "{:width$}  {}", printable(&branch.branch), outcome(branch));
@@ -91,7 +92,8 @@ pub(crate) fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Stri
     let found = merged(all);
     for (index, diagnostic) in found.iter().enumerate() {
         if index == SHOWN_MAX || text.len() > BYTES_MAX {
-            let _ = writeln!(text, "… and {} more: `git hydrate status` shows them all", found.len() - index);
+            let more = line_of_more(found.len(), index, ": `git hydrate status` shows them all");
+            let _ = writeln!(text, "{}", more.unwrap_or_default());
             break;
         }
         let _ = writeln!(text, "{diagnostic}");
@@ -117,8 +119,7 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
     }
     let with_applications = |(diagnostic, applications): (Diagnostic, Vec<String>)| match &applications[..] {
         [] => diagnostic,
-        names if names.len() <= NAMES_MAX => diagnostic.of(names.join(", ")),
-        names => diagnostic.of(format!("{} and {} more", names[..NAMES_MAX].join(", "), names.len() - NAMES_MAX)),
+        names => diagnostic.of(listed(names, NAMES_MAX)),
     };
     // What a branch fails by is no warning beside it.
     type Said = (String, Option<Span>);
@@ -139,10 +140,7 @@ fn unchanged(same: &[&BranchReport], text: &mut String) {
         }
         let of_commit = same.iter().filter(|other| other.dry_sha == branch.dry_sha);
         let names: Vec<_> = of_commit.map(|branch| printable(&branch.branch)).collect();
-        let more = names.len().saturating_sub(UNCHANGED_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let named = names[..names.len().min(UNCHANGED_MAX)].join(", ");
-        let _ = writeln!(text, "unchanged by {}: {named}{more}", short(&branch.dry_sha));
+        let _ = writeln!(text, "unchanged by {}: {}", short(&branch.dry_sha), listed(&names, UNCHANGED_MAX));
     }
 }
 
@@ -217,8 +215,8 @@ fn removed(branch: &BranchReport, text: &mut String) {
 
 /// Counts what was left out of `count`.
 fn more(count: usize, text: &mut String) {
-    if count > SHOWN_MAX {
-        let _ = writeln!(text, "  … and {} more", count - SHOWN_MAX);
+    if let Some(more) = line_of_more(count, SHOWN_MAX, "") {
+        let _ = writeln!(text, "  {more}");
     }
 }
 

@@ -26,6 +26,7 @@ use serde::Serialize;
 use super::deliver::{NOT_ATOMIC, complaint, push_args};
 use super::moves::RefMove;
 use crate::application::{BranchName, DestinationName, without_credentials};
+use crate::diag::more::listed;
 use crate::diag::{printable, shell_word};
 use crate::git::{self, Expected, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate;
@@ -529,11 +530,7 @@ fn theirs(moved: Result<Option<RefMove>, git::Error>) -> Result<Option<RefMove>,
 /// Some branches by name.
 fn named(branches: &[String]) -> String {
     const SHOWN_MAX: usize = 5;
-    let shown = branches.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match branches.len().saturating_sub(SHOWN_MAX) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    listed(branches, SHOWN_MAX)
 }
 
 /// A push that was not taken.

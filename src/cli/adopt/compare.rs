@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use super::super::check::Site;
 use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, output};
+use crate::diag::more::{line_of_more, listed as list};
 use crate::diag::printable;
 use crate::diff::{Change, ObjectDiff, Place, live::Addition};
 use crate::hydrate::{ComparedApplication, Running, RunningComparison, RunningResult};
@@ -206,10 +207,7 @@ fn listed(text: &mut String, what: &str, names: &[&str]) {
     if names.is_empty() {
         return;
     }
-    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| printable(name)).collect();
-    let more = names.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let _ = writeln!(text, "{what}: {}{more}", shown.join(", "));
+    let _ = writeln!(text, "{what}: {}", list(names.iter().map(|name| printable(name)), NAMED_MAX));
 }
 
 fn different(text: &mut String, application: &ComparedApplication, differences: &[ObjectDiff]) {
@@ -230,8 +228,8 @@ fn different(text: &mut String, application: &ComparedApplication, differences: 
             }
         }
     }
-    if differences.len() > OBJECTS_MAX {
-        let _ = writeln!(text, "  … and {} more objects; --json lists all", differences.len() - OBJECTS_MAX);
+    if let Some(more) = line_of_more(differences.len(), OBJECTS_MAX, " objects; --json lists all") {
+        let _ = writeln!(text, "  {more}");
     }
     text.push('\n');
 }
@@ -245,8 +243,8 @@ fn fields(text: &mut String, object: &ObjectDiff) {
     for row in rows.iter().take(LINES_MAX) {
         let _ = writeln!(text, "    {} {:indent$}{}", row.mark.sign(), "", printable(&row.text), indent = row.indent);
     }
-    if rows.len() > LINES_MAX {
-        let _ = writeln!(text, "      … and {} more lines; --json lists all", rows.len() - LINES_MAX);
+    if let Some(more) = line_of_more(rows.len(), LINES_MAX, " lines; --json lists all") {
+        let _ = writeln!(text, "      {more}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::application::BranchName;
+use crate::diag::more::{line_of_more, listed as list};
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{AdoptedApplication, Adoption, Cause};
 use crate::settings::{Mapping, OnFailure, Settings, Value};
@@ -170,8 +171,8 @@ fn inputs(text: &mut String, adoption: &Adoption, applications: &[&AdoptedApplic
 }
 
 fn more(text: &mut String, count: usize) {
-    if count > REASONS_MAX {
-        let _ = writeln!(text, "  … and {} more; --json lists all", count - REASONS_MAX);
+    if let Some(more) = line_of_more(count, REASONS_MAX, "; --json lists all") {
+        let _ = writeln!(text, "  {more}");
     }
 }
 
@@ -207,10 +208,7 @@ fn named(application: &AdoptedApplication) -> &str {
 }
 
 fn listed(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| printable(name)).collect();
-    let more = names.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    list(names.iter().map(|name| printable(name)), NAMED_MAX)
 }
 
 /// What is not known, and what is worth a look.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName, near};
+use crate::diag::more::and_more;
 use crate::diag::{Diagnostic, shell_word};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::heads::DryHead;
@@ -73,7 +74,7 @@ pub(super) fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
         let Some(tip) = run.found.tip(&active) else { continue };
         let changed = not_promoted(&run.found, &staging, &active, tip)?;
         if let Some(first) = changed.first() {
-            let more = if changed.len() > 1 { format!(" and {} more", changed.len() - 1) } else { String::new() };
+            let more = and_more(changed.len() - 1);
             let text = format!(
                 "`{active}` is no promotion of {}: {first}{more} {} from what hydration made",
                 listed(&staging.iter().collect::<Vec<_>>()),

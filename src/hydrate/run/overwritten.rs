@@ -2,6 +2,7 @@
 
 use super::branch::Branch;
 use crate::diag::Diagnostic;
+use crate::diag::more::listed;
 use crate::git::{Error, ObjectBuffer, ObjectId};
 
 /// How many files are named.
@@ -20,12 +21,9 @@ pub(super) fn warning(branch: &Branch, now: ObjectId, buffer: &ObjectBuffer<'_>)
     if files.is_empty() {
         return Ok(None);
     }
-    let named = files.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = files.len().saturating_sub(SHOWN_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let named = listed(&files, SHOWN_MAX);
     let (name, id) = (&branch.name, tip.id.to_hex_with_len(7));
-    let text =
-        format!("`{name}` was at {id}, which hydration did not make: its changes to {named}{more} are overwritten");
+    let text = format!("`{name}` was at {id}, which hydration did not make: its changes to {named} are overwritten");
     let hint = format!("change `{}` instead; to see what was overwritten: git show {id}", branch.dry_branch);
     Ok(Some(Diagnostic::warning(text).hint(hint)))
 }

@@ -19,6 +19,7 @@ use super::state::{Previewed, Run};
 use super::stopped::Stopped;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
+use crate::diag::more::listed;
 use crate::git::ObjectId;
 use crate::hydrate::branch_records::RECORDS_REF;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
@@ -330,11 +331,9 @@ impl Run<'_> {
         let followed = followed.into_iter().filter(|((_, before, tip), _)| is_gone(*before, *tip));
         let note = |((dry_branch, before, tip), names): ((&BranchName, ObjectId, ObjectId), Vec<&str>)| {
             let (before, tip) = (before.to_hex_with_len(7), tip.to_hex_with_len(7));
-            let named = names.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join(", ");
-            let more = names.len().saturating_sub(NAMES_MAX);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let named = listed(&names, NAMES_MAX);
             let verb = if names.len() == 1 { "shows" } else { "show" };
-            format!("{dry_branch} no longer has {before}: {named}{more} now {verb} {tip}")
+            format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}")
         };
         followed.map(note).collect()
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
+use crate::diag::more::listed;
 use crate::git::{Error, ObjectBuffer, ObjectId};
 use crate::hydrate::files::{METADATA, PATH_FILES};
 use crate::path::RepoPath;
@@ -30,10 +31,8 @@ pub(crate) fn left_alone(
 
 /// What to tell an admin of them; none where there are none.
 pub(super) fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnostic> {
-    let named = files.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = files.len().saturating_sub(SHOWN_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let text = format!("`{branch}` has files that no Application makes, which stay as they are: {named}{more}");
+    let named = listed(files, SHOWN_MAX);
+    let text = format!("`{branch}` has files that no Application makes, which stay as they are: {named}");
     let hint = "if they must not be deployed, remove them with a commit on that branch, made on the server";
     (!files.is_empty()).then(|| Diagnostic::warning(text).hint(hint))
 }

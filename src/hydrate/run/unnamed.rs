@@ -4,6 +4,7 @@ use super::branch::Branch;
 use super::output::Output;
 use crate::application::Application;
 use crate::diag::Diagnostic;
+use crate::diag::more::listed;
 use crate::git::Error;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;
@@ -39,10 +40,7 @@ pub(super) fn warning(unnamed: &[Application]) -> Option<Diagnostic> {
     if others.is_empty() {
         return Some(first.tells(first.unnamed_release(place)));
     }
-    let names: Vec<String> =
-        unnamed.iter().take(NAMES_MAX).map(|application| format!("`{}`", application.name)).collect();
-    let more = unnamed.len().saturating_sub(NAMES_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let text = format!("{}{more} set no release name, so Helm uses `release-name` for each", names.join(", "));
+    let names = listed(unnamed.iter().map(|application| format!("`{}`", application.name)), NAMES_MAX);
+    let text = format!("{names} set no release name, so Helm uses `release-name` for each");
     Some(Diagnostic::warning(text).at(place).hint("set `helm.releaseName` in each drySource"))
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
 
 use super::{Doctor, Finding};
+use crate::diag::more::listed;
 use crate::diag::{printable, shell_word};
 use crate::git;
 use crate::hydrate::BranchStatus;
@@ -336,11 +337,7 @@ fn read(output: &Output) -> Probe {
 
 /// `environments/dev, environments/prod`, the first of them.
 fn names(branches: &[&str]) -> String {
-    let shown: Vec<String> = branches.iter().take(NAMES_MAX).map(|name| printable(name).to_string()).collect();
-    match branches.len().saturating_sub(NAMES_MAX) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    listed(branches.iter().map(|name| printable(name)), NAMES_MAX)
 }
 
 fn are(branches: &[&str]) -> String {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::diag::more::listed;
 use crate::diff::{Danger, ObjectName};
 
 /// A danger, and the objects that have it.
@@ -60,12 +61,7 @@ impl<'a> DangerGroup<'a> {
         if self.objects.len() < 2 || !self.is_of_one_kind() {
             return String::new();
         }
-        let name = |object: &&ObjectName| object.place();
-        let named: Vec<String> = self.objects.iter().take(NAMED_MAX).map(name).collect();
-        match self.objects.len().saturating_sub(NAMED_MAX) {
-            0 => named.join(", "),
-            more => format!("{} and {more} more", named.join(", ")),
-        }
+        listed(self.objects.iter().map(|object| object.place()), NAMED_MAX)
     }
 
     /// What Argo CD removes, and what to do, as one sentence.

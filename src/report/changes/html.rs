@@ -18,6 +18,7 @@ use super::{
     ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, noise_text, rows,
 };
 use crate::application::AppName;
+use crate::diag::more::listed;
 use crate::diag::printable;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
 use crate::report::text::{merged, short};
@@ -312,11 +313,7 @@ fn like(like: &LikeEnvironment, environment: &EnvironmentDiff) -> Like {
 }
 
 fn others(names: &[AppName]) -> String {
-    let shown: Vec<String> = names.iter().take(OTHERS_MAX).map(|name| printable(name.as_str())).collect();
-    match names.len().saturating_sub(OTHERS_MAX) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    listed(names.iter().map(|name| printable(name.as_str())), OTHERS_MAX)
 }
 
 /// Where the objects of an environment are on the page. Two may have one name, so an object is known by where its name is

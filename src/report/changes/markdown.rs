@@ -7,6 +7,7 @@ use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{all, but_for, overall};
 use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview};
+use crate::diag::more::line_of_more;
 use crate::diag::printable;
 use crate::diff::{Change, Danger, Severity};
 use crate::report::text::merged;
@@ -222,8 +223,8 @@ fn danger_lines(groups: &DangersByBranch<'_>) -> String {
 }
 
 fn more(text: &mut String, count: usize, what: &str) {
-    if count > TOLD_MAX {
-        let _ = writeln!(text, "\n… and {} more {what}", count - TOLD_MAX);
+    if let Some(more) = line_of_more(count, TOLD_MAX, format_args!(" {what}")) {
+        let _ = writeln!(text, "\n{more}");
     }
 }
 

@@ -6,6 +6,7 @@ use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
+use crate::diag::more::line_of_more;
 use crate::diag::printable;
 use crate::diff::Change;
 use crate::report::text::merged;
@@ -75,8 +76,8 @@ pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
             let _ = writeln!(page.text, "{rest}");
         }
     }
-    if diagnostics.len() > DIAGNOSTICS_MAX {
-        let _ = writeln!(page.text, "… and {} more; --json shows them all", diagnostics.len() - DIAGNOSTICS_MAX);
+    if let Some(more) = line_of_more(diagnostics.len(), DIAGNOSTICS_MAX, "; --json shows them all") {
+        let _ = writeln!(page.text, "{more}");
     }
     page.text
 }
@@ -112,8 +113,8 @@ impl<'a> Text<'a> {
             let input = self.wrapped(&input.to_string(), "    ");
             let _ = writeln!(self.text, "  {input}");
         }
-        if changes.inputs.len() > NAMED_MAX {
-            let _ = writeln!(self.text, "  … and {} more", changes.inputs.len() - NAMED_MAX);
+        if let Some(more) = line_of_more(changes.inputs.len(), NAMED_MAX, "") {
+            let _ = writeln!(self.text, "  {more}");
         }
     }
 
@@ -229,8 +230,8 @@ impl<'a> Text<'a> {
     }
 
     fn more(&mut self, count: usize, what: &str) {
-        if count > NAMED_MAX {
-            let _ = writeln!(self.text, "  … and {} more {what}", count - NAMED_MAX);
+        if let Some(more) = line_of_more(count, NAMED_MAX, format_args!(" {what}")) {
+            let _ = writeln!(self.text, "  {more}");
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::check::Tree;
 use super::units::Attempt;
 use crate::application::{Application, Options};
+use crate::diag::more::listed;
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::view::{Seen, View};
@@ -52,10 +53,7 @@ pub(super) fn notes(attempts: &[Attempt<'_>], tree: &Tree<'_>) -> Vec<Diagnostic
 }
 
 fn note((path, line, column): (RepoPath, u32, u32), names: &BTreeSet<&str>) -> Diagnostic {
-    let mut named = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED_MAX {
-        named += &format!(" and {} more", names.len() - NAMED_MAX);
-    }
+    let named = listed(names, NAMED_MAX);
     let text =
         format!("the chart asks for `.Capabilities` of a cluster that is not known, so what runs may differ: {named}");
     let hint = "name the versions that the cluster serves: in a file of the setting `clusters`, or in `helm.kubeVersion` and \

@@ -8,6 +8,7 @@ use super::branch::{APPLICATIONS, Copy, SETS};
 use crate::application::parent::is_made;
 use crate::application::set::{ARGOCD_NAMESPACE, ApplicationSet};
 use crate::application::{self, Application, BranchName, By, Maker};
+use crate::diag::more::and_more_in_brackets;
 use crate::diag::{Diagnostic, Span};
 use crate::git::{Mode, ObjectId};
 use crate::hydrate::copier::Copies;
@@ -450,10 +451,9 @@ fn warning_of(unled: &[(By, String, Span)]) -> Option<Diagnostic> {
 
 /// The same of all sets that stay in manifests as they are.
 fn warning_of_left(left: Vec<(Maker, String, Span)>) -> Option<Diagnostic> {
-    let count = left.len();
+    let more = and_more_in_brackets(left.len().saturating_sub(1));
     let (maker, why, at) = left.into_iter().next()?;
     let parent = maker.above.first().map(ToString::to_string).unwrap_or_default();
-    let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
     let text = format!("{} stays in the manifests of {parent} as it is{more}: {why}", maker.by);
     let hint =
         "what it makes does not lead to what is hydrated: let its template only insert values, without `templatePatch`";

@@ -11,6 +11,7 @@ use crate::application::Application;
 use crate::application::parent::{Makes, Origins, Parent};
 use crate::application::set::Limits;
 use crate::diag::Diagnostic;
+use crate::diag::more::and_more_in_brackets;
 use crate::path::RepoPath;
 use crate::view::{ContentId, Reads, Seen, View};
 
@@ -109,10 +110,9 @@ fn refused(parent: &Parent, application: &Application, unrendered: Unrendered) -
     match unrendered {
         Unrendered::World(why) => Err(why),
         Unrendered::Mistakes(mistakes) => {
-            let count = mistakes.len();
+            let more = and_more_in_brackets(mistakes.len().saturating_sub(1));
             let first = mistakes.into_iter().find(Diagnostic::is_error);
             let first = first.unwrap_or_else(|| Diagnostic::error("it fails to render").at(parent.place.clone()));
-            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
             let message = because(&(first.message.clone() + &more));
             Ok(Refused { diagnostic: Diagnostic { message, ..application.tells(first) }, is_limit: false })
         }
