@@ -430,9 +430,7 @@ impl<'a> View<'a> {
             2 if kind != Kind::Link => Some(Seen::Content(id)),
             3 if kind == Kind::Directory => Some(Seen::Listed(listing_id(&self.entries(path, id)?))),
             4 if kind == Kind::Link => Some(Seen::Link(id)),
-            5 if kind == Kind::Directory => {
-                Some(Seen::Directories(listing_id(&directories(&self.entries(path, id)?))))
-            }
+            5 if kind == Kind::Directory => Some(Seen::Directories(listing_id(&directories(&self.entries(path, id)?)))),
             _ => None,
         })
     }

@@ -58,7 +58,9 @@ fn the_doctor_finds_programs_directories_and_variables_that_keys_name_in_vain() 
         assert!(told.contains(expected), "{key}: {told}");
         server.git(&["config", "--unset", key]);
     }
-    for (key, value) in [("hydrate.log", "log"), ("hydrate.notify", "cat >/dev/null"), ("hydrate.pusherVariable", "GL_USER")] {
+    for (key, value) in
+        [("hydrate.log", "log"), ("hydrate.notify", "cat >/dev/null"), ("hydrate.pusherVariable", "GL_USER")]
+    {
         server.git(&["config", key, value]);
         let told = server.hydrate(&["doctor"]).stdout;
         assert!(!told.contains(&format!("bad      {key}")), "{key}: {told}");

@@ -114,7 +114,9 @@ fn a_left_branch_that_is_deleted_as_status_says_is_forgotten_as_status_says_then
     let server = lab.server();
     let (clone, _) = taken_back(&server);
     let status = server.hydrate(&["status"]).exits(1).stdout;
-    let line = status.lines().find_map(|line| line.trim().strip_prefix("to delete it, if nothing deploys it, on the server: "));
+    let line = status
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("to delete it, if nothing deploys it, on the server: "));
     server.run("sh", &["-c", line.expect("the line")]).success();
     let status = server.hydrate(&["status"]).exits(1).stdout;
     assert!(status.contains("git hydrate catch-up on the server forgets it") && !status.contains(LEFT), "{status}");

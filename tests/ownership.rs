@@ -53,7 +53,8 @@ fn what_is_hydrated_is_recorded_in_the_same_transaction() {
     let server = lab.server();
     let clone = dry(&server, &["web"], &["dev", "prod"]);
     let told = clone.push().success();
-    let note = "note: dryBranches is now set to main; to change it, on the server: git hydrate config set dryBranches BRANCH";
+    let note =
+        "note: dryBranches is now set to main; to change it, on the server: git hydrate config set dryBranches BRANCH";
     assert!(told.remote().join(" ").contains(note), "{told:?}");
     assert_eq!(server.hydrate(&["config", "get", "dryBranches"]).success().stdout, "main\n");
     for branch in [DEV, PROD] {

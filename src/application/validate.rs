@@ -392,8 +392,11 @@ impl<'a> Rules<'a> {
                 if let Some((at, others)) = users.get(&&directory).filter(|_| exists(branch)) {
                     if reported.insert(directory.clone()) {
                         let at_other = Some((*span).clone());
-                        let conflict =
-                            Conflict::BranchDirectory { branch: directory.clone(), other: (*branch).clone(), at: at_other };
+                        let conflict = Conflict::BranchDirectory {
+                            branch: directory.clone(),
+                            other: (*branch).clone(),
+                            at: at_other,
+                        };
                         self.add(others.iter().copied().collect::<Vec<_>>(), conflict, at);
                     }
                 } else if let Some((at, others)) = users.get(&&directory).filter(|_| !exists(&directory)) {

@@ -190,7 +190,9 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let patience = if tell::is_telling() { Duration::ZERO } else { options.lock_wait };
     let lock = match lock(&repository, patience, console)? {
         Some(lock) => lock,
-        None if tell::is_telling() => return Ok(Hydrated { report: Report::default(), pushed: names, moves, repository }),
+        None if tell::is_telling() => {
+            return Ok(Hydrated { report: Report::default(), pushed: names, moves, repository });
+        }
         None => return Err(HydrateError::Locked),
     };
     let started = Instant::now();

@@ -2,12 +2,11 @@
 //!
 //! Each dry commit becomes a [`Plan`], by [what changed](by_changes) since the cache was written or by a look
 //! at [everything](by_everything); the plan is [rendered](mod@rendered), and that becomes [commits] in memory. What all of them
-//! leave is a list of [moves]. [`pipeline`] leads through it.
+//! leave is a list of [ref_moves]. [`pipeline`] leads through it.
 //!
-//! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind ([`left`]); a commit depends on anything but its parent, its dry
+//! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind ([`skipped`]); a commit depends on anything but its parent, its dry
 //! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
 
-mod astray;
 mod base;
 mod branch;
 mod by_changes;
@@ -20,13 +19,9 @@ mod failed_render;
 mod joining;
 mod known;
 mod learn;
-mod leaving;
-mod left;
-mod left_behind;
 mod losses;
 mod memory;
-mod moved;
-mod moves;
+mod moved_applications;
 mod other_branches;
 mod output;
 mod overwritten;
@@ -34,17 +29,19 @@ mod pipeline;
 mod plan;
 mod publication;
 mod recorded;
+mod ref_moves;
 mod remade;
 mod rendered;
 mod request;
 mod shared;
 mod since;
+mod skipped;
 mod state;
 mod stopped;
 mod taken_over;
 mod takeover;
 mod touched;
-mod unnamed;
+mod unnamed_releases;
 mod unproven;
 mod unrecognized;
 mod untouched;
@@ -63,10 +60,10 @@ pub(super) use base::learn_base;
 pub(super) use branch::{Branch, initial};
 pub(super) use copies::copies;
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
-pub(super) use left::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
 pub(super) use since::Since;
+pub(super) use skipped::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use state::{Moved, Previewed, Run};
 pub(super) use stopped::Stopped;
 pub(super) use takeover::left_alone;
@@ -159,7 +156,7 @@ fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Repo
 fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stopped> {
     let mut run = Run::of(setup, refs)?.recalling(attempt);
     run.found.wants_every = attempt.every;
-    run.start = moves::Start::Wanted;
+    run.start = ref_moves::Start::Wanted;
     if run.found.was_pushed_to() {
         run.expect_moves()?;
     }

@@ -12,7 +12,9 @@ mod access;
 mod known;
 mod many;
 mod notes;
+mod push;
 mod reach;
+mod report;
 mod taken_in;
 mod there;
 mod wanted;
@@ -21,13 +23,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
-use super::deliver::{NOT_ATOMIC, complaint, push_args};
+use super::deliver::complaint;
 use super::moves::RefMove;
 use crate::application::{BranchName, DestinationName, without_credentials};
-use crate::diag::more::listed;
-use crate::diag::{printable, shell_word};
+use crate::diag::shell_word;
 use crate::git::{self, Expected, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate;
 use crate::metadata::NOTES_REF;
@@ -36,6 +35,8 @@ use access::{Access, Failure};
 use known::Known;
 use there::{There, Way};
 use wanted::Wanted;
+
+pub(crate) use report::{Delivery, Trouble, Undelivered};
 
 pub(crate) use known::{Standing, forget, standings};
 pub(crate) use reach::{Reach, reach};
@@ -46,80 +47,6 @@ const TRIES: u32 = 5;
 
 /// How long pushing to one destination may take, unless `hydrate.deliverTimeLimit` says otherwise.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-
-/// What became of one destination.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Delivery {
-    /// Its name.
-    pub destination: String,
-    /// Its URL, as the settings have it.
-    pub url: String,
-    /// The branches that were pushed, by their names there.
-    pub delivered: Vec<String>,
-    /// The branches that are not there as they were hydrated, and why.
-    pub undelivered: Vec<Undelivered>,
-}
-
-/// Branches of a destination that were not pushed for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Undelivered {
-    /// Their names there.
-    pub branches: Vec<String>,
-    /// Why.
-    pub why: Trouble,
-    /// The same in words.
-    pub reason: String,
-    /// What to do.
-    pub hint: String,
-}
-
-/// Why a branch was not pushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Trouble {
-    /// The destination cannot be reached, or read.
-    Away,
-    /// It does not take the push.
-    Refused,
-    /// It has commits that hydration did not make.
-    Diverged,
-}
-
-impl Trouble {
-    /// It, in a word.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Trouble::Away => "away",
-            Trouble::Refused => "refused",
-            Trouble::Diverged => "diverged",
-        }
-    }
-}
-
-impl Delivery {
-    /// Whether everything is there now.
-    pub(crate) fn is_done(&self) -> bool {
-        self.undelivered.is_empty()
-    }
-
-    /// What was pushed, in a line; or what would be.
-    pub(crate) fn pushed(&self, is_rehearsal: bool) -> Option<String> {
-        let what = if is_rehearsal { "would push to" } else { "pushed to" };
-        let pushed = || format!("{what} `{}`: {}", self.destination, named(&self.delivered));
-        (!self.delivered.is_empty()).then(pushed)
-    }
-
-    /// A warning for each reason why something was not pushed, and what to do.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = (String, &str)> {
-        self.undelivered.iter().map(|undelivered| {
-            let Undelivered { branches, reason, hint, .. } = undelivered;
-            let text = format!("not pushed to `{}` ({}): {}: {reason}", self.destination, self.url, named(branches));
-            (printable(&text).to_string(), hint.as_str())
-        })
-    }
-}
 
 /// Which destinations are asked what they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,122 +207,6 @@ impl Outgoing {
         Ok(Some(left))
     }
 
-    /// Pushes branches with the notes of `noted`, at most so many branches at a time as the admin says. What is not taken
-    /// together is tried alone: one that is refused holds back no other.
-    fn push(
-        &self,
-        wanted: &Wanted,
-        there: &There,
-        moves: &[(String, RefMove)],
-        noted: &[&str],
-    ) -> Result<Option<Vec<Undelivered>>, git::Error> {
-        let (mut failed, mut old_notes): (Vec<Undelivered>, _) = (Vec::new(), there.get(NOTES_REF));
-        let size = self.access.refs_per_push.unwrap_or(usize::MAX).min(moves.len()).max(1);
-        let mut pushes: Vec<&[(String, RefMove)]> = moves.chunks(size).collect();
-        if pushes.is_empty() {
-            // Notes may have to be brought all the same.
-            pushes.push(&[]);
-        }
-        let last = pushes.len() - 1;
-        for (number, part) in pushes.into_iter().enumerate() {
-            let names: Vec<&str> = part.iter().map(|(name, _)| name.as_str()).collect();
-            let noted: &[&str] = if number == last { noted } else { &names };
-            let refused = match self.push_noted(wanted, part, noted, &mut old_notes)? {
-                Ok(()) => continue,
-                Err(refused) if refused.is_outdated => return Ok(None),
-                Err(refused) => refused,
-            };
-            if let Failure::Away(_) = &refused.failure {
-                failed.push(self.not_brought(names.into_iter().map(str::to_owned).collect(), &refused.failure));
-                break;
-            }
-            let mut taken: Vec<&str> = noted.iter().copied().filter(|name| !names.contains(name)).collect();
-            let mut ones: Vec<&(String, RefMove)> = part.iter().collect();
-            // When branches are tried one by one, those that were not refused last have the time first.
-            ones.sort_by_key(|(name, _)| self.known.has_refused(name));
-            for one in ones {
-                let one_of = std::slice::from_ref(one);
-                let alone = if part.len() == 1 { Err(refused.clone()) } else { self.push_refs(one_of, None)? };
-                match alone {
-                    Ok(()) => taken.push(&one.0),
-                    Err(refused) if refused.is_outdated => return Ok(None),
-                    Err(refused) => failed.push(self.not_brought(vec![one.0.clone()], &refused.failure)),
-                }
-            }
-            match self.push_noted(wanted, &[], &taken, &mut old_notes)? {
-                Err(refused) if refused.is_outdated => return Ok(None),
-                Err(refused) if failed.is_empty() => {
-                    failed.push(self.not_brought(taken.into_iter().map(str::to_owned).collect(), &refused.failure));
-                }
-                Ok(()) | Err(_) => {}
-            }
-        }
-        Ok(Some(merged(failed)))
-    }
-
-    /// One push of these branches and of the notes of others.
-    fn push_noted(
-        &self,
-        wanted: &Wanted,
-        moves: &[(String, RefMove)],
-        noted: &[&str],
-        old_notes: &mut Option<ObjectId>,
-    ) -> Result<Result<(), Refused>, git::Error> {
-        let notes =
-            if self.no_notes.borrow().is_some() { Ok(None) } else { self.notes(wanted, moves, noted, *old_notes)? };
-        let notes = match notes {
-            Ok(notes) => notes,
-            Err(Failure::Refused(why)) => {
-                self.no_notes.replace(Some(why));
-                None
-            }
-            Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),
-        };
-        let new_notes = notes.as_ref().map(|it| it.new);
-        let pushed = self.push_refs(moves, notes)?;
-        if pushed.is_ok() {
-            *old_notes = new_notes.or(*old_notes);
-            self.keep_notes(new_notes);
-        }
-        Ok(pushed)
-    }
-
-    fn push_refs(
-        &self,
-        moves: &[(String, RefMove)],
-        notes: Option<RefMove>,
-    ) -> Result<Result<(), Refused>, git::Error> {
-        let moves: Vec<RefMove> = moves.iter().map(|(_, it)| it.clone()).chain(notes).collect();
-        if moves.is_empty() {
-            return Ok(Ok(()));
-        }
-        let pushed = match moves.len() {
-            ..many::COUNT_MIN => self.access.run(&self.repository, self.until, |command| {
-                push_args(command, &[], &moves, moves.len() > 1, &self.access.url);
-            }),
-            _ => many::push(&self.access, &self.repository, self.until, &moves)?,
-        };
-        let output = match pushed {
-            Ok(output) => output,
-            Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),
-        };
-        if output.status.success() {
-            return Ok(Ok(()));
-        }
-        let (said, report) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
-        if said.contains(NOT_ATOMIC) {
-            let reason = "it cannot move several branches at once".to_owned();
-            return Ok(Err(Refused { failure: Failure::Refused(reason), is_outdated: false }));
-        }
-        // Without a line for a ref, nothing was asked of them.
-        let is_refused = report.lines().any(|line| line.starts_with("!\t"));
-        let outdated = ["(stale info)", "(fetch first)", "(non-fast-forward)", "but expected", "cannot lock ref"];
-        let is_outdated = is_refused && outdated.iter().any(|words| report.contains(words) || said.contains(words));
-        let why = access::short(&complaint(&output));
-        let failure = if is_refused { Failure::Refused(why) } else { Failure::Away(why) };
-        Ok(Err(Refused { failure, is_outdated }))
-    }
-
     /// The notes with those of what is there after `moves`; none when they are there already.
     fn notes(
         &self,
@@ -527,30 +338,12 @@ fn theirs(moved: Result<Option<RefMove>, git::Error>) -> Result<Option<RefMove>,
     moved.map_err(|error| Failure::Refused(format!("`{NOTES_REF}` there cannot be built on: {}", error.chain())))
 }
 
-/// Some branches by name.
-fn named(branches: &[String]) -> String {
-    const SHOWN_MAX: usize = 5;
-    listed(branches, SHOWN_MAX)
-}
-
 /// A push that was not taken.
 #[derive(Debug, Clone)]
 struct Refused {
     failure: Failure,
     /// Whether somebody else moved one of the refs.
     is_outdated: bool,
-}
-
-/// Those with one reason together.
-fn merged(all: Vec<Undelivered>) -> Vec<Undelivered> {
-    let mut merged: Vec<Undelivered> = Vec::new();
-    for one in all {
-        match merged.iter_mut().find(|known| (known.why, &known.reason) == (one.why, &one.reason)) {
-            Some(known) => known.branches.extend(one.branches),
-            None => merged.push(one),
-        }
-    }
-    merged
 }
 
 /// The repository as it is now, in the same place.

@@ -1,26 +1,21 @@
 //! A dry tree on its way to keeping all that it needs.
 
+mod checks;
+mod fetch;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
 
-use super::fetcher::{Failed, Fetched, Fetchers};
+use super::fetcher::{Failed, Fetched};
 use crate::application::BranchName;
-use crate::diag::Span;
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
-use crate::helm;
-use crate::hydrate::{self, Inputs, Outputs, RefNames, Rendering, Tree};
+use crate::hydrate::{self, Inputs, RefNames, Tree};
 use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, InputFile, InputsDir, Kept, Key, Kind, LOCK, Lock, Need, TOP};
-use crate::kustomize;
+use crate::inputs::{self, Entry, InputsDir, Kept, Key, LOCK, Lock, Need, TOP};
 use crate::path::RepoPath;
 use crate::render::Renderers;
-use crate::report::Progress;
-use crate::view::{TreeFiles, View, ViewError};
-use crate::yaml;
-
-/// How often a fetched base may name more.
-const ROUNDS_MAX: usize = 30;
+use crate::view::{TreeFiles, View};
 
 /// The first line of the attributes that we write.
 const ATTRIBUTES: &str = "# Written by `git hydrate vendor`: files as they came, folded in reviews.\n";
@@ -187,253 +182,6 @@ impl<'r> Session<'r> {
         self.write_lock()
     }
 
-    /// An error unless the files of an input are as the lock file says: an edit is never lost.
-    fn check(&self, key: &Key) -> anyhow::Result<()> {
-        let Some(entry) = self.lock.get(key) else { return Ok(()) };
-        for place in self.lock.places(entry) {
-            if let Err(error @ inputs::Unusable::Changed { .. }) = self.judged(entry, &place)?
-                && self.with_view(|view| matches!(view.kind(&place), Ok(Some(_))))?
-            {
-                bail!("{error}\nhint: {}", error.hint());
-            }
-        }
-        Ok(())
-    }
-
-    fn judged(&self, entry: &Entry, place: &RepoPath) -> anyhow::Result<Result<(), inputs::Unusable>> {
-        self.with_view(|view| inputs::check(view, entry, place))
-    }
-
-    /// Fetches until nothing is missing.
-    pub(super) fn complete(&mut self, fetch: Fetch<'_>) -> anyhow::Result<Inputs> {
-        for _ in 0..ROUNDS_MAX {
-            let inputs = self.inputs()?;
-            if !inputs.found.mistakes.is_empty() && !self.keeps_going {
-                return Ok(inputs);
-            }
-            let mut missing = self.missing(&inputs)?;
-            missing.retain(|key, wanted| {
-                let base = wanted.fallback.as_ref().map(|(base, _)| base);
-                !self.failed.contains_key(key) && !base.is_some_and(|base| self.failed.contains_key(base))
-            });
-            if missing.is_empty() {
-                return Ok(inputs);
-            }
-            self.round(&missing, fetch)?;
-            self.write_lock()?;
-        }
-        bail!("fetched files keep naming further inputs: gave up after {ROUNDS_MAX} rounds")
-    }
-
-    /// What is needed and not kept as it should be.
-    fn missing(&self, inputs: &Inputs) -> anyhow::Result<BTreeMap<Key, Missing>> {
-        let mut missing: BTreeMap<Key, Missing> = BTreeMap::new();
-        for need in inputs.found.needs.keys() {
-            let (key, at, directory, fallback) = match need {
-                Need::Chart(key, at) => (key, Some(at.clone()), None, None),
-                Need::Directory(key, directory) => (key, None, Some(directory.clone()), None),
-                Need::File(key) => (key, None, None, None),
-                Need::Either(file, base, directory) => (file, None, None, Some((base.clone(), directory.clone()))),
-            };
-            if self.is_kept(key, at.as_ref(), directory.as_ref())? {
-                continue;
-            }
-            let wanted = missing.entry(key.clone()).or_default();
-            wanted.at.extend(at);
-            wanted.directories.extend(directory);
-            wanted.fallback = wanted.fallback.take().or(fallback);
-        }
-        Ok(missing)
-    }
-
-    fn is_kept(&self, key: &Key, at: Option<&RepoPath>, directory: Option<&RepoPath>) -> anyhow::Result<bool> {
-        let Some(entry) = self.lock.get(key) else { return Ok(false) };
-        let is_listed = at.is_none_or(|at| entry.at.contains(at))
-            && directory.is_none_or(|directory| entry.directories.iter().any(|kept| directory.starts_with(kept)));
-        if !is_listed {
-            return Ok(false);
-        }
-        let place = at.cloned().unwrap_or_else(|| self.dir.place(key));
-        match self.judged(entry, &place)? {
-            Ok(()) => Ok(true),
-            Err(error @ inputs::Unusable::Changed { .. }) => {
-                if self.with_view(|view| matches!(view.kind(&place), Ok(Some(_))))? {
-                    bail!("{error}\nhint: {}", error.hint());
-                }
-                Ok(false)
-            }
-            Err(error) => bail!("{error}"),
-        }
-    }
-
-    fn round(&mut self, missing: &BTreeMap<Key, Missing>, fetch: Fetch<'_>) -> anyhow::Result<()> {
-        let mut failures: Vec<(Key, String)> = Vec::new();
-        let mut todo: Vec<(Key, Missing)> = Vec::new();
-        for (key, wanted) in missing {
-            match self.copied(key, wanted)? {
-                Some(fetched) => self.take(key, wanted, fetched)?,
-                None => todo.push((key.clone(), self.with_kept(key, wanted))),
-            }
-        }
-        let results = self.fetched(&todo, fetch)?;
-        let mut fallbacks: Vec<(Key, Missing)> = Vec::new();
-        for ((key, wanted), result) in todo.iter().zip(results) {
-            let is_none = match &result {
-                Ok(fetched) => !fetched.files.first().is_some_and(|file| kustomize::holds_resources(&file.data)),
-                Err(failed) => failed.refused,
-            };
-            match (result, &wanted.fallback) {
-                (_, Some((base, directory))) if is_none => {
-                    let entry = Missing { directories: [directory.clone()].into(), ..Missing::default() };
-                    match fallbacks.iter_mut().find(|(key, _)| key == base) {
-                        Some((_, wanted)) => wanted.directories.extend(entry.directories),
-                        None => fallbacks.push((base.clone(), self.with_kept(base, &entry))),
-                    }
-                }
-                (Ok(fetched), _) => self.take(key, wanted, fetched)?,
-                (Err(failed), _) => failures.push((key.clone(), failed.reason)),
-            }
-        }
-        let results = self.fetched(&fallbacks, fetch)?;
-        for ((key, wanted), result) in fallbacks.iter().zip(results) {
-            match result {
-                Ok(fetched) => self.take(key, wanted, fetched)?,
-                Err(failed) => failures.push((key.clone(), failed.reason)),
-            }
-        }
-        if failures.is_empty() || self.keeps_going {
-            self.failed.extend(failures);
-            return Ok(());
-        }
-        let others = missing.len() > failures.len();
-        let hint = if others { "\nhint: to bring the others: git hydrate vendor --keep-going" } else { "" };
-        let failures: Vec<String> = failures.iter().map(|(key, reason)| format!("{key}: {reason}")).collect();
-        bail!("nothing was changed\n  {}{hint}", failures.join("\n  "))
-    }
-
-    fn fetched(&self, todo: &[(Key, Missing)], fetch: Fetch<'_>) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
-        let wanted: Vec<What> =
-            todo.iter().map(|(key, wanted)| what(key, self.lock.get(key), &wanted.directories)).collect();
-        if wanted.is_empty() { Ok(Vec::new()) } else { fetch(&wanted) }
-    }
-
-    /// With the directories that are kept already: all of a repository is of one commit.
-    fn with_kept(&self, key: &Key, wanted: &Missing) -> Missing {
-        let mut wanted = wanted.clone();
-        wanted.directories.extend(self.lock.get(key).into_iter().flat_map(|entry| entry.directories.iter().cloned()));
-        wanted
-    }
-
-    /// An input that is kept at one place and needed at another.
-    fn copied(&self, key: &Key, wanted: &Missing) -> anyhow::Result<Option<Fetched>> {
-        let Some(entry) = self.lock.get(key).filter(|_| wanted.directories.is_empty()) else { return Ok(None) };
-        for place in self.lock.places(entry) {
-            if self.judged(entry, &place)?.is_ok() {
-                let files = self.with_view(|view| inputs::files(view, &place))??;
-                let (version, origin) = (entry.version.clone(), entry.origin.clone());
-                return Ok(Some(Fetched { version, origin, warnings: Vec::new(), files }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Puts an input into the tree.
-    fn take(&mut self, key: &Key, wanted: &Missing, fetched: Fetched) -> anyhow::Result<()> {
-        let Fetched { version, origin, warnings, files } = fetched;
-        self.warnings.extend(warnings);
-        if let Some(moves) = key.moves() {
-            self.warnings.insert(format!("{key}: {moves}: the lock file pins {}", pinned(key, &version)));
-        }
-        let known = self.lock.get(key).cloned();
-        let (files, left_out) = kept_of(key, files, known.as_ref());
-        for path in left_out {
-            self.warnings.insert(format!(
-                "{key}: {} is left out: git would read it in this repository",
-                yaml::quote(path.as_str())
-            ));
-        }
-        let content = inputs::digest(&files);
-        if let Some(known) =
-            known.as_ref().filter(|known| known.content != content && known.directories == dirs(wanted))
-        {
-            bail!(changed(known, &content));
-        }
-        let mut at: BTreeSet<RepoPath> = known.iter().flat_map(|known| known.at.iter().cloned()).collect();
-        at.extend(wanted.at.iter().cloned());
-        let places: Vec<RepoPath> =
-            if wanted.at.is_empty() { vec![self.dir.place(key)] } else { wanted.at.iter().cloned().collect() };
-        let mut edits = BTreeMap::new();
-        for place in &places {
-            self.make_room(key, place, &mut edits)?;
-            self.put(key, place, &files, &mut edits)?;
-            self.hidden(place, &files)?;
-        }
-        let directories = dirs(wanted);
-        let at = at.into_iter().collect();
-        self.lock.insert(Entry { key: key.clone(), version, origin, content, at, directories });
-        self.edit(&edits)
-    }
-
-    /// Takes away what another input left at a place.
-    fn make_room(&mut self, key: &Key, place: &RepoPath, edits: &mut BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
-        let other = self.lock.at(place).filter(|other| other.key != *key).cloned();
-        if let Some(mut other) = other {
-            self.check(&other.key)?;
-            other.at.retain(|at| at != place);
-            match other.at.is_empty() {
-                true => drop(self.lock.remove(&other.key)),
-                false => self.lock.insert(other),
-            }
-        }
-        self.clear(place, edits)
-    }
-
-    /// Takes away all files at a place.
-    fn clear(&self, place: &RepoPath, edits: &mut BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
-        let files = self.with_view(|view| match inputs::files(view, place) {
-            Ok(files) => Ok((files, view.kind(place)?)),
-            Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => Ok((Vec::new(), None)),
-            Err(error) => Err(error),
-        })??;
-        let (files, kind) = files;
-        for file in files {
-            let path = if kind == Some(crate::view::Kind::File) { place.clone() } else { place.join(&file.path) };
-            edits.insert(path.to_string(), TreeEdit::Remove);
-        }
-        Ok(())
-    }
-
-    fn put(
-        &self,
-        key: &Key,
-        place: &RepoPath,
-        files: &[InputFile],
-        edits: &mut BTreeMap<String, TreeEdit>,
-    ) -> anyhow::Result<()> {
-        for file in files {
-            let blob = self.buffer.write_blob(&file.data)?;
-            let path = if key.kind == Kind::File { place.clone() } else { place.join(&file.path) };
-            edits.insert(path.to_string(), TreeEdit::Put(Mode::File, blob));
-        }
-        Ok(())
-    }
-
-    /// A chart's own `.helmignore` counts for the directories below it, not for packaged charts.
-    fn hidden(&self, place: &RepoPath, files: &[InputFile]) -> anyhow::Result<()> {
-        let chart =
-            place.parent().filter(|charts| charts.file_name() == Some("charts")).and_then(|charts| charts.parent());
-        let Some(chart) = chart else { return Ok(()) };
-        let paths: Vec<RepoPath> = files.iter().map(|file| place.join(&file.path)).collect();
-        let hidden = self.with_view(|view| helm::hidden(view, &chart, &paths))?;
-        if let Ok(Some(path)) = hidden {
-            bail!(
-                "the .helmignore of `{chart}` hides {path}, which Helm renders of a packaged dependency\nhint: change the rule \
-                 so that it leaves out charts/, or package this dependency: helm dependency update {chart}"
-            );
-        }
-        Ok(())
-    }
-
     /// Takes away what nothing needs, and tells what it was.
     pub(super) fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
         if inputs.is_partial {
@@ -559,113 +307,6 @@ impl<'r> Session<'r> {
         deeds
     }
 
-    /// The Applications that render otherwise although none of the inputs that they name has changed.
-    pub(super) fn disturbed(&self, inputs: &Inputs) -> anyhow::Result<Vec<String>> {
-        let deeds = self.deeds();
-        let changed: BTreeSet<&Key> =
-            deeds.iter().filter(|(deed, _)| *deed != Deed::Removed).map(|(_, entry)| &entry.key).collect();
-        // What is new changes nothing of what rendered without it, but what renders only now may make Applications.
-        let (mut meant, mut makers) = (BTreeSet::new(), BTreeSet::new());
-        for (need, uses) in &inputs.found.needs {
-            let keys = match need {
-                Need::Chart(key, _) | Need::Directory(key, _) | Need::File(key) => vec![key],
-                Need::Either(file, base, _) => vec![file, base],
-            };
-            let names = || uses.iter().map(|used| used.application.as_str());
-            if keys.iter().any(|key| changed.contains(key)) {
-                makers.extend(names());
-            }
-            if keys.iter().any(|key| changed.contains(key) && self.old.get(key).is_some()) {
-                meant.extend(names());
-            }
-        }
-        let progress = Progress::new();
-        let outputs = |tree: ObjectId, is_asked: &dyn Fn(&(String, Span)) -> bool| -> anyhow::Result<Outputs> {
-            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, is_asked, &progress));
-            progress.clear();
-            Ok(outputs?)
-        };
-        let before = outputs(self.without, &|place| !meant.contains(place.0.as_str()))?;
-        // What did not render can only get better.
-        let rendered = |place: &(String, Span)| before.get(place).is_some_and(|before| before.digest.is_some());
-        let after = outputs(self.tree, &rendered)?;
-        let all: BTreeSet<&(String, Span)> = before.keys().chain(after.keys()).collect();
-        let differs = |place: &&(String, Span)| {
-            let (old, new) = (before.get(*place), after.get(*place));
-            let is_made = |rendering: &Rendering| rendering.makers.iter().any(|maker| makers.contains(maker.as_str()));
-            let is_meant = meant.contains(place.0.as_str()) || old.or(new).is_some_and(is_made);
-            match (old, new) {
-                (Some(Rendering { digest: None, .. }), _) => false,
-                (Some(old), new) => new.is_none_or(|new| new.digest != old.digest) && !is_meant,
-                (None, _) => !is_meant,
-            }
-        };
-        Ok(all.into_iter().filter(differs).map(|(name, span)| format!("{name} ({span})")).collect())
-    }
-
-    /// Fetches again what is kept, and tells what is another thing now.
-    pub(super) fn verify(
-        &self,
-        fetchers: &mut Fetchers<'_>,
-        done: &dyn Fn(usize),
-    ) -> anyhow::Result<Vec<(Key, String)>> {
-        let entries: Vec<&Entry> = self.lock.entries().collect();
-        let wanted: Vec<What> = entries
-            .iter()
-            .map(|entry| what(&entry.key, Some(entry), &entry.directories.iter().cloned().collect()))
-            .collect();
-        let results = fetchers.fetch(&wanted, done)?;
-        let told = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
-            let reason = match result {
-                Ok(fetched) => {
-                    let content = inputs::digest(&kept_of(&entry.key, fetched.files, Some(entry)).0);
-                    (content != entry.content).then(|| changed(entry, &content))
-                }
-                Err(failed) => Some(failed.reason),
-            };
-            reason.map(|reason| (entry.key.clone(), reason))
-        };
-        Ok(entries.iter().zip(results).filter_map(told).collect())
-    }
-
-    /// What is wrong with what is kept, without any connection.
-    pub(super) fn faults(&self, inputs: &Inputs) -> anyhow::Result<Vec<(String, String)>> {
-        let misplaced = self.with_view(|view| Kept::read(view).and_then(|kept| kept.misplaced(&self.dir)))?;
-        if let Err(error) = misplaced {
-            return Ok(vec![(error.to_string(), error.hint())]);
-        }
-        let mut faults = Vec::new();
-        for entry in self.lock.entries() {
-            for place in self.lock.places(entry) {
-                if let Err(error) = self.judged(entry, &place)? {
-                    faults.push((error.to_string(), error.hint()));
-                }
-            }
-        }
-        let charts = self.lock.entries().flat_map(|entry| &entry.at).filter_map(RepoPath::parent);
-        let charts: BTreeSet<RepoPath> = charts.filter(|dir| dir.file_name() == Some("charts")).collect();
-        for charts in charts {
-            let alone = self.with_view(|view| Kept::read(view).and_then(|kept| kept.are_alone(&charts)))?;
-            faults.extend(alone.err().map(|error| (error.to_string(), error.hint())));
-        }
-        let missing = inputs.found.needs.iter().filter_map(|(need, uses)| {
-            let (key, is_kept) = match need {
-                Need::Chart(key, at) => (key, self.lock.get(key).is_some_and(|entry| entry.at.contains(at))),
-                Need::Directory(key, directory) => {
-                    let has = |entry: &Entry| entry.directories.iter().any(|kept| directory.starts_with(kept));
-                    (key, self.lock.get(key).is_some_and(has))
-                }
-                Need::File(key) => (key, self.lock.get(key).is_some()),
-                Need::Either(key, ..) => (key, false),
-            };
-            let first = uses.first().map(|used| used.span.to_string()).unwrap_or_default();
-            (!is_kept)
-                .then(|| (format!("{first}: {key} is not in this repository"), "run `git hydrate vendor`".to_owned()))
-        });
-        faults.extend(missing);
-        Ok(faults)
-    }
-
     /// The top of the working tree.
     pub(super) fn top(&self) -> anyhow::Result<std::path::PathBuf> {
         self.repository.worktree().context("a bare repository has no working tree")
@@ -682,30 +323,6 @@ fn marked(dir: &InputsDir, place: RepoPath) -> Option<RepoPath> {
     Some(kind.unwrap_or(place))
 }
 
-/// What of an input is missing.
-#[derive(Debug, Clone, Default)]
-struct Missing {
-    at: BTreeSet<RepoPath>,
-    directories: BTreeSet<RepoPath>,
-    /// What to take when there is no such file.
-    fallback: Option<(Key, RepoPath)>,
-}
-
-/// The files of an input that are kept, and the paths of those that are left out.
-fn kept_of(key: &Key, files: Vec<InputFile>, known: Option<&Entry>) -> (Vec<InputFile>, Vec<RepoPath>) {
-    match key.kind {
-        // It has another name here.
-        Kind::File => (files, Vec::new()),
-        _ => inputs::without_those_of_git(files, known.map(|known| known.content.as_str())),
-    }
-}
-
-/// The directories that are fetched; one in another is no directory of its own.
-fn dirs(wanted: &Missing) -> Vec<RepoPath> {
-    let is_outer = |dir: &&RepoPath| !wanted.directories.iter().any(|other| other != *dir && dir.starts_with(other));
-    wanted.directories.iter().filter(is_outer).cloned().collect()
-}
-
 /// Both sides of a lock file with merge conflicts.
 fn merged(view: &View<'_>) -> Result<Lock, inputs::Unusable> {
     let blob = view.read(&RepoPath::clean(LOCK).unwrap_or_default())?;
@@ -714,39 +331,10 @@ fn merged(view: &View<'_>) -> Result<Lock, inputs::Unusable> {
     Lock::merged(&blob.data, fits).map_err(inputs::Unusable::Lock)
 }
 
-fn what(key: &Key, pinned: Option<&Entry>, directories: &BTreeSet<RepoPath>) -> What {
-    let url = key.url.clone();
-    let want = pinned.map(|entry| entry.version.clone()).filter(|version| !version.is_empty());
-    let want = want.unwrap_or_else(|| key.want.clone());
-    match key.kind {
-        Kind::Helm => What::Helm { url, name: key.name.clone(), want },
-        Kind::Oci => What::Oci { url, name: key.name.clone(), want },
-        Kind::File => What::File { url },
-        Kind::Git => {
-            let wanted = Missing { directories: directories.clone(), ..Missing::default() };
-            What::Git { url, want, directories: dirs(&wanted).iter().map(ToString::to_string).collect() }
-        }
-    }
-}
-
 /// Whether an input is the one that a user names: by its chart, its URL, or both.
 fn is_meant(key: &Key, wanted: &str) -> bool {
     key.name == wanted
         || key.url == wanted
         || key.to_string() == wanted
         || format!("{}/{}", key.url, key.name) == wanted
-}
-
-fn pinned(key: &Key, version: &str) -> String {
-    if version.is_empty() { key.to_string() } else { version.to_owned() }
-}
-
-fn changed(known: &Entry, content: &str) -> String {
-    format!(
-        "{}: {LOCK} says {}, received {content}: it was replaced by its publisher, or on the way\nhint: compare both \
-        before you accept the new one: git hydrate vendor --update {}",
-        known.key,
-        known.content,
-        crate::diag::shell_word(if known.key.name.is_empty() { &known.key.url } else { &known.key.name })
-    )
 }

@@ -354,7 +354,9 @@ impl<'a> Guard<'a> {
             let hint = match files.as_str() {
                 "" => {
                     let name = shell_word(&branch.ref_name());
-                    format!("have an admin delete it on the server: git update-ref -d {name}; then in clones: git fetch --prune")
+                    format!(
+                        "have an admin delete it on the server: git update-ref -d {name}; then in clones: git fetch --prune"
+                    )
                 }
                 files => format!("remove its Applications from `{dry_branch}`: {files}"),
             };

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
-use super::left::LeftBehind;
+use super::skipped::LeftBehind;
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};

@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::astray::astray;
 use super::branch::{Branch, written_from};
 use super::covered::covered;
 use super::failed_render::FailedBranch;
 use super::known;
-use super::leaving::leaving;
-use super::left::{Left, LeftBehind};
 use super::memory::{Identity, Known, recalled_limit};
-use super::moved::{self, Departures, moved_from};
+use super::moved_applications::astray;
+use super::moved_applications::{self, Departures, moved_from};
 use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
 use super::shared::{path_of_another, taken_path};
+use super::skipped::leaving;
+use super::skipped::{Left, LeftBehind};
 use super::state::Run;
 use super::stopped::Stopped;
 use super::unproven::unproven;
@@ -260,14 +260,18 @@ pub(super) fn plan(
             Err(why) => drop(failing.insert(name, why)),
         }
     }
-    let wanted: BTreeSet<Identity> = applications.iter().map(|application| moved::identity(application)).collect();
+    let wanted: BTreeSet<Identity> =
+        applications.iter().map(|application| moved_applications::identity(application)).collect();
     let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
-    applications.extend(moved.filter(|application| !wanted.contains(&moved::identity(application))).cloned());
+    applications
+        .extend(moved.filter(|application| !wanted.contains(&moved_applications::identity(application))).cloned());
     let files = run.files(tree.tree);
     let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
         match hydrations.get_mut(work.application.environment_branch()) {
-            Some(hydration) if wanted.contains(&moved::identity(&work.application)) => hydration.work.push(work),
+            Some(hydration) if wanted.contains(&moved_applications::identity(&work.application)) => {
+                hydration.work.push(work)
+            }
             Some(_) | None => beside.push(work),
         }
     }
@@ -345,7 +349,7 @@ fn asked(
     };
     let before = former.tree.clone().filter(|_| is_as_made);
     let moved = moved_from(name, tree, &former);
-    let paused = moved::paused(name, &moved);
+    let paused = moved_applications::paused(name, &moved);
     if !paused.is_empty() {
         return Ok(Err(Failing::Mistakes(paused)));
     }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::branch::{Branch, Made};
-use super::left_behind::left_behind;
 use super::losses;
-use super::moved::held;
+use super::moved_applications::held;
 use super::output::PathOutput;
 use super::overwritten;
 use super::plan::{Done, Failing, Hydration, Rendered, Step};
+use super::skipped::left_behind;
 use super::takeover;
-use super::unnamed;
+use super::unnamed_releases;
 use super::untouched::Untouched;
 use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
@@ -72,7 +72,7 @@ impl Commits {
             };
             commits.branches.insert(name.clone(), becomes);
         }
-        commits.warnings.extend(unnamed::warning(&unnamed));
+        commits.warnings.extend(unnamed_releases::warning(&unnamed));
         found.buffer.release();
         Ok(commits)
     }
@@ -131,7 +131,7 @@ impl Commits {
         if let Some(commit) = &made.commit {
             self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
         }
-        unnamed.extend(unnamed::new(hydration.outputs(), branch, found)?);
+        unnamed.extend(unnamed_releases::new(hydration.outputs(), branch, found)?);
         let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
         let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));
         self.warnings

@@ -185,11 +185,14 @@ impl Doctor<'_> {
             _ => {
                 // What else a shell reads may be anything.
                 let program = value.split_whitespace().next().unwrap_or_default();
-                let is_plain = program.starts_with('/') && !program.contains(['$', '`', '\'', '"', '\\', ';', '&', '|']);
+                let is_plain =
+                    program.starts_with('/') && !program.contains(['$', '`', '\'', '"', '\\', ';', '&', '|']);
                 match std::fs::metadata(program).is_ok() {
                     _ if !is_plain => None,
                     false => Some(format!("runs {program}, which does not exist")),
-                    true if !is_executable(Path::new(program)) => Some(format!("runs {program}, which is not executable")),
+                    true if !is_executable(Path::new(program)) => {
+                        Some(format!("runs {program}, which is not executable"))
+                    }
                     true => None,
                 }
             }

@@ -80,7 +80,10 @@ mod tests {
         let rows = [
             ("{{ name }}\n", Ok("<web>\n")),
             ("{% for item in items %}\n- {{ item }}\n{% endfor %}\nend", Ok("- a\nend")),
-            ("a\n{{ nme }}", Err("it uses a value that does not exist: `nme`\n  --> README.md.j2:2\n   |\n 2 | {{ nme }}")),
+            (
+                "a\n{{ nme }}",
+                Err("it uses a value that does not exist: `nme`\n  --> README.md.j2:2\n   |\n 2 | {{ nme }}"),
+            ),
             ("{% for %}", Err("README.md.j2:1\n")),
             ("{% for i in range(2000) %}{% for j in range(2000) %}{% endfor %}{% endfor %}", Err("1000000 steps")),
             ("{% for i in range(2000) %}{{ 'a' * 1000 }}{% endfor %}", Err("1048576 bytes")),

@@ -6,6 +6,9 @@
 //! Whatever would not follow from them holds the branch as a whole, and so does what would be lost by going on: the path of
 //! an Application that stays is written by another one, or another one renders an object that it has.
 
+mod after_render;
+mod before_render;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,6 +18,9 @@ use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::metadata::Behind;
 use crate::path::RepoPath;
+
+pub(super) use after_render::left_behind;
+pub(super) use before_render::leaving;
 
 /// What a dry commit leaves as it is on a branch, as far as that is known before anything is rendered.
 #[derive(Debug, Clone, Default)]

@@ -6,6 +6,7 @@
 //! warned of an Application that is on neither.
 
 mod departures;
+mod unhydrated;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Former};
 
 pub(crate) use departures::{Departures, on_no_branch};
+pub(super) use unhydrated::astray;
 
 /// The name and namespace of an Application.
 type Name = (Option<AppName>, AppName);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::branch::Branch;
-use super::failed_render::FailedBranch;
-use super::left::{Left, LeftBehind, WhyUnrendered};
-use super::plan::{Done, Hydration};
 use crate::application::Application;
 use crate::diag::Diagnostic;
 use crate::git::Error;
 use crate::hydrate::files::MANIFEST;
+use crate::hydrate::run::branch::Branch;
+use crate::hydrate::run::failed_render::FailedBranch;
+use crate::hydrate::run::plan::{Done, Hydration};
+use crate::hydrate::run::skipped::{Left, LeftBehind, WhyUnrendered};
 use crate::hydrate::snapshot::Snapshot;
 use crate::manifest::{self, Key, Source};
 use crate::path::RepoPath;
@@ -19,7 +19,7 @@ use crate::render;
 /// What of a branch stays as it is, and what is removed all the same; or why the whole branch stays.
 ///
 /// Errors: the repository.
-pub(super) fn left_behind(
+pub(in crate::hydrate::run) fn left_behind(
     branch: &Branch,
     hydration: &Hydration<Done>,
     found: &Snapshot<'_>,

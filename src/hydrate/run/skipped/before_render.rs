@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::left::{Leaving, Unrendered, WhyUnrendered};
-use super::state::Run;
-use super::stopped::Stopped;
 use crate::application::{Application, BranchName, PAUSED};
 use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Mistaken};
 use crate::hydrate::dry_tree::{Former, destination};
 use crate::hydrate::heads::DryHead;
+use crate::hydrate::run::skipped::{Leaving, Unrendered, WhyUnrendered};
+use crate::hydrate::run::state::Run;
+use crate::hydrate::run::stopped::Stopped;
 
 /// What of a branch is not rendered, because it is paused or something is wrong with it; or why the branch as a whole
 /// stays.
-pub(super) fn leaving(
+pub(in crate::hydrate::run) fn leaving(
     name: &BranchName,
     tree: &DryTree,
     (former, mistaken): (Former, Mistaken),

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::state::{Moved, Run};
-use super::stopped::Stopped;
-use super::unrecognized::GoneDocuments;
 use crate::application::{AppName, Application, BranchName, PAUSED};
 use crate::diag::{Diagnostic, clipped, shell_word};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;
+use crate::hydrate::run::state::{Moved, Run};
+use crate::hydrate::run::stopped::Stopped;
+use crate::hydrate::run::unrecognized::GoneDocuments;
 
 type Name<'a> = (Option<&'a AppName>, &'a AppName);
 
@@ -19,7 +19,7 @@ fn name(application: &Application) -> Name<'_> {
 
 /// The mistakes of Applications that a dry commit does not have on `branch` any more, and that are hydrated nowhere else
 /// instead.
-pub(super) fn astray(
+pub(in crate::hydrate::run) fn astray(
     branch: &BranchName,
     tree: &DryTree,
     former: &Former,

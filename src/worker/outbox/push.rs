@@ -1,0 +1,130 @@
+//! Pushes to a destination what it lacks.
+
+use super::Refused;
+use super::access::Failure;
+use super::report::{Undelivered, merged};
+use super::there::There;
+use super::wanted::Wanted;
+use super::{Outgoing, access, many};
+use crate::git::{self, ObjectId};
+use crate::metadata::NOTES_REF;
+use crate::worker::deliver::{NOT_ATOMIC, complaint, push_args};
+use crate::worker::moves::RefMove;
+
+impl Outgoing {
+    /// Pushes branches with the notes of `noted`, at most so many branches at a time as the admin says. What is not taken
+    /// together is tried alone: one that is refused holds back no other.
+    pub(super) fn push(
+        &self,
+        wanted: &Wanted,
+        there: &There,
+        moves: &[(String, RefMove)],
+        noted: &[&str],
+    ) -> Result<Option<Vec<Undelivered>>, git::Error> {
+        let (mut failed, mut old_notes): (Vec<Undelivered>, _) = (Vec::new(), there.get(NOTES_REF));
+        let size = self.access.refs_per_push.unwrap_or(usize::MAX).min(moves.len()).max(1);
+        let mut pushes: Vec<&[(String, RefMove)]> = moves.chunks(size).collect();
+        if pushes.is_empty() {
+            // Notes may have to be brought all the same.
+            pushes.push(&[]);
+        }
+        let last = pushes.len() - 1;
+        for (number, part) in pushes.into_iter().enumerate() {
+            let names: Vec<&str> = part.iter().map(|(name, _)| name.as_str()).collect();
+            let noted: &[&str] = if number == last { noted } else { &names };
+            let refused = match self.push_noted(wanted, part, noted, &mut old_notes)? {
+                Ok(()) => continue,
+                Err(refused) if refused.is_outdated => return Ok(None),
+                Err(refused) => refused,
+            };
+            if let Failure::Away(_) = &refused.failure {
+                failed.push(self.not_brought(names.into_iter().map(str::to_owned).collect(), &refused.failure));
+                break;
+            }
+            let mut taken: Vec<&str> = noted.iter().copied().filter(|name| !names.contains(name)).collect();
+            let mut ones: Vec<&(String, RefMove)> = part.iter().collect();
+            // When branches are tried one by one, those that were not refused last have the time first.
+            ones.sort_by_key(|(name, _)| self.known.has_refused(name));
+            for one in ones {
+                let one_of = std::slice::from_ref(one);
+                let alone = if part.len() == 1 { Err(refused.clone()) } else { self.push_refs(one_of, None)? };
+                match alone {
+                    Ok(()) => taken.push(&one.0),
+                    Err(refused) if refused.is_outdated => return Ok(None),
+                    Err(refused) => failed.push(self.not_brought(vec![one.0.clone()], &refused.failure)),
+                }
+            }
+            match self.push_noted(wanted, &[], &taken, &mut old_notes)? {
+                Err(refused) if refused.is_outdated => return Ok(None),
+                Err(refused) if failed.is_empty() => {
+                    failed.push(self.not_brought(taken.into_iter().map(str::to_owned).collect(), &refused.failure));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(Some(merged(failed)))
+    }
+
+    /// One push of these branches and of the notes of others.
+    fn push_noted(
+        &self,
+        wanted: &Wanted,
+        moves: &[(String, RefMove)],
+        noted: &[&str],
+        old_notes: &mut Option<ObjectId>,
+    ) -> Result<Result<(), Refused>, git::Error> {
+        let notes =
+            if self.no_notes.borrow().is_some() { Ok(None) } else { self.notes(wanted, moves, noted, *old_notes)? };
+        let notes = match notes {
+            Ok(notes) => notes,
+            Err(Failure::Refused(why)) => {
+                self.no_notes.replace(Some(why));
+                None
+            }
+            Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),
+        };
+        let new_notes = notes.as_ref().map(|it| it.new);
+        let pushed = self.push_refs(moves, notes)?;
+        if pushed.is_ok() {
+            *old_notes = new_notes.or(*old_notes);
+            self.keep_notes(new_notes);
+        }
+        Ok(pushed)
+    }
+
+    fn push_refs(
+        &self,
+        moves: &[(String, RefMove)],
+        notes: Option<RefMove>,
+    ) -> Result<Result<(), Refused>, git::Error> {
+        let moves: Vec<RefMove> = moves.iter().map(|(_, it)| it.clone()).chain(notes).collect();
+        if moves.is_empty() {
+            return Ok(Ok(()));
+        }
+        let pushed = match moves.len() {
+            ..many::COUNT_MIN => self.access.run(&self.repository, self.until, |command| {
+                push_args(command, &[], &moves, moves.len() > 1, &self.access.url);
+            }),
+            _ => many::push(&self.access, &self.repository, self.until, &moves)?,
+        };
+        let output = match pushed {
+            Ok(output) => output,
+            Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),
+        };
+        if output.status.success() {
+            return Ok(Ok(()));
+        }
+        let (said, report) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        if said.contains(NOT_ATOMIC) {
+            let reason = "it cannot move several branches at once".to_owned();
+            return Ok(Err(Refused { failure: Failure::Refused(reason), is_outdated: false }));
+        }
+        // Without a line for a ref, nothing was asked of them.
+        let is_refused = report.lines().any(|line| line.starts_with("!\t"));
+        let outdated = ["(stale info)", "(fetch first)", "(non-fast-forward)", "but expected", "cannot lock ref"];
+        let is_outdated = is_refused && outdated.iter().any(|words| report.contains(words) || said.contains(words));
+        let why = access::short(&complaint(&output));
+        let failure = if is_refused { Failure::Refused(why) } else { Failure::Away(why) };
+        Ok(Err(Refused { failure, is_outdated }))
+    }
+}
