@@ -3,7 +3,7 @@
 //! A [`State`] tells of one dry commit which Applications its tree has, what each of them read and rendered to or failed
 //! by, and where their environment branches stood when all of it was hydrated as far as it could be. From there the next run has to look only at what
 //! changed since. All of it can be found out again, so nothing here is ever needed: a file that is missing, cut off,
-//! damaged, or of another version is as good as none, and whoever doubts may delete the directory at any time.
+//! damaged, or of another version is as good as none, and the directory may be deleted at any time.
 //!
 //! Two files for a dry branch: a [`table`](mod@table) that never changes once it is written, with an index of hashes,
 //! and a small overlay with the records that have changed since. A push reads a few pages of the one and all of the

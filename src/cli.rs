@@ -314,7 +314,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
     let named = std::env::var_os("GIT_DIR").filter(|_| path.is_none());
     Ok(match named {
-        // As git does: whoever names a repository trusts it.
+        // As git does: a repository that is named is trusted.
         Some(git_dir) => Repository::open(Path::new(&git_dir), Location::Hook)?,
         None => Repository::open(path.unwrap_or(Path::new(".")), Location::Discover)?,
     })
@@ -343,7 +343,7 @@ fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
     Ok(repository.rev_parse(branch.as_deref().unwrap_or(rev)).map_err(unknown)?)
 }
 
-/// The revision with the full name of a branch, where git would take a tag that is named like it: whoever may push a tag
+/// The revision with the full name of a branch, where git would take a tag that is named like it: those who may push a tag
 /// decides nothing by that. Says so.
 fn branch_before_tag(repository: &Repository, rev: &str) -> anyhow::Result<Option<String>> {
     let end = ["~", "^", ":", "@{"].iter().filter_map(|mark| rev.find(mark)).min().unwrap_or(rev.len());

@@ -3,7 +3,7 @@
 //! A [`Diagnostic`] is a value: stages and engines make them and hand them up, only the edge prints them. It says
 //! what is wrong, points at the place, and explains how to fix it. How it reads is defined here, in one `Display`.
 //!
-//! A text that quotes what was pushed may be as long as what was pushed. Whoever makes a diagnostic need not care: every
+//! A text that quotes what was pushed may be as long as what was pushed. A caller need not care: every
 //! part is [`clipped`] when it is made, and again when it is shown, for a record may come from elsewhere.
 
 pub(crate) mod more;
@@ -39,7 +39,7 @@ pub struct Span {
     pub column: u32,
     /// How many characters the place takes; at least 1 when the column is known.
     pub width: u32,
-    /// The text of the line, when whoever made the span had it at hand.
+    /// The text of the line, when the maker of the span had it at hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -276,7 +276,7 @@ impl Diagnostic {
         self.unknown_field.as_ref().is_some_and(|field| names.contains(&field.name))
     }
 
-    /// Whether it is about a field that nobody knows at its place.
+    /// Whether it is about a field that is unknown at its place.
     pub fn is_of_a_field(&self) -> bool {
         self.unknown_field.is_some()
     }

@@ -37,7 +37,7 @@ mod schema;
 mod set;
 mod setting;
 mod split;
-mod thaw;
+mod template_values;
 mod tree;
 mod values;
 mod values_type;
@@ -174,7 +174,7 @@ fn prepared<T>(
 ) -> Result<T, Error> {
     let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
     let mut tree = Tree::new(chart, &options.stop);
-    let values = thaw::thaw(values);
+    let values = template_values::map_to_template(values);
     dependencies::process(&mut tree, &values, warnings)
         .map_err(|error| in_chart(ErrorKind::Dependencies(error.to_string())))?;
     let cluster = options.cluster()?;
@@ -224,7 +224,7 @@ fn check_schemas(
                 warnings.extend(
                     urns.map(|urn| format!("unresolved URN reference ignored; using permissive schema: {urn}")),
                 );
-                schema.validate(&thaw::freeze(&values.clone().into()), tree.stop())
+                schema.validate(&template_values::from_template(&values.clone().into()), tree.stop())
             }
             Err(error) => Err(error.to_string()),
         };

@@ -1,7 +1,7 @@
 //! What renders need from elsewhere: charts, bases of Kustomize, files. Kept in the dry tree, pinned by a lock file.
 //!
 //! `git hydrate vendor` brings an input here, `git-hydrate-fetch` is the only program that opens a connection for it, and a
-//! render looks it up by its [`Key`] among the files of a [`View`](crate::view::View) ([`Kept`]). An input that is not
+//! render looks it up by its [`Key`] among the files of a [`View`](crate::view::View) ([`KeptInputs`]). An input that is not
 //! there is a mistake of the dry commit, and so is one whose files are not those that [`LOCK`] says.
 //!
 //! Where inputs are: the charts that a `Chart.yaml` or a kustomization names are where Helm and Kustomize look for them;
@@ -30,7 +30,7 @@ pub use content::InputFile;
 pub(crate) use content::{digest, files, without_those_of_git};
 pub(crate) use dir::InputsDir;
 pub(crate) use kept::VENDOR;
-pub(crate) use kept::{Kept, Unusable, check};
+pub(crate) use kept::{KeptInputs, Unusable, check};
 pub use key::{Key, is_exact_version};
 pub(crate) use key::{KeyError, Kind};
 pub(crate) use lock::{Entry, Lock, LockError};

@@ -50,7 +50,7 @@
 //!
 //! What renders is a process that may die, by memory, by its stack, by time, and somebody goes on: the script of
 //! `hooks/post-receive`, else [`wall::supervise`]. Once more then, with [`render::Isolation::Apart`]: `render/apart.rs`
-//! renders each Application, and expands each set, in a process of its own, and whoever dies there is the one to be named.
+//! renders each Application, and expands each set, in a process of its own, and the one that dies there is named.
 //! Both tries share the time of a run.
 //!
 //! # Without a server

@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Tool, Variable};
 use crate::diag::{Diagnostic, printable};
 use crate::helm;
-use crate::inputs::{self, Kept};
+use crate::inputs::{self, KeptInputs};
 use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
@@ -49,7 +49,7 @@ use crate::view::{Files, Reads, Stop, View};
 
 use apart::Processes;
 use checkout::Checkout;
-use engines::One;
+use engines::ApplicationRender;
 use exec::Exec;
 use failure::{COMMIT_TIME_LIMIT, RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
 use late::{Late, Subject};
@@ -295,7 +295,7 @@ impl Renderers {
         context: &Context<'_>,
     ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
         if self.isolation == Isolation::Apart {
-            // Nobody needs it enough to die of it.
+            // It is not worth dying of.
             return Err(Error::Cancelled.into());
         }
         let commit = Commit::new(self, context);
@@ -542,8 +542,8 @@ impl<'a> Commit<'a> {
         if !view.has_read(&inputs::lock_path()) && !rendered.reads.keys().any(|(path, _)| dir.has(path)) {
             return Ok(rendered);
         }
-        let judge = |kept: Kept<'_>| kept.misplaced(dir).and_then(|()| kept.judge_reads(&rendered.reads));
-        let judged = Kept::read(view).and_then(judge);
+        let judge = |kept: KeptInputs<'_>| kept.misplaced(dir).and_then(|()| kept.judge_reads(&rendered.reads));
+        let judged = KeptInputs::read(view).and_then(judge);
         judged.map(|()| Rendered { reads: view.reads(), ..rendered }).map_err(|unusable| match unusable.world() {
             Some(world) => Failure::World(Error::View(world.clone())),
             None => Failure::mistake(unusable.found_by(&application.places.dry_path)),
@@ -588,7 +588,7 @@ impl<'a> Commit<'a> {
         application: &Application,
         view: &View<'_>,
         deeds: &Deeds,
-        work: impl FnOnce(&mut One<'_, '_>, &Environment, BTreeSet<Variable>) -> Result<T, Failure>,
+        work: impl FnOnce(&mut ApplicationRender<'_, '_>, &Environment, BTreeSet<Variable>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if self.cancel().load(Ordering::Relaxed) {
             return Err(Error::Cancelled.into());
@@ -602,7 +602,8 @@ impl<'a> Commit<'a> {
             deeds.names_the_commit.set(true);
         }
         let is_unnamed_release = false;
-        let mut one = One { commit: self, application, source: &source, view, deeds, warnings, is_unnamed_release };
+        let mut one =
+            ApplicationRender { commit: self, application, source: &source, view, deeds, warnings, is_unnamed_release };
         work(&mut one, &environment, used)
     }
 

@@ -164,7 +164,7 @@ pub(crate) type Reads = BTreeMap<(RepoPath, u8), Seen>;
 /// How many links may be in a row: what Linux allows.
 const LINKS_MAX: u32 = 40;
 
-/// Tells whoever renders whether to give up: its time is over, or no one wants the result any more.
+/// Tells a render whether to give up: its time is over, or no one wants the result any more.
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 

@@ -24,7 +24,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use crate::diag::printable;
 use crate::render::Isolation;
 
-/// The variable that tells a process where it renders: `together` or `apart`. Without it nobody goes on after the process.
+/// The variable that tells a process where it renders: `together` or `apart`. Without it the process is the last one.
 pub(crate) const VARIABLE: &str = "GIT_HYDRATE_ISOLATION";
 
 /// The variable that tells the second process how many seconds the first one took of the time of a run.

@@ -88,7 +88,7 @@ pub(crate) enum Error {
         /// The ref.
         name: String,
     },
-    /// Nobody said which settings count.
+    /// It is not given which settings count.
     #[error(
         "{0} has settings in refs/hydrate/config, where anyone who can push may have written them\nhint: name those that count: \
          --settings-ref BRANCH for a protected branch, --settings DIRECTORY for files of this job, or --settings-ref \

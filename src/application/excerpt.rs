@@ -14,7 +14,7 @@ use crate::yaml::Value;
 /// It may be the template of what was rendered, so it is no YAML to us: fields are found by their keys and by how far lines
 /// are indented. A field that is not found stands where the one around it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Kept", into = "Kept")]
+#[serde(from = "StoredExcerpt", into = "StoredExcerpt")]
 pub(crate) struct Excerpt {
     /// Its line of the file that the text begins with, 1-based.
     pub line: u32,
@@ -24,19 +24,19 @@ pub(crate) struct Excerpt {
 
 /// An excerpt as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredExcerpt {
     path: RepoPath,
     line: u32,
     text: String,
 }
 
-impl From<Kept> for Excerpt {
-    fn from(Kept { path, line, text }: Kept) -> Self {
+impl From<StoredExcerpt> for Excerpt {
+    fn from(StoredExcerpt { path, line, text }: StoredExcerpt) -> Self {
         Self::new(path, line, text)
     }
 }
 
-impl From<Excerpt> for Kept {
+impl From<Excerpt> for StoredExcerpt {
     fn from(Excerpt { line, text }: Excerpt) -> Self {
         Self { path: text.path.clone(), line, text: text.text.clone() }
     }

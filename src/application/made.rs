@@ -1,7 +1,7 @@
 //! Applications that stand in no file: something in the dry tree makes them.
 //!
 //! Such an Application is one as any other; its [`Maker`] tells where it comes from. Its fields have the places of what they
-//! were rendered from: the template of the set where it has the field, else the patch, so that whoever reads of a mistake
+//! were rendered from: the template of the set where it has the field, else the patch, so that a reader of a mistake
 //! finds the line to change.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use super::maker::{By, Keeps, MadeFrom, Maker};
 use super::read::File;
 use super::rendered::{RenderedObject, of_json, to_json};
 use super::rules::{Placement, RuleSet, Ruling};
-use super::set::{ApplicationSet, Expanded, Made};
+use super::set::{ApplicationSet, Expanded, MadeApplication};
 use crate::diag::{Diagnostic, clipped};
 use crate::path::RepoPath;
 use crate::yaml::Value;
@@ -86,13 +86,13 @@ impl ApplicationSet {
     }
 
     /// The object with the places that it comes from.
-    fn placed(&self, made: &Made) -> Field {
+    fn placed(&self, made: &MadeApplication) -> Field {
         let (own, template) = self.templates(made);
         let around = self.at(&["spec", "templatePatch"]).unwrap_or(template.unwrap_or(self.root())).place.clone();
         placed(&made.object, &[own, template], &around, &around)
     }
 
-    fn document(&self, made: &Made, placement: Option<Placement>, rules: &RuleSet) -> Document {
+    fn document(&self, made: &MadeApplication, placement: Option<Placement>, rules: &RuleSet) -> Document {
         let field = self.placed(made);
         let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
         let mut document = document(&field, self.index_of(name), false, placement.as_ref(), rules.destinations());
@@ -120,9 +120,9 @@ impl ApplicationSet {
         parent.into_iter().flat_map(|parent| [&parent.by].into_iter().chain(&parent.above).cloned()).collect()
     }
 
-    fn kept(&self, made: &Made, placement: Option<Placement>) -> String {
-        let Made { object, element, generator } = made;
-        let of_set = KeptOfSet {
+    fn kept(&self, made: &MadeApplication, placement: Option<Placement>) -> String {
+        let MadeApplication { object, element, generator } = made;
+        let of_set = StoredOfSet {
             by: self.by(),
             object: to_json(object),
             element: element.clone(),
@@ -130,7 +130,7 @@ impl ApplicationSet {
             set: self.of_parent().cloned(),
             placement,
         };
-        Kept::OfSet(Box::new(of_set)).to_text()
+        StoredApplication::OfSet(Box::new(of_set)).to_text()
     }
 
     /// A number for an Application of this set, which other Applications of the set do not change.
@@ -153,16 +153,16 @@ pub(super) fn top_number(hash: &[u8]) -> usize {
 
 /// A made Application as it is kept.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Kept {
+pub(super) enum StoredApplication {
     /// One of a set, which stands in a file or is kept as well.
-    OfSet(Box<KeptOfSet>),
+    OfSet(Box<StoredOfSet>),
     /// One that was rendered.
     Rendered(Box<RenderedObject>),
 }
 
 /// What a set made.
 #[derive(Serialize, Deserialize)]
-pub(super) struct KeptOfSet {
+pub(super) struct StoredOfSet {
     by: By,
     object: serde_json::Value,
     element: MadeFrom,
@@ -174,7 +174,7 @@ pub(super) struct KeptOfSet {
     placement: Option<Placement>,
 }
 
-impl Kept {
+impl StoredApplication {
     pub(super) fn to_text(&self) -> String {
         let mut text = serde_json::to_string(self).expect("texts and numbers are JSON");
         text.shrink_to_fit();
@@ -205,16 +205,16 @@ impl Application {
     /// The whole object that was made; none for one that stands in its file.
     pub fn made_object(&self) -> Option<Value> {
         Some(match serde_json::from_str(self.made()?).ok()? {
-            Kept::OfSet(of_set) => of_json(of_set.object),
-            Kept::Rendered(rendered) => rendered.value(),
+            StoredApplication::OfSet(of_set) => of_json(of_set.object),
+            StoredApplication::Rendered(rendered) => rendered.value(),
         })
     }
 
     /// The set that made it, as it was rendered; none for one that stands in a file.
     pub(super) fn kept_set(&self) -> Option<RenderedObject> {
         match serde_json::from_str(self.made()?).ok()? {
-            Kept::OfSet(of_set) => of_set.set,
-            Kept::Rendered(_) => None,
+            StoredApplication::OfSet(of_set) => of_set.set,
+            StoredApplication::Rendered(_) => None,
         }
     }
 
@@ -223,11 +223,11 @@ impl Application {
     ///
     /// None when the text is none that was kept, or the file has no such maker.
     pub fn remade(file: Option<&File>, text: &str, rules: &RuleSet) -> Option<Arc<Application>> {
-        let KeptOfSet { by, object, element, generator, set, placement } = match serde_json::from_str(text).ok()? {
-            Kept::OfSet(of_set) => *of_set,
-            Kept::Rendered(rendered) => return rendered.application(rules),
+        let StoredOfSet { by, object, element, generator, set, placement } = match serde_json::from_str(text).ok()? {
+            StoredApplication::OfSet(of_set) => *of_set,
+            StoredApplication::Rendered(rendered) => return rendered.application(rules),
         };
-        let made = Made { object: of_json(object), element, generator };
+        let made = MadeApplication { object: of_json(object), element, generator };
         match set {
             Some(rendered) => rendered.set()?.document(&made, placement, rules).application,
             None => file?.sets.iter().find(|set| set.by() == by)?.document(&made, placement, rules).application,
@@ -239,8 +239,8 @@ impl Application {
 /// text.
 pub(crate) fn makers_of(text: &str) -> Option<Vec<By>> {
     let (by, parent) = match serde_json::from_str(text).ok()? {
-        Kept::OfSet(of_set) => (Some(of_set.by), of_set.set.map(|set| set.parent)),
-        Kept::Rendered(rendered) => (None, Some(rendered.parent)),
+        StoredApplication::OfSet(of_set) => (Some(of_set.by), of_set.set.map(|set| set.parent)),
+        StoredApplication::Rendered(rendered) => (None, Some(rendered.parent)),
     };
     let of_parent = parent.into_iter().flat_map(|parent| [parent.by].into_iter().chain(parent.above));
     Some(by.into_iter().chain(of_parent).collect())

@@ -304,7 +304,7 @@ fn expected(field: &str) -> Option<&'static str> {
 }
 
 /// How many mistakes of a document are told, and how many oddities: enough to mend it, few enough to be read.
-const TOLD_MAX: usize = 50;
+const SHOWN_MAX: usize = 50;
 
 /// The mistakes found so far, with their places.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -319,7 +319,7 @@ impl Mistakes {
     pub(super) fn add(&mut self, mistake: Mistake, place: &Place) {
         let count = if mistake.is_error() { &mut self.errors } else { &mut self.warnings };
         *count += 1;
-        if *count <= TOLD_MAX {
+        if *count <= SHOWN_MAX {
             self.found.push((mistake, place.span()));
         }
     }

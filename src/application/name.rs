@@ -149,7 +149,7 @@ impl BranchName {
     ///
     /// Reference: git 2.47 refs.c `check_refname_format`, object-name.c `check_branch_ref`. Stricter on purpose: no
     /// `refs/…` (it would make `refs/heads/refs/…`), no `@`, no pseudo ref such as `FETCH_HEAD`, no full commit id,
-    /// no character that nobody sees, so that two branches never look like one.
+    /// no invisible character, so that two branches never look like one.
     pub fn new(text: &str) -> Result<Self, NameError> {
         check_length(text, Self::BYTES_MAX)?;
         if text == "refs" || text.starts_with("refs/") {

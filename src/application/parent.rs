@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::document;
 use super::field::Field;
-use super::made::Kept;
+use super::made::StoredApplication;
 use super::maker::{By, Keeps, MadeFrom, Maker};
 use super::misspelt::{Misspelt, may_be_meant};
 use super::read::{Kind, kind};
@@ -158,7 +158,7 @@ impl RenderedObject {
         let origin = self.excerpt.as_ref().map(|excerpt| excerpt.place(&["metadata", "name"]));
         let text = origin.as_ref().map_or_else(|| format!("object {}", self.number), Span::to_string);
         let element = MadeFrom { text, place: origin.unwrap_or_else(|| place.clone()) };
-        let kept = Kept::Rendered(Box::new(self.clone())).to_text();
+        let kept = StoredApplication::Rendered(Box::new(self.clone())).to_text();
         Maker { by, file, place, element, above, kept, keeps: Keeps::Nothing, adds_finalizer: false }
     }
 

@@ -84,7 +84,7 @@ impl File {
     }
 }
 
-/// A file that is too large to be read as a list of Applications, if it seems to be one: nobody knows which it holds then.
+/// A file that is too large to be read as a list of Applications, if it seems to be one: its Applications are unknown then.
 pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> Option<File> {
     let text = located::text(bytes);
     // A line of its own: what describes Applications, such as their CustomResourceDefinition, has such words too.

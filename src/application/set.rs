@@ -124,14 +124,14 @@ pub struct ApplicationSet {
 #[derive(Debug, Default)]
 pub struct Expanded {
     /// The Applications, in the order of the generators and of their params.
-    pub applications: Vec<Made>,
+    pub applications: Vec<MadeApplication>,
     /// What is odd, such as an entry that names no generator.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// One Application that a set makes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Made {
+pub struct MadeApplication {
     /// The whole object.
     pub object: Value,
     /// What it was made from.
@@ -246,7 +246,7 @@ impl ApplicationSet {
 
     /// The templates that an Application was rendered from: that of its generator, if it has one of its own, and that of
     /// the set.
-    pub(super) fn templates(&self, made: &Made) -> (Option<&Field>, Option<&Field>) {
+    pub(super) fn templates(&self, made: &MadeApplication) -> (Option<&Field>, Option<&Field>) {
         let (index, name) = &made.generator;
         let generators = self.at(&["spec", "generators"]).map(|generators| &generators.content);
         let entry = match generators {
@@ -333,13 +333,13 @@ impl ApplicationSet {
         limits.applications = limits.applications.saturating_sub(applications.len());
         self.check_names(&applications)?;
         let namespace = set.at(&["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
-        let finish = |made: Made| Made { object: finished(made.object, namespace), ..made };
+        let finish = |made: MadeApplication| MadeApplication { object: finished(made.object, namespace), ..made };
         let applications = applications.into_iter().map(finish).collect();
         let generators = spec.get("generators").and_then(Value::as_sequence).unwrap_or_default();
         Ok(Expanded { applications, warnings: self.unknown_generators(generators) })
     }
 
-    fn made(&self, engine: &mut Engine<'_>, spec: &Value, applications_max: usize) -> Result<Vec<Made>> {
+    fn made(&self, engine: &mut Engine<'_>, spec: &Value, applications_max: usize) -> Result<Vec<MadeApplication>> {
         let maker = Maker { set: self, spec, applications_max };
         let mut applications = Vec::new();
         let generators = spec.get("generators").and_then(Value::as_sequence).unwrap_or_default();
@@ -360,7 +360,7 @@ impl ApplicationSet {
     ///
     /// Reference: argo-cd `37ee0097` applicationset/controllers/applicationset_controller.go
     /// `validateGeneratedApplications`.
-    fn check_names(&self, applications: &[Made]) -> Result<()> {
+    fn check_names(&self, applications: &[MadeApplication]) -> Result<()> {
         let set = self.name().unwrap_or_default();
         let mut seen = BTreeMap::new();
         let mut wrong = BTreeMap::new();

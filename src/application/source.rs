@@ -12,7 +12,7 @@ use super::object::Object;
 use super::search::KUSTOMIZATIONS;
 use super::{Application, Directory, DrySource, Helm, Kustomize, Options, Plugin, Profile, decode, read};
 use crate::diag::{Diagnostic, Span};
-use crate::inputs::{Kept, Unusable};
+use crate::inputs::{KeptInputs, Unusable};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 
@@ -116,7 +116,7 @@ pub enum SourceError {
 ///
 /// Reference: Argo CD 3 reposerver/repository `mergeSourceParameters`, `GetAppSourceType`; its merge can't delete, and
 /// it takes any name that ends in `Chart.yaml`. Which of the two names an Application's own file has depends there on
-/// the namespace that Argo CD runs in, which nobody tells us.
+/// the namespace that Argo CD runs in, which is not given.
 pub fn source(view: &View<'_>, application: &Application, profile: Profile) -> Result<Source, SourceError> {
     let profile = application.profile(profile);
     let sources = Sources { view, application };
@@ -154,7 +154,7 @@ impl Sources<'_> {
         let DrySource { path, root, input, .. } = &self.application.dry;
         let path = path.clone();
         if let Some(key) = input {
-            let found = Kept::read(self.view).and_then(|kept| kept.holds(key, root, &path));
+            let found = KeptInputs::read(self.view).and_then(|kept| kept.holds(key, root, &path));
             found.map_err(|unusable| self.unusable(&unusable))?;
         }
         match self.kind(&path)? {

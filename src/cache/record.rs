@@ -19,7 +19,7 @@ pub(crate) enum FailureKind {
     Limit,
     /// All Applications of the dry commit together reached one.
     LimitOfCommit,
-    /// Whoever asked had no time left.
+    /// The caller had no time left.
     CutOff,
 }
 

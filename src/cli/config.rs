@@ -1,6 +1,6 @@
 //! `git hydrate config`: shows and changes the settings in `refs/hydrate/config`.
 //!
-//! Every change is a commit by whoever makes it, and is checked before it is made: down to the templates, as hydration
+//! Every change is a commit by its author, and is checked before it is made: down to the templates, as hydration
 //! itself would read it. On a server it takes effect at once, in a clone with a push.
 
 mod change;

@@ -73,7 +73,7 @@ pub(super) fn undelivered(deliveries: &[Delivery]) {
 fn write(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        // Whoever closes the pipe has read enough.
+        // A reader who closes the pipe has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }

@@ -141,7 +141,7 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
     })
 }
 
-/// Waits a part of a second that nobody else waits, longer each time.
+/// Waits a random part of a second, longer each time.
 fn wait(tried: u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
     let longest = (50u64 << tried.min(6)).min(WAIT_MAX);

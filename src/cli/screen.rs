@@ -78,7 +78,7 @@ fn write_all(
 ) -> anyhow::Result<()> {
     for part in parts {
         match writer.write_all(paint.screened(&part?).as_bytes()).and_then(|()| writer.flush()) {
-            // Whoever leaves the pager, or closes the pipe, has read enough.
+            // A reader who leaves the pager, or closes the pipe, has read enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
             result => result?,
         }

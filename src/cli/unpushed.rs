@@ -1,7 +1,7 @@
 //! Settings that a clone changed and did not push yet: no fetch takes them away.
 //!
 //! `refs/hydrate/*` follows the remote by force, here and in what `install --client` sets. So a change is remembered under
-//! a ref that nobody fetches, until the settings of the remote contain it.
+//! a ref that is not fetched by default, until the settings of the remote contain it.
 
 use crate::diag::shell_word;
 use crate::git::{Expected, ObjectId, RefEdit, Repository, update_refs};

@@ -92,7 +92,7 @@ pub(super) struct Arguments {
 /// One input, as JSON tells it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct VendoredInput {
     kind: &'static str,
     url: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -111,9 +111,9 @@ struct Told {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
-    added: Vec<Told>,
-    changed: Vec<Told>,
-    removed: Vec<Told>,
+    added: Vec<VendoredInput>,
+    changed: Vec<VendoredInput>,
+    removed: Vec<VendoredInput>,
     unused: Vec<String>,
     faults: Vec<String>,
     warnings: Vec<String>,
@@ -289,7 +289,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         names.sort();
         names.dedup();
     }
-    let told = |entry: &Entry| Told {
+    let told = |entry: &Entry| VendoredInput {
         kind: entry.key.kind.word(),
         url: entry.key.url.clone(),
         name: entry.key.name.clone(),

@@ -1,6 +1,6 @@
 //! Lines of Secrets are quoted without their values.
 //!
-//! What is wrong is shown to whoever pushes, in reports and records. A file with a mistake may not even parse, so only its text
+//! What is wrong is shown to the pusher, in reports and records. A file with a mistake may not even parse, so only its text
 //! tells which of its documents are Secrets.
 
 use std::ops::Range;

@@ -204,7 +204,7 @@ impl<'a> ObjectBuffer<'a> {
     /// Writes all new objects to disk, durable as the repository's settings ask, and forgets them.
     ///
     /// The guard protects them from a prune until it is dropped: keep it until a ref points at them.
-    pub fn flush(&self) -> std::result::Result<store::Kept, Error> {
+    pub fn flush(&self) -> std::result::Result<store::KeptPack, Error> {
         store::write(self.repository, self.take()?)
     }
 

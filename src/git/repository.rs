@@ -363,7 +363,7 @@ fn no_repository(path: &Path) -> Error {
     Error::message(format!("not a git repository (or any of the parent directories): {}", path.display()))
 }
 
-/// How each repository is opened: without a look at `refs/replace/`, where whoever can push can put another object in
+/// How each repository is opened: without a look at `refs/replace/`, where those who can push can put another object in
 /// place of any, nor at variables that would have it look.
 fn options() -> gix::open::Options {
     let mut permissions = gix::open::Permissions::all();

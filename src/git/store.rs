@@ -10,16 +10,16 @@ use super::deflate::Deflate;
 use super::pack::{self, Object, Pack};
 use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared, regular};
 
-/// Up to how many objects are a handful, which git would write loose, and not flush by default.
-const HANDFUL: usize = 40;
+/// How many objects git would write loose, and not flush by default.
+const LOOSE_MAX: usize = 40;
 
 /// Holds a new pack's `.keep` file, so that no repack drops it before a ref points at it.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptPack {
     keep: Option<PathBuf>,
 }
 
-impl Drop for Kept {
+impl Drop for KeptPack {
     fn drop(&mut self) {
         if let Some(path) = &self.keep {
             // A keep file that stays costs some disk space and nothing else.
@@ -36,11 +36,11 @@ struct Store {
 
 /// Writes objects as one pack. Never as loose ones: nothing keeps a `git gc --prune=now` in another process from taking
 /// those before a ref points at them, and none that are in a pack too may become loose later, for a `git prune-packed`
-/// in another process trusts the pack that it has seen. A handful is flushed when loose objects are to be.
-pub(super) fn write(repository: &Repository, objects: Vec<Object>) -> Result<Kept, Error> {
+/// in another process trusts the pack that it has seen. So few that git would write them loose are flushed when loose objects are to be.
+pub(super) fn write(repository: &Repository, objects: Vec<Object>) -> Result<KeptPack, Error> {
     repository.check_writable()?;
     if objects.is_empty() {
-        return Ok(Kept { keep: None });
+        return Ok(KeptPack { keep: None });
     }
     let store = Store::new(repository, repository.objects_dir());
     let flush = store.flushes(objects.len());
@@ -77,7 +77,7 @@ fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_kept).collect()
 }
 
-/// Lets go of the packs that pushes brought in, those of pushes that go on too: whoever needs one keeps it for itself, and
+/// Lets go of the packs that pushes brought in, those of pushes that go on too: a run that needs one keeps it for itself, and
 /// makes it again where it is gone. The next gc takes what no ref reaches.
 fn let_go(repository: &Repository) {
     for path in kept_for_pushes(repository, false) {
@@ -102,7 +102,7 @@ pub(super) fn write_quarantined(
 }
 
 /// Protects a pack that is there already, as [`write()`] does; none when it is not there.
-fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Error> {
+fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<KeptPack>, Error> {
     repository.check_writable()?;
     let store = Store::new(repository, repository.objects_dir());
     let kept = store.keep(id)?;
@@ -112,12 +112,12 @@ fn keep_pack(repository: &Repository, id: ObjectId) -> Result<Option<Kept>, Erro
 
 impl Repository {
     /// Protects a pack that is there already from a repack until the guard is dropped; none when it is not there.
-    pub fn keep_pack(&self, id: ObjectId) -> Result<Option<Kept>, Error> {
+    pub fn keep_pack(&self, id: ObjectId) -> Result<Option<KeptPack>, Error> {
         keep_pack(self, id)
     }
 
     /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later. The caller holds
-    /// the lock of whoever writes here.
+    /// the lock of the repository.
     pub fn let_go_of_packs(&self) {
         let_go(self);
     }
@@ -148,15 +148,15 @@ impl Store {
 
     /// Whether a pack of so many objects must reach the disk before it counts.
     fn flushes(&self, objects: usize) -> bool {
-        if objects < HANDFUL { self.fsync.loose_objects } else { self.fsync.packs }
+        if objects < LOOSE_MAX { self.fsync.loose_objects } else { self.fsync.packs }
     }
 
     fn pack_file(&self, id: ObjectId, extension: &str) -> PathBuf {
         self.objects.join("pack").join(format!("pack-{id}.{extension}"))
     }
 
-    fn keep(&self, id: ObjectId) -> Result<Kept, Error> {
-        self.place_keep(id, KEPT).map(|keep| Kept { keep: Some(keep) })
+    fn keep(&self, id: ObjectId) -> Result<KeptPack, Error> {
+        self.place_keep(id, KEPT).map(|keep| KeptPack { keep: Some(keep) })
     }
 
     fn place_keep(&self, id: ObjectId, why: &[u8]) -> Result<PathBuf, Error> {

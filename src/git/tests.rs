@@ -126,7 +126,7 @@ fn blobs_that_wait_on_disk_are_what_was_written() {
     let bare = Bare::new(&[]);
     let repository = bare.open();
     let buffer = ObjectBuffer::new(&repository);
-    // What does not compress well, what does, and what nobody keeps: together more than stays in memory.
+    // What does not compress well, what does, and what is not kept: together more than stays in memory.
     let mut state = 1_u32;
     let mut noise = |len: usize| -> Vec<u8> {
         let next = || {
@@ -325,7 +325,7 @@ fn what_others_write_meanwhile_is_found() {
     }
 }
 
-/// Whoever can push can push `refs/replace/*`; grafts and variables are for those who have the machine.
+/// Those who can push can push `refs/replace/*`; grafts and variables are for those who have the machine.
 #[test]
 fn an_object_is_what_its_id_says_whatever_is_pushed_in_its_place() {
     for args in [&[][..], &["--object-format=sha256"], &["--ref-format=reftable"]] {

@@ -134,7 +134,7 @@ impl<'a> Transaction<'a> {
     fn converse(&mut self, input: &str, edits: &[RefEdit]) -> Result<(Outcome, String), Error> {
         let mut stdin = self.stdin.take().expect("a transaction is committed once");
         // A git that stops reading has failed, which its complaint tells better than a broken pipe. One that still reads
-        // waits for the rest, so nobody may wait for its answer.
+        // waits for the rest, so its answer must not be waited for.
         let sent = stdin.write_all(input.as_bytes()).is_ok();
         let is_prepared = || loop {
             match self.answers.recv_timeout(PATIENCE) {

@@ -113,7 +113,7 @@ impl Regex {
         parsed(pattern).map(drop)
     }
 
-    /// The same expression as if it had never searched: what its searches cost depends on nobody else's.
+    /// The same expression as if it had never searched: what its searches cost does not depend on others.
     pub fn fresh(&self) -> Self {
         Self { caches: Arc::default(), ..self.clone() }
     }

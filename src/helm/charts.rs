@@ -20,12 +20,12 @@ const CHART_BYTES: u64 = 64 << 10;
 /// Bounded: when they get too large, all but the newest are forgotten.
 #[derive(Debug)]
 pub struct Charts {
-    kept: Mutex<Kept>,
+    kept: Mutex<LoadedCharts>,
     bytes_max: u64,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LoadedCharts {
     charts: BTreeMap<RepoPath, (Arc<Chart>, Arc<Reads>)>,
     bytes: u64,
 }
@@ -54,7 +54,7 @@ impl Charts {
                 kept.bytes -= CHART_BYTES + old.bytes();
             }
             if kept.bytes + bytes > self.bytes_max {
-                *kept = Kept::default();
+                *kept = LoadedCharts::default();
             }
             kept.charts.insert(path.clone(), (chart.clone(), Arc::new(reads)));
             kept.bytes += bytes;
@@ -62,7 +62,7 @@ impl Charts {
         Ok(chart)
     }
 
-    fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
+    fn kept<T>(&self, work: impl FnOnce(&mut LoadedCharts) -> T) -> T {
         work(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::thaw::copy;
+use super::template_values::copy;
 use super::tree::{ChartId, CoalesceError, Tree};
 use crate::template::{Map, Text, Value};
 

@@ -4,7 +4,7 @@
 
 use super::coalesce::{self, Nulls};
 use super::metadata::Dependency;
-use super::thaw::{copy, thaw_value};
+use super::template_values::{copy, to_template};
 use super::tree::{ChartId, CoalesceError, Tree};
 use crate::template::{Map, Text, Value, printed};
 
@@ -124,7 +124,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
         for entry in dependency.import_values.iter().flatten() {
             let (child, parent) = match entry {
                 crate::yaml::Value::Mapping(_) => {
-                    let text = |key| printed("%v", &entry.get(key).map(thaw_value).unwrap_or_default());
+                    let text = |key| printed("%v", &entry.get(key).map(to_template).unwrap_or_default());
                     (text("child"), text("parent"))
                 }
                 crate::yaml::Value::String(name) => (format!("exports.{name}"), ".".to_owned()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::metadata::{Dependency, Metadata};
 use super::options::Options;
-use super::thaw::thaw_value;
+use super::template_values::to_template;
 use super::tree::{ChartId, Tree};
 use super::values_type::VALUES;
 use crate::template::{List, Map, MapType, Text, Value};
@@ -121,7 +121,7 @@ fn dependency_object(dependency: &Dependency) -> Value {
     object.set("Enabled", dependency.enabled);
     object.set("Alias", dependency.alias.as_str());
     // Preparing made maps of strings of them.
-    let import = |value: &crate::yaml::Value| match thaw_value(value) {
+    let import = |value: &crate::yaml::Value| match to_template(value) {
         Value::Map(map) => Value::Map(map.cast(&STRINGS)),
         other => other,
     };

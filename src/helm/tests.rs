@@ -1,4 +1,4 @@
-//! Whether whoever renders can stop it, wherever it is.
+//! Whether a render can be stopped, wherever it is.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

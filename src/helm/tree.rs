@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::chart::{Chart, File};
 use super::metadata::{Dependency, Metadata};
-use super::thaw::{copy, thaw};
+use super::template_values::{copy, map_to_template};
 use crate::template::{Limit, Map, Text, Value, printed};
 use crate::view::Stop;
 
@@ -142,7 +142,7 @@ impl<'a> Tree<'a> {
     /// The default values, in maps of their own.
     pub(super) fn values(&self, id: ChartId) -> Map {
         let node = self.node(id);
-        node.values.as_ref().map_or_else(|| thaw(&node.chart.values), copy)
+        node.values.as_ref().map_or_else(|| map_to_template(&node.chart.values), copy)
     }
 
     /// Changes the default values.

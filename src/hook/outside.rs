@@ -26,7 +26,7 @@ pub(super) fn run(
     (limit, late): (Duration, &str),
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
-    // Files, so that a command that reads nothing, or leaves a process behind, keeps nobody waiting.
+    // Files, so that a command that reads nothing, or leaves a process behind, is not waited for.
     let mut stdin = scratch(repository).map_err(text)?;
     stdin.write_all(input).and_then(|()| stdin.rewind()).map_err(text)?;
     let mut complaint = scratch(repository).map_err(text)?;

@@ -196,7 +196,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         None => return Err(HydrateError::Locked),
     };
     let started = Instant::now();
-    // Whoever waited looks anew at what is there.
+    // After the wait it looks anew at what is there.
     let has_waited = started - asked > Duration::from_millis(10);
     let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
     let refs = repository.refs()?;

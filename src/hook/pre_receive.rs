@@ -112,7 +112,7 @@ fn run(
     }
     let mut renderers = Renderers::from_config(&repository, machine)?;
     if machine.isolation == Isolation::Alone {
-        // The guard seldom renders, to know which branches are ours, and nobody goes on after it.
+        // The guard seldom renders, to know which branches are ours, and it is the last process.
         renderers = renderers.apart();
     }
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);

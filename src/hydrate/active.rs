@@ -17,7 +17,7 @@ pub(super) enum Active {
     Missing,
     /// Hydration, as it recorded.
     Recorded,
-    /// Nobody recorded it; it is empty, promoted from what hydration made, or handed over by an admin.
+    /// It is not recorded; it is empty, promoted from what hydration made, or handed over by an admin.
     Unrecorded {
         /// Whether an admin handed it over.
         is_adopted: bool,

@@ -19,7 +19,7 @@ use crate::settings::Settings;
 /// The records of the branches that end with a commit of hydration from a dry branch, as the commit says; of `kept`, which is
 /// what the repository keeps, those that say the same.
 ///
-/// A dry branch is one that the settings name, or `HEAD` does; or one that is gone, since nobody hydrates from that.
+/// A dry branch is one that the settings name, or `HEAD` does; or one that is gone, since nothing is hydrated from that.
 pub(super) fn records(
     kept: BranchRecords,
     names: &RefNames,

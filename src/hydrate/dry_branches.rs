@@ -1,4 +1,4 @@
-//! Which branches are dry: a setting, found once where nobody set it.
+//! Which branches are dry: a setting, found once where it is not set.
 //!
 //! What decides is what the repository held when it was hydrated first. So it is written down then: neither a new `HEAD`
 //! nor a branch that somebody pushes later turns another branch into a dry one.

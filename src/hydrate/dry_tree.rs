@@ -430,7 +430,7 @@ pub(super) struct DryTrees<'a> {
 }
 
 impl<'a> DryTrees<'a> {
-    /// The files of a dry tree: whoever looks at it again soon finds its directories read.
+    /// The files of a dry tree: its directories stay read for the next look.
     pub(super) fn files(&mut self, tree: ObjectId, repository: &'a Repository) -> Rc<TreeFiles<'a>> {
         let root = ContentId::new(tree.as_bytes());
         let known = self.files.iter().position(|files| files.root() == root).map(|place| self.files.remove(place));

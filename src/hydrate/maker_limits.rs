@@ -50,7 +50,7 @@ impl MakerLimits {
     /// Leaves for the next run what this one found out.
     pub(super) fn write(&self, repository: &Repository) {
         if let (true, Some(known), Some(cache)) = (self.has_new.get(), &*self.known.borrow(), cache(repository)) {
-            // Whoever finds nothing finds it out again.
+            // Without an entry it is found out again.
             drop(cache.save_maker_limits(known));
         }
     }

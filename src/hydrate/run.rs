@@ -68,7 +68,7 @@ pub(super) use state::{Moved, Previewed, Run};
 pub(super) use stopped::Stopped;
 pub(super) use takeover::left_alone;
 
-/// The lock file of a repository: whoever hydrates holds it.
+/// The lock file of a repository: a run that hydrates has it locked.
 pub(crate) fn lock_path(repository: &Repository) -> std::path::PathBuf {
     repository.common_dir().join("hydrate.lock")
 }
@@ -132,7 +132,7 @@ pub(crate) fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, H
     tries(setup, again, None)
 }
 
-/// Tries until nobody has moved a ref meanwhile. `seen` are the refs of the first try, where they were read already.
+/// Tries until no ref was moved meanwhile. `seen` are the refs of the first try, where they were read already.
 fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Report, HydrateError> {
     let Again { retry, every } = again;
     if setup.refs.is_in_place() {

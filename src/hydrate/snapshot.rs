@@ -204,7 +204,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Whether a dry branch is gone and leaves its environment branches to others: it does not exist, and the settings do
-    /// not name it any more. Whoever may delete a branch decides nothing by that.
+    /// not name it any more. Deleting a branch decides nothing.
     pub(super) fn has_left(&self, dry_branch: &BranchName) -> bool {
         let named = &self.rules.settings.dry_branches;
         let is_unnamed = !named.contains(dry_branch) && (!named.is_empty() || self.setup.refs.believes_commits);

@@ -32,7 +32,7 @@ pub(super) struct Standing {
 pub(super) enum Origin {
     /// Hydration, as it recorded.
     Ours(Box<BranchRecord>),
-    /// Nobody yet: its tree is empty.
+    /// No one yet: its tree is empty.
     Empty,
     /// Somebody else, and an admin handed it over to us.
     Adopted,
@@ -80,7 +80,7 @@ impl Standing {
         } else if ours.is_some() {
             noted_below(notes).or(recorded)
         } else {
-            // Whoever promotes wrote it, or an admin took it back: its files tell how far it is, and that is checked by
+            // The promoter wrote it, or an admin took it back: its files tell how far it is, and that is checked by
             // hydrating it.
             let told = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
             told.filter(is_commit).or(recorded)

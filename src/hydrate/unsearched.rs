@@ -36,7 +36,7 @@ impl UnsearchedTrees {
     /// Leaves for the next run what this one found out.
     pub(super) fn write(&self, repository: &Repository) {
         if let (true, Some(known), Some(cache)) = (self.has_new, &self.known, cache(repository)) {
-            // Whoever finds nothing finds it out again.
+            // Without an entry it is found out again.
             drop(cache.save_unsearched(known));
         }
     }

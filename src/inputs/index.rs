@@ -56,7 +56,7 @@ pub enum ChoiceError {
     /// Not a range either.
     #[error("`{0}` is neither a version nor a range of versions")]
     NoRange(String),
-    /// Nobody knows which.
+    /// It is unknown which.
     #[error("it lists {0} twice, with different archives")]
     Twice(String),
     /// Nothing to fetch.

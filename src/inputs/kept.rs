@@ -9,7 +9,7 @@ use crate::view::{Reads, View, ViewError};
 use crate::yaml;
 
 /// The inputs that a dry tree keeps.
-pub(crate) struct Kept<'v> {
+pub(crate) struct KeptInputs<'v> {
     view: &'v View<'v>,
     lock: Option<Arc<Lock>>,
 }
@@ -77,7 +77,7 @@ pub enum Unusable {
 /// What brings an input here.
 pub(crate) const VENDOR: &str = "run `git hydrate vendor` and commit what it writes";
 
-impl<'v> Kept<'v> {
+impl<'v> KeptInputs<'v> {
     /// Reads the lock file of a tree.
     pub(crate) fn read(view: &'v View<'v>) -> Result<Self, Unusable> {
         let path = lock_path();
@@ -274,7 +274,7 @@ impl Unusable {
         }
     }
 
-    /// The place, when it is not that of whoever asks for the input.
+    /// The place, when it is not that of the caller.
     pub fn span(&self) -> Option<Span> {
         match self {
             Self::Misplaced(..) => Some(Span::file(lock_path())),
@@ -304,7 +304,7 @@ impl Unusable {
         if has_place { diagnostic } else { diagnostic.at(span.clone()) }
     }
 
-    /// As a mistake of the dry commit, without the place of whoever asks.
+    /// As a mistake of the dry commit, without the place of the caller.
     pub fn diagnostic(&self) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(self.to_string()).hint(self.hint()).refused(Some(Refusal::Elsewhere));
         diagnostic.span = self.span();
@@ -358,7 +358,7 @@ mod tests {
         for (name, at, data, wanted, expected) in rows {
             let (files, key) = files(at, data);
             let view = View::new(&files);
-            let kept = Kept::read(&view).expect("a lock file");
+            let kept = KeptInputs::read(&view).expect("a lock file");
             match kept.judge(&path("a/charts/web"), wanted.unwrap_or(&key)) {
                 Ok(()) => assert_eq!(expected, "", "{name}"),
                 Err(error) => {
@@ -372,7 +372,7 @@ mod tests {
     fn a_tree_without_a_lock_file_keeps_nothing() {
         let (files, view_key) = (MemoryFiles::new(), Key::file("https://h/x.yaml").expect("a key"));
         let view = View::new(&files);
-        let kept = Kept::read(&view).expect("none");
+        let kept = KeptInputs::read(&view).expect("none");
         assert_eq!(kept.find(&view_key), Err(Unusable::Missing(view_key.clone())));
         let hint = |key: Result<Key, super::super::KeyError>| Unusable::Missing(key.expect("a key")).hint();
         assert_eq!(hint(Ok(view_key)), VENDOR);

@@ -5,7 +5,7 @@
 //! written by us.
 //!
 //! The directory of the inputs that no tool looks for is written above the blocks where it is not the usual one, and there is
-//! any: what a pushed file names there is compared with the settings ([`Kept::misplaced`](super::Kept::misplaced)).
+//! any: what a pushed file names there is compared with the settings ([`KeptInputs::misplaced`](super::KeptInputs::misplaced)).
 #![expect(clippy::indexing_slicing, reason = "fields are named by their index")]
 
 use std::collections::BTreeMap;

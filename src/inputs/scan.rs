@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::walk::{Mention, Repository, What, walk};
-use super::{ChartLock, Kept, Key, KeyError, Remote};
+use super::{ChartLock, KeptInputs, Key, KeyError, Remote};
 use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
@@ -63,7 +63,7 @@ const FILES_MAX: usize = 100_000;
 /// Reads sources of one dry tree.
 pub(crate) struct Scan<'v> {
     view: &'v View<'v>,
-    kept: Kept<'v>,
+    kept: KeptInputs<'v>,
     application: String,
     seen: BTreeSet<RepoPath>,
     read: usize,
@@ -79,7 +79,7 @@ struct Site<'s> {
 
 impl<'v> Scan<'v> {
     /// Nothing found yet.
-    pub(crate) fn new(view: &'v View<'v>, kept: Kept<'v>) -> Self {
+    pub(crate) fn new(view: &'v View<'v>, kept: KeptInputs<'v>) -> Self {
         Self { view, kept, application: String::new(), seen: BTreeSet::new(), read: 0, found: Found::default() }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{InputsDir, Kept, Kind, TOP};
+use super::{InputsDir, KeptInputs, Kind, TOP};
 use crate::path::RepoPath;
 use crate::view::{self, View};
 
@@ -20,8 +20,8 @@ pub(crate) struct Strays<'v> {
 impl<'v> Strays<'v> {
     /// Reads the lock file. One that cannot be read lists nothing.
     pub(crate) fn new(view: &'v View<'v>, dir: &'v InputsDir) -> Self {
-        let kept = Kept::read(view).ok();
-        let lock = kept.as_ref().and_then(Kept::lock);
+        let kept = KeptInputs::read(view).ok();
+        let lock = kept.as_ref().and_then(KeptInputs::lock);
         let places = lock.into_iter().flat_map(|lock| lock.entries().flat_map(|entry| lock.places(entry)));
         Self { view, dir, places: places.collect() }
     }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Kept, Key, Remote, remote};
+use super::{KeptInputs, Key, Remote, remote};
 use crate::diag::Span;
 use crate::go::json::is_field;
 use crate::path::RepoPath;
@@ -130,7 +130,7 @@ pub(crate) struct Walked {
 /// `edited` is the content that stands for the file of the kustomization.
 pub(crate) fn walk(
     view: &View<'_>,
-    kept: &Kept<'_>,
+    kept: &KeptInputs<'_>,
     (dir, repository): (&RepoPath, Option<&Repository>),
     components: &[String],
     edited: Option<(&RepoPath, &str)>,
@@ -153,7 +153,7 @@ pub(super) type Repository = (Key, RepoPath);
 
 struct Walk<'v, 'k> {
     view: &'v View<'v>,
-    kept: &'k Kept<'v>,
+    kept: &'k KeptInputs<'v>,
     edited: Option<(&'k RepoPath, &'k str)>,
     known: BTreeSet<(RepoPath, bool)>,
     todo: Vec<(RepoPath, Option<Repository>)>,

@@ -47,7 +47,7 @@ impl Owned {
     }
 }
 
-/// The values of [`HIDE`] that close what nobody may push.
+/// The values of [`HIDE`] that refuse pushes to what is hydration's alone.
 pub(super) fn hidden(access: &Access, owned: &Owned) -> Vec<String> {
     let mut values = [NOTES_REF, "refs/hydrate", REPLACE].map(str::to_owned).to_vec();
     if !access.settings_pushers.is_empty() {
@@ -82,7 +82,7 @@ impl Installer<'_> {
         }
     }
 
-    /// Closes what hydration owns: for good what nobody may push, by our hook the rest.
+    /// Closes what hydration owns: pushes to some refs are always refused, to the rest by our hook.
     pub(crate) fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
         if self.repository.config(GUARD).is_none() {
             self.config.lend(GUARD, "true")?;

@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 pub(super) use crate::inputs::is_url;
-use crate::inputs::{Kept, Key, KeyError, Remote, Unusable};
+use crate::inputs::{KeptInputs, Key, KeyError, Remote, Unusable};
 use crate::path::RepoPath;
 use crate::view::View;
 
@@ -10,7 +10,7 @@ use crate::view::View;
 ///
 /// Where none is, but a repository is kept that the same text names, Kustomize goes on to that.
 pub(super) fn file(view: &View<'_>, text: &str) -> Result<RepoPath> {
-    let kept = Kept::read(view).map_err(|error| unusable(&error))?;
+    let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
     let key = Key::file(text).map_err(|error| wrong(text, &error))?;
     let base = Remote::parse(text).and_then(|remote| Key::git(&remote).ok());
     if !kept.lists(&key) && base.is_some_and(|base| kept.lists(&base)) {
@@ -21,7 +21,7 @@ pub(super) fn file(view: &View<'_>, text: &str) -> Result<RepoPath> {
 
 /// The directory that is kept of a repository, and all that is kept of it.
 pub(super) fn directory(view: &View<'_>, text: &str, remote: &Remote) -> Result<(RepoPath, RepoPath)> {
-    let kept = Kept::read(view).map_err(|error| unusable(&error))?;
+    let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
     let key = Key::git(remote).map_err(|error| wrong(text, &error))?;
     let directory = RepoPath::clean(&remote.directory).map_err(|error| Error::new(format!("'{text}': {error}")))?;
     kept.directory(&key, &directory).map_err(|error| unusable(&error))

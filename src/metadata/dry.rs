@@ -15,7 +15,7 @@ use super::trailers::WHITE_SPACE;
 pub struct DryCommit {
     /// Its id.
     pub id: ObjectId,
-    /// `Name <email>` of its author; empty when the commit names nobody.
+    /// `Name <email>` of its author; empty when the commit has none.
     pub author: String,
     /// When it was committed. Not when it was written: a rebase keeps that, and promoters compare these dates.
     pub date: Time,

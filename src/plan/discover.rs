@@ -77,7 +77,7 @@ impl Unusable {
     }
 }
 
-/// A file that cannot be read: nobody knows which Applications it holds.
+/// A file that cannot be read, so that its Applications are unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Broken {
     /// The file; the root when it is the tree that is not read.

@@ -22,7 +22,7 @@ pub(crate) struct Destination {
     pub maker: Option<(By, Keeps)>,
 }
 
-/// A path that nobody writes any more.
+/// A path that no Application writes any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Removal {
     /// The path.
@@ -130,7 +130,7 @@ impl RemovalMistake {
     }
 }
 
-/// The paths that were written at the last hydrated dry commit and are written by nobody now.
+/// The paths that were written at the last hydrated dry commit and that no Application writes now.
 ///
 /// `before` and `now` are the destinations of one branch at the two dry commits; that both were read is the proof that
 /// an Application really left. In the order of paths. One that only moves to another path leaves its old one without

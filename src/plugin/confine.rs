@@ -60,7 +60,7 @@ fn limit(policy: &Policy) -> Result<(), String> {
     };
     let rows = [
         (Resource::As, limits.memory_bytes_max),
-        // Whoever starts us may be held to less.
+        // The parent process may be limited to less.
         (Resource::Data, limits.memory_bytes_max),
         (Resource::Fsize, limits.file_bytes_max),
         #[cfg(target_os = "linux")]
@@ -135,7 +135,7 @@ mod system {
     /// The newest version of Landlock whose rights we have tested; an older kernel gets what it knows.
     const LANDLOCK: ABI = ABI::V6;
 
-    /// Closes whatever whoever started us left open above standard error: a descriptor passes every later check.
+    /// Closes what the parent process left open above standard error: a descriptor passes every later check.
     pub(super) fn close_descriptors() {
         let Ok(entries) = fs::read_dir("/proc/self/fd") else { return };
         let names = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

@@ -89,7 +89,7 @@ pub enum Error {
     /// It is not on `PATH`, or no executable file.
     #[error("program `{0}` not found on PATH")]
     NotFound(String),
-    /// The kernel cannot confine it, and nobody allowed to run it all the same.
+    /// The kernel cannot confine it, and no admin allowed it to run unconfined.
     #[error("this system cannot restrict {}", list(.0))]
     Unconfined(Vec<Restriction>),
     /// The confining process did not do its work.

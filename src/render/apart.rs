@@ -11,7 +11,7 @@
 //!
 //! ApplicationSets are expanded so as well, each in a process of its own.
 //!
-//! Leaves to others: when to render so, which is decided by whoever notices that rendering in one process ended it.
+//! Leaves to others: when to render so, which is decided where it is noticed that rendering in one process ended it.
 
 mod asked;
 mod child;
@@ -85,7 +85,7 @@ enum Silence {
     Died { status: ExitStatus, last_words: String },
     /// It took longer than one Application may.
     Late,
-    /// Nobody waits for it any more, or all together are late.
+    /// It is not waited for any more, or all together are late.
     Dropped,
     /// What it renders is too long to be taken.
     Large,
@@ -196,7 +196,7 @@ impl Processes {
     }
 }
 
-/// A process knows less of an Application than whoever asked it.
+/// A process knows less of an Application than its parent.
 fn lost(application: &Application) -> Unrendered {
     Failure::from(Error::Apart(format!("`{}` is not where it was", application.name))).into()
 }
@@ -222,7 +222,7 @@ impl Silence {
                     return Error::Limit(format!("{name} nests deeper than can be {did}: the stack overflowed"));
                 }
                 match status.signal() {
-                    // Nobody but the system, or an admin, ends it so.
+                    // Only the system, or an admin, ends it so.
                     Some(9) => {
                         let what = format!("the system ended the process that {did} {name} (signal 9)");
                         Error::TooMuch { what, setting: APPLICATION_MEMORY }

@@ -2,7 +2,7 @@
 //!
 //! Three shapes. [`Checkout::part`] writes only what is asked for, links replaced by what they lead to: for Helm, which
 //! follows links and says what it reads. [`Checkout::whole`] writes the whole tree with its links: for Kustomize and
-//! plugins, whose reads nobody knows before. [`Checkout::replaced`] is that with some files in place of others, for a
+//! plugins, whose reads are unknown before. [`Checkout::replaced`] is that with some files in place of others, for a
 //! Kustomize that would fetch what they name. All are made at most once a run, are shared by all programs, and are nothing
 //! that a confined program can write to.
 //!
@@ -122,7 +122,7 @@ impl<'a> Checkout<'a> {
         Ok(top)
     }
 
-    /// The root of the whole tree in which some files are others. They are a function of the tree: whoever asks for one
+    /// The root of the whole tree in which some files are others. They are a function of the tree: who asks for one
     /// asks for the same content.
     pub(super) fn replaced(&self, view: &View<'_>, replaced: &Replaced) -> Result<PathBuf, Failure> {
         let whole = self.whole(view)?;
@@ -301,7 +301,7 @@ fn on_disk(top: &Path, path: &RepoPath) -> PathBuf {
     path.components().fold(top.to_owned(), |place, name| place.join(name))
 }
 
-/// Repeats a directory: its files as further names of the same files, which nobody who gets this may write to.
+/// Repeats a directory: its files as further names of the same files, which must not be written to.
 fn link_all(from: &Path, to: &Path, depth: usize) -> Result<(), Failure> {
     check(0, depth)?;
     let reading = || io_error(format!("reading {}", from.display()));

@@ -20,7 +20,7 @@ use crate::template;
 use crate::view::{View, ViewError};
 
 /// One Application while it is rendered.
-pub(super) struct One<'a, 'c> {
+pub(super) struct ApplicationRender<'a, 'c> {
     pub commit: &'a Commit<'c>,
     pub application: &'a Application,
     pub source: &'a Source,
@@ -31,10 +31,10 @@ pub(super) struct One<'a, 'c> {
     pub is_unnamed_release: bool,
 }
 
-type Made = Result<(Vec<Manifest>, Vec<String>), Failure>;
+type WithCommands = Result<(Vec<Manifest>, Vec<String>), Failure>;
 
-impl One<'_, '_> {
-    pub(super) fn helm(&mut self, helm: &Helm) -> Made {
+impl ApplicationRender<'_, '_> {
+    pub(super) fn helm(&mut self, helm: &Helm) -> WithCommands {
         let release = self.release(helm)?;
         let text = match self.commit.context.renderer {
             RendererName::Native => self.template(&release)?.text.into_bytes(),
@@ -63,7 +63,7 @@ impl One<'_, '_> {
         Ok(release)
     }
 
-    pub(super) fn kustomize(&mut self, kustomize: &Kustomize) -> Made {
+    pub(super) fn kustomize(&mut self, kustomize: &Kustomize) -> WithCommands {
         let dir = &self.source.path;
         let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
         if edits.kube_version.is_none() {

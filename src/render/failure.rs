@@ -100,7 +100,7 @@ pub enum Error {
     /// The process that renders failed in a way that says nothing about the dry commit: its own words.
     #[error("{0}")]
     Apart(String),
-    /// Whoever asked does not want the result any more.
+    /// The caller does not want the result any more.
     #[error("cancelled")]
     Cancelled,
 }

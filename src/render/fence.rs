@@ -1,7 +1,7 @@
 //! What the kernel lets this process have.
 //!
 //! The kernel counts what can be written in memory (`RLIMIT_DATA`): neither packs that are mapped nor what a stack only
-//! reserves can be left out there, so every deep stack is added. A soft limit is enough, and whoever we start may raise it.
+//! reserves can be left out there, so every deep stack is added. A soft limit is enough, and the processes that we start may raise it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -19,7 +19,7 @@ pub(super) fn limit(bytes: u64, stacks: usize) {
     set(Resource::Core, 0);
 }
 
-/// Does `work` with so many deep stacks beside the memory: once they are given back, their room is nobody's.
+/// Does `work` with so many deep stacks beside the memory: once they are given back, their room is free.
 pub(super) fn with_stacks<T>(bytes: u64, stacks: usize, work: impl FnOnce() -> T) -> T {
     limit(bytes, stacks);
     let done = work();

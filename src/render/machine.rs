@@ -36,9 +36,9 @@ pub struct Machine {
 /// Where Applications are rendered, which depends on who goes on when that process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
-    /// In this process, after which nobody goes on.
+    /// In this process, which nothing survives.
     Alone,
-    /// In this process, within the limits of a run: whoever started it tries again, [`Isolation::Apart`].
+    /// In this process, within the limits of a run: the parent process tries again, [`Isolation::Apart`].
     Together,
     /// In processes of their own, each within the limits of one Application.
     Apart,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use super::failure::Failure;
 use crate::diag::{Diagnostic, Span};
-use crate::inputs::{self, Kept, Key, Mention, Need, Place, Scan, Source, Step, Unusable, What};
+use crate::inputs::{self, KeptInputs, Key, Mention, Need, Place, Scan, Source, Step, Unusable, What};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
@@ -46,7 +46,7 @@ pub(super) fn replaced(
     edited: Option<(&RepoPath, &str)>,
 ) -> Result<Replaced, Failure> {
     let none = || Span::file(dir.clone());
-    let kept = Kept::read(view).map_err(|error| failure(&error, none()))?;
+    let kept = KeptInputs::read(view).map_err(|error| failure(&error, none()))?;
     let walked = inputs::walk(view, &kept, (dir, None), &[], edited);
     let mut all = Replacing { view, kept, edits: BTreeMap::new(), replaced: Replaced::default() };
     let mut mistakes = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn replaced(
 /// An error unless the charts that a chart of the tree depends on are those that the lock file says.
 pub(super) fn check_chart(view: &View<'_>, chart: &RepoPath) -> Result<(), Failure> {
     let none = || Span::file(chart.clone());
-    let kept = || Kept::read(view).map_err(|error| failure(&error, none()));
+    let kept = || KeptInputs::read(view).map_err(|error| failure(&error, none()));
     let mut scan = Scan::new(view, kept()?);
     scan.add("", &Source::Chart(chart.clone()), &none());
     let (found, kept) = (scan.finish(), kept()?);
@@ -97,7 +97,7 @@ fn failure(error: &Unusable, place: Span) -> Failure {
 
 struct Replacing<'v> {
     view: &'v View<'v>,
-    kept: Kept<'v>,
+    kept: KeptInputs<'v>,
     /// What texts of files become.
     edits: BTreeMap<RepoPath, Vec<(Place, String)>>,
     replaced: Replaced,

@@ -124,7 +124,7 @@ impl Release {
         for (index, parameter) in helm.file_parameters.iter().enumerate() {
             let span = at(&["helm", "fileParameters", &index.to_string(), "path"]);
             if !is_one_key(&parameter.name) {
-                // What is behind it would be the path of another file, on the machine of whoever renders.
+                // What is behind it would be the path of another file, on the machine that renders.
                 let text =
                     format!("`{}` cannot be the name of a file parameter: it contains `=` or `,`", parameter.name);
                 let mistake = Diagnostic::error(text).at(at(&["helm", "fileParameters", &index.to_string(), "name"]));

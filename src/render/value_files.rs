@@ -7,7 +7,7 @@ use super::pattern::{expand, is_pattern};
 use crate::application::{Application, Helm, Referenced};
 use crate::diag::{Diagnostic, Span};
 use crate::go::url::Url;
-use crate::inputs::{Kept, Key};
+use crate::inputs::{KeptInputs, Key};
 use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Kind, View, ViewError};
@@ -83,7 +83,7 @@ impl ValueFiles<'_> {
         };
         let Referenced { root, path, input } = referenced.map_err(Failure::mistake)?;
         if let Some(key) = input {
-            Kept::read(self.view).and_then(|kept| kept.holds(&key, &root, &directory_of(&path))).map_err(
+            KeptInputs::read(self.view).and_then(|kept| kept.holds(&key, &root, &directory_of(&path))).map_err(
                 |unusable| match unusable.world() {
                     Some(world) => Failure::World(Error::View(world.clone())),
                     None => Failure::mistake(unusable.found_by(span)),
@@ -153,7 +153,7 @@ fn resolve(view: &View<'_>, chart: &RepoPath, top: &RepoPath, text: &str) -> Res
 /// The file that is kept of a URL.
 fn kept(view: &View<'_>, url: &str) -> Result<RepoPath, NoPath> {
     let key = Key::file(url).map_err(|error| NoPath::Mistake(Diagnostic::error(format!("`{url}`: {error}"))))?;
-    Kept::read(view).and_then(|kept| kept.find(&key)).map_err(|error| match error.world() {
+    KeptInputs::read(view).and_then(|kept| kept.find(&key)).map_err(|error| match error.world() {
         Some(world) => NoPath::World(world.clone()),
         None => NoPath::Mistake(error.diagnostic()),
     })

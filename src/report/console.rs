@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 4096;
 /// How wide text may be behind git's `remote: `, on a terminal of 80 columns.
 const WIDTH: usize = 72;
 
-/// Standard error, for whoever reads it: whole lines, never a wait without end.
+/// Standard error: whole lines, never a wait without end.
 ///
 /// A pusher who goes away leaves a pipe that no one reads and no one closes: a hook that writes on would hang for ever
 /// with the repository's lock in its hands. So each write first asks whether the pipe has room, and after two seconds

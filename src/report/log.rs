@@ -13,7 +13,7 @@ use super::screened_json;
 use crate::git::Shared;
 
 /// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix. A new log is for
-/// whoever may use the repository as `shared` says.
+/// those who may use the repository as `shared` says.
 pub(crate) fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a, T> {

@@ -12,7 +12,7 @@ pub enum SettingsError {
     /// Two templates for one text.
     #[error("{0} and {1}: only one of them can be used; remove the other: git hydrate config unset {0}")]
     TwoTemplates(&'static str, &'static str),
-    /// A file that nobody wrote by hand.
+    /// A file that was not written by hand.
     #[error("{0}: has more than {FILE_BYTES_MAX} bytes")]
     TooLarge(String),
     /// A file that is no UTF-8.

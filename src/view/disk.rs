@@ -15,7 +15,7 @@ use crate::path::RepoPath;
 /// Files of a plain directory: for rendering what no repository holds.
 ///
 /// Ids are those of paths, not of contents, so that nothing is read to list a directory: they tell files apart within
-/// one run over files that nobody changes meanwhile. A directory is listed once: every path is found from the root on,
+/// one run over files that do not change meanwhile. A directory is listed once: every path is found from the root on,
 /// through directories that may hold thousands. Sockets, devices and the like are left out, and so is `.git`.
 #[derive(Debug)]
 pub struct DiskFiles {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ContentId;
 
-type Kept = HashMap<(&'static str, ContentId), Arc<dyn Any + Send + Sync>>;
+type Memos = HashMap<(&'static str, ContentId), Arc<dyn Any + Send + Sync>>;
 
 /// What was computed of contents, by their ids: equal ids, equal results. Never what depends on anything else.
 #[derive(Default)]
-pub struct Memo(Mutex<Kept>);
+pub struct Memo(Mutex<Memos>);
 
 impl Memo {
     /// What was kept of a content under a name.

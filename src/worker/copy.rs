@@ -70,7 +70,7 @@ impl Copy {
     }
 }
 
-/// Takes away what a git left that was killed while it fetched: nobody else writes there, and we hold the lock of the clone.
+/// Takes away what a git left that was killed while it fetched: no one else writes there, and we have the lock of the clone.
 fn clear_locks(clone: &Repository, place: &str) {
     fn clear(dir: &Path) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {

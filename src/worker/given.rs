@@ -63,7 +63,7 @@ fn of_ref(copy: &Copy, name: &str) -> Result<ObjectId, Error> {
 }
 
 /// Whether settings are what the settings `base` become when the first hydration adds what it finds out, or a part of that.
-/// Then nobody else wrote them, or nobody could tell the difference.
+/// Then no one else wrote them, or the difference cannot be seen.
 fn is_what_is_found_out(
     copy: &Copy,
     there: ObjectId,

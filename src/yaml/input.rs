@@ -8,7 +8,7 @@ use super::error::{Fault, Mark};
 /// A text to scan, and what is wrong behind its end.
 pub(super) struct Input<'a> {
     pub text: Cow<'a, str>,
-    /// Found behind `text`: whoever reads up to the end of `text` meets it there.
+    /// Found behind `text`: a reader meets it at the end of `text`.
     pub fault: Option<Box<Fault>>,
 }
 

@@ -11,7 +11,7 @@ pub(super) const EMPTY: &str = "ApplicationSet is empty";
 
 /// What upstream says, and where in the document.
 ///
-/// Whoever hands a fault up puts words before it ([`Fault::within`]) and the step that led to it ([`Fault::below`]).
+/// A caller that hands a fault up puts words before it ([`Fault::within`]) and the step that led to it ([`Fault::below`]).
 #[derive(Debug)]
 pub(super) struct Fault {
     /// Upstream's text, or ours for what only we refuse.

@@ -6,7 +6,7 @@ use crate::template::{Call, Failure, Functions, Rest, Text, Value};
 
 /// How long a name may be that Kubernetes takes.
 const NAME_BYTES_MAX: usize = 253;
-/// How long a slug is when nobody says.
+/// How long a slug is by default.
 const SLUG_BYTES_MAX: i64 = 50;
 
 /// All functions that Go templates of sets may call.

@@ -6,7 +6,7 @@ use super::language::{Language, Missing};
 use super::params::Params;
 use super::shape::written;
 use super::types::APPLICATION;
-use super::{API_VERSION, ApplicationSet, Made};
+use super::{API_VERSION, ApplicationSet, MadeApplication};
 use crate::application::field::{Content, Field};
 use crate::yaml::{Mapping, Value};
 
@@ -25,7 +25,7 @@ impl Maker<'_> {
         language: &mut Language,
         index: usize,
         generated: &Generated,
-        applications: &mut Vec<Made>,
+        applications: &mut Vec<MadeApplication>,
     ) -> Result<()> {
         let size = params::size(&generated.template);
         for element in &generated.elements {
@@ -43,7 +43,11 @@ impl Maker<'_> {
                 .patched(language, application, params)
                 .map_err(|fault| fault.below("templatePatch").below("spec"))?;
             let element = self.set.made_from(index, generated.name, &element.origin);
-            applications.push(Made { object: application, element, generator: (index, generated.name.to_owned()) });
+            applications.push(MadeApplication {
+                object: application,
+                element,
+                generator: (index, generated.name.to_owned()),
+            });
         }
         Ok(())
     }

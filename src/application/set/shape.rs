@@ -47,7 +47,7 @@ pub(super) struct Field {
     /// What it holds.
     pub shape: Shape,
     /// When it is written.
-    pub kept: Kept,
+    pub kept: InJson,
     /// What a patch does to its list.
     pub list: ListPatch,
     /// Whether these are the `values` of a generator, which the other child of a matrix renders as far as it can.
@@ -56,7 +56,7 @@ pub(super) struct Field {
 
 /// When a field is part of the JSON of its struct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum InJson {
     /// `omitempty`: unless it is empty.
     Filled,
     /// A pointer with `omitempty`: when it is there, also when it is empty.
@@ -237,10 +237,10 @@ pub(super) fn written(value: &Value, shape: &Shape) -> Value {
             for field in of.fields {
                 let here = entries.get(field.name).map(|value| written(value, &field.shape));
                 let here = match (here, field.kept) {
-                    (here, Kept::Given) => here,
-                    (here, Kept::Filled) => here.filter(|value| !field.shape.is_empty(value)),
-                    (Some(here), Kept::Always) => Some(here),
-                    (None, Kept::Always) => Some(match field.shape {
+                    (here, InJson::Given) => here,
+                    (here, InJson::Filled) => here.filter(|value| !field.shape.is_empty(value)),
+                    (Some(here), InJson::Always) => Some(here),
+                    (None, InJson::Always) => Some(match field.shape {
                         Shape::Struct(_) => written(&Value::Mapping(Mapping::new()), &field.shape),
                         Shape::List(_) | Shape::Map(_) => Value::Null,
                         shape => zero_for_null(Value::Null, &shape),

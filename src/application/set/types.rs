@@ -2,20 +2,20 @@
 //!
 //! Reference: argo-cd `37ee0097` pkg/apis/application/v1alpha1/types.go and applicationset_types.go.
 
-use super::shape::{Field, Kept, ListPatch, Shape, Struct};
+use super::shape::{Field, InJson, ListPatch, Shape, Struct};
 
 const fn field(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, kept: Kept::Filled, list: ListPatch::Replace, is_values: false }
+    Field { name, shape, kept: InJson::Filled, list: ListPatch::Replace, is_values: false }
 }
 
 /// A pointer.
 const fn given(name: &'static str, shape: Shape) -> Field {
-    Field { kept: Kept::Given, ..field(name, shape) }
+    Field { kept: InJson::Given, ..field(name, shape) }
 }
 
 /// Without `omitempty`.
 const fn always(name: &'static str, shape: Shape) -> Field {
-    Field { kept: Kept::Always, ..field(name, shape) }
+    Field { kept: InJson::Always, ..field(name, shape) }
 }
 
 const fn values() -> Field {

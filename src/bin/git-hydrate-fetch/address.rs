@@ -60,7 +60,7 @@ fn matches(entry: &str, host: &str, port: u16) -> bool {
     entry == host || entry == format!("{host}:{port}")
 }
 
-/// Why nobody on the internet has this address; none for one that somebody may have.
+/// Why this address is none of the internet; none for one that may be.
 ///
 /// Reference: the registries of special-purpose addresses, RFC 6890.
 pub(crate) fn special(address: IpAddr) -> Option<&'static str> {
@@ -226,7 +226,7 @@ mod tests {
             let agent = ureq::Agent::with_parts(Config::builder().proxy(None).build(), connector, resolver);
             agent.get("http://moving.example.com").call().map_err(|error| error.to_string())
         };
-        // The second answer would be refused: nobody asks for it.
+        // The second answer would be refused, so it is not asked for.
         let allowed = ["http://moving.example.com".to_owned()];
         let mut answer = ask(vec![vec![here], vec![metadata]], &allowed).expect("the first address");
         assert_eq!(answer.body_mut().read_to_string().expect("a body"), "good");

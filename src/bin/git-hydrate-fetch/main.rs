@@ -118,7 +118,7 @@ fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
                 ToFetcher::Start(_) => return Err("started twice".into()),
             }
         }
-        // Whoever waits for a credential gets none.
+        // Those who wait for a credential get none.
         talk.close();
         drop(give);
         Ok(())

@@ -117,11 +117,11 @@ fn content(manifest: &Manifest) -> Result<&Descriptor> {
 }
 
 impl Registry<'_> {
-    /// Asks as nobody first, then with the name and password that git knows of the registry.
+    /// Asks anonymously first, then with the name and password that git knows of the registry.
     fn ask(&mut self, url: &str, ask: Ask) -> Result<Answer> {
         let mut answer = self.fetcher.web.answer(url, ask, self.authorization.as_deref())?;
         for with_name in [false, true] {
-            // A token for nobody may be one for nothing.
+            // An anonymous token may permit nothing.
             let is_refused = answer.status == 401 || (answer.status == 403 && with_name);
             let challenge = answer.header("www-authenticate").unwrap_or_default().to_owned();
             if !is_refused || self.is_named || !self.authorize(&challenge, with_name)? {

@@ -45,7 +45,7 @@ enum Way {
     Ssh,
 }
 
-/// What an ssh of nobody's own making is told: it asks nothing, and shares, forwards and starts nothing.
+/// The options of an ssh that is not configured: it asks nothing, and shares, forwards and starts nothing.
 const SSH: &str = "ssh -o BatchMode=yes -o ClearAllForwardings=yes -o ForwardAgent=no -o ForwardX11=no -o ControlMaster=no \
                    -o ControlPath=none -o PermitLocalCommand=no";
 
@@ -268,7 +268,7 @@ impl Git<'_> {
         let stdout = read_all(move || up_to(&mut stdout, LISTING_BYTES_MAX));
         let stderr = read_all(move || {
             let complaint = up_to(&mut stderr, 64 << 10);
-            // What is behind it is read and dropped, so that nobody waits.
+            // What is behind it is read and dropped, so that its writer does not wait.
             drop(std::io::copy(&mut stderr, &mut std::io::sink()));
             complaint
         });
@@ -365,7 +365,7 @@ fn pass(command: &mut Command, name: &str) {
     }
 }
 
-/// Does it beside, so that nobody waits for a pipe that is never closed.
+/// Does it beside, so that a pipe that is never closed is not waited for.
 fn read_all(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>> {
     let (give, take) = mpsc::channel();
     std::thread::spawn(move || drop(give.send(read())));
@@ -413,7 +413,7 @@ mod tests {
         let way = Way::Web(site, format!("moving.invalid:{port}:127.0.0.1"));
         let git = Git { fetcher: &fetcher, dir: scratch.path().to_owned(), way };
         git.run(&["init", "-q", "--bare", "."], None).expect("git");
-        // Nobody else has an address for this name.
+        // No other entry has an address for this name.
         let url = format!("http://moving.invalid:{port}/a.git");
         let complaint = git.run(&["ls-remote", &url], None).expect_err("not found").reason;
         assert!(complaint.contains("not found"), "{complaint}");

@@ -52,7 +52,7 @@ impl Talk {
         take.recv().ok().flatten()
     }
 
-    /// Hands an answer to whoever asked.
+    /// Hands an answer to the caller.
     pub(crate) fn answer(&self, ask: u32, found: Option<Credential>) {
         let waiting = self.asked.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&ask);
         if let Some(waiting) = waiting {

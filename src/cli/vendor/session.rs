@@ -12,7 +12,7 @@ use crate::application::BranchName;
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
 use crate::hydrate::{self, Inputs, RefNames, Tree};
 use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, InputsDir, Kept, Key, LOCK, Lock, Need, TOP};
+use crate::inputs::{self, Entry, InputsDir, KeptInputs, Key, LOCK, Lock, Need, TOP};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::view::{TreeFiles, View};
@@ -92,7 +92,7 @@ impl<'r> Session<'r> {
             keeps_going: false,
             failed: BTreeMap::new(),
         };
-        let lock = session.with_view(|view| Kept::read(view).map(|kept| kept.lock().cloned()))?;
+        let lock = session.with_view(|view| KeptInputs::read(view).map(|kept| kept.lock().cloned()))?;
         let is_merged = matches!(&lock, Err(inputs::Unusable::Lock(error)) if resolves && error.is_conflict());
         let lock = if is_merged { session.with_view(|view| merged(view).map(Some))? } else { lock };
         session.lock = lock.map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))?.unwrap_or_default();

@@ -21,7 +21,7 @@ pub(super) const STRETCH: usize = 1024;
 /// How much an automaton may take, unless it needs more for its largest states.
 pub(super) const CACHE_BYTES: usize = 512 << 10;
 
-/// What a search does next, for which it asks whoever pays.
+/// What a search does next, for which it asks the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// So many steps.

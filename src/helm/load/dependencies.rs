@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::helm::chart::Chart;
 use crate::helm::error::{Error, ErrorKind};
 use crate::helm::metadata::Dependency;
-use crate::inputs::{Kept, Key, Unusable};
+use crate::inputs::{KeptInputs, Key, Unusable};
 use crate::path::RepoPath;
 use crate::view::View;
 
@@ -60,7 +60,7 @@ pub(super) fn resolve(view: &View<'_>, chart: &mut Chart, outer: &mut Vec<RepoPa
 /// An error unless the charts that are kept of a dependency are those that were fetched for it.
 fn judge(view: &View<'_>, chart: &Chart, dependency: &Dependency, version: &str) -> Result<(), Error> {
     let Ok(wanted) = Key::chart(&dependency.repository, &dependency.name, version) else { return Ok(()) };
-    let kept = Kept::read(view).map_err(|error| unusable(&error, chart))?;
+    let kept = KeptInputs::read(view).map_err(|error| unusable(&error, chart))?;
     let Some(lock) = kept.lock() else { return Ok(()) };
     let of_name = chart.charts.iter().filter(|subchart| subchart.name() == dependency.name);
     let places: Vec<RepoPath> = of_name.filter_map(|subchart| subchart.origin.parent()).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 mod like;
 
-use like::Made;
+use like::FutureBranch;
 
 pub(crate) use like::is_production;
 
@@ -255,7 +255,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     after.trees.extend(before.trees);
     let mut preview = compare(after, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
     for environment in &mut preview.environments {
-        // A commit that nobody will ever see.
+        // A commit that is never published.
         environment.against = None;
     }
     if let Against::MergeBase(base) = against {
@@ -321,8 +321,8 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
         Some(Previewed::Everything) | None => None,
     };
     let is_new = |branch: &Branch| base(branch) == Some(None);
-    let all = branches.iter().filter_map(|(name, branch)| Made::of((name, is_new(branch)), branch, &trees));
-    let all: Vec<Made<'_>> = all.collect();
+    let all = branches.iter().filter_map(|(name, branch)| FutureBranch::of((name, is_new(branch)), branch, &trees));
+    let all: Vec<FutureBranch<'_>> = all.collect();
     let mut likes = BTreeMap::new();
     for new in all.iter().filter(|made| made.is_new) {
         likes.extend(like::like(new, &all, &buffer)?.map(|like| (new.name.clone(), like)));

@@ -34,7 +34,7 @@ pub(crate) enum BranchState {
     NotMade,
     /// It exists, and hydration did not make it.
     NotHydrated,
-    /// The sync branch of staging branches: whoever promotes writes it.
+    /// The sync branch of staging branches: the promoter writes it.
     Promoted,
 }
 

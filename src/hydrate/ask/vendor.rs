@@ -11,7 +11,7 @@ use crate::application::{self, Application, Environment, Profile, Referenced, St
 use crate::diag::{Diagnostic, Span};
 use crate::hydrate::rules::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{self, Found, Kept, Kind, Scan, Source};
+use crate::inputs::{self, Found, KeptInputs, Kind, Scan, Source};
 use crate::manifest;
 use crate::render::{Renderers, directory_of};
 use crate::view::View;
@@ -54,7 +54,7 @@ pub(crate) fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, H
 pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, HydrateError> {
     let Judged { rules, discovered, verdict, .. } = judged;
     let view = View::new(tree.files);
-    let kept = Kept::read(&view)?;
+    let kept = KeptInputs::read(&view)?;
     let names = discovered.applications.iter().map(|application| application.name.as_str());
     let known = Known {
         places: kept.lock().into_iter().flat_map(|lock| lock.entries().flat_map(|entry| lock.places(entry))).collect(),

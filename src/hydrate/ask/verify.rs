@@ -1,6 +1,6 @@
 //! Whether hydrated history is what hydration makes: each commit is made again and its id compared.
 //!
-//! A hydrated commit is a function of its parent, its dry commit and branch, the settings, and the engine. So whoever has
+//! A hydrated commit is a function of its parent, its dry commit and branch, the settings, and the engine. So anyone who has
 //! the dry commits can tell whether anybody changed what is in an environment branch, without trusting the server
 //! that keeps it.
 //!
@@ -92,7 +92,7 @@ struct Verifier<'a> {
     /// What commits that differ should have been.
     repaired: HashMap<ObjectId, Commit>,
     promotions: Promotions,
-    /// The branches that nobody promotes to: what others commit there is hydration's by no means.
+    /// The branches that nothing is promoted to: what others commit there is hydration's by no means.
     unpromoted: BTreeSet<String>,
     ancestry: Ancestry,
 }

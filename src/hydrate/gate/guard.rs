@@ -1,11 +1,11 @@
-//! Who may push what hydration owns: nobody, but for those whom an admin names.
+//! Who may push what hydration owns: only those whom an admin names.
 //!
 //! Ours are the branches that hydration recorded, that Applications name or the settings give to it, the notes, and
-//! everything below `refs/hydrate/`. A promoter may add to the branches, and nobody rewinds or deletes one by a push: an
-//! admin does that on the server. Nobody replaces an object (`refs/replace/`).
+//! everything below `refs/hydrate/`. A promoter may add to the branches, and no push rewinds or deletes one: an
+//! admin does that on the server. No push replaces an object (`refs/replace/`).
 //!
 //! Between this look at the refs and the moment when git moves them, others move them too. So what counts is the old value
-//! that git will check then: it stands in the push, and whoever pushes can write anything there. A branch of which the
+//! that git will check then: it is part of the push, and the pusher can write anything there. A branch of which the
 //! push says something else than we see here is not taken.
 
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ impl Access {
         self.pusher.as_ref().is_some_and(|pusher| !pusher.is_empty() && names.contains(pusher))
     }
 
-    /// Whether nobody at all may push to a hydrated branch.
+    /// Whether all pushes to hydrated branches are refused.
     pub(crate) fn is_closed(&self, branch: &BranchName) -> bool {
         self.promoters.is_empty() || !self.promoted.matches(branch.as_str())
     }

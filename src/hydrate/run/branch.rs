@@ -25,7 +25,7 @@ use crate::path::RepoPath;
 use crate::settings::{Freeze, History, Settings};
 
 pub(crate) use judge::written_from;
-pub(crate) use make::{Made, initial};
+pub(crate) use make::{BranchUpdate, initial};
 
 /// An environment branch and what the run made of it so far.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Branch {
     /// The tree of our newest commit, when the tip is of others who put it on top since.
     made_below: Option<ObjectId>,
     /// What the newest commit says of itself, once it was asked for.
-    told: OnceLock<Told>,
+    metadata: OnceLock<TipMetadata>,
     /// The dry commit that it is hydrated from.
     pub dry: Option<ObjectId>,
     /// The settings that it was hydrated with.
@@ -108,14 +108,14 @@ struct Earlier {
 
 /// What the newest commit of a branch says of itself at its root.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct TipMetadata {
     /// The dry commit that it was made from.
     pub dry_commit: Option<ObjectId>,
     /// The paths that stayed at an earlier one.
     pub behind: Vec<Behind>,
 }
 
-impl Told {
+impl TipMetadata {
     /// The dry commit that a path shows.
     pub(crate) fn shown_at(&self, path: &RepoPath) -> Option<ObjectId> {
         match self.behind.iter().find(|behind| behind.path == *path) {
@@ -176,7 +176,7 @@ impl Branch {
             dry_tip: head.tip,
             tip: standing.as_ref().map(|standing| standing.tip.clone()),
             made_below: None,
-            told: OnceLock::new(),
+            metadata: OnceLock::new(),
             dry: standing.as_ref().and_then(|standing| standing.dry),
             settings: standing.as_ref().and_then(|standing| standing.settings),
             before: Before {
@@ -233,7 +233,7 @@ impl Branch {
             && self.progress.new_sync.is_none()
     }
 
-    /// Whether nobody can tell how it stands.
+    /// Whether its state cannot be determined.
     pub(crate) fn unreadable(&self) -> bool {
         self.before.unreadable.is_some()
     }
@@ -251,16 +251,16 @@ impl Branch {
     /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
     ///
     /// Errors: the commit or the file cannot be read.
-    pub(crate) fn told(&self, buffer: &ObjectBuffer<'_>) -> Result<&Told, git::Error> {
-        if let Some(told) = self.told.get() {
-            return Ok(told);
+    pub(crate) fn tip_metadata(&self, buffer: &ObjectBuffer<'_>) -> Result<&TipMetadata, git::Error> {
+        if let Some(metadata) = self.metadata.get() {
+            return Ok(metadata);
         }
         let found = match self.tip.as_ref().filter(|_| self.dry.is_some()) {
             Some(tip) => standing::provenance(buffer, self.made_below.unwrap_or(tip.tree), METADATA)?,
             None => None,
         };
-        let told = found.map(|found| Told { dry_commit: found.dry_commit, behind: found.behind });
-        Ok(self.told.get_or_init(|| told.unwrap_or_default()))
+        let metadata = found.map(|found| TipMetadata { dry_commit: found.dry_commit, behind: found.behind });
+        Ok(self.metadata.get_or_init(|| metadata.unwrap_or_default()))
     }
 
     /// The other dry branch, as `is_other` tells it, from which hydration made manifests in a directory or below; none where it
@@ -315,7 +315,7 @@ impl Branch {
         self.made_below.zip(self.tip.as_ref())
     }
 
-    /// Whether others put a commit on top of ours: nobody knows yet for which dry commit it holds.
+    /// Whether others put a commit on top of ours: it is not known yet which dry commit it shows.
     pub(crate) fn was_moved(&self) -> bool {
         let ours = |standing: &Standing| matches!(standing.origin, standing::Origin::Ours(_));
         self.before.standing.as_ref().is_some_and(|standing| ours(standing) && !standing.noted)
@@ -390,7 +390,7 @@ impl Branch {
             renamed_from: None,
             tip: Some(tip),
             made_below: None,
-            told: OnceLock::new(),
+            metadata: OnceLock::new(),
             dry,
             settings,
             applications: 0,
@@ -441,8 +441,8 @@ impl Branch {
     }
 
     /// Takes over what was made of a dry commit, with these settings.
-    pub(crate) fn take(&mut self, made: Made, dry: ObjectId, settings: Option<ObjectId>) {
-        let Made { new_sync, commit, changed, removed, left } = made;
+    pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
+        let BranchUpdate { new_sync, commit, changed, removed, left } = made;
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {
@@ -450,7 +450,7 @@ impl Branch {
             self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
             self.made_below = None;
-            self.told = OnceLock::new();
+            self.metadata = OnceLock::new();
         }
         self.reach(dry, settings);
     }

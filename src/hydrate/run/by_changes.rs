@@ -219,7 +219,7 @@ impl ByChanges {
         again: &BTreeSet<(&RepoPath, usize)>,
     ) -> Result<(), Stopped> {
         for (application, output) in hydration.outputs() {
-            // Objects of a cluster that is not known belong to nobody else.
+            // Objects of a cluster that is not known are shared with no other.
             let Some(cluster) = application.destination_cluster.as_deref() else { continue };
             let owners = self.state.owners(branch, Some(cluster), &output.objects)?;
             if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {

@@ -444,12 +444,12 @@ fn at_what_is_borne_out(
     run: &mut Run<'_>,
     (head, heads): (&DryHead, &[DryHead]),
 ) -> Result<Branch, Stopped> {
-    let told = branch.told(&run.found.buffer)?;
-    let made_from = told.dry_commit;
+    let metadata = branch.tip_metadata(&run.found.buffer)?;
+    let made_from = metadata.dry_commit;
     if made_from.is_none() || made_from == branch.dry {
         return Ok(branch);
     }
-    let fed = (&branch.name, branch.settings, &told.behind[..]);
+    let fed = (&branch.name, branch.settings, &metadata.behind[..]);
     let paths = |former: Former| former.applications.iter().map(|app| app.sync_path.clone()).collect();
     let then: BTreeSet<RepoPath> = paths(run.fed_by(fed, made_from, (head, heads))?);
     if then != paths(run.fed_by(fed, branch.dry, (head, heads))?) {
@@ -470,7 +470,7 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
             is_paused: application.is_some_and(|application| application.paused),
         }
     };
-    let paths = branch.told(&run.found.buffer)?.behind.iter().map(left).collect();
+    let paths = branch.tip_metadata(&run.found.buffer)?.behind.iter().map(left).collect();
     Ok(LeftBehind { paths, mistakes: run.ledger.left_behind(&branch.name, dry), renders: Vec::new() })
 }
 

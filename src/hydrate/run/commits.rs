@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::branch::{Branch, Made};
+use super::branch::{Branch, BranchUpdate};
 use super::losses;
 use super::moved_applications::held;
 use super::output::PathOutput;
@@ -40,7 +40,7 @@ pub(crate) struct Commits {
 #[derive(Debug)]
 pub(crate) enum Becomes {
     /// It shows the dry commit.
-    Hydrated(Box<Made>),
+    Hydrated(Box<BranchUpdate>),
     /// It stays where it is.
     Failed(Failing),
 }
@@ -120,7 +120,7 @@ impl Commits {
             made => made?,
         };
         let made = match made {
-            Ok(made) => Made { left, ..made },
+            Ok(made) => BranchUpdate { left, ..made },
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
         };
         if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {

@@ -104,7 +104,7 @@ impl Run<'_> {
         self.branches.insert(name.clone(), branch);
         self.report.warnings.extend(known.warnings.iter().cloned());
         if changed.is_empty() {
-            self.reach_with_copies(&name, head, environment::Made::default(), known.count)?;
+            self.reach_with_copies(&name, head, environment::BranchUpdate::default(), known.count)?;
         } else {
             let changes = Changes { written: changed.iter().collect(), removed: BTreeSet::new() };
             self.commit_copies(&name, head, followed, &changes, (None, known.count))?;
@@ -296,11 +296,11 @@ impl Run<'_> {
         };
         let removed = changes.removed.iter().map(|dir| (*dir).clone()).collect();
         let count = made.as_ref().and_then(|made| made.count).unwrap_or(before);
-        let made = made.map(|made| environment::Made {
+        let made = made.map(|made| environment::BranchUpdate {
             commit: Some(made.commit),
             changed: made.changed,
             removed,
-            ..environment::Made::default()
+            ..environment::BranchUpdate::default()
         });
         self.reach_with_copies(name, head, made.unwrap_or_default(), count)
     }
@@ -310,7 +310,7 @@ impl Run<'_> {
         &mut self,
         name: &BranchName,
         head: &DryHead,
-        made: environment::Made,
+        made: environment::BranchUpdate,
         count: usize,
     ) -> Result<(), Stopped> {
         let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);

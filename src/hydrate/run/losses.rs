@@ -14,7 +14,7 @@ use crate::publish::HydratedTree;
 /// What the Applications of these paths lose on a branch that was hydrated before; none when that is nothing, or too
 /// little for any limit. Only manifests that change are looked at.
 ///
-/// `removals` are paths that nobody writes any more: what an Application had where it was before it moved counts for
+/// `removals` are paths that are not written any more: what an Application had where it was before it moved counts for
 /// where it is now.
 pub(super) fn losses(
     branch: &Branch,

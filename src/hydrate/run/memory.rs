@@ -57,13 +57,13 @@ pub(crate) struct Memory {
     pub is_cut_off: bool,
     /// What the remote of a clone published of its renders.
     pub published: Option<Published>,
-    kept: Vec<(String, BranchName, Kept)>,
+    kept: Vec<(String, BranchName, StateAfter)>,
     /// What is left of the branch of copies, under its name.
     copies: Option<(String, Option<cache::Copies>)>,
 }
 
 #[derive(Debug)]
-enum Kept {
+enum StateAfter {
     /// A state that was loaded and goes on.
     Advanced(Box<State>),
     /// One that was found out without the cache, with the files that are patches.
@@ -71,14 +71,14 @@ enum Kept {
 }
 
 /// The records of a dry branch that are to be published.
-pub(crate) struct Publication<'k>(&'k Kept);
+pub(crate) struct Publication<'k>(&'k StateAfter);
 
 impl Publication<'_> {
     /// Each of them; damaged ones are left out.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         let (state, new) = match self.0 {
-            Kept::Advanced(state) => (Some(state), None),
-            Kept::New(_, records, _) => (None, Some(records)),
+            StateAfter::Advanced(state) => (Some(state), None),
+            StateAfter::New(_, records, _) => (None, Some(records)),
         };
         let known = state.into_iter().flat_map(|state| state.records()).filter_map(Result::ok);
         known.chain(new.into_iter().flatten().filter_map(Encoded::decode))
@@ -110,10 +110,10 @@ impl Memory {
     pub(crate) fn write(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
-            // Whoever finds nothing finds it out again.
+            // Without an entry it is found out again.
             drop(match kept {
-                Kept::Advanced(state) => cache.save(&name, &state),
-                Kept::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
+                StateAfter::Advanced(state) => cache.save(&name, &state),
+                StateAfter::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
             });
         }
         if let Some((name, copies)) = self.copies {
@@ -125,9 +125,9 @@ impl Memory {
     pub(crate) fn write_results(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
-            let Kept::New(head, records, patches) = kept else { continue };
+            let StateAfter::New(head, records, patches) = kept else { continue };
             let head = Head { branches: None, stuck: Vec::new(), frozen: Vec::new(), ..*head };
-            // Whoever finds nothing finds it out again.
+            // Without an entry it is found out again.
             drop(cache.save_all(&of_previews(&name), &head, records, &patches));
         }
     }
@@ -136,8 +136,8 @@ impl Memory {
     pub(crate) fn write_base(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
-            let Kept::New(head, records, patches) = kept else { continue };
-            // Whoever finds nothing finds it out again.
+            let StateAfter::New(head, records, patches) = kept else { continue };
+            // Without an entry it is found out again.
             drop(cache.save_all(&base_of_previews(&name), &head, records.clone(), &patches));
             drop(cache.save_all(&of_previews(&name), &head, records, &patches));
         }
@@ -152,7 +152,7 @@ impl Memory {
     /// Leaves for further previews that they have nothing to start from as long as all that decides it is `facts`.
     pub(crate) fn note_no_base(&self, head: &DryHead, found: &Snapshot<'_>, facts: &str) {
         let Some(cache) = &self.cache else { return };
-        // Whoever finds nothing finds it out again.
+        // Without an entry it is found out again.
         drop(cache.save_note(&without_base(&state_name(head, found)), facts.as_bytes()));
     }
 
@@ -188,7 +188,7 @@ impl Memory {
         (state.head.context == found.rules.context(found.setup.renderers)).then_some(state)
     }
 
-    /// Whether a state tells of the branches as well: whoever starts there needs to look only at what changed since.
+    /// Whether a state tells of the branches as well: a run that starts there looks only at what changed since.
     pub(crate) fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
         let Head { facts, revisions, destinations, branches, .. } = &state.head;
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
@@ -201,8 +201,8 @@ impl Memory {
     ) -> impl Iterator<Item = (&BranchName, Publication<'_>)> {
         self.kept.iter_mut().filter_map(move |(_, branch, kept)| {
             let head = match kept {
-                Kept::Advanced(state) => &mut state.head,
-                Kept::New(head, ..) => &mut **head,
+                StateAfter::Advanced(state) => &mut state.head,
+                StateAfter::New(head, ..) => &mut **head,
             };
             if !is_due(branch, head) {
                 return None;
@@ -229,7 +229,7 @@ impl Memory {
             let now = BranchName::read(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
             branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
         }
-        self.kept.push((state_name(head, found), head.branch.clone(), Kept::Advanced(Box::new(state))));
+        self.kept.push((state_name(head, found), head.branch.clone(), StateAfter::Advanced(Box::new(state))));
     }
 
     /// Keeps what is known of the tip of a dry branch after a look at everything.
@@ -277,7 +277,11 @@ impl Memory {
         let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
         let records = rendered.into_values().chain(makers).collect();
         let patches = tree.patches().clone();
-        self.kept.push((state_name(head, found), head.branch.clone(), Kept::New(Box::new(state), records, patches)));
+        self.kept.push((
+            state_name(head, found),
+            head.branch.clone(),
+            StateAfter::New(Box::new(state), records, patches),
+        ));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Applications that move from one environment branch to another.
 //!
 //! The old branch lets go only of what renders for the new one: that follows from the dry commit and the settings alone, so
-//! whoever makes the hydrated commit again decides the same. Whether the new branch takes it in the end does not: it may be
+//! the same is decided when the hydrated commit is made again. Whether the new branch takes it in the end does not: it may be
 //! frozen, of others, or held by another of its Applications. Branches do not wait for each other then, and the pusher is
 //! warned of an Application that is on neither.
 

@@ -230,7 +230,7 @@ impl Run<'_> {
         Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
     }
 
-    /// The dry branches that the wake-up asks for. One that nobody can read is told, and holds back no other.
+    /// The dry branches that the wake-up asks for. One that cannot be read is reported, and holds back no other.
     fn readable_heads(&mut self) -> Vec<DryHead> {
         let found = &self.found;
         let (heads, unreadable): (Vec<_>, Vec<_>) =
@@ -258,7 +258,7 @@ impl Run<'_> {
     pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
         let mut moves = self.moves()?;
         moves.0.splice(0..0, publication::edits(&mut self)?);
-        // Packing takes memory of its own, and nobody asks for what was read any more.
+        // Packing takes memory of its own, and what was read is not needed any more.
         let trees = std::mem::take(&mut self.trees);
         trees.barren.write(self.found.setup.repository);
         trees.unsearched.write(self.found.setup.repository);

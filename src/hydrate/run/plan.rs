@@ -1,7 +1,7 @@
 //! What a dry commit asks for, decided before anything is rendered or written; and the same with what was rendered.
 //!
 //! A [`Plan`] becomes a [`Rendered`], that becomes [`Commits`](super::commits::Commits), and those of all dry commits
-//! together [`Moves`](super::ref_moves::Moves). Each is a value that can be printed, and whoever has one needs none of those
+//! together [`Moves`](super::ref_moves::Moves). Each is a value that can be printed, and its user needs none of those
 //! before it.
 
 use std::collections::BTreeMap;

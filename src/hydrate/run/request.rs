@@ -129,8 +129,8 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
                 record: None,
             });
         }
-        // Whoever makes these manifests says nothing of other paths.
-        let mut behind = branch.told(&run.found.buffer)?.behind.clone();
+        // The maker of these manifests says nothing of other paths.
+        let mut behind = branch.tip_metadata(&run.found.buffer)?.behind.clone();
         behind.retain(|behind| !paths.contains_key(&behind.path));
         let behind = Some(&behind[..]);
         let becomes = match branch.make(&run.found, dry, repo_url, &outputs, &[], &|_| false, behind, None)? {

@@ -2,7 +2,7 @@
 //! `onFailure` says so, and those that are paused.
 //!
 //! Such an Application keeps the files of the branch's own tip. What is kept, and of which dry commit it is, follows from
-//! the commit that is built on and from the dry commit, so that whoever makes the hydrated commit again makes the same one.
+//! the commit that is built on and from the dry commit, so that the hydrated commit can be made again.
 //! Whatever would not follow from them holds the branch as a whole, and so does what would be lost by going on: the path of
 //! an Application that stays is written by another one, or another one renders an object that it has.
 

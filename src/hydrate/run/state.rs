@@ -165,8 +165,8 @@ impl<'a> Run<'a> {
     ) -> Result<Former, HydrateError> {
         let branch = self.branches.get(name);
         let settings = branch.and_then(|branch| branch.settings);
-        let told = branch.map(|branch| branch.told(&self.found.buffer)).transpose()?;
-        let behind = told.map(|told| told.behind.clone()).unwrap_or_default();
+        let metadata = branch.map(|branch| branch.tip_metadata(&self.found.buffer)).transpose()?;
+        let behind = metadata.map(|metadata| metadata.behind.clone()).unwrap_or_default();
         let renamed = branch.and_then(|branch| branch.renamed_from.clone());
         let former = renamed.map(|branch| DryHead { branch, tip: head.tip });
         self.fed_by((name, settings, &behind), dry, (former.as_ref().unwrap_or(head), heads))

@@ -44,7 +44,7 @@ pub(super) fn unproven(
     Ok((!is_proven).then_some(failed))
 }
 
-/// The same of a branch whose dry commit is not here any more, so that nobody can tell what fed it.
+/// The same of a branch whose dry commit is not here any more, so that what fed it is unknown.
 fn forgotten(branch: &BranchName, tree: &DryTree, run: &Run<'_>) -> Result<Option<FailedBranch>, Stopped> {
     let dry = run.branches.get(branch).and_then(|branch| branch.dry);
     let is_gone = dry.is_some_and(|dry| !run.found.setup.repository.has(dry));

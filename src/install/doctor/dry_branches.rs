@@ -9,7 +9,7 @@ use crate::git::{Error, object_id};
 use crate::hydrate::{BranchStatus, Survey};
 
 impl Doctor<'_> {
-    /// Applications that name a branch which nobody made a dry branch.
+    /// Applications that name a branch that is not a dry branch.
     pub(super) fn other_branches(&mut self, survey: &Survey) {
         for (branch, (dry_branch, count)) in &survey.other_branches {
             let (git, word) = (self.git_command(), shell_word(branch.as_str()));

@@ -10,7 +10,7 @@ use super::super::remote;
 use super::super::session::Session;
 use super::super::text;
 use crate::diag::shell_word;
-use crate::inputs::{Kept, Key};
+use crate::inputs::{KeptInputs, Key};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
 use crate::yaml::{self, Value};
@@ -111,7 +111,7 @@ fn find_chart(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) ->
     let path = loader.root().resolve(dir).map_err(|error| Error::new(format!("'{dir}': {error}")))?;
     if view.kind(&path)? == Some(Kind::Directory) {
         if let Ok(key) = Key::chart(&chart.repo, &chart.name, &chart.version) {
-            let judged = Kept::read(view).and_then(|kept| kept.judge(&path, &key));
+            let judged = KeptInputs::read(view).and_then(|kept| kept.judge(&path, &key));
             judged.map_err(|error| remote::unusable(&error))?;
         }
         return Ok(view.real_path(&path)?);

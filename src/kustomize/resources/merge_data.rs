@@ -1,6 +1,6 @@
 //! What a generator adds to the data of an object that exists.
 //!
-//! The first merge makes all entries anew. After it they are as the next one would make them and belong to nobody else, so that
+//! The first merge makes all entries anew. After it they are as the next one would make them and are shared with no one, so that
 //! one takes them over: thousands of merges into thousands of entries copy none of them.
 
 use crate::kustomize::error::Result;

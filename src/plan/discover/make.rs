@@ -3,7 +3,7 @@
 //! What a maker makes is a function of its document and of what is read of the same tree for it, so it is expanded again
 //! only where one of these is another. Each makes all of its Applications or none.
 //!
-//! Sets are expanded here. Applications are rendered by whoever [`Renders`], and only those whose sources have the word
+//! Sets are expanded here. Applications are rendered by what [`Renders`], and only those whose sources have the word
 //! `sourceHydrator`, or may hold what a rule is for ([`Reach`]). What they render may make Applications again; [`MadeLimits`] ends that.
 
 mod again;

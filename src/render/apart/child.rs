@@ -35,7 +35,7 @@ const KEPT_BYTES_MAX: usize = 64 << 20;
 pub(crate) fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let parent = arguments.next().and_then(|id| id.into_string().ok()?.parse::<i32>().ok());
     end_with_parent();
-    // Whoever started us may be gone by now.
+    // The parent process may be gone by now.
     if parent.is_none() || getppid().map(|id| id.as_raw_nonzero().get()) != parent {
         return ExitCode::FAILURE;
     }
@@ -56,7 +56,7 @@ fn end_with_parent() {
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent() {}
 
-/// Renders one Application after the other until nobody asks for more.
+/// Renders one Application after the other until no more are asked for.
 fn serve() -> io::Result<()> {
     let from = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let to = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -100,15 +100,15 @@ struct Pipes {
     to: File,
 }
 
-/// The files of a dry tree that whoever started us reads for us, each once.
+/// The files of a dry tree that the parent process reads for us, each once.
 struct AskedFiles {
     pipes: Mutex<Pipes>,
     root: ContentId,
-    kept: Mutex<Kept>,
+    kept: Mutex<Answers>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Answers {
     listings: HashMap<ContentId, Arc<[Entry]>>,
     contents: HashMap<ContentId, Arc<[u8]>>,
     sizes: HashMap<ContentId, u64>,
@@ -120,7 +120,7 @@ impl AskedFiles {
         self.pipes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, Answers> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -176,7 +176,7 @@ impl Files for AskedFiles {
     }
 
     fn noted(&self, path: &RepoPath, seen: Seen) {
-        // Should nobody listen any more, the next question finds that out.
+        // If the other end is closed, the next question finds that out.
         drop(frame::write(&mut &self.pipes().to, &Said::note(path, seen)));
     }
 }

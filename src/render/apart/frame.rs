@@ -28,7 +28,7 @@ pub(super) enum Said {
     Done(Box<Answer>),
 }
 
-/// The end of whoever wants something rendered.
+/// The end of the process that wants something rendered.
 #[derive(Debug)]
 pub(super) struct Connection {
     to: ChildStdin,

@@ -130,15 +130,15 @@ fn read_json<T: DeserializeOwned>(frame: &mut Decoder<'_>) -> Option<T> {
     serde_json::from_slice(frame.bytes()?).ok()
 }
 
-fn made_application(frame: &mut Encoder, made: &set::Made) {
+fn made_application(frame: &mut Encoder, made: &set::MadeApplication) {
     value(frame, &made.object);
     json(frame, &(&made.element, &made.generator));
 }
 
-fn read_made_application(frame: &mut Decoder<'_>) -> Option<set::Made> {
+fn read_made_application(frame: &mut Decoder<'_>) -> Option<set::MadeApplication> {
     let object = read_value(frame)?;
     let (element, generator) = read_json(frame)?;
-    Some(set::Made { object, element, generator })
+    Some(set::MadeApplication { object, element, generator })
 }
 
 fn diagnostics(frame: &mut Encoder, diagnostics: &[Diagnostic]) {

@@ -13,7 +13,7 @@ use crate::diff::{Change, Danger, Severity};
 use crate::report::text::merged;
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
-const TOLD_MAX: usize = 30;
+const SHOWN_MAX: usize = 30;
 
 /// How many changes that several objects share are shown.
 const COMMON_MAX: usize = 5;
@@ -115,7 +115,7 @@ fn head(changes: &Changes, limit: usize) -> String {
         for (image, _) in &overview.images {
             images.entry(image.clone()).or_default().push(branch);
         }
-        if index >= TOLD_MAX {
+        if index >= SHOWN_MAX {
             continue;
         }
         let row = match environment.applications.len() {
@@ -137,7 +137,7 @@ fn head(changes: &Changes, limit: usize) -> String {
     more(&mut text, changes.environments.len(), "environments");
     if !changes.inputs.is_empty() {
         text += "\n**Inputs from elsewhere**\n\n";
-        for input in changes.inputs.iter().take(TOLD_MAX) {
+        for input in changes.inputs.iter().take(SHOWN_MAX) {
             let _ = writeln!(text, "- {}", code(&input.to_string()));
         }
         more(&mut text, changes.inputs.len(), "inputs");
@@ -152,8 +152,8 @@ fn head(changes: &Changes, limit: usize) -> String {
     }
     if !images.is_empty() {
         text += "\n**Images**\n\n";
-        for (image, branches) in images.iter().take(TOLD_MAX) {
-            let branches: Vec<String> = branches.iter().take(TOLD_MAX).map(|branch| code(branch)).collect();
+        for (image, branches) in images.iter().take(SHOWN_MAX) {
+            let branches: Vec<String> = branches.iter().take(SHOWN_MAX).map(|branch| code(branch)).collect();
             let _ = writeln!(text, "- {} in {}", code(image), branches.join(", "));
         }
         more(&mut text, images.len(), "images");
@@ -161,7 +161,7 @@ fn head(changes: &Changes, limit: usize) -> String {
     let diagnostics = merged(changes.diagnostics());
     if !diagnostics.is_empty() {
         let all: Vec<String> =
-            diagnostics.iter().take(TOLD_MAX).map(|diagnostic| clipped(&diagnostic.to_string())).collect();
+            diagnostics.iter().take(SHOWN_MAX).map(|diagnostic| clipped(&diagnostic.to_string())).collect();
         text += "\n";
         text += &fenced("text", &all.join("\n"));
         more(&mut text, diagnostics.len(), "of this kind");
@@ -208,7 +208,7 @@ fn danger_lines(groups: &DangersByBranch<'_>) -> String {
     let mut others = 0;
     for ((danger, subject, members), branches) in groups {
         others += usize::from(!danger.severity.is_severe());
-        if others > TOLD_MAX {
+        if others > SHOWN_MAX {
             continue;
         }
         let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
@@ -223,7 +223,7 @@ fn danger_lines(groups: &DangersByBranch<'_>) -> String {
 }
 
 fn more(text: &mut String, count: usize, what: &str) {
-    if let Some(more) = line_of_more(count, TOLD_MAX, format_args!(" {what}")) {
+    if let Some(more) = line_of_more(count, SHOWN_MAX, format_args!(" {what}")) {
         let _ = writeln!(text, "\n{more}");
     }
 }

@@ -19,7 +19,7 @@ const LIST_DEPTH_MAX: u32 = 8;
 /// Looks through all files that may hold manifests, outside of charts.
 ///
 /// Secrets of `namespace` and those without a namespace count. What a SealedSecret or an ExternalSecret makes counts
-/// when its name and server stand in the plain part of its template; otherwise nobody outside of the cluster knows it.
+/// when its name and server stand in the plain part of its template; otherwise it is known inside the cluster only.
 pub(super) fn find(view: &View<'_>, namespace: &str, inputs: &InputsDir) -> Result<Found, Unclear> {
     let mut search = Search { view, namespace, inputs: Some(inputs), path_bytes: 0, found: Vec::new() };
     search.directory(&RepoPath::root())?;

@@ -11,7 +11,7 @@ use crate::diag::Span;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Inputs, Outputs, Rendering};
 use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, Kept, Key, Need};
+use crate::inputs::{self, Entry, KeptInputs, Key, Need};
 use crate::path::RepoPath;
 use crate::report::Progress;
 
@@ -104,7 +104,7 @@ impl<'r> Session<'r> {
 
     /// What is wrong with what is kept, without any connection.
     pub(in crate::cli::vendor) fn faults(&self, inputs: &Inputs) -> anyhow::Result<Vec<(String, String)>> {
-        let misplaced = self.with_view(|view| Kept::read(view).and_then(|kept| kept.misplaced(&self.dir)))?;
+        let misplaced = self.with_view(|view| KeptInputs::read(view).and_then(|kept| kept.misplaced(&self.dir)))?;
         if let Err(error) = misplaced {
             return Ok(vec![(error.to_string(), error.hint())]);
         }
@@ -119,7 +119,7 @@ impl<'r> Session<'r> {
         let charts = self.lock.entries().flat_map(|entry| &entry.at).filter_map(RepoPath::parent);
         let charts: BTreeSet<RepoPath> = charts.filter(|dir| dir.file_name() == Some("charts")).collect();
         for charts in charts {
-            let alone = self.with_view(|view| Kept::read(view).and_then(|kept| kept.are_alone(&charts)))?;
+            let alone = self.with_view(|view| KeptInputs::read(view).and_then(|kept| kept.are_alone(&charts)))?;
             faults.extend(alone.err().map(|error| (error.to_string(), error.hint())));
         }
         let missing = inputs.found.needs.iter().filter_map(|(need, uses)| {

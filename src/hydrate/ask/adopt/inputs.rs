@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::check::{Judged, Tree};
 use super::super::vendor::inputs_of;
 use crate::hydrate::error::HydrateError;
-use crate::inputs::{Kept, Key, Need};
+use crate::inputs::{KeptInputs, Key, Need};
 use crate::view::{Kind, View};
 
 /// An input that is not here.
@@ -26,7 +26,7 @@ pub(crate) struct NeededInput {
 pub(super) fn needed(judged: &Judged, tree: &Tree<'_>) -> Result<Vec<NeededInput>, HydrateError> {
     let inputs = inputs_of(judged, tree)?;
     let view = View::new(tree.files);
-    let kept = Kept::read(&view)?;
+    let kept = KeptInputs::read(&view)?;
     let mut missing: BTreeMap<&Key, Vec<String>> = BTreeMap::new();
     for (need, uses) in &inputs.found.needs {
         let key = match need {
@@ -44,7 +44,7 @@ pub(super) fn needed(judged: &Judged, tree: &Tree<'_>) -> Result<Vec<NeededInput
     Ok(missing.into_iter().map(input).collect())
 }
 
-fn is_here(need: &Need, kept: &Kept<'_>, view: &View<'_>) -> bool {
+fn is_here(need: &Need, kept: &KeptInputs<'_>, view: &View<'_>) -> bool {
     match need {
         Need::Chart(key, at) => kept.lists(key) || matches!(view.kind(at), Ok(Some(Kind::Directory))),
         Need::Directory(key, directory) => kept.directory(key, directory).is_ok(),

@@ -13,7 +13,7 @@ use super::PreviewedBranch;
 use crate::application::BranchName;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::{HydrateError, RefNames};
-use crate::inputs::{self, Entry, Kept, Kind, LOCK, Need};
+use crate::inputs::{self, Entry, KeptInputs, Kind, LOCK, Need};
 use crate::render::Renderers;
 use crate::view::{TreeFiles, View};
 
@@ -106,7 +106,9 @@ fn between(
     let [before, after] = [before, after].map(|tree| TreeFiles::new(repository, tree));
     let [old_view, new_view] = [View::new(&before), View::new(&after)];
     // A lock file that cannot be read is told where it is needed.
-    let (Ok(old_kept), Ok(new_kept)) = (Kept::read(&old_view), Kept::read(&new_view)) else { return Ok(Vec::new()) };
+    let (Ok(old_kept), Ok(new_kept)) = (KeptInputs::read(&old_view), KeptInputs::read(&new_view)) else {
+        return Ok(Vec::new());
+    };
     let mut groups: BTreeMap<(Kind, &str, &str), [Vec<&Entry>; 2]> = BTreeMap::new();
     for (side, kept) in [&old_kept, &new_kept].into_iter().enumerate() {
         for entry in kept.lock().into_iter().flat_map(inputs::Lock::entries) {
@@ -166,7 +168,7 @@ fn users(tree: &Tree<'_>, renderers: &Renderers) -> Result<BTreeMap<inputs::Key,
 }
 
 /// The files of an input, by their paths.
-fn files(view: &View<'_>, kept: &Kept<'_>, entry: Option<&Entry>) -> BTreeMap<String, Arc<[u8]>> {
+fn files(view: &View<'_>, kept: &KeptInputs<'_>, entry: Option<&Entry>) -> BTreeMap<String, Arc<[u8]>> {
     let place = entry.and_then(|entry| kept.lock()?.places(entry).into_iter().next());
     let files = place.and_then(|place| inputs::files(view, &place).ok()).unwrap_or_default();
     files.into_iter().map(|file| (file.path.to_string(), file.data)).collect()

@@ -15,7 +15,7 @@ use crate::path::RepoPath;
 const COMPARED_MAX: usize = 50;
 
 /// An environment branch as it would be.
-pub(super) struct Made<'t> {
+pub(super) struct FutureBranch<'t> {
     /// Its name.
     pub name: &'t BranchName,
     /// Whether it was not hydrated before.
@@ -24,7 +24,7 @@ pub(super) struct Made<'t> {
     applications: Vec<&'t Application>,
 }
 
-impl<'t> Made<'t> {
+impl<'t> FutureBranch<'t> {
     /// That of a branch; none for one that there is nothing of.
     pub(super) fn of((name, is_new): (&'t BranchName, bool), branch: &Branch, trees: &'t DryTrees<'_>) -> Option<Self> {
         let tree = branch.tip.as_ref()?.tree;
@@ -42,14 +42,14 @@ impl<'t> Made<'t> {
 
 /// The Applications of another branch that are the counterparts of a new one's.
 struct Counterparts<'t> {
-    of: &'t Made<'t>,
+    of: &'t FutureBranch<'t>,
     words: Option<Words>,
     pairs: Vec<(&'t Application, &'t Application)>,
 }
 
 impl<'t> Counterparts<'t> {
     /// By name, else by path, each with the word of the environment replaced.
-    fn new(new: &'t Made<'t>, other: &'t Made<'t>) -> Self {
+    fn new(new: &'t FutureBranch<'t>, other: &'t FutureBranch<'t>) -> Self {
         let words = Words::between(other.name.as_str(), new.name.as_str());
         let replaced = |text: &str| words.as_ref().map_or_else(|| text.to_owned(), |words| words.replaced(text));
         let names: BTreeMap<String, &Application> =
@@ -76,7 +76,7 @@ impl<'t> Counterparts<'t> {
     }
 
     /// How many manifests are the same.
-    fn equal(&self, new: &Made<'_>, buffer: &ObjectBuffer<'_>) -> Result<usize, Error> {
+    fn equal(&self, new: &FutureBranch<'_>, buffer: &ObjectBuffer<'_>) -> Result<usize, Error> {
         let mut equal = 0;
         for (one, other) in self.pairs.iter().take(COMPARED_MAX) {
             equal += usize::from(new.manifest(&one.sync_path, buffer)? == self.before(other, buffer)?);
@@ -87,7 +87,11 @@ impl<'t> Counterparts<'t> {
 
 /// The branch with counterparts of at least half of the Applications of a new one: of those with the most, the one that is
 /// most alike, and of these the first that is not called after production.
-pub(super) fn like(new: &Made<'_>, all: &[Made<'_>], buffer: &ObjectBuffer<'_>) -> Result<Option<LikeBranch>, Error> {
+pub(super) fn like(
+    new: &FutureBranch<'_>,
+    all: &[FutureBranch<'_>],
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Option<LikeBranch>, Error> {
     let known: Vec<Counterparts<'_>> =
         all.iter().filter(|other| !other.is_new).map(|other| Counterparts::new(new, other)).collect();
     let most = known.iter().map(|one| one.pairs.len()).max().unwrap_or_default();

@@ -35,7 +35,7 @@ impl Branch {
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
         behind: Option<&[Behind]>,
         sync: Option<ObjectId>,
-    ) -> Result<Result<Made, Diagnostic>, HydrateError> {
+    ) -> Result<Result<BranchUpdate, Diagnostic>, HydrateError> {
         let (buffer, rules) = (&found.buffer, &found.rules);
         let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
         let mut new_sync = self.progress.new_sync.or(sync.filter(|_| self.before.sync_tip.is_none()));
@@ -62,11 +62,11 @@ impl Branch {
             touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
         }
         let lists_others = match behind {
-            Some(behind) => self.told(buffer)?.behind != behind,
+            Some(behind) => self.tip_metadata(buffer)?.behind != behind,
             None => false,
         };
         if touched.is_empty() && !lists_others && self.tip.is_some() {
-            return Ok(Ok(Made { new_sync, ..Made::default() }));
+            return Ok(Ok(BranchUpdate { new_sync, ..BranchUpdate::default() }));
         }
         if rules.settings.active_paths(&self.name).is_empty() {
             edits.write(
@@ -87,7 +87,7 @@ impl Branch {
         let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
         let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
-        Ok(Ok(Made { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
+        Ok(Ok(BranchUpdate { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
     }
 
     /// The files to write into a path; none when all of them are there already.
@@ -239,7 +239,7 @@ fn write(
 
 /// What a branch becomes by a dry commit.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct BranchUpdate {
     /// The empty commit that the sync branch starts with, when there was none.
     pub new_sync: Option<ObjectId>,
     /// The hydrated commit; none when what is on the branch is what would be made.
@@ -252,7 +252,7 @@ pub(crate) struct Made {
     pub left: LeftBehind,
 }
 
-impl Made {
+impl BranchUpdate {
     /// What is the newest commit of the branch then.
     pub(crate) fn tip<'t>(&'t self, branch: &'t Branch) -> Option<&'t Commit> {
         self.commit.as_ref().or(branch.tip.as_ref())

@@ -61,7 +61,7 @@ fn directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Vec<(String,
 
 /// A commit of copies.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct CopiesCommit {
     pub commit: Commit,
     /// The directories of copies that changed, new ones included.
     pub changed: Vec<RepoPath>,
@@ -79,7 +79,7 @@ pub(super) fn commit(
     followed: &[Followed],
     changes: &Changes<'_>,
     there: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
-) -> Result<Result<Option<Made>, Diagnostic>, HydrateError> {
+) -> Result<Result<Option<CopiesCommit>, Diagnostic>, HydrateError> {
     let (buffer, rules) = (&found.buffer, &found.rules);
     let base = tip.map_or(buffer.empty_tree_id(), |tip| tip.tree);
     let tree = found.tree_of(base);
@@ -127,5 +127,5 @@ pub(super) fn commit(
     let (author, committer) = (signature.clone(), signature);
     let new = NewCommit { tree, parents: vec![parent.id], author, committer, message };
     let commit = buffer.commit(buffer.write_commit(&new)?)?;
-    Ok(Ok(Some(Made { commit, changed, count: left.map(|left| left.len()) })))
+    Ok(Ok(Some(CopiesCommit { commit, changed, count: left.map(|left| left.len()) })))
 }

@@ -38,11 +38,11 @@ pub(in crate::hydrate::run) fn left_behind(
     if is_new && !left.diagnostics().is_empty() {
         return Ok(Err(left.holding(Vec::new())));
     }
-    let mut kept: Vec<Kept<'_>> = Vec::new();
+    let mut kept: Vec<SkippedPath<'_>> = Vec::new();
     for (application, why) in staying(hydration) {
         let is_paused = why == Some(WhyUnrendered::Paused);
         let paths = paths_of(application, why, hydration).into_iter();
-        kept.extend(paths.map(|(path, is_its)| Kept { application, path, is_its, is_paused }));
+        kept.extend(paths.map(|(path, is_its)| SkippedPath { application, path, is_its, is_paused }));
     }
     kept.sort_by(|a, b| (&a.path, !a.is_its, a.is_paused).cmp(&(&b.path, !b.is_its, b.is_paused)));
     kept.dedup_by(|a, b| a.path == b.path);
@@ -56,13 +56,13 @@ pub(in crate::hydrate::run) fn left_behind(
     }
     let mut objects: Vec<(&Application, Vec<Key>)> = Vec::new();
     let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
-    for Kept { application, path, is_paused, .. } in kept {
-        let told = branch.told(&found.buffer)?;
+    for SkippedPath { application, path, is_paused, .. } in kept {
+        let metadata = branch.tip_metadata(&found.buffer)?;
         let manifest = match &tree {
             Some(tree) if is_former(&path, hydration) => tree.file(&below(&path))?,
             Some(_) | None => None,
         };
-        let dry_commit = manifest.as_ref().and_then(|_| told.shown_at(&path));
+        let dry_commit = manifest.as_ref().and_then(|_| metadata.shown_at(&path));
         if let Some(Ok(manifests)) = manifest.map(|text| manifest::read(&text, Source::File(&path))) {
             objects.push((application, render::objects(application, &manifests)));
         }
@@ -80,7 +80,7 @@ pub(in crate::hydrate::run) fn left_behind(
 }
 
 /// A path that stays as it is.
-struct Kept<'a> {
+struct SkippedPath<'a> {
     application: &'a Application,
     path: RepoPath,
     /// Whether what is there is of this Application.

@@ -70,12 +70,12 @@ fn untold(
     (head, heads): (&DryHead, &[DryHead]),
 ) -> Result<Vec<Arc<Application>>, Stopped> {
     let Some(branch) = run.branches.get(name) else { return Ok(doubtful) };
-    let (dry, told) = (branch.dry, branch.told(&run.found.buffer)?.dry_commit);
-    if dry == told {
+    let (dry, shown) = (branch.dry, branch.tip_metadata(&run.found.buffer)?.dry_commit);
+    if dry == shown {
         return Ok(Vec::new());
     }
-    let told = run.former(name, told, head, heads)?.destinations();
-    Ok(doubtful.into_iter().filter(|application| !told.contains(&destination(application))).collect())
+    let former = run.former(name, shown, head, heads)?.destinations();
+    Ok(doubtful.into_iter().filter(|application| !former.contains(&destination(application))).collect())
 }
 
 fn paused_and_promoted(application: &Application) -> Diagnostic {

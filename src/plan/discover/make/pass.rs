@@ -194,7 +194,7 @@ impl Pass {
         }
         for document in &makes.documents {
             let is_loose = document.application.is_none() && document.environment_branch.is_none();
-            // Nobody knows which branch it is for: it may be any that this parent fed.
+            // It is unknown which branch it is for: it may be any that this parent fed.
             if let Some(mistake) = document.diagnostics.iter().find(|mistake| mistake.is_error() && is_loose) {
                 let refused = Refused { diagnostic: mistake.clone(), is_limit: false };
                 discovered.unanswered.push(unanswered(refused, true));

@@ -4,12 +4,12 @@ use crate::template::{List, Map, Value as GoValue};
 use crate::yaml::{Mapping, Value};
 
 /// Values as templates have them, in maps of their own.
-pub(super) fn thaw(values: &Mapping) -> Map {
-    values.iter().map(|(key, value)| (key.into(), thaw_value(value))).collect()
+pub(super) fn map_to_template(values: &Mapping) -> Map {
+    values.iter().map(|(key, value)| (key.into(), to_template(value))).collect()
 }
 
 /// One value as templates have it.
-pub(super) fn thaw_value(value: &Value) -> GoValue {
+pub(super) fn to_template(value: &Value) -> GoValue {
     match value {
         Value::Null => GoValue::Nil,
         Value::Bool(value) => (*value).into(),
@@ -17,23 +17,25 @@ pub(super) fn thaw_value(value: &Value) -> GoValue {
         Value::Uint(number) => (*number).into(),
         Value::Float(number) => (*number).into(),
         Value::String(text) => text.as_str().into(),
-        Value::Sequence(items) => items.iter().map(thaw_value).collect::<List>().into(),
-        Value::Mapping(entries) => thaw(entries).into(),
+        Value::Sequence(items) => items.iter().map(to_template).collect::<List>().into(),
+        Value::Mapping(entries) => map_to_template(entries).into(),
     }
 }
 
 /// Values of templates as data: what a schema looks at. What is no JSON is null.
-pub(super) fn freeze(value: &GoValue) -> Value {
+pub(super) fn from_template(value: &GoValue) -> Value {
     match value {
         GoValue::Bool(value) => Value::Bool(*value),
         GoValue::Int(_, number) => Value::Int(*number),
         GoValue::Uint(_, number) => Value::Uint(*number),
         GoValue::Float(number) => Value::Float(*number),
         GoValue::String(text) => Value::String(text.to_str().into_owned()),
-        GoValue::List(list) => Value::Sequence(list.iter().map(freeze).collect()),
+        GoValue::List(list) => Value::Sequence(list.iter().map(from_template).collect()),
         GoValue::Map(map) => {
             let entries = map.entries();
-            Value::Mapping(entries.iter().map(|(key, value)| (key.to_str().into_owned(), freeze(value))).collect())
+            Value::Mapping(
+                entries.iter().map(|(key, value)| (key.to_str().into_owned(), from_template(value))).collect(),
+            )
         }
         GoValue::Nil | GoValue::Bytes(_) | GoValue::Time(_) | GoValue::Struct(_) => Value::Null,
     }
