@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::push::{config_map, dry, note, note_of, tip};
-use crate::support::{Answer, BINARY, Lab, Repo};
+use crate::support::{Answer, BINARY, Lab, Repo, until};
 
 /// Random numbers that are the same for a seed on each machine (splitmix64).
 pub(crate) struct Random(pub u64);
@@ -119,17 +119,9 @@ impl Server {
     /// Whoever was killed, the children of others go on for a while: waits until none is at work here.
     fn settle(&self) {
         let here = self.repo.path.canonicalize().expect("is there");
-        for _ in 0..2_000 {
-            let busy = fs::read_dir("/proc")
-                .expect("readable")
-                .flatten()
-                .any(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == here));
-            if !busy {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        panic!("a process never ends");
+        let is_here = |process: &fs::DirEntry| fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == here);
+        let is_idle = || !fs::read_dir("/proc").expect("readable").flatten().any(|process| is_here(&process));
+        until(is_idle, "a process at work in the repository");
     }
 
     /// The lock files that outlived their makers.

@@ -3,19 +3,11 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::push::{config_map, dry, note, note_of, tip};
-use crate::support::{Answer, Lab, Repo};
-
-fn fifo(path: &Path) {
-    if path.exists() {
-        std::fs::remove_file(path).expect("removed");
-    }
-    std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
-    assert!(Command::new("mkfifo").arg(path).status().expect("starts").success());
-}
+use crate::support::{Answer, Lab, Repo, ends_within, fifo};
 
 /// Pushes, but waits no longer than half a minute.
 #[track_caller]
@@ -24,13 +16,9 @@ fn push(clone: &Repo, temp_dir: Option<&str>) -> Answer {
     command.args(["push", "origin", "HEAD"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.envs(temp_dir.map(|dir| ("TMPDIR", dir)));
     let mut child = command.spawn().expect("starts");
-    let started = Instant::now();
-    while child.try_wait().expect("known").is_none() {
-        if started.elapsed() > Duration::from_secs(30) {
-            end(&mut child);
-            panic!("the push hangs");
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    if !ends_within(&child, Duration::from_secs(30)) {
+        end(&mut child);
+        panic!("the push hangs");
     }
     Answer::new(child.wait_with_output().expect("ended"))
 }

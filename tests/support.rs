@@ -7,11 +7,54 @@ use std::cell::Cell;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 /// The program under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
+
+/// How long to wait for what takes no time, on a machine with much to do.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether a child ends by itself within a time. It is not reaped, so that whoever asks can still wait for it or kill it.
+pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
+    let pid = Pid::from_child(child);
+    let (ended, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
+        let end = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        drop(ended.send(end.is_ok()));
+    });
+    waiting.recv_timeout(limit).unwrap_or(false)
+}
+
+/// Looks again and again until something is so: for what no other process tells us of. Panics when it takes too long.
+pub(crate) fn until(is_so: impl Fn() -> bool, what: &str) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "{what}: it takes too long");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Makes a FIFO, in place of what may be there.
+pub(crate) fn fifo(path: &Path) {
+    drop(fs::remove_file(path));
+    fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+    assert!(Command::new("mkfifo").arg(path).status().expect("starts").success());
+}
+
+/// Waits until somebody writes to a FIFO, and answers what. Panics when it takes too long.
+#[track_caller]
+pub(crate) fn heard(path: &Path) -> String {
+    let limit = PATIENCE.as_secs().to_string();
+    let output = Command::new("timeout").arg(limit).arg("cat").arg(path).output().expect("starts");
+    assert!(output.status.success(), "nothing is written to {}", path.display());
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
 
 /// A directory of repositories that nothing outside of it can change.
 #[derive(Clone)]

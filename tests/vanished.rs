@@ -2,16 +2,11 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::strict::BROKEN;
-use crate::support::{BINARY, Lab, Repo};
-
-/// How long to wait for what takes no time, on a machine with much to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{BINARY, Lab, PATIENCE, Repo, ends_within, fifo, heard};
 
 /// A server, and a clone of it with a commit of which there is something to tell.
 fn talkative(lab: &Lab) -> (Repo, Repo) {
@@ -28,25 +23,13 @@ fn talkative(lab: &Lab) -> (Repo, Repo) {
     (server, clone)
 }
 
-fn appears(path: &Path) {
-    let started = Instant::now();
-    while !path.exists() {
-        assert!(started.elapsed() < PATIENCE, "{} never appears", path.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn ends(child: &mut Child) -> bool {
-    let started = Instant::now();
-    while started.elapsed() < PATIENCE {
-        if child.try_wait().expect("is a child").is_some() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    let ends = ends_within(child, PATIENCE);
+    if !ends {
+        child.kill().expect("is a child");
     }
-    child.kill().expect("is a child");
     child.wait().expect("ends");
-    false
+    ends
 }
 
 #[test]
@@ -76,8 +59,11 @@ fn a_pusher_who_is_killed_leaves_a_hook_that_ends() {
     let [begun, go, end] = ["begun", "go", "end"].map(|name| lab.path(name));
     let hook = server.file("hooks/post-receive").expect("installed");
     server.hook("hooks/ours", &hook);
+    for pipe in [&begun, &go, &end] {
+        fifo(pipe);
+    }
     let script = format!(
-        "#!/bin/sh\n: >{}\nwhile [ ! -e {} ]; do sleep 0.02; done\ntimeout 1 yes >&2\nhooks/ours\necho $? >{}\n",
+        "#!/bin/sh\necho begun >{}\nread -r _ <{}\ntimeout 1 yes >&2\nhooks/ours\necho $? >{}\n",
         begun.display(),
         go.display(),
         end.display()
@@ -86,11 +72,11 @@ fn a_pusher_who_is_killed_leaves_a_hook_that_ends() {
     let mut push = clone.command("git");
     push.args(["push", "origin", "HEAD"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut push = push.spawn().expect("starts");
-    appears(&begun);
+    heard(&begun);
     push.kill().expect("is a child");
     push.wait().expect("ends");
-    fs::write(&go, "").expect("written");
-    appears(&end);
+    fs::write(&go, "go\n").expect("written");
+    heard(&end);
     assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
     // Nobody holds the lock either.
     clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::crashes::Random;
 use crate::push::{config_map, dry, note, note_of, tip};
-use crate::support::{Lab, Repo};
+use crate::support::{Lab, Repo, ends_within};
 
 const ENVIRONMENTS: [&str; 3] = ["dev", "test", "prod"];
 
@@ -100,16 +100,6 @@ fn start_pushers(field: &Field, pushes: usize) -> Vec<Child> {
     field.pushers.iter().enumerate().map(start).collect()
 }
 
-fn are_done(pushers: &mut [Child]) -> bool {
-    pushers.iter_mut().all(|pusher| {
-        let status = pusher.try_wait().expect("is ours");
-        status.is_some_and(|status| {
-            assert!(status.success(), "a pusher failed");
-            true
-        })
-    })
-}
-
 #[test]
 fn workers_race_and_make_what_a_hook_makes() {
     let size = size();
@@ -134,10 +124,10 @@ fn workers_race_and_make_what_a_hook_makes() {
                 }
             });
         }
-        while !are_done(&mut pushers) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let ends: Vec<_> = pushers.iter_mut().map(|pusher| pusher.wait().expect("is ours")).collect();
+        // Before the assertion: the threads of the workers are waited for, whatever it says.
         is_over.store(true, Ordering::SeqCst);
+        assert!(ends.iter().all(|status| status.success()), "a pusher failed: {ends:?}");
     });
     for env in ENVIRONMENTS {
         let branch = format!("environments/{env}");
@@ -154,12 +144,9 @@ fn kill_one(worker: &Repo, after: Duration) -> bool {
     let mut command = worker.command("git");
     command.args(["hydrate", "push"]).process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("starts");
-    let started = Instant::now();
-    while started.elapsed() < after {
-        if child.try_wait().expect("is ours").is_some() {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(1));
+    if ends_within(&child, after) {
+        child.wait().expect("is ours");
+        return false;
     }
     let group = rustix::process::Pid::from_child(&child);
     // It fails only when no process is left.
