@@ -150,7 +150,7 @@ pub struct Application {
     pub paused: bool,
     /// Where its fields stand.
     pub places: Places,
-    /// What makes it; none for one that stands in a file itself.
+    /// What makes it; none for one that is in a file itself.
     pub maker: Option<Arc<Maker>>,
     /// What is known of the cluster that it deploys to; none when nothing is.
     pub cluster: Option<Arc<Cluster>>,
@@ -233,7 +233,7 @@ impl Application {
         Diagnostic::warning(text).at(at).hint(hint)
     }
 
-    /// Whether one of its fields that rules point at stands there.
+    /// Whether one of its fields that rules point at is there.
     fn has_place(&self, span: &Span) -> bool {
         let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to } = &self.places;
         let places = [name, repo_url, target_revision, dry_path, sync_branch, sync_path];

@@ -13,7 +13,7 @@
 //! Every page and record carries the hash of its content and is not believed without it. Files are written aside and
 //! renamed, never changed; nothing is flushed to disk, for nothing is lost with it.
 //!
-//! Leaves to others: what follows from a record. That a result still holds is told by [`View::confirms`], content id by
+//! Leaves to others: what follows from a record. Whether a result still holds is decided by [`View::confirms`], content id by
 //! content id; the index only says where to look.
 //!
 //! [`View::confirms`]: crate::view::View::confirms

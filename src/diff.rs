@@ -4,7 +4,7 @@
 //! what it means for those who run it ([`Danger`], [`ImageChange`], Pods that restart), and what of it is only the echo
 //! of another change ([`Noise`]). How that is shown is left to the edge.
 //!
-//! | in the manifests | told as |
+//! | in the manifests | shown as |
 //! |---|---|
 //! | an item of a list is elsewhere | moved, not removed and added |
 //! | an item with a name of its own has other fields | those fields |
@@ -12,7 +12,7 @@
 //! | a checksum, a chart's label, the dry commit's id | noise |
 //! | a value of a Secret | that it changed, not what it is, unless asked for |
 //!
-//! Never: a difference of the manifests that is not told, be it as noise.
+//! Never: a difference of the manifests that is not shown, be it as noise.
 
 mod align;
 mod danger;
@@ -43,7 +43,7 @@ pub(crate) use words::Words;
 pub(crate) struct Options {
     /// The ids of the dry commits before and after: where a manifest holds them, their change means nothing.
     pub dry_commits: Option<(String, String)>,
-    /// Whether the values of Secrets are told.
+    /// Whether the values of Secrets are shown.
     pub reveal_secrets: bool,
     /// What becomes of objects that are no longer there.
     pub pruning: Pruning,

@@ -1,4 +1,4 @@
-//! One push, told once: read, plan, render, publish.
+//! One push in four steps: read, plan, render, publish.
 //!
 //! A wake-up says only that something may have happened. Under the repository's lock, [`hydrate()`] reads the refs as they
 //! are, finds for each environment branch the first-parent dry commits that it has not seen, hydrates them in order, and

@@ -181,7 +181,7 @@ impl<'a> Installer<'a> {
     }
 }
 
-/// What the hook `file` is called once ours stands in its place.
+/// What the hook `file` is called once ours is in its place.
 fn kept(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(hook::KEPT_SUFFIX);

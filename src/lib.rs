@@ -81,7 +81,7 @@
 //!
 //! # Never
 //!
-//! - A branch moves although one of its Applications failed, unless a setting leaves that one behind; it is told then.
+//! - A branch moves although one of its Applications failed, unless a setting leaves that one behind; it is reported then.
 //! - A hydrated commit depends on anything but its parent, its dry commit and branch, the settings and the engine.
 //! - A file that somebody else put on a branch is touched.
 //! - A ref points at an object that is not written.

@@ -331,7 +331,7 @@ pub(crate) fn repeated(application: &Application, objects: &[Key]) -> Option<Dia
     conflict::repeated(application, objects)
 }
 
-/// A mistake of ours, told as one of the Application, so that only its branch waits for the next version.
+/// A mistake of ours, reported as one of the Application, so that only its branch waits for the next version.
 fn bug(application: &Application, panic: &str) -> Failure {
     let text = format!("internal error while rendering `{}`: {panic}", application.name);
     let hint = "this is a bug in git-hydrate: please report it with the sources of this Application";

@@ -39,7 +39,7 @@ pub(super) fn options(source: &Object<'_>) -> Options {
 
 fn read<T>(source: &Object<'_>, key: &'static str, read: fn(&Object<'_>) -> T) -> Option<T> {
     let entry = source.entry(key)?;
-    // The name of an option object stands alone in messages: it may be in the Application or in an override file.
+    // The name of an option object is alone in messages: it may be in the Application or in an override file.
     let object = source.object_called(entry, key)?;
     let value = read(&object);
     object.finish();

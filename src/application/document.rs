@@ -52,7 +52,7 @@ impl Document {
     }
 }
 
-/// A checked value and where it stands.
+/// A checked value and where it is.
 pub(super) type Placed<'a, T> = Option<(T, &'a Place)>;
 
 /// Reads an Application. `index` is its number in the file; one `of_list` has its `apiVersion` from there; `placement` is what

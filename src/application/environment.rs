@@ -1,6 +1,6 @@
 //! The build environment: the variables that a source's options may name.
 //!
-//! Only what is tied to the dry commit and the Application is there. Which variables were used is told, because the
+//! Only what is tied to the dry commit and the Application is there. Which variables were used is reported, because the
 //! commit's id changes with every commit, and so does what was made with it.
 
 use std::collections::BTreeSet;

@@ -76,7 +76,7 @@ impl Excerpt {
         self.text().len()
     }
 
-    /// The same without its text: only the file and the line are told.
+    /// The same without its text: only the file and the line are reported.
     pub(crate) fn without_text(&self) -> Self {
         Self::new(self.path().clone(), self.line, String::new())
     }
@@ -175,7 +175,7 @@ impl Lookup<'_> {
         Some(Found { key: at, value: Region { start: value, end: end.min(region.end).max(value) } })
     }
 
-    /// That of the value behind a key when it stands in the same line, else that of the key.
+    /// That of the value behind a key when it is in the same line, else that of the key.
     fn value_place(&self, found: &Found) -> Place {
         let rest = self.excerpt.text().get(found.value.start..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
@@ -243,7 +243,7 @@ fn block_end(text: &str, at: usize, indent: usize, max: usize) -> usize {
     max
 }
 
-/// The place that a span shows, for a value that stands nowhere else.
+/// The place that a span shows, for a value that is nowhere else.
 pub(super) fn place_of(span: &Span) -> Place {
     let line = span.text.clone().unwrap_or_default();
     let column = (span.column as usize).saturating_sub(1);

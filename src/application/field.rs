@@ -31,7 +31,7 @@ impl Text {
     }
 }
 
-/// Where a value or a key stands: 1-based line and column, offset in bytes.
+/// Where a value or a key is: 1-based line and column, offset in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub file: Arc<Text>,
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-/// The width of a text in quotes, as far as it stands on `line`. Without an escape, a doubled quote is none.
+/// The width of a text in quotes, as far as it is on `line`. Without an escape, a doubled quote is none.
 fn quoted(line: &str, quote: char, escape: Option<char>) -> usize {
     let mut chars = line.chars().enumerate().skip(1).peekable();
     while let Some((index, c)) = chars.next() {

@@ -1,7 +1,7 @@
 //! Parsed documents as [`Field`]s: the values that Kubernetes sees, each with the place where it was written.
 //!
 //! What a value is, is decided by [`crate::yaml`] alone, as go-yaml v2 does (merges, duplicate keys, kinds of scalars).
-//! Places are looked up beside it: where they can't be told, that of the mapping or list around stands in.
+//! Places are looked up beside it: where they are unknown, that of the mapping or list around stands in.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

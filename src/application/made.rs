@@ -23,7 +23,7 @@ use crate::path::RepoPath;
 use crate::yaml::Value;
 
 impl Application {
-    /// That a setting keeps what made it from making any; none for one that stands in a file itself.
+    /// That a setting keeps what made it from making any; none for one that is in a file itself.
     pub fn not_made(&self) -> Option<Diagnostic> {
         let maker = self.maker.as_ref()?;
         let outermost = maker.above.last().unwrap_or(&maker.by);
@@ -109,7 +109,7 @@ impl ApplicationSet {
         document
     }
 
-    /// The file that it stands in; of one that is rendered, that of what renders it.
+    /// The file that it is in; of one that is rendered, that of what renders it.
     pub fn file(&self) -> RepoPath {
         self.of_parent().map_or_else(|| self.span().path, |rendered| rendered.parent.file.clone())
     }
@@ -146,7 +146,7 @@ impl ApplicationSet {
     }
 }
 
-/// A number from the first bytes of a hash: never that of a document which stands in a file.
+/// A number from the first bytes of a hash: never that of a document which is in a file.
 pub(super) fn top_number(hash: &[u8]) -> usize {
     hash.iter().take(size_of::<usize>()).fold(0, |index, byte| index << 8 | usize::from(*byte)) | TOP_BIT
 }
@@ -154,7 +154,7 @@ pub(super) fn top_number(hash: &[u8]) -> usize {
 /// A made Application as it is kept.
 #[derive(Serialize, Deserialize)]
 pub(super) enum StoredApplication {
-    /// One of a set, which stands in a file or is kept as well.
+    /// One of a set, which is in a file or is kept as well.
     OfSet(Box<StoredOfSet>),
     /// One that was rendered.
     Rendered(Box<RenderedObject>),
@@ -183,7 +183,7 @@ impl StoredApplication {
 }
 
 impl Application {
-    /// What made it and what was made, as a text that [`Application::remade`] reads; none for one that stands in its file.
+    /// What made it and what was made, as a text that [`Application::remade`] reads; none for one that is in its file.
     pub fn made(&self) -> Option<&str> {
         self.maker.as_ref().map(|maker| maker.kept.as_str())
     }
@@ -202,7 +202,7 @@ impl Application {
         is_named_alike && may_be_one && (object == its || has_same_spec())
     }
 
-    /// The whole object that was made; none for one that stands in its file.
+    /// The whole object that was made; none for one that is in its file.
     pub fn made_object(&self) -> Option<Value> {
         Some(match serde_json::from_str(self.made()?).ok()? {
             StoredApplication::OfSet(of_set) => of_json(of_set.object),
@@ -210,7 +210,7 @@ impl Application {
         })
     }
 
-    /// The set that made it, as it was rendered; none for one that stands in a file.
+    /// The set that made it, as it was rendered; none for one that is in a file.
     pub(super) fn kept_set(&self) -> Option<RenderedObject> {
         match serde_json::from_str(self.made()?).ok()? {
             StoredApplication::OfSet(of_set) => of_set.set,

@@ -12,9 +12,9 @@ use crate::path::RepoPath;
 pub struct Maker {
     /// What it is.
     pub by: By,
-    /// The file that it stands in; of one that is made itself, that of the first of those that make it.
+    /// The file that it is in; of one that is made itself, that of the first of those that make it.
     pub file: RepoPath,
-    /// Where its name stands.
+    /// Where its name is.
     pub place: Span,
     /// What it made the Application from.
     pub element: MadeFrom,

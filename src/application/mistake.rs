@@ -239,7 +239,7 @@ impl Mistake {
     }
 }
 
-/// How much of a message is told, in characters.
+/// How much of a message is shown, in characters.
 const MESSAGE_CHARS_MAX: usize = 600;
 
 /// The text with control characters written as Rust does, cut when it is very long: what was pushed can't add lines of
@@ -303,7 +303,7 @@ fn expected(field: &str) -> Option<&'static str> {
     })
 }
 
-/// How many mistakes of a document are told, and how many oddities: enough to mend it, few enough to be read.
+/// How many mistakes of a document are reported, and how many oddities: enough to fix it, few enough to be read.
 const SHOWN_MAX: usize = 50;
 
 /// The mistakes found so far, with their places.

@@ -46,7 +46,7 @@ impl<'a> Object<'a> {
         Some(Object { path, ..Object::new(field, name, place, self.mistakes)? })
     }
 
-    /// Where the mapping stands.
+    /// Where the mapping is.
     pub(super) fn place(&self) -> &'a Place {
         self.place
     }
@@ -235,5 +235,5 @@ impl<'a> Object<'a> {
     }
 }
 
-/// How many unknown fields of one mapping are told.
+/// How many unknown fields of one mapping are reported.
 pub(super) const UNKNOWN_MAX: usize = 20;

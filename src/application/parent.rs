@@ -182,7 +182,7 @@ impl RenderedObject {
 }
 
 impl Parent {
-    /// A number for something of this parent that has a name: never that of a document which stands in a file.
+    /// A number for something of this parent that has a name: never that of a document which is in a file.
     pub(crate) fn index_of(&self, name: &str) -> usize {
         number([&self.by].into_iter().chain(&self.above), name)
     }

@@ -34,7 +34,7 @@ pub struct File {
     pub sets: Vec<Arc<ApplicationSet>>,
     /// The numbers of the rules that match something in it.
     pub rules: BTreeSet<usize>,
-    /// The Applications that are not hydrated by mistake. What is said of them stands among the `diagnostics`.
+    /// The Applications that are not hydrated by mistake. What is said of them is among the `diagnostics`.
     pub misspelt: Vec<Misspelt>,
     /// Whether the word `sourceHydrator` is in it, or one that was meant to be.
     pub holds_source_hydrator: bool,

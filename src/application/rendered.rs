@@ -15,8 +15,8 @@ use crate::yaml::Value;
 pub(crate) struct Parent {
     /// What it is.
     pub by: By,
-    /// The file that it stands in; of one that is made itself, the file of the first of those that make it; of a root that
-    /// stands in no file, the directory of its sources.
+    /// The file that it is in; of one that is made itself, the file of the first of those that make it; of a root that
+    /// is in no file, the directory of its sources.
     pub file: RepoPath,
     /// Where its sources are named.
     pub place: Span,

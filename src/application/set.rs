@@ -116,7 +116,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSet {
     field: Field,
-    /// What rendered it; none for one that stands in its file.
+    /// What rendered it; none for one that is in its file.
     rendered: Option<Arc<RenderedObject>>,
 }
 
@@ -165,7 +165,7 @@ impl ApplicationSet {
         Self { field: field.clone(), rendered: None }
     }
 
-    /// The URL that the template names for its dry sources, when it stands there as it is.
+    /// The URL that the template names for its dry sources, when it is there as it is.
     pub fn repo_url(&self) -> Option<&str> {
         let url = self.at(&["spec", "template", "spec", "sourceHydrator", "drySource", "repoURL"])?.as_str()?;
         Some(url).filter(|url| !url.contains("{{"))
@@ -257,7 +257,7 @@ impl ApplicationSet {
         (own, self.at(&["spec", "template"]))
     }
 
-    /// Where it stands.
+    /// Where it is.
     pub fn span(&self) -> Span {
         self.field.find(&["metadata", "name"]).span()
     }

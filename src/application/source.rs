@@ -82,7 +82,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Where an option stands, in the Application or in an override file.
+    /// Where an option is, in the Application or in an override file.
     ///
     /// `path` is made of keys and indexes from the option object down: `["helm", "valueFiles", "0"]`. Where that ends
     /// early, the place of the last part that is there.
@@ -216,7 +216,7 @@ impl Sources<'_> {
         let mistakes = mistakes.into_inner();
         let stop = mistakes.is_error();
         let mut diagnostics = mistakes.into_diagnostics();
-        // What is odd about the Application itself was told when it was read.
+        // What is odd about the Application itself was reported when it was read.
         let ours =
             |diagnostic: &Diagnostic| diagnostic.span.as_ref().is_some_and(|span| span.path == self.application.file);
         diagnostics.retain(|diagnostic| diagnostic.is_error() || !ours(diagnostic));

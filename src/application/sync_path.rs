@@ -9,7 +9,7 @@ use crate::path::RepoPath;
 const PATH_BYTES_MAX: usize = 1024;
 const NAME_BYTES_MAX: usize = 255;
 
-/// What git reads by itself wherever it stands in a tree.
+/// What git reads by itself wherever it is in a tree.
 const GIT_NAMES: [&str; 5] = [".git", ".gitmodules", ".gitattributes", ".gitignore", ".mailmap"];
 
 /// The file of all branches' roots.

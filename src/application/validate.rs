@@ -74,7 +74,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
 }
 
-/// Whether an Application is hydrated from the dry branch in whose tree it stands.
+/// Whether an Application is hydrated from the dry branch in whose tree it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// It is.
@@ -294,7 +294,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Applications of one name in files, where one Argo CD would have both: they write to one environment, or to clusters
-    /// that an Argo CD elsewhere knows by name. All of them are told at once.
+    /// that an Argo CD elsewhere knows by name. All of them are reported at once.
     fn same_names(&mut self, hydrated: &[usize]) {
         let all = self.applications;
         let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();

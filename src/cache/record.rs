@@ -236,7 +236,7 @@ impl Record {
         }
     }
 
-    /// The `index` of a maker by which one of its file it is: never that of an Application that stands there.
+    /// The `index` of a maker by which one of its file it is: never that of an Application that is written there.
     pub(crate) fn index_of_maker(ordinal: usize) -> usize {
         usize::MAX - ordinal.min(usize::MAX >> 1)
     }

@@ -248,7 +248,7 @@ pub(super) fn adopt(repository: &Repository, branches: &[BranchName]) -> anyhow:
     write(repository, &files, &format!("settings: hand {names} over to hydration"))
 }
 
-/// Whether Applications are told by which URLs they may know the repository.
+/// Whether Applications are given the URLs by which they may know the repository.
 pub(super) fn has_repo_url(repository: &Repository) -> anyhow::Result<bool> {
     Ok(!list(&read(repository)?, "repoURL")?.is_empty())
 }

@@ -1,4 +1,4 @@
-//! `git hydrate status`: how each environment branch stands.
+//! `git hydrate status`: the state of each environment branch.
 
 use std::fmt::Write as _;
 

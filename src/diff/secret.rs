@@ -1,4 +1,4 @@
-//! The values of Secrets: that they changed may be told, what they are may not.
+//! The values of Secrets: that they changed may be shown, what they are may not.
 
 use super::value::{Difference, Leaf};
 use crate::yaml::Value;

@@ -45,7 +45,7 @@ pub struct Regex {
 struct Haystack<'t> {
     text: &'t [u8],
     shown: Cow<'t, [u8]>,
-    /// Where each byte that is shown stands in the text; empty when nothing was changed.
+    /// Where each byte that is shown is in the text; empty when nothing was changed.
     places: Vec<usize>,
 }
 

@@ -139,7 +139,7 @@ impl Strict {
 /// Who pushes, and who may push what hydration owns: `hydrate.promoter` and `hydrate.settingsPusher` are names,
 /// `hydrate.promoted` patterns of branches, all of them while it is not set.
 ///
-/// The pusher's name stands in the variable that `hydrate.pusherVariable` names: the hosting software sets it, and
+/// The pusher's name is in the variable that `hydrate.pusherVariable` names: the hosting software sets it, and
 /// pushers must not be able to. Errors: a pattern that cannot be read.
 pub(crate) fn access(repository: &Repository) -> Result<Access, PatternError> {
     let variable = repository.config("hydrate.pusherVariable");

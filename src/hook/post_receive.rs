@@ -26,7 +26,7 @@ const LOCK_SILENCE: Duration = Duration::from_secs(1);
 ///
 /// `stdin` holds git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what the
 /// repository holds when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
-/// stands whatever happens here.
+/// stays whatever happens here.
 pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
     outlive_the_pusher();

@@ -7,7 +7,7 @@
 //! commit only when every file, set and parent that may feed it was read there without an error. So the dry commit of the
 //! note, or of the record, is that of the last good expansion, and its Applications and their makers are found in its tree
 //! again, by the settings of the record (`Run::former`). What was left behind is listed with its own dry commit at the root
-//! of the recorded tip, which is ours (`Branch::told`). Where the dry commit is gone, a maker or file that cannot be read
+//! of the recorded tip, which is ours (`Branch::tip_metadata`). Where the dry commit is gone, a maker or file that cannot be read
 //! holds each branch with a path that nothing writes (`run/unproven.rs`).
 //!
 //! Repositories that were hydrated before there were records have none. There the notes of hydrated commits, which no

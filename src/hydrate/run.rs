@@ -107,7 +107,7 @@ pub(crate) fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError
 
 /// Hydrates what is not hydrated yet. The caller holds the repository's lock.
 ///
-/// Errors: the world failed; no ref has moved then. What is wrong with a dry commit stands in the report.
+/// Errors: the world failed; no ref has moved then. What is wrong with a dry commit is in the report.
 pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     hydrate_again(setup, Again::default())
 }

@@ -229,7 +229,7 @@ impl<'a> Snapshot<'a> {
         Notes::open(Some(self.buffer.commit(tip)?.tree), &self.buffer).map(Some)
     }
 
-    /// Whether the repository has records of branches, and is not told by notes or commits alone.
+    /// Whether the repository has records of branches, and is not known by notes or commits alone.
     pub(super) fn has_records(&self) -> bool {
         self.refs.get(RECORDS_REF).is_some()
     }

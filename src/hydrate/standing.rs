@@ -41,7 +41,7 @@ pub(super) enum Origin {
 }
 
 impl Standing {
-    /// Reads how `branch` stands, whose tip is `tip`. On a branch that several dry branches share, `dry_branch` is the
+    /// Reads the state of `branch`, whose tip is `tip`. On a branch that several dry branches share, `dry_branch` is the
     /// one that counts.
     pub(super) fn read(
         branch: &BranchName,

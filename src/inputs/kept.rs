@@ -137,7 +137,7 @@ impl<'v> KeptInputs<'v> {
     fn is_real(&self, place: &RepoPath) -> Result<(), Unusable> {
         match self.view.real_path(place) {
             Ok(real) if real != *place => Err(Unusable::Link(place.clone())),
-            // What is not there is told by its digest.
+            // What is not there is known by its digest.
             Ok(_) | Err(_) => Ok(()),
         }
     }

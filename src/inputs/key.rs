@@ -293,7 +293,7 @@ fn is_clean(path: &str) -> bool {
     path.split('/').all(is_same) && path.matches(':').count() < 2 && !path.contains('+')
 }
 
-/// A word that every file system takes. A port stands behind `+`, which no host has.
+/// A word that every file system takes. A port follows `+`, which no host has.
 fn clean(word: &str) -> String {
     let kept = |c: char| match c {
         ':' => '+',

@@ -167,7 +167,7 @@ impl<'v> Scan<'v> {
         let is_v1 = site.file.file_name() == Some("requirements.yaml");
         if let Some(lock) = &lock {
             for (item, (_, repository, _)) in requested.iter_mut().zip(&lock.dependencies) {
-                // Names of a machine's own list are told by what they stood for.
+                // Names of a machine's own list are known by what they meant.
                 if let Value::Mapping(fields) = item
                     && fields.get("repository").and_then(Value::as_str).is_some_and(is_alias)
                 {

@@ -203,7 +203,7 @@ impl Parser {
         }
     }
 
-    /// Up to the closing parenthesis; between two commas, and beside one, stands an empty value.
+    /// Up to the closing parenthesis; between two commas, and beside one, is an empty value.
     fn identifiers(&mut self) -> Result<BTreeSet<String>, String> {
         let mut values = BTreeSet::new();
         loop {

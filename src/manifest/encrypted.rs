@@ -3,7 +3,7 @@
 use super::Manifest;
 use crate::yaml::Value;
 
-/// What to do instead of decrypting while rendering: what is rendered stands in a branch in plain text.
+/// What to do instead of decrypting while rendering: what is rendered is in a branch in plain text.
 pub(crate) const INSTEAD: &str = "everyone who can read a hydrated branch could read its secrets, so they are not \
     decrypted: let the cluster fetch or decrypt them (External Secrets, Sealed Secrets, argocd-vault-plugin)";
 

@@ -25,7 +25,7 @@ pub(crate) use make::{
 pub struct Discovered {
     /// Those that are right in themselves, in the order of files, then of documents.
     pub applications: Vec<Arc<Application>>,
-    /// Mistakes in single documents, with the branch that must not move for each, when it can be told.
+    /// Mistakes in single documents, with the branch that must not move for each, when it is known.
     pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
     /// The documents that these errors are in, each once.
     pub unusable: Vec<Unusable>,
@@ -96,7 +96,7 @@ impl Broken {
 }
 
 /// Finds the Applications of dry trees. A directory that was seen before, at the same path and with the same content, is
-/// not read again; one that cannot hold any is not, wherever it stands.
+/// not read again; one that cannot hold any is not, wherever it is.
 #[derive(Debug, Default)]
 pub struct Discovery {
     seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
@@ -250,7 +250,7 @@ impl Discovery {
     /// Finds all Applications below the root of `files`, up to so many: those with `spec.sourceHydrator`, and those that
     /// `rules` hydrate. `patterns` says which files may hold any.
     ///
-    /// Links are not followed: what they lead to is found where it stands. A tree with more than we take is
+    /// Links are not followed: what they lead to is found where it is. A tree with more than we take is
     /// [`Broken`] as a whole.
     ///
     /// Errors: a repository that cannot be read.

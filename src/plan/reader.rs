@@ -16,11 +16,11 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 /// A file above this is not even searched for signs of them.
 const SEEMING_BYTES_MAX: u64 = 64 << 20;
 
-/// How large all files may be together that have to be parsed. A file counts wherever it stands: trees may hold one
+/// How large all files may be together that have to be parsed. A file counts wherever it is: trees may hold one
 /// another, so one object can be a million files.
 const PARSED_BYTES_MAX: u64 = 128 << 20;
 
-/// How large all files may be together that are searched for signs of them. A file counts wherever it stands.
+/// How large all files may be together that are searched for signs of them. A file counts wherever it is.
 const SEARCHED_BYTES_MAX: u64 = 2 << 30;
 
 /// What one file says.

@@ -140,7 +140,7 @@ impl Processes {
             Answer::Rendered(rendered) => Ok(rendered),
             Answer::Unrendered(unrendered) => Err(unrendered),
             Answer::Panic(text) => Err(bug(application, &text).into()),
-            // It stands in no file of the dry tree: a root of the settings.
+            // It is in no file of the dry tree: a root of the settings.
             Answer::NotFound => match self.answer(commit, application, true)? {
                 Answer::Rendered(rendered) => Ok(rendered),
                 Answer::Unrendered(unrendered) => Err(unrendered),

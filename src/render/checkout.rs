@@ -7,7 +7,7 @@
 //! that a confined program can write to.
 //!
 //! Never: a link that leads out of the tree, a submodule's files, a Git LFS pointer instead of its content. In the whole tree
-//! a dangling link stands in their place, so that who needs them fails.
+//! a dangling link is in their place, so that who needs them fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -79,7 +79,7 @@ impl<'a> Checkout<'a> {
         text.replace(&*dir, ".")
     }
 
-    /// Where a part stands once it is written.
+    /// Where a part is once it is written.
     pub(super) fn place(&self, path: &RepoPath) -> PathBuf {
         on_disk(&self.dir.path().join("parts"), path)
     }

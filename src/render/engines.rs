@@ -146,7 +146,7 @@ impl ApplicationRender<'_, '_> {
         Ok(rendered)
     }
 
-    /// Why a chart does not render. What is refused is told all at once.
+    /// Why a chart does not render. All refusals are reported at once.
     fn no_chart(&self, error: &helm::Error, chart: &RepoPath, options: &helm::Options) -> Failure {
         if error.is_backend() {
             let path = chart.clone();

@@ -387,7 +387,7 @@ fn add_pairs(there: &mut Mapping, pairs: &BTreeMap<String, String>, force: bool,
     Ok(())
 }
 
-/// The name under which a field of the file stands: Go reads keys without regard to case.
+/// The name of a field in the file: Go reads keys without regard to case.
 fn name_in(file: &Mapping, field: &str) -> Option<String> {
     if file.contains_key(field) {
         return Some(field.to_owned());

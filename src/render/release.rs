@@ -30,7 +30,7 @@ pub(super) struct Release {
     pub set_file: Vec<FileSetting>,
     /// `--values`, in order.
     pub value_files: Vec<RepoPath>,
-    /// The last values file, which stands in the Application itself.
+    /// The last values file, which is in the Application itself.
     pub values: Option<Values>,
     /// `--api-versions`, in order.
     pub api_versions: Vec<String>,

@@ -54,7 +54,7 @@ fn put(old: Option<&Value>, name: &str, below: &[&str], value: Option<Value>) ->
     Ok((!map.is_empty()).then(|| map.into()))
 }
 
-/// The key of the top and those below it. What is said of an ApplicationSet stands below its name, which may have dots.
+/// The key of the top and those below it. What is said of an ApplicationSet is below its name, which may have dots.
 fn split(key: &str) -> (&str, Vec<&str>) {
     match key.split_once('.') {
         None => (key, Vec::new()),

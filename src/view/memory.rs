@@ -42,7 +42,7 @@ impl MemoryFiles {
         self.files.remove(path).is_some()
     }
 
-    /// What is below a directory, which stands together.
+    /// What is below a directory, which is together.
     fn below(&self, dir: &RepoPath) -> impl Iterator<Item = (&RepoPath, &(Kind, Arc<[u8]>))> {
         // No name begins with less.
         let first = dir.child("\u{1}").unwrap_or_default();

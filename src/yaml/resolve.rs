@@ -51,7 +51,7 @@ impl Plain {
     }
 }
 
-/// What `text` is when it stands without quotes and without a tag.
+/// What `text` is when it is without quotes and without a tag.
 pub(crate) fn plain(text: &str, dialect: Dialect) -> Plain {
     resolve(text, dialect, true)
 }

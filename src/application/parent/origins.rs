@@ -7,7 +7,7 @@ use super::super::located;
 use super::super::misspelt::MARK;
 use crate::path::RepoPath;
 
-/// A document above this is not quoted from: only its file and line are told.
+/// A document above this is not quoted from: only its file and line are reported.
 const EXCERPT_BYTES_MAX: usize = 8 << 10;
 
 /// How many documents are compared with each name that none has as it is.
@@ -27,7 +27,7 @@ pub(crate) struct Origins {
 struct Document {
     excerpt: Excerpt,
     kind: Kind,
-    /// What stands behind `name:` in its lines.
+    /// What is behind `name:` in its lines.
     names: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl Origins {
     }
 }
 
-/// What stands behind `name:`, without quotes.
+/// What is behind `name:`, without quotes.
 fn name_of(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("name:")?;
     let rest = rest.split(" #").next().unwrap_or_default().trim();

@@ -35,7 +35,7 @@ pub(crate) struct Reach {
     inputs: InputsDir,
 }
 
-/// What stands in a directory and below it.
+/// What is in a directory and below it.
 #[derive(Debug, Default)]
 struct Below {
     is_marked: bool,

@@ -449,7 +449,7 @@ fn unknown_fields_and_what_was_meant() {
         assert_eq!(names(&file), if leads { vec![] } else { vec!["web"] }, "{to}");
         assert!(!leads || file.documents.iter().all(|document| document.environment_branch.is_none()), "{to}");
     }
-    // However many there are, the near misses are told.
+    // However many there are, the near misses are reported.
     let many: String = (0..100).map(|n| format!("x{n}: x, ")).collect();
     let file = file(GOOD.replace("path: a}", &format!("path: a, {many} targetRevison: x}}")));
     assert!(file.all_diagnostics().any(Diagnostic::is_near_miss), "{:?}", messages(&file));

@@ -104,7 +104,7 @@ impl Fault {
     }
 }
 
-/// How much of a template a message quotes: what is wrong with it stands behind, and has to be seen.
+/// How much of a template a message quotes: what is wrong with it is behind, and has to be seen.
 const QUOTE_BYTES_MAX: usize = 6 << 10;
 const QUOTE_LINES_MAX: usize = 200;
 

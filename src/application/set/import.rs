@@ -52,7 +52,7 @@ fn is_api_version(line: &str) -> bool {
 
 /// The keys of annotations that sets ask for, out of `keys`.
 ///
-/// A set asks for one that stands in one of its texts behind `annotations.`, as `{{metadata.annotations.owner}}` does, or in
+/// A set asks for one that is in one of its texts behind `annotations.`, as `{{metadata.annotations.owner}}` does, or in
 /// quotes in a text that speaks of annotations, as `{{index .metadata.annotations "example.com/owner"}}` does.
 fn asked_for<'k>(sets: &[&ApplicationSet], keys: impl Iterator<Item = &'k str>) -> BTreeSet<&'k str> {
     let mut texts = Vec::new();

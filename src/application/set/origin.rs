@@ -52,7 +52,7 @@ impl Origin {
 }
 
 impl Element {
-    /// Of an object that stands in the set.
+    /// Of an object that is in the set.
     pub(super) fn entry(params: super::params::Params, steps: &[&dyn fmt::Display]) -> Self {
         Self { params, origin: Origin::of(Source::Entry(steps.iter().map(ToString::to_string).collect())) }
     }

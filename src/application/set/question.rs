@@ -66,7 +66,7 @@ impl Question {
 }
 
 impl ApplicationSet {
-    /// The set as a text that [`ApplicationSet::remade`] reads; none for one that stands in its file.
+    /// The set as a text that [`ApplicationSet::remade`] reads; none for one that is in its file.
     pub fn rendered_text(&self) -> Option<String> {
         self.of_parent().map(|rendered| serde_json::to_string(rendered).expect("texts and numbers are JSON"))
     }

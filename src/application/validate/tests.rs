@@ -114,7 +114,7 @@ fn which_applications_are_hydrated() {
     ] {
         let verdict = judge(&[App { revision, ..WEB }], &REPOSITORY);
         assert_eq!(verdict.standings, [expected], "{revision}");
-        // That an Application is left alone is told, but not of those that another branch has, too.
+        // That an Application is left alone is reported, but not of those that another branch has, too.
         assert_eq!(verdict.findings.len(), usize::from(expected == Pinned), "{revision}");
         assert!(verdict.findings.iter().all(|finding| !finding.diagnostic.is_error()), "{revision}");
     }
@@ -233,7 +233,7 @@ fn one_directory_for_each() {
         &REPOSITORY,
         &["[0, 1] 1.yaml:5 `web` on `env/dev` contains `web/eu`, which `api` writes"],
     );
-    // Where the manifests go is told by the staging branch, not by the sync branch.
+    // Where the manifests go is decided by the staging branch, not by the sync branch.
     let staged = |app| App { staging: Some("env/next"), ..app };
     check(
         &[staged(WEB), staged(at("web"))],

@@ -179,7 +179,7 @@ pub(crate) struct History<'a> {
     cursors: Vec<Cursor>,
 }
 
-/// How far one line is told.
+/// How far one line is listed.
 struct Cursor {
     name: String,
     after: Option<ObjectId>,
@@ -407,7 +407,7 @@ fn records(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<(String, S
 }
 
 impl Dry {
-    /// What is told of a dry commit.
+    /// What is shown of a dry commit.
     pub(crate) fn of(commit: &Commit) -> Self {
         let DryCommit { id, author, date, subject, .. } = DryCommit::new(commit);
         Self { sha: id.to_string(), subject, author, date: date.rfc3339() }

@@ -38,7 +38,7 @@ pub(crate) enum BranchState {
     Promoted,
 }
 
-/// How a branch that hydration made, or that Applications name, stands. Ids are full and in hexadecimal.
+/// The state of a branch that hydration made, or that Applications name. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BranchStatus {

@@ -165,7 +165,7 @@ fn reads(tool: &Tool) -> Option<Reads> {
     }
 }
 
-/// Renders the Applications of a tree that are asked for by name and place; of the others it is told that they are there.
+/// Renders the Applications of a tree that are asked for by name and place; of the others it is only known that they are there.
 pub(crate) fn outputs(
     tree: &Tree<'_>,
     renderers: &Renderers,

@@ -1,6 +1,6 @@
 //! What fed an environment branch when it was hydrated last.
 //!
-//! Those Applications are told by the dry commit that the branch shows, but for those that stayed behind: what it says of
+//! Those Applications are known from the dry commit that the branch shows, but for those that stayed behind: what it says of
 //! them may be a mistake, or not be true yet. They are as they were at the dry commit that their path shows.
 
 use std::collections::BTreeSet;

@@ -41,7 +41,7 @@ impl Mistaken {
 
 impl DryTree {
     /// Which Applications of a branch its mistakes are about; none when one is about the branch as a whole, or of an
-    /// Application that cannot be told. One that never fed the branch has nothing there: while all that did are accounted
+    /// Application that is not known. One that never fed the branch has nothing there: while all that did are accounted
     /// for, what is wrong with it holds up no other.
     pub(crate) fn mistaken(&self, branch: &BranchName, former: &Former) -> Option<Mistaken> {
         let mut mistaken = Mistaken::default();

@@ -1,4 +1,4 @@
-//! One environment branch during a run: where it stands, and the commits that are made on it.
+//! One environment branch during a run: where it is, and the commits that are made on it.
 
 mod judge;
 mod make;
@@ -224,7 +224,7 @@ impl Branch {
         self.applications + self.progress.earlier.applications
     }
 
-    /// Whether the run did nothing to it that has to be told.
+    /// Whether the run did nothing to it that has to be reported.
     pub(crate) fn is_as_found(&self) -> bool {
         let is_well = self.progress.failure.is_none() && self.progress.earlier.failure.is_none();
         is_well
@@ -238,12 +238,12 @@ impl Branch {
         self.before.unreadable.is_some()
     }
 
-    /// The commit that the first new one stands on: the tip before the run, else that of the sync branch.
+    /// The parent of the first new one: the tip before the run, else that of the sync branch.
     pub(crate) fn base(&self) -> Option<ObjectId> {
         self.before.old.or(self.before.sync_tip)
     }
 
-    /// The dry commit that the branch was hydrated from before the run, if that can be told.
+    /// The dry commit that the branch was hydrated from before the run, if that is known.
     pub(crate) fn dry_before(&self) -> Option<ObjectId> {
         self.before.standing.as_ref().and_then(|standing| standing.dry)
     }

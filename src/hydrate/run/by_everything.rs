@@ -501,7 +501,7 @@ fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
     }
 }
 
-/// What is wrong or odd at the tip and belongs to no environment branch that can be told. Answers what is odd.
+/// What is wrong or odd at the tip and belongs to no environment branch that is known. Answers what is odd.
 fn report_problems(
     run: &mut Run<'_>,
     tree: &DryTree,

@@ -47,7 +47,7 @@ impl Output {
         Ok(Self { is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
     }
 
-    /// What an earlier run made. The blob of its manifest stands in the branch.
+    /// What an earlier run made. The blob of its manifest is in the branch.
     pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
         let (commands, objects) = (record.commands, record.objects);

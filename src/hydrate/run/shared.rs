@@ -1,6 +1,6 @@
 //! A branch that several dry branches share: each writes to directories of its own, and none where another does.
 //!
-//! Which of them has a directory is told by the branch itself, by what hydration made there last. Where nothing is there yet,
+//! Which of them has a directory is read from the branch itself, by what hydration made there last. Where nothing is there yet,
 //! or a directory is given up and asked for at once, the records and the tips of the dry branches tell.
 
 use std::collections::BTreeSet;

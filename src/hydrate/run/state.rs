@@ -69,7 +69,7 @@ pub(crate) struct Run<'a> {
     pub branches: BTreeMap<BranchName, Branch>,
     /// What the dry branches changed that were planned by that alone.
     pub since: BTreeMap<BranchName, Since>,
-    /// What is told beside the branches.
+    /// What is reported beside the branches.
     pub report: Report,
     /// The branches of which earlier runs reported that no Application names them.
     unnamed_before: BTreeSet<BranchName>,
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
 
     /// What fed a branch when it was hydrated from `dry`; none when that is not here.
     ///
-    /// What stayed behind since is told by the newest commit of the branch.
+    /// What stayed behind since is recorded in the newest commit of the branch.
     pub(crate) fn former(
         &mut self,
         name: &BranchName,

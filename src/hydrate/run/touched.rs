@@ -82,7 +82,7 @@ impl Touched {
         } else if !is_same {
             self.render(application, Why::Document);
         } else if record.about != About::of(&application) {
-            // What it makes names the place where it stands.
+            // What it makes names the place where it is.
             let maker = Record::index_of_maker(Parent::of(&application).ordinal());
             if state.one(&application.file, maker)?.is_some() {
                 return Err(Stopped::Unknown);

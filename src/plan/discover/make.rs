@@ -119,7 +119,7 @@ pub enum Unrendered {
 /// An ApplicationSet of a dry tree that mentions `sourceHydrator`, or falls under a rule.
 #[derive(Debug, Clone)]
 pub struct FoundSet {
-    /// The file that it stands in, and its content; of one that is rendered, the file of what renders it, and an id of the
+    /// The file that it is in, and its content; of one that is rendered, the file of what renders it, and an id of the
     /// set.
     pub file: (RepoPath, ContentId),
     /// Which set of the file it is, from 0; of one that is rendered, a number that follows from its name.
@@ -133,7 +133,7 @@ pub struct FoundSet {
 pub struct Unanswered {
     /// The maker.
     pub by: By,
-    /// The file that it stands in.
+    /// The file that it is in.
     pub file: RepoPath,
     /// Why, as an error.
     pub diagnostic: Diagnostic,
@@ -148,7 +148,7 @@ pub struct Unanswered {
 /// What makers were expanded from.
 #[derive(Debug, Clone)]
 pub struct Expanded {
-    /// The file that the maker stands in.
+    /// The file that the maker is in.
     pub file: RepoPath,
     /// Which of the file it is.
     pub ordinal: usize,

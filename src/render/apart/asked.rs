@@ -18,7 +18,7 @@ pub(super) struct AskedApplication {
     pub file: RepoPath,
     pub index: usize,
     pub fingerprint: ContentId,
-    /// What [`Application::remade`] reads; none for one that stands in its file.
+    /// What [`Application::remade`] reads; none for one that is in its file.
     pub made: Option<String>,
     /// What its file says, when that is no file of the dry tree.
     pub text: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct AskedSet {
     pub file: RepoPath,
     pub ordinal: usize,
     pub id: ContentId,
-    /// What `ApplicationSet::remade` reads; none for one that stands in its file.
+    /// What `ApplicationSet::remade` reads; none for one that is in its file.
     pub kept: Option<String>,
     pub question: Question,
 }

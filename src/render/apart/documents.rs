@@ -1,4 +1,4 @@
-//! Finds what is asked for where it stands, and does what is asked.
+//! Finds what is asked for where it is, and does what is asked.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Documents {
             application.clone().on_cluster(asked.kube_version.clone(), asked.api_versions.clone())
         };
         let is_asked = |application: &Application| application.fingerprint() == asked.fingerprint;
-        // What was rendered stands in no file.
+        // What was rendered is in no file.
         let made = asked.made.as_ref().and_then(|made| Application::remade(None, made, &commit.context.rules));
         if let Some(made) = made.map(|made| known(&made)).filter(is_asked) {
             return Ok(Some(made));

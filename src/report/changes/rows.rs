@@ -40,7 +40,7 @@ impl Mark {
 pub(crate) struct Row {
     /// What it says.
     pub mark: Mark,
-    /// How deep it stands, in columns.
+    /// How deep it is, in columns.
     pub indent: usize,
     /// The line.
     pub text: String,
@@ -84,7 +84,7 @@ struct Rows {
     rows: Vec<Row>,
     /// The path that the last lines are below.
     place: Option<String>,
-    /// Whether the object describes a custom resource, whose schemas are told by field.
+    /// Whether the object describes a custom resource, whose schemas are described by field.
     is_definition: bool,
 }
 

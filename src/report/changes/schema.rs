@@ -1,4 +1,4 @@
-//! The schema of a custom resource, told by version and field instead of as it is written.
+//! The schema of a custom resource, described by version and field instead of as it is written.
 
 use crate::diff::{FieldPath, Step};
 use crate::yaml::{Mapping, Value};

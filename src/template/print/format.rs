@@ -178,7 +178,7 @@ impl Printer {
     }
 }
 
-/// Where in a format string and among its arguments `printf` stands.
+/// The position of `printf` in a format string and among its arguments.
 pub(super) struct Format<'a> {
     format: &'a [u8],
     at: usize,

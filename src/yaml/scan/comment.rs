@@ -9,7 +9,7 @@
 
 use super::{Position, Scanner, Token, TokenKind};
 
-/// How a comment stands to its content.
+/// How a comment relates to its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Head,

@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::view::{Seen, View};
 
-/// How many lines are told, and how many Applications of each are named.
+/// How many lines are shown, and how many Applications of each are named.
 const LINES_MAX: usize = 20;
 const NAMED_MAX: usize = 4;
 

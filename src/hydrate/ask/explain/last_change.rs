@@ -102,7 +102,7 @@ fn step(
     })
 }
 
-/// Where a line of the new text stands in the old one, both counted from 0; none when it is new.
+/// Where a line of the new text is in the old one, both counted from 0; none when it is new.
 fn follow(old: &str, new: &str, index: u32) -> Option<u32> {
     let (mut old_at, mut new_at) = (0, 0);
     for line in diff::lines(old, new) {

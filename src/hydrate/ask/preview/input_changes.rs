@@ -105,7 +105,7 @@ fn between(
 ) -> Result<Vec<InputChange>, HydrateError> {
     let [before, after] = [before, after].map(|tree| TreeFiles::new(repository, tree));
     let [old_view, new_view] = [View::new(&before), View::new(&after)];
-    // A lock file that cannot be read is told where it is needed.
+    // A lock file that cannot be read is reported where it is needed.
     let (Ok(old_kept), Ok(new_kept)) = (KeptInputs::read(&old_view), KeptInputs::read(&new_view)) else {
         return Ok(Vec::new());
     };

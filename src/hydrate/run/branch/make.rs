@@ -285,7 +285,7 @@ impl There<'_> {
 
 /// The files of one destination path, ready to be written.
 struct Written {
-    /// Whether the manifest stands there already.
+    /// Whether the manifest is there already.
     same: bool,
     /// Their blobs by name.
     files: Vec<(String, ObjectId)>,

@@ -42,7 +42,7 @@ impl Again {
     }
 }
 
-/// What a set that stands in a file makes of a tree, or of a part of it; none where that cannot be told from the set alone: it
+/// What a set that is in a file makes of a tree, or of a part of it; none where that cannot be determined from the set alone: it
 /// asks for clusters, something is wrong or odd, or no setting names the repository.
 pub(crate) fn expand_again(
     found: &FoundSet,

@@ -211,7 +211,7 @@ impl Pass {
         }
     }
 
-    /// Whether the same stands in one of these files.
+    /// Whether the same is in one of these files.
     fn is_written(&self, document: &Document, read: &BTreeSet<&RepoPath>) -> bool {
         let Some(application) = &document.application else { return false };
         let name = (application.namespace.clone(), application.name.clone());

@@ -230,7 +230,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `a.b = value`; an inline table also collects what it holds, for when it stands in an array.
+    /// `a.b = value`; an inline table also collects what it holds, for when it is in an array.
     fn key_value(&mut self, hash: &mut Option<Table>) -> Read<()> {
         self.skip(is_blank)?;
         match self.peek()? {

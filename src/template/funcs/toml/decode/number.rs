@@ -169,7 +169,7 @@ pub(super) fn underscores_are_good(text: &[u8]) -> bool {
     is_behind_digit
 }
 
-/// Whether every mark of the layout stands where it should: no digit is left out.
+/// Whether every mark of the layout is where it should be: no digit is left out.
 pub(super) fn has_all_digits(text: &str, layout: &str) -> bool {
     layout
         .bytes()
