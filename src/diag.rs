@@ -499,10 +499,10 @@ mod tests {
         let ours = made(span.clone().quoting(&long));
         assert!(ours.message.len() + ours.label.len() <= 2 * BYTES_MAX);
         assert_eq!(ours.span.as_ref().and_then(|span| span.text.as_ref()), None);
-        let told = |text: &str| Some(text.to_owned());
-        let theirs = Diagnostic { message: long.clone(), label: long.clone(), hint: told(&long), ..ours.clone() };
-        let short_line = Span { text: told("short"), ..span.clone() };
-        let long_line = Span { text: told(&long), ..span };
+        let some = |text: &str| Some(text.to_owned());
+        let theirs = Diagnostic { message: long.clone(), label: long.clone(), hint: some(&long), ..ours.clone() };
+        let short_line = Span { text: some("short"), ..span.clone() };
+        let long_line = Span { text: some(&long), ..span };
         for diagnostic in [ours, theirs.clone().at(short_line), theirs.at(long_line)] {
             let len = diagnostic.to_string().len();
             assert!(len < 6 * BYTES_MAX, "{len}");

@@ -219,13 +219,13 @@ fn by_rule<'a>(
     let place = name.map_or(around, |(_, place)| *place);
     let Placement { rule, branch, path, hydrate_to, repo_url, wrong, is_proposed, .. } = placement;
     let destination = repo_url.as_ref().and_then(|url| destinations.of_url(url));
-    let told = |field: &'static str, reason: String| {
+    let report = |field: &'static str, reason: String| {
         spec.add(Mistake::OfRule { rule: *rule, is_proposed: *is_proposed, field, reason }, place);
     };
-    wrong.iter().for_each(|(field, reason)| told(field, reason.clone()));
+    wrong.iter().for_each(|(field, reason)| report(field, reason.clone()));
     let is_made = |field: &str| !wrong.iter().any(|(failed, _)| *failed == field);
     let branch_of = |field: &'static str, text: &str| {
-        let wrong = |reason| told(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
+        let wrong = |reason| report(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
         BranchName::new(text)
             .map_err(wrong)
             .ok()
@@ -236,7 +236,7 @@ fn by_rule<'a>(
     let staging = hydrate_to.as_ref().filter(|_| is_made("hydrateTo"));
     let staging = staging.and_then(|text| branch_of("hydrateTo", text));
     let checked = |path: &String| {
-        sync_path(path, name.map(|(name, _)| name)).map_err(|mistake| told("path", mistake.to_string())).ok()
+        sync_path(path, name.map(|(name, _)| name)).map_err(|mistake| report("path", mistake.to_string())).ok()
     };
     let sync_path = Some(path).filter(|_| is_made("path")).and_then(checked).map(|path| (path, place));
     let (source, several) = match plain::sources(spec, placement) {

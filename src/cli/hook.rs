@@ -61,8 +61,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Name::PreReceive => crate::hook::pre_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
         Name::PrePush if std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0") => true,
         Name::PrePush => {
-            let mut told = arguments.arguments.iter().map(String::as_str);
-            let (remote, url) = (told.next().unwrap_or_default(), told.next().unwrap_or_default());
+            let mut given = arguments.arguments.iter().map(String::as_str);
+            let (remote, url) = (given.next().unwrap_or_default(), given.next().unwrap_or_default());
             let repository = super::repository(None)?;
             crate::hook::pre_push(&repository, remote, url, std::io::stdin().lock(), &super::machine()?)
         }

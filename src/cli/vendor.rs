@@ -289,7 +289,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         names.sort();
         names.dedup();
     }
-    let told = |entry: &Entry| VendoredInput {
+    let vendored = |entry: &Entry| VendoredInput {
         kind: entry.key.kind.word(),
         url: entry.key.url.clone(),
         name: entry.key.name.clone(),
@@ -313,7 +313,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         for place in session.lock().places(&entry).iter().filter(|_| deed != Deed::Removed) {
             let _ = writeln!(text, "    {place}");
         }
-        list.push(told(&entry));
+        list.push(vendored(&entry));
     }
     report.unused =
         if inputs.is_partial { Vec::new() } else { session.unused(inputs).keys().map(ToString::to_string).collect() };

@@ -313,9 +313,9 @@ mod tests {
     use super::*;
 
     /// `a b>a c+` as an aligned list: what stays, what moved, what is gone (`-`) and new (`+`).
-    fn told(old: &[&str], new: &[&str]) -> String {
+    fn drawn(old: &[&str], new: &[&str]) -> String {
         let values = |texts: &[&str]| texts.iter().map(|text| Value::from(*text)).collect::<Vec<_>>();
-        let told = |aligned: &Aligned| match *aligned {
+        let drawn = |aligned: &Aligned| match *aligned {
             Aligned { old: Some(o), new: Some(n), moved } => {
                 let name = if old[o] == new[n] { new[n].to_owned() } else { format!("{}={}", old[o], new[n]) };
                 if moved { format!("{name}~") } else { name }
@@ -324,7 +324,7 @@ mod tests {
             Aligned { new: Some(n), .. } => format!("{}+", new[n]),
             Aligned { .. } => "?".to_owned(),
         };
-        align(&values(old), &values(new)).iter().map(told).collect::<Vec<_>>().join(" ")
+        align(&values(old), &values(new)).iter().map(drawn).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
             ("twice and once", &["a", "a", "b"], &["a", "b"], "a a- b"),
         ];
         for (rule, old, new, expected) in rows {
-            assert_eq!(told(old, new), *expected, "{rule}");
+            assert_eq!(drawn(old, new), *expected, "{rule}");
         }
     }
 
@@ -375,18 +375,18 @@ mod tests {
 
     #[test]
     fn lines_of_texts() {
-        let told = |old, new| {
-            let told = |line| match line {
+        let drawn = |old, new| {
+            let drawn = |line| match line {
                 Line::Same(text) => format!(" {text}"),
                 Line::Removed(text) => format!("-{text}"),
                 Line::Added(text) => format!("+{text}"),
             };
-            lines(old, new).into_iter().map(told).collect::<Vec<_>>().join("|")
+            lines(old, new).into_iter().map(drawn).collect::<Vec<_>>().join("|")
         };
-        assert_eq!(told("a\nb\nc\n", "a\nx\nc\n"), " a|-b|+x| c| ");
-        assert_eq!(told("a", "a\n"), " a|+");
-        assert_eq!(told("", "a"), "-|+a");
-        assert_eq!(told("a\r\nb", "a\nb"), "-a\r|+a| b");
+        assert_eq!(drawn("a\nb\nc\n", "a\nx\nc\n"), " a|-b|+x| c| ");
+        assert_eq!(drawn("a", "a\n"), " a|+");
+        assert_eq!(drawn("", "a"), "-|+a");
+        assert_eq!(drawn("a\r\nb", "a\nb"), "-a\r|+a| b");
     }
 
     #[test]

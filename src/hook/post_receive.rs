@@ -239,10 +239,10 @@ pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs
 
 /// The lock of the repository, told to a pusher who has to wait for it.
 fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> Result<Option<Lock>, Error> {
-    let mut told = false;
+    let mut has_said = false;
     hydrate::lock(repository, |waited| {
-        if waited >= LOCK_SILENCE && !told {
-            told = true;
+        if waited >= LOCK_SILENCE && !has_said {
+            has_said = true;
             console.print("waiting for the hydration of another push …");
         }
         waited < patience

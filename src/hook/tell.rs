@@ -47,8 +47,9 @@ pub(crate) fn tell(repository: &Repository) -> Result<(), String> {
         return Ok(());
     }
     let Some(host) = Host::of(repository) else { return Ok(()) };
-    let told = tell_all(repository, &host, &Deadline::in_time(Options::read(repository).tell_time_limit));
-    told.map_err(|why| format!("the platform was not notified of the hydrated branches; the next push does it: {why}"))
+    let answer = tell_all(repository, &host, &Deadline::in_time(Options::read(repository).tell_time_limit));
+    answer
+        .map_err(|why| format!("the platform was not notified of the hydrated branches; the next push does it: {why}"))
 }
 
 /// The branches, by full name, that the host of the repository does not know as they are; none where no host has to be notified.
@@ -109,9 +110,9 @@ fn tell_some(repository: &Repository, host: &Host, deadline: &Deadline) -> Resul
         return Ok(false);
     }
     let left = deadline.at.saturating_duration_since(Instant::now());
-    let told =
+    let answer =
         if left.is_zero() { Err(deadline.late.clone()) } else { host.tell(repository, &lines, (left, &deadline.late)) };
-    told.map_err(|why| Untold::Failed(host.to_string(), why))?;
+    answer.map_err(|why| Untold::Failed(host.to_string(), why))?;
     known.now_knows(lines);
     known.write(repository)?;
     Ok(true)

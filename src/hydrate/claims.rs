@@ -85,10 +85,10 @@ fn is_start_of(record: &BranchRecord, branch: &BranchName, tip: ObjectId, buffer
 ///
 /// Errors: the branch cannot be read.
 pub(super) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {
-    let told = provenance(buffer, standing.tip.tree, METADATA)?.and_then(|found| found.dry_commit);
-    let told = told.filter(|dry| buffer.commit(*dry).is_ok());
-    let is_after = |dry: &ObjectId| told.is_none_or(|told| buffer.repository().is_ancestor(told, *dry));
-    let dry = standing.dry.filter(is_after).or(told);
+    let recorded = provenance(buffer, standing.tip.tree, METADATA)?.and_then(|found| found.dry_commit);
+    let recorded = recorded.filter(|dry| buffer.commit(*dry).is_ok());
+    let is_after = |dry: &ObjectId| recorded.is_none_or(|recorded| buffer.repository().is_ancestor(recorded, *dry));
+    let dry = standing.dry.filter(is_after).or(recorded);
     Ok(Standing { dry, noted: false, ..standing })
 }
 

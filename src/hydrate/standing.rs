@@ -82,8 +82,8 @@ impl Standing {
         } else {
             // The promoter wrote it, or an admin took it back: its files tell how far it is, and that is checked by
             // hydrating it.
-            let told = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
-            told.filter(is_commit).or(recorded)
+            let shown = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
+            shown.filter(is_commit).or(recorded)
         };
         let settings = record.and_then(|record| record.settings_of(dry_branch));
         Ok(Self { tip: commit, dry, settings, noted: note.is_some(), origin })

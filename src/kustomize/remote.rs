@@ -32,8 +32,8 @@ pub(super) fn unusable(error: &Unusable) -> Error {
     if let Some(world) = error.world() {
         return Error::from(world.clone());
     }
-    let told = Error::unsupported(error.to_string(), error.hint());
-    error.span().map_or_else(|| told.clone(), |span| told.clone().at(span))
+    let shown = Error::unsupported(error.to_string(), error.hint());
+    error.span().map_or_else(|| shown.clone(), |span| shown.clone().at(span))
 }
 
 fn wrong(text: &str, error: &KeyError) -> Error {

@@ -194,7 +194,8 @@ impl Discovered {
 
     /// Forgets what these files hold.
     pub(super) fn leave_out(&mut self, files: &BTreeSet<RepoPath>) {
-        let is_left_out = |told: &Diagnostic| told.span.as_ref().is_some_and(|span| files.contains(&span.path));
+        let is_left_out =
+            |diagnostic: &Diagnostic| diagnostic.span.as_ref().is_some_and(|span| files.contains(&span.path));
         self.applications.retain(|application| !files.contains(&application.file));
         self.sets.retain(|found| !files.contains(&found.file.0));
         self.mistakes.retain(|(_, mistake)| !is_left_out(mistake));

@@ -51,9 +51,9 @@ impl Cache {
         // What is private upstream stays private here.
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
         let path = dir.join(format!("{}.git", address.cache_name()));
-        let mut told = false;
+        let mut has_said = false;
         let waiting = |waited: Duration| {
-            if waited >= LOCK_SILENCE && !std::mem::replace(&mut told, true) {
+            if waited >= LOCK_SILENCE && !std::mem::replace(&mut has_said, true) {
                 console.print(&format!("waiting for another fetch of {}", address.shown()));
             }
             true

@@ -153,10 +153,10 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
     planned(Attempt::default(), |attempt| {
         let mut run = Run::new(setup)?.recalling(attempt);
         let plans = run.plans()?;
-        let told: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
+        let planned: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
         let mut problems = std::mem::take(&mut run.report.problems);
         let mut frozen = Vec::new();
-        for branch in run.branches.values().filter(|branch| !told.contains(&branch.name)) {
+        for branch in run.branches.values().filter(|branch| !planned.contains(&branch.name)) {
             match branch.failure() {
                 Some(Outcome::Failed { diagnostics, .. }) => problems.extend(diagnostics.iter().cloned()),
                 Some(Outcome::Frozen(why)) => {

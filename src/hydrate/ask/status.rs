@@ -336,8 +336,8 @@ fn promoted(
     (tip, state): (Option<ObjectId>, BranchState),
 ) -> Result<Option<ObjectId>, git::Error> {
     let Some(tip) = tip.filter(|_| state == BranchState::Promoted) else { return Ok(None) };
-    let told = provenance(&found.buffer, found.buffer.commit(tip)?.tree, METADATA)?;
-    Ok(told.and_then(|told| told.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
+    let recorded = provenance(&found.buffer, found.buffer.commit(tip)?.tree, METADATA)?;
+    Ok(recorded.and_then(|recorded| recorded.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
 }
 
 fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {
@@ -353,8 +353,8 @@ fn paths_behind(
     named: &Named,
 ) -> Result<Vec<BehindPath>, HydrateError> {
     let Some(standing) = standing else { return Ok(Vec::new()) };
-    let told = provenance(&found.buffer, standing.tip.tree, METADATA)?;
-    let behind = told.map(|told| told.behind).unwrap_or_default();
+    let recorded = provenance(&found.buffer, standing.tip.tree, METADATA)?;
+    let behind = recorded.map(|recorded| recorded.behind).unwrap_or_default();
     let path = |Behind { path, dry_commit }: Behind| BehindPath {
         application: named.applications.get(&path).map(|(name, _)| name.to_string()),
         paused: named.applications.get(&path).is_some_and(|(_, is_paused)| *is_paused),

@@ -67,8 +67,8 @@ impl Joining<'_> {
         let settings = &self.found.rules.settings;
         let fits = head.applications.max(head.documents) <= settings.limits.applications;
         // What is odd may be about one that goes.
-        let is_apart = |told: &crate::diag::Diagnostic| {
-            told.unknown_field.is_some() && told.made_by.is_none() && self.touched.gone.is_empty()
+        let is_apart = |diagnostic: &crate::diag::Diagnostic| {
+            diagnostic.unknown_field.is_some() && diagnostic.made_by.is_none() && self.touched.gone.is_empty()
         };
         fits && !head.is_open
             && head.warnings.iter().all(is_apart)

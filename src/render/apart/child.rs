@@ -126,8 +126,8 @@ impl AskedFiles {
 
     fn ask<T>(&self, question: &[u8], decode: impl FnOnce(&mut Decoder<'_>) -> Option<T>) -> Result<T, String> {
         let pipes = self.pipes();
-        let told = frame::write(&mut &pipes.to, question).and_then(|()| frame::read(&mut &pipes.from, u64::MAX));
-        let frame = told.map_err(|error| error.to_string())?;
+        let answer = frame::write(&mut &pipes.to, question).and_then(|()| frame::read(&mut &pipes.from, u64::MAX));
+        let frame = answer.map_err(|error| error.to_string())?;
         let mut frame = Decoder(&frame);
         let answer = match frame.number() {
             Some(1) => decode(&mut frame).map(Ok),

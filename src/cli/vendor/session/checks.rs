@@ -89,7 +89,7 @@ impl<'r> Session<'r> {
             .map(|entry| what(&entry.key, Some(entry), &entry.directories.iter().cloned().collect()))
             .collect();
         let results = fetchers.fetch(&wanted, done)?;
-        let told = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
+        let finding = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
             let reason = match result {
                 Ok(fetched) => {
                     let content = inputs::digest(&kept_of(&entry.key, fetched.files, Some(entry)).0);
@@ -99,7 +99,7 @@ impl<'r> Session<'r> {
             };
             reason.map(|reason| (entry.key.clone(), reason))
         };
-        Ok(entries.iter().zip(results).filter_map(told).collect())
+        Ok(entries.iter().zip(results).filter_map(finding).collect())
     }
 
     /// What is wrong with what is kept, without any connection.

@@ -168,12 +168,12 @@ impl Branch {
             is_ours: path.application.is_some(),
             is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
         };
-        let told = |mistake: Diagnostic| match path.application {
+        let of_application = |mistake: Diagnostic| match path.application {
             Some(application) => application.tells(mistake.of(application.name.as_str())),
             None => mistake,
         };
         let files = rules.writer.files_for_path(&content, origin);
-        let mut files = files.map_err(|mistake| HydrateError::Template(told(mistake)))?;
+        let mut files = files.map_err(|mistake| HydrateError::Template(of_application(mistake)))?;
         if let Some(readme) = path.readme {
             files.insert(README.to_owned(), readme.as_bytes().to_vec());
         }

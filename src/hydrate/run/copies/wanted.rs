@@ -158,8 +158,8 @@ impl Search<'_, '_> {
         let head = DryHead { branch: dry_branch.clone(), tip: dry };
         let tree = self.run.tree(dry, &head, self.heads)?;
         let buffer = &self.run.found.buffer;
-        let told = provenance(buffer, buffer.commit(one.commit)?.tree, METADATA)?;
-        let behind = told.map(|told| told.behind).unwrap_or_default();
+        let recorded = provenance(buffer, buffer.commit(one.commit)?.tree, METADATA)?;
+        let behind = recorded.map(|recorded| recorded.behind).unwrap_or_default();
         let is_there = |app: &&Arc<Application>| behind.iter().all(|behind| behind.path != app.sync_path);
         let applications: Vec<Arc<Application>> = tree.applications(&one.branch).filter(is_there).cloned().collect();
         for application in applications {
@@ -222,9 +222,9 @@ impl Search<'_, '_> {
         // It is not promoted yet: what is deployed tells which dry commit it is of.
         let dir = metadata_dir(&found.rules.settings, sync, path);
         let file = dir.child(METADATA).map(|file| file.to_string()).unwrap_or_default();
-        let Some(told) = provenance(&found.buffer, root, &file)? else { return Ok(None) };
-        let behind = told.behind.iter().find(|behind| behind.path == *path);
-        let dry = behind.map_or(told.dry_commit, |behind| behind.dry_commit);
+        let Some(recorded) = provenance(&found.buffer, root, &file)? else { return Ok(None) };
+        let behind = recorded.behind.iter().find(|behind| behind.path == *path);
+        let dry = behind.map_or(recorded.dry_commit, |behind| behind.dry_commit);
         let repository = found.setup.repository;
         let is_earlier = |dry: &ObjectId| repository.has(*dry) && repository.is_ancestor(*dry, head.tip);
         let Some(dry) = dry.filter(is_earlier) else { return Ok(None) };
