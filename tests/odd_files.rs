@@ -2,7 +2,6 @@
 //! and is hydrated, and no hook waits for ever.
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 

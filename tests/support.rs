@@ -26,7 +26,7 @@ pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
     let (ended, waiting) = mpsc::channel();
     std::thread::spawn(move || {
         let end = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-        drop(ended.send(end.is_ok()));
+        let _ = ended.send(end.is_ok());
     });
     waiting.recv_timeout(limit).unwrap_or(false)
 }

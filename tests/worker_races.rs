@@ -100,6 +100,16 @@ fn start_pushers(field: &Field, pushes: usize) -> Vec<Child> {
     field.pushers.iter().enumerate().map(start).collect()
 }
 
+fn are_done(pushers: &mut [Child]) -> bool {
+    pushers.iter_mut().all(|pusher| {
+        let status = pusher.try_wait().expect("is ours");
+        status.is_some_and(|status| {
+            assert!(status.success(), "a pusher failed");
+            true
+        })
+    })
+}
+
 #[test]
 fn workers_race_and_make_what_a_hook_makes() {
     let size = size();
