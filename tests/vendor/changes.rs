@@ -71,7 +71,11 @@ fn a_chart_that_is_gone_keeps_the_others_out_only_until_keep_going_is_asked_for(
     let answer = vendor(&dry, &["--keep-going"]).exits(1);
     assert!(answer.stderr.contains("error: chart gone 1.0.0 of "), "{}", answer.stderr);
     assert!(answer.stdout.contains("charts/app/charts/web\n"), "{}", answer.stdout);
-    assert!(answer.stdout.ends_with("1 input is in .hydrate/inputs.lock; staged for the next commit\n"), "{}", answer.stdout);
+    assert!(
+        answer.stdout.ends_with("1 input is in .hydrate/inputs.lock; staged for the next commit\n"),
+        "{}",
+        answer.stdout
+    );
     dry.git(&["commit", "-q", "-m", "Vendor"]);
     let answer = vendor(&dry, &["--keep-going", "--json"]).exits(1);
     let report: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
