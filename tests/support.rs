@@ -31,7 +31,8 @@ pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
     waiting.recv_timeout(limit).unwrap_or(false)
 }
 
-/// Looks again and again until something is so: for what no other process tells us of. Panics when it takes too long.
+/// Looks again and again until something is so: for what no other process tells us of, such as a file of a hook whose pusher
+/// is gone. Panics when it takes too long.
 pub(crate) fn until(is_so: impl Fn() -> bool, what: &str) {
     let started = Instant::now();
     while !is_so() {
@@ -45,15 +46,6 @@ pub(crate) fn fifo(path: &Path) {
     drop(fs::remove_file(path));
     fs::create_dir_all(path.parent().expect("a directory")).expect("made");
     assert!(Command::new("mkfifo").arg(path).status().expect("starts").success());
-}
-
-/// Waits until somebody writes to a FIFO, and answers what. Panics when it takes too long.
-#[track_caller]
-pub(crate) fn heard(path: &Path) -> String {
-    let limit = PATIENCE.as_secs().to_string();
-    let output = Command::new("timeout").arg(limit).arg("cat").arg(path).output().expect("starts");
-    assert!(output.status.success(), "nothing is written to {}", path.display());
-    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 /// A directory of repositories that nothing outside of it can change.

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::strict::BROKEN;
-use crate::support::{BINARY, Lab, PATIENCE, Repo, ends_within, fifo, heard};
+use crate::support::{BINARY, Lab, PATIENCE, Repo, ends_within, until};
 
 /// A server, and a clone of it with a commit of which there is something to tell.
 fn talkative(lab: &Lab) -> (Repo, Repo) {
@@ -59,11 +59,8 @@ fn a_pusher_who_is_killed_leaves_a_hook_that_ends() {
     let [begun, go, end] = ["begun", "go", "end"].map(|name| lab.path(name));
     let hook = server.file("hooks/post-receive").expect("installed");
     server.hook("hooks/ours", &hook);
-    for pipe in [&begun, &go, &end] {
-        fifo(pipe);
-    }
     let script = format!(
-        "#!/bin/sh\necho begun >{}\nread -r _ <{}\ntimeout 1 yes >&2\nhooks/ours\necho $? >{}\n",
+        "#!/bin/sh\n: >{}\nwhile [ ! -e {} ]; do sleep 0.02; done\ntimeout 1 yes >&2\nhooks/ours\necho $? >{}\n",
         begun.display(),
         go.display(),
         end.display()
@@ -72,11 +69,11 @@ fn a_pusher_who_is_killed_leaves_a_hook_that_ends() {
     let mut push = clone.command("git");
     push.args(["push", "origin", "HEAD"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut push = push.spawn().expect("starts");
-    heard(&begun);
+    until(|| begun.exists(), "the hook begins");
     push.kill().expect("is a child");
     push.wait().expect("ends");
-    fs::write(&go, "go\n").expect("written");
-    heard(&end);
+    fs::write(&go, "").expect("written");
+    until(|| end.exists(), "the hook ends");
     assert_eq!(note(&server, "environments/dev"), note_of(&tip(&server, "main")));
     // Nobody holds the lock either.
     clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
