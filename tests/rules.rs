@@ -142,8 +142,8 @@ fn rules_that_cannot_be_right_are_refused_before_they_count() {
     let lab = Lab::new();
     let server = lab.server();
     let rows = [
-        ("- {branch: a, path: ../x}", "rules: `path`: `../x` is not a valid path for hydrated manifests"),
-        ("- {branch: a..b, path: a}", "rules: `branch`: `a..b` is not a valid branch name"),
+        ("- {branch: a, path: ../x}", "rules[0]: `path`: `../x` is not a valid path for hydrated manifests"),
+        ("- {branch: a..b, path: a}", "rules[0]: `branch`: `a..b` is not a valid branch name"),
         ("- {branch: '{{ nme }}', path: a}", "there is no value `nme`; there are name, namespace"),
         ("- {branch: a, path: a, mach: {}}", "unknown key `rules[0].mach`: did you mean `rules[0].match`?"),
         ("- {branch: a}", "`path` is missing: write where Applications go"),
