@@ -63,6 +63,7 @@ use set::Cluster;
 
 pub(crate) use conflict::{destination_is_dry, no_such_branch};
 pub(crate) use copy::Copier;
+pub(crate) use deployed::Deployed;
 pub(crate) use destinations::{Destinations, unsafe_url};
 pub(crate) use document::Document;
 pub use environment::Environment;
@@ -145,7 +146,7 @@ pub struct Application {
     /// What Argo CD does in the cluster with what goes.
     pub sync_policy: SyncPolicy,
     /// The object that the cluster has of it, without what its manifests are made of: what Argo CD does with them.
-    pub deployed: Arc<Value>,
+    pub deployed: Deployed,
     /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
     pub paused: bool,
     /// Where its fields stand.
@@ -192,11 +193,6 @@ impl Application {
         let PlacedSource { dry, repo_url, target_revision, dry_path } = source.clone();
         let places = Places { repo_url, target_revision, dry_path, ..self.places.clone() };
         Self { dry, places, ..self.clone() }
-    }
-
-    /// [`Application::deployed`] under the name of another one.
-    pub fn deployed_as(&self, other: &Self) -> Value {
-        deployed::named(&self.deployed, &other.deployed)
     }
 
     /// Whether some source is a directory of this repository.

@@ -229,7 +229,11 @@ fn supervised(arguments: &Arguments) -> ExitCode {
 /// Says that there is no result. What keeps us from telling never stops a push.
 fn died(hook: Option<&hook::Arguments>, why: &str) -> ExitCode {
     output::complain(why);
-    ExitCode::from(if hook.is_some_and(hook::Arguments::lets_go) { 0 } else { 1 })
+    ExitCode::from(match hook {
+        Some(hook) if hook.lets_go() => 0,
+        Some(_) => 1,
+        None => 2,
+    })
 }
 
 /// Arguments that belong to `git hydrate [REV]` go with no other command; clap's own rule for that would take the name

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::decode;
-use super::deployed;
+use super::deployed::Deployed;
 use super::destinations::Destinations;
 use super::field::{Entry, Field, Place};
 use super::maker::Maker;
@@ -75,7 +75,7 @@ pub(super) fn document(
         }
         let application = application(&root, &field.place, (placement, destinations), &mut document)?;
         let document = rule.map(|_| field.id());
-        let deployed = Arc::new(deployed::read(field));
+        let deployed = Deployed::read(field);
         Some(Application { sync_policy: SyncPolicy::read(field), deployed, document, ..application })
     });
     let mistakes = mistakes.into_inner();
@@ -150,7 +150,7 @@ fn application(
         cluster: None,
         index: document.index,
         sync_policy: SyncPolicy::default(),
-        deployed: Arc::default(),
+        deployed: Deployed::default(),
         paused,
         places: Places {
             name: name_place.span(),

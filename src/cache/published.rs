@@ -28,6 +28,9 @@ const READS_MAX: usize = 1 << 20;
 /// How many ways there are to look at a path, and some to spare.
 const WAYS: u64 = 8;
 
+/// What the paths of one Application may have, in bytes: much more than any render looks at.
+const ENTRY_BYTES_MAX: usize = 16 << 20;
+
 const DIGEST_BYTES: usize = 32;
 
 /// What was published of a dry branch.
@@ -35,11 +38,14 @@ const DIGEST_BYTES: usize = 32;
 pub(crate) struct Published {
     context: String,
     bytes: Vec<u8>,
-    /// Each path with the way in which it was looked at.
-    reads: Vec<(RepoPath, u8)>,
+    /// In their order, each once, unless somebody else made it.
+    paths: Vec<RepoPath>,
+    /// Each path, by its place in the list, with the way in which it was looked at.
+    reads: Vec<(usize, u8)>,
     /// What is found there in the one dry tree that somebody asks about.
     seen: Vec<OnceLock<Option<Seen>>>,
-    entries: HashMap<(RepoPath, usize), Entry>,
+    /// By the place of the file and the number in it.
+    entries: HashMap<(usize, usize), Entry>,
 }
 
 /// Where the pieces of one Application are.
@@ -108,7 +114,7 @@ impl Published {
         let reads = limited(&mut rest, |rest| {
             let number = rest.number()?;
             last = usize::try_from(number / WAYS).ok()?.checked_add(last)?;
-            Some((paths.get(last)?.clone(), (number % WAYS) as u8))
+            (last < paths.len()).then_some((last, (number % WAYS) as u8))
         })?;
         let all = bytes.len();
         let piece = |rest: &mut Decoder<'_>| {
@@ -118,28 +124,34 @@ impl Published {
         };
         let mut entries = HashMap::new();
         while !rest.0.is_empty() {
-            let file = paths.get(usize::try_from(rest.number()?).ok()?)?;
+            let file = usize::try_from(rest.number()?).ok()?;
             let index = usize::try_from(rest.number()?).ok()?;
             let entry = Entry { digest: piece(&mut rest)?, commands: piece(&mut rest)?, reads: piece(&mut rest)? };
-            entries.insert((file.clone(), index), entry);
+            entries.insert((file, index), entry);
         }
         let seen = reads.iter().map(|_| OnceLock::new()).collect();
-        Some(Self { context: context.to_owned(), bytes, reads, seen, entries })
+        Some(Self { context: context.to_owned(), bytes, paths, reads, seen, entries })
     }
 
     /// The same record with the commands and the reads that were published for it, where all of it is what was published:
     /// `record` has what it rendered to, and `look` finds out in which way a path is there.
     pub(crate) fn confirmed(&self, record: Record, look: impl Fn(&RepoPath, u8) -> Option<Seen>) -> Option<Record> {
-        let entry = self.entries.get(&(record.file.clone(), record.index))?;
+        let file = self.paths.binary_search(&record.file).ok()?;
+        let entry = self.entries.get(&(file, record.index))?;
         let commands = Decoder(&self.bytes[entry.commands.clone()]).list(Decoder::text)?;
         let mut numbers = Decoder(&self.bytes[entry.reads.clone()]);
         let mut reads = Reads::new();
-        let mut at = 0;
+        let (mut at, mut size) = (0, 0_usize);
         while !numbers.0.is_empty() {
             at = usize::try_from(numbers.number()?).ok()?.checked_add(at)?;
-            let read = self.reads.get(at)?;
-            let seen = *self.seen[at].get_or_init(|| look(&read.0, read.1));
-            reads.insert(read.clone(), seen?);
+            let (place, way) = *self.reads.get(at)?;
+            let path = self.paths.get(place)?;
+            size = size.saturating_add(path.as_str().len() + 1);
+            if size > ENTRY_BYTES_MAX {
+                return None;
+            }
+            let seen = *self.seen[at].get_or_init(|| look(path, way));
+            reads.insert((path.clone(), way), seen?);
         }
         let record = Record { commands, reads, ..record };
         let is_it = digest(&self.context, &record) == self.bytes[entry.digest.clone()];

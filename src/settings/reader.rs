@@ -20,8 +20,11 @@ const DEPTH_MAX: usize = 100;
 /// How many `/` with a `\` before them are read.
 const SLASHES_MAX: usize = 1000;
 
+/// How many bytes are read again for them: one that is as large as settings may be is read a few times.
+const REREAD_BYTES_MAX: usize = 8 << 20;
+
 /// Values of a text and bytes of its scalars, those of aliases each time.
-const SIZE_MAX: usize = 32 << 20;
+const SIZE_MAX: usize = 4 << 20;
 
 /// The value that a text is; null for a text without any.
 ///
@@ -63,7 +66,7 @@ fn parse(text: &str) -> Result<Vec<Node>, yaml::Error> {
         Some(rest) => Cow::Owned(format!("%YAML 1.1{rest}")),
         None => Cow::Borrowed(text),
     };
-    for _ in 0..SLASHES_MAX {
+    for _ in 0..SLASHES_MAX.min(REREAD_BYTES_MAX / text.len().max(1)) {
         let error = match yaml::parse(text.as_bytes(), &limits) {
             Ok(documents) => return Ok(documents),
             Err(error) => error,

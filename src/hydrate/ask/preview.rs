@@ -492,10 +492,11 @@ impl<'t> Owners<'t> {
     fn deployed(&self, path: &RepoPath) -> Option<[Arc<Value>; 2]> {
         let after = self.after.get(path)?;
         if let Some(before) = self.earlier.get(&identity(after)) {
-            return (before.deployed != after.deployed).then(|| [before.deployed.clone(), after.deployed.clone()]);
+            let objects = || [&before.deployed, &after.deployed].map(|deployed| Arc::new(deployed.object()));
+            return (before.deployed != after.deployed).then(objects);
         }
-        let renamed = self.before.get(path)?.deployed_as(after);
-        (renamed != *after.deployed).then(|| [Arc::new(renamed), after.deployed.clone()])
+        let [before, after] = [self.before.get(path)?.deployed.named_as(&after.deployed), after.deployed.object()];
+        (before != after).then(|| [before, after].map(Arc::new))
     }
 
     /// The paths whose Application is deployed in another way than before.
