@@ -303,6 +303,10 @@ mod tests {
             let error = said(&text);
             assert!(error.contains(expected), "{}: {error}", &text[..20]);
         }
+        // Each of these is found by reading the text again: a large text is not read a thousand times.
+        let slashes = |filler: usize| format!("a: '{}'\nb: [{}]", "x".repeat(filler), r#""\/", "#.repeat(900));
+        assert!(read(&slashes(10)).is_ok());
+        assert!(read(&slashes(900_000)).is_err());
     }
 
     #[test]

@@ -150,3 +150,31 @@ fn lists_that_lie_about_their_length_take_no_memory() {
     }
     assert!(Published::read(vec![0; 33 << 20], CONTEXT).is_none());
 }
+
+#[test]
+fn a_long_path_that_is_named_again_and_again_is_not_copied_each_time() {
+    const TIMES: u32 = 200_000;
+    let record = record(0);
+    let long = format!("apps/0/{}", "x".repeat(8 << 10));
+    let mut bytes = Encoder(MAGIC.to_vec());
+    bytes.text(CONTEXT);
+    let paths = [record.file.as_str().to_owned(), long];
+    bytes.list(paths.iter(), |bytes, path| bytes.text(path));
+    // The second path, each time in the same way.
+    bytes.list(0..TIMES, |bytes, n| bytes.number(if n == 0 { WAYS } else { 0 }));
+    bytes.number(0);
+    bytes.number(record.index as u64);
+    bytes.bytes(&[0; DIGEST_BYTES]);
+    bytes.bytes(&[0]);
+    let mut own = Encoder::default();
+    (0..TIMES).for_each(|n| own.number(u64::from(n > 0)));
+    bytes.bytes(&own.0);
+    let published = Published::read(bytes.0, CONTEXT).expect("whole");
+    let looks = std::cell::Cell::new(0_usize);
+    let look = |_: &RepoPath, _| {
+        looks.set(looks.get() + 1);
+        Some(Seen::Absent)
+    };
+    assert_eq!(published.confirmed(bare(&record), look), None);
+    assert!(looks.get() <= ENTRY_BYTES_MAX >> 13, "{} paths of 8 KiB were taken", looks.get());
+}
