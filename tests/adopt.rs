@@ -664,7 +664,7 @@ fn dry_branches_whose_applications_go_where_those_of_another_go_are_left_out() {
     let told = adopt(&clone, &args).exits(1).stdout;
     for expected in [
         "  dryBranches:  # the branches that Applications name\n  - main\n  - release\n",
-        "  1 of 1 would hydrate from the tree of `develop`, which is no dry branch\n",
+        "  1 of 1 would hydrate from the tree of `develop`, which is not a dry branch\n",
         "  1 of 1 hydrate from the tree of `release`\n",
         "  `develop` is left out of `dryBranches`: its Applications would go to `environments/dev` too, which `main` is \
          hydrated to\n",

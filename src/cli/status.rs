@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let destinations = if clone.has_remote() { Vec::new() } else { worker::standings(&clone.repository)? };
     let Surveyed { problems, mut pinned } = surveyed(&setup)?;
     let branches = status(&setup)?;
-    // What a branch fails by is no warning beside it.
+    // What a branch fails by is not repeated as a warning.
     let failed = |pinned: &Diagnostic| {
         let mut failures = branches.iter().flat_map(|status| &status.failures).flat_map(|failure| &failure.diagnostics);
         failures.any(|failed| failed.message == pinned.message && failed.span == pinned.span)

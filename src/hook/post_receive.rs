@@ -115,7 +115,7 @@ fn outlive_the_pusher() {
     }
 }
 
-/// What the pusher of these refs is told: of a push of a tag or of a topic branch, nothing but what it changed after all; of
+/// What the pusher of these refs is shown: of a push of a tag or of a topic branch, nothing but what it changed after all; of
 /// pinned Applications, those in files that it touched.
 fn concerning(mut report: Report, pushed: &[String], is_touched: &dyn Fn(&RepoPath) -> bool) -> Report {
     let is_news = |warning: &Diagnostic| warning.span.as_ref().is_none_or(|span| is_touched(&span.path));

@@ -121,7 +121,7 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
         [] => diagnostic,
         names => diagnostic.of(listed(names, NAMES_MAX)),
     };
-    // What a branch fails by is no warning beside it.
+    // What a branch fails by is not repeated as a warning.
     type Said = (String, Option<Span>);
     let said = |diagnostic: &Diagnostic| -> Said { (diagnostic.message.clone(), diagnostic.span.clone()) };
     let errors: HashSet<Said> =

@@ -141,7 +141,7 @@ fn other_branches(text: &mut String, adoption: &Adoption) {
         let _ = match other.hydrate {
             Some(hydrate) if other.left_out => writeln!(
                 text,
-                "  {hydrate} of {} would hydrate from the tree of `{branch}`, which is no dry branch",
+                "  {hydrate} of {} would hydrate from the tree of `{branch}`, which is not a dry branch",
                 other.applications
             ),
             Some(hydrate) => {

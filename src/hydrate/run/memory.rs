@@ -194,7 +194,7 @@ impl Memory {
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 
-    /// What is left of the dry branches that `is_due` says are to be published. Whoever asks publishes it.
+    /// What is left of the dry branches that `is_due` says are to be published; the caller publishes it.
     pub(crate) fn publish(
         &mut self,
         is_due: impl Fn(&BranchName, &Head) -> bool,
