@@ -102,6 +102,8 @@ struct Outgoing {
     known: Known,
     /// Why branches are pushed without notes: what is there in their place cannot be built on.
     no_notes: RefCell<Option<String>>,
+    /// The branches that were tried alone, in this order.
+    tried_alone: RefCell<Vec<String>>,
 }
 
 impl Outgoing {
@@ -125,6 +127,7 @@ impl Outgoing {
             until: started + limit,
             known: Known::default(),
             no_notes: RefCell::default(),
+            tried_alone: RefCell::default(),
         })
     }
 
@@ -325,7 +328,9 @@ impl Outgoing {
     ) -> Result<Delivery, git::Error> {
         if self.ask != Ask::Rehearse {
             let took = self.started.elapsed();
-            let known = Known::after(&self.url, wanted, &undelivered).hanging(&self.known, took, self.now);
+            let known = Known::after(&self.url, wanted, &undelivered)
+                .in_turn(&self.known, &self.tried_alone.borrow())
+                .hanging(&self.known, took, self.now);
             known.write(&self.repository, &self.name)?;
         }
         let (destination, url) = (self.name.to_string(), without_credentials(&self.url));

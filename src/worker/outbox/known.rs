@@ -40,6 +40,9 @@ pub(super) struct Known {
     delivered: BTreeMap<String, String>,
     /// Why others were not.
     trouble: BTreeMap<String, (Trouble, String)>,
+    /// Those that were not taken together with others, by whose turn to be tried alone is first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alone: Vec<String>,
     /// How often in a row it hung.
     #[serde(skip_serializing_if = "is_zero")]
     hung: u32,
@@ -91,6 +94,14 @@ impl Known {
         Self { url: url.to_owned(), delivered, trouble, ..Self::default() }
     }
 
+    /// The same, with whose turn it is after a delivery that tried branches alone, in this order: who was tried is last.
+    pub(super) fn in_turn(mut self, before: &Self, tried: &[String]) -> Self {
+        let is_left = |name: &&String| self.trouble.contains_key(*name);
+        let waiting = before.alone.iter().filter(|name| !tried.contains(name));
+        self.alone = waiting.chain(tried).filter(is_left).cloned().collect();
+        self
+    }
+
     /// The same, with what is to be remembered of a delivery that `took` so long and ended `now`.
     pub(super) fn hanging(mut self, before: &Self, took: Duration, now: i64) -> Self {
         let is_away = self.trouble.values().any(|(why, _)| *why == Trouble::Away);
@@ -115,9 +126,9 @@ impl Known {
         self.url == url && wanted.branches.iter().all(|(name, want)| self.has(name, want))
     }
 
-    /// Whether a branch was refused.
-    pub(super) fn has_refused(&self, name: &str) -> bool {
-        self.trouble.get(name).is_some_and(|(why, _)| *why == Trouble::Refused)
+    /// Whose turn a branch is among those that were not taken together with others; none for one that is not among them.
+    pub(super) fn turn(&self, name: &str) -> Option<usize> {
+        self.alone.iter().position(|one| one == name)
     }
 
     /// Whether a branch is there as it was hydrated.
@@ -200,6 +211,27 @@ pub(crate) fn forget(repository: &Repository) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_was_tried_alone_is_last() {
+        let names = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
+        let left = |text: &str| Known {
+            trouble: names(text).into_iter().map(|name| (name, (Trouble::Away, String::new()))).collect(),
+            ..Known::default()
+        };
+        let mut known = Known::default();
+        for (tried, trouble, expected) in [
+            ("a b", "a b c", "a b"),
+            ("c", "a b c", "a b c"),
+            ("a", "a b c", "b c a"),
+            ("b", "a c", "c a"),
+            ("", "a", "a"),
+        ] {
+            known = left(trouble).in_turn(&known, &names(tried));
+            assert_eq!(known.alone, names(expected), "{tried}");
+        }
+        assert_eq!((known.turn("a"), known.turn("b")), (Some(0), None));
+    }
 
     #[test]
     fn a_destination_that_hangs_is_asked_less_and_less() {

@@ -1,5 +1,7 @@
 //! Pushes to a destination what it lacks.
 
+use std::time::Instant;
+
 use super::Refused;
 use super::access::Failure;
 use super::report::{Undelivered, merged};
@@ -13,7 +15,7 @@ use crate::worker::moves::RefMove;
 
 impl Outgoing {
     /// Pushes branches with the notes of `noted`, at most so many branches at a time as the admin says. What is not taken
-    /// together is tried alone: one that is refused holds back no other.
+    /// together is tried alone: one that is refused holds back no other, and is apart from the others from then on.
     pub(super) fn push(
         &self,
         wanted: &Wanted,
@@ -22,32 +24,33 @@ impl Outgoing {
         noted: &[&str],
     ) -> Result<Option<Vec<Undelivered>>, git::Error> {
         let (mut failed, mut old_notes): (Vec<Undelivered>, _) = (Vec::new(), there.get(NOTES_REF));
+        let moves = self.in_turn(moves);
         let size = self.access.refs_per_push.unwrap_or(usize::MAX).min(moves.len()).max(1);
-        let mut pushes: Vec<&[(String, RefMove)]> = moves.chunks(size).collect();
+        let mut pushes: Vec<&[(String, RefMove)]> = Vec::new();
+        for together in moves.chunk_by(|(one, _), (other, _)| self.is_apart(one) == self.is_apart(other)) {
+            pushes.extend(together.chunks(size));
+        }
         if pushes.is_empty() {
             // Notes may have to be brought all the same.
             pushes.push(&[]);
         }
-        let last = pushes.len() - 1;
-        for (number, part) in pushes.into_iter().enumerate() {
+        let mut pushes = pushes.into_iter();
+        while let Some(part) = pushes.next() {
             let names: Vec<&str> = part.iter().map(|(name, _)| name.as_str()).collect();
-            let noted: &[&str] = if number == last { noted } else { &names };
+            let noted: &[&str] = if pushes.len() == 0 { noted } else { &names };
             let refused = match self.push_noted(wanted, part, noted, &mut old_notes)? {
                 Ok(()) => continue,
                 Err(refused) if refused.is_outdated => return Ok(None),
                 Err(refused) => refused,
             };
             if let Failure::Away(_) = &refused.failure {
-                failed.push(self.not_brought(names.into_iter().map(str::to_owned).collect(), &refused.failure));
+                let rest = part.iter().chain(pushes.flatten()).map(|(name, _)| name.clone()).collect();
+                failed.push(self.not_brought(rest, &refused.failure));
                 break;
             }
             let mut taken: Vec<&str> = noted.iter().copied().filter(|name| !names.contains(name)).collect();
-            let mut ones: Vec<&(String, RefMove)> = part.iter().collect();
-            // When branches are tried one by one, those that were not refused last have the time first.
-            ones.sort_by_key(|(name, _)| self.known.has_refused(name));
-            for one in ones {
-                let one_of = std::slice::from_ref(one);
-                let alone = if part.len() == 1 { Err(refused.clone()) } else { self.push_refs(one_of, None)? };
+            for one in part {
+                let alone = self.push_alone(one, (part.len() == 1).then_some(&refused))?;
                 match alone {
                     Ok(()) => taken.push(&one.0),
                     Err(refused) if refused.is_outdated => return Ok(None),
@@ -63,6 +66,30 @@ impl Outgoing {
             }
         }
         Ok(Some(merged(failed)))
+    }
+
+    /// Those first that no earlier delivery had to try alone, then the others by whose turn it is: a branch that takes all the
+    /// time there is does not take it each time.
+    fn in_turn(&self, moves: &[(String, RefMove)]) -> Vec<(String, RefMove)> {
+        let mut moves = moves.to_vec();
+        moves.sort_by_key(|(name, _)| self.known.turn(name));
+        moves
+    }
+
+    /// Whether an earlier delivery had to try a branch alone.
+    fn is_apart(&self, branch: &str) -> bool {
+        self.known.turn(branch).is_some()
+    }
+
+    /// Pushes one branch, without its note; `answer` is what came of it when it was pushed already.
+    fn push_alone(&self, one: &(String, RefMove), answer: Option<&Refused>) -> Result<Result<(), Refused>, git::Error> {
+        if Instant::now() < self.until {
+            self.tried_alone.borrow_mut().push(one.0.clone());
+        }
+        match answer {
+            Some(refused) => Ok(Err(refused.clone())),
+            None => self.push_refs(std::slice::from_ref(one), None),
+        }
     }
 
     /// One push of these branches and of the notes of others.
