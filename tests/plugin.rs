@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use git_hydrate::testing::plugin::{Call, Error, Limits, Output, Runner, Settings};
 use git_hydrate::testing::view::Stop;
 
-fn runner(limits: Limits) -> Runner {
+/// Runs programs confined by the built binary.
+pub(crate) fn runner(limits: Limits) -> Runner {
     Runner::new(Settings {
         confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
         search_path: "/usr/bin:/bin".into(),

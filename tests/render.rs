@@ -10,11 +10,13 @@ use std::process::Command;
 use git_hydrate::testing::application::{self, Application, Profile};
 use git_hydrate::testing::manifest::{self, Key, Manifest};
 use git_hydrate::testing::path::RepoPath;
-use git_hydrate::testing::plugin::{self, Runner};
+use git_hydrate::testing::plugin;
 use git_hydrate::testing::render::{Context, Error, Failure, Limits, Rendered, Renderers, Tools, conflicts, objects};
 use git_hydrate::testing::settings::RendererName;
 use git_hydrate::testing::view::{Files, Kind, MemoryFiles, Seen, View};
 use git_hydrate::testing::yaml::{self, Value, sigs};
+
+use crate::plugin::runner;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -32,16 +34,7 @@ fn renderers(tools: Tools, jobs: usize) -> Renderers {
 }
 
 fn limited(tools: Tools, jobs: usize, limits: plugin::Limits) -> Renderers {
-    let runner = Runner::new(plugin::Settings {
-        confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
-        search_path: "/usr/bin:/bin".into(),
-        temp_dir: std::env::temp_dir(),
-        spare_dir: None,
-        allow_unconfined: false,
-        readable: Vec::new(),
-        limits,
-    });
-    Renderers::new(runner, tools, Limits { jobs, ..Limits::default() })
+    Renderers::new(runner(limits), tools, Limits { jobs, ..Limits::default() })
 }
 
 fn official(dir: &Path) -> Tools {

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use git_hydrate::testing::git::{Location, Repository};
 use git_hydrate::testing::hydrate::{self, Observer, Outcome, RefNames, Report, Setup, Wake};
-use git_hydrate::testing::render::{Isolation, Machine, Renderers};
+use git_hydrate::testing::render::Renderers;
 
+use crate::incremental::machine;
 use crate::push::{application, config_map, dry, note, note_of, tip};
-use crate::support::{BINARY, Lab, Repo};
+use crate::support::{Lab, Repo};
 
 const CHART: &str = "apiVersion: v2\nname: slow\nversion: 1.0.0\n";
 const LIMIT: &str = "hydrate.objectLimit";
@@ -40,15 +41,7 @@ impl Observer for Counter {
 /// Hydrates what was pushed to `main` while no hook ran; answers how many Applications were rendered for it.
 fn hydrated(server: &Repo) -> (Report, usize) {
     let repository = Repository::open(&server.path, Location::Hook).expect("opens");
-    let machine = Machine {
-        program: BINARY.into(),
-        search_path: "/usr/bin:/bin".into(),
-        temp_dir: std::env::temp_dir(),
-        cores: 2,
-        memory_bytes: u64::MAX,
-        isolation: Isolation::Alone,
-        used: std::time::Duration::ZERO,
-    };
+    let machine = machine();
     let renderers = Renderers::from_config(&repository, &machine).expect("readable");
     let counter = Counter::default();
     let setup = Setup {

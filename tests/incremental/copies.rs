@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use super::{Dry, Random, Report, Server, Twins};
+use super::made::Twins;
+use super::{Dry, Random, Report, Server};
 use crate::support::Repo;
 
 const SETTINGS: &str = "repoURL: https://git.example.com/dry.git\napplicationsTo: copies\n";

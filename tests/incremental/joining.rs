@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use super::{Dry, RULES, Random, Server, Twins, URL, is_quiet, moved, set};
+use super::made::{Twins, URL, is_quiet, moved, set};
+use super::rules::RULES;
+use super::{Dry, Random, Server};
 
 impl Dry {
     /// A directory of which two sets make Applications.

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::super::support::Repo;
-use super::{Dry, ObjectId, Random, Twins, moved};
+use super::made::{Twins, moved};
+use super::{Dry, ObjectId, Random};
 
 const DRY_BRANCHES: [&str; 3] = ["main", "other", "third"];
 const DIRECTORIES: [&str; 4] = ["a", "b", "c", "d"];
