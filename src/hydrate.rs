@@ -6,7 +6,7 @@
 //! is true then.
 //!
 //! Three rooms: [`run`] writes, [`gate`] judges a push, [`ask`] answers questions. All of them stand on what a repository
-//! says: its refs and settings ([`snapshot`], [`rules`]), who made a branch ([`branch_records`], [`standing`]), its notes
+//! says: its refs and settings ([`snapshot`], [`policy`]), who made a branch ([`branch_records`], [`standing`]), its notes
 //! and failures ([`ledger`]), and the Applications of a dry commit ([`dry_tree`]).
 //!
 //! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind; a commit depends on anything but its parent, its dry
@@ -30,9 +30,9 @@ mod ledger;
 mod maker_limits;
 mod making;
 mod ours;
+mod policy;
 mod promoted;
 mod report;
-mod rules;
 mod run;
 mod setup;
 mod snapshot;
@@ -48,10 +48,10 @@ pub(crate) use error::HydrateError;
 pub use failures::{FAILURES_REF, Failures};
 pub(crate) use gate::*;
 pub(crate) use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
+pub use policy::check_settings;
+pub(crate) use policy::{destinations, files_of as settings_files_at, settings_files};
 pub(crate) use report::{BehindPath, BranchReport, Frozen, Skipped};
 pub use report::{Outcome, Report};
-pub use rules::check_settings;
-pub(crate) use rules::{destinations, files_of as settings_files_at, settings_files};
 pub(crate) use run::{
     Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,
 };

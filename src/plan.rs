@@ -1,5 +1,7 @@
-//! Decisions as data, made without writing anything: which Applications there are, also those that others make, and what
-//! leaves a branch.
+//! What a plan of hydration is made from, found without writing anything: the Applications of a dry tree, also those that
+//! others make ([`Discovery`]), what differs between two dry trees ([`Changes`]), and what leaves a branch ([`removals`]).
+//!
+//! The plan of one dry commit, which says what is rendered and why, is the type `Plan` of `hydrate/run/plan.rs`.
 
 mod barren;
 mod changes;

@@ -37,7 +37,7 @@ impl Active {
             return Ok(Self::Recorded);
         }
         let commit = found.buffer.commit(tip)?;
-        if found.rules.settings.adopt.contains(active) {
+        if found.policy.settings.adopt.contains(active) {
             return Ok(Self::Unrecorded { is_adopted: true });
         }
         let names = &found.setup.refs;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::rules::Rules;
+use super::policy::Policy;
 use super::unsearched::cache;
 use crate::git::Repository;
 use crate::metadata::ENGINE_REVISION;
@@ -16,9 +16,9 @@ pub(super) struct BarrenCache {
 }
 
 impl BarrenCache {
-    /// What is known, by these rules.
-    pub(super) fn by(&mut self, rules: &Rules, repository: &Repository) -> Arc<BarrenFiles> {
-        let settings = rules.id.map(|id| id.to_string()).unwrap_or_default();
+    /// What is known by this policy.
+    pub(super) fn by(&mut self, policy: &Policy, repository: &Repository) -> Arc<BarrenFiles> {
+        let settings = policy.id.map(|id| id.to_string()).unwrap_or_default();
         let context = format!("{settings} {ENGINE_REVISION} {}", env!("CARGO_PKG_VERSION"));
         if let Some((of, known)) = &self.known
             && *of == context

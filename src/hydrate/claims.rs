@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
-use super::rules::files_of;
+use super::policy::files_of;
 use super::setup::RefNames;
 use super::standing::{Standing, provenance};
 use crate::application::{BranchName, OUT};

@@ -1,6 +1,6 @@
 //! Copies in place of the Applications that a hydrated Application renders, where the setting `applicationsTo` asks for them.
 
-use super::rules::Rules;
+use super::policy::Policy;
 use super::snapshot::Snapshot;
 use crate::application::parent::is_made;
 use crate::application::set::Home;
@@ -9,32 +9,32 @@ use crate::manifest::Manifest;
 
 /// What copies are made by on one dry branch.
 pub(super) struct Copies<'r> {
-    rules: &'r Rules,
+    policy: &'r Policy,
     home: Home,
 }
 
 impl<'r> Copies<'r> {
     /// Those of a dry branch, beside the branch that counts as the default one; without a dry branch it may be any.
-    pub(super) fn new(rules: &'r Rules, dry_branch: Option<&BranchName>, default: Option<&BranchName>) -> Self {
-        let makers = rules.makers(dry_branch, default);
+    pub(super) fn new(policy: &'r Policy, dry_branch: Option<&BranchName>, default: Option<&BranchName>) -> Self {
+        let makers = policy.makers(dry_branch, default);
         let home =
             Home { repo_urls: makers.repo_urls, revisions: makers.revisions, is_beside_head: makers.is_beside_head };
-        Self { rules, home }
+        Self { policy, home }
     }
 
     /// The same of a dry branch of `found`.
     pub(super) fn of(found: &'r Snapshot<'_>, dry_branch: &BranchName) -> Self {
-        Self::new(&found.rules, Some(dry_branch), found.default_branch())
+        Self::new(&found.policy, Some(dry_branch), found.default_branch())
     }
 
     pub(super) fn copier(&self) -> Copier<'_> {
-        let repo_urls = &self.rules.settings.repo_urls;
-        Copier { rules: &self.rules.plain, repo_urls, home: &self.home }
+        let repo_urls = &self.policy.settings.repo_urls;
+        Copier { rules: &self.policy.plain, repo_urls, home: &self.home }
     }
 
     /// What an Application renders, with copies in place of the Applications and ApplicationSets that are hydrated.
     pub(super) fn in_place(&self, parent: &Application, manifests: Vec<Manifest>) -> Vec<Manifest> {
-        if self.rules.settings.applications_to.is_none() || self.rules.makes != Some(true) {
+        if self.policy.settings.applications_to.is_none() || self.policy.makes != Some(true) {
             return manifests;
         }
         let copier = self.copier();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF};
 use super::error::HydrateError;
-use super::rules::{Rules, check_settings, settings_files};
+use super::policy::{Policy, check_settings, settings_files};
 use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
 use crate::git::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit};
@@ -103,12 +103,12 @@ pub(super) fn settings_with(
     let subject: Vec<String> = found.iter().map(|(key, value)| format!("{key} to {value}")).collect();
     let blob = buffer.write_blob(text.as_bytes())?;
     files.insert(name.to_owned(), text.into_bytes());
-    let rules = Rules::of(&files)?;
+    let policy = Policy::of(&files)?;
     let old = refs.get(SETTINGS_REF);
     let parent = old.map(|old| buffer.commit(old)).transpose()?;
     let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
     let edits = BTreeMap::from([(name.to_owned(), TreeEdit::Put(Mode::File, blob))]);
-    let signature = rules.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
+    let signature = policy.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
     let commit = NewCommit {
         tree: buffer.edit_tree(base, &edits)?,
         parents: old.into_iter().collect(),
@@ -138,8 +138,8 @@ pub(crate) fn keep_settings(
     for (name, content) in files {
         edits.insert(name.clone(), TreeEdit::Put(Mode::File, buffer.write_blob(content)?));
     }
-    let rules = Rules::of(files)?;
-    let signature = rules.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
+    let policy = Policy::of(files)?;
+    let signature = policy.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
     let commit = NewCommit {
         tree: buffer.edit_tree(buffer.empty_tree_id(), &edits)?,
         parents: parent.iter().map(|parent| parent.id).collect(),

@@ -12,7 +12,7 @@ use super::error::HydrateError;
 use super::heads::DryHead;
 use super::maker_limits::MakerLimits;
 use super::making::Making;
-use super::rules::Rules;
+use super::policy::Policy;
 use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
@@ -32,7 +32,7 @@ pub(super) use mistaken::Mistaken;
 /// A dry commit and the Applications of its tree.
 #[derive(Debug)]
 pub(super) struct DryTree {
-    /// The dry branch whose rules were applied.
+    /// The dry branch as which it was judged.
     branch: BranchName,
     /// The commit of the settings by which they were found.
     pub settings: Option<ObjectId>,
@@ -455,7 +455,7 @@ impl<'a> DryTrees<'a> {
             return Ok(tree.clone());
         }
         let mut discovery = std::mem::take(&mut self.discovery);
-        let tree = self.read_anew(&mut discovery, &found.rules, dry, head, heads, found);
+        let tree = self.read_anew(&mut discovery, &found.policy, dry, head, heads, found);
         self.discovery = discovery;
         let tree = tree?;
         self.known.insert(dry, tree.clone());
@@ -465,7 +465,7 @@ impl<'a> DryTrees<'a> {
     /// The same by other settings.
     pub(super) fn read_by(
         &mut self,
-        former: &Rules,
+        former: &Policy,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
@@ -484,7 +484,7 @@ impl<'a> DryTrees<'a> {
     fn read_anew(
         &mut self,
         discovery: &mut Discovery,
-        rules: &Rules,
+        policy: &Policy,
         dry: ObjectId,
         head: &DryHead,
         heads: &[DryHead],
@@ -495,37 +495,37 @@ impl<'a> DryTrees<'a> {
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
         let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
-        let limits = Some(self.limits.by(rules, found.setup.renderers, repository));
-        let making = Making { limits, ..rules.making(found.setup.renderers, &id) };
-        let discovered = match self.unsearched.why(commit.tree, rules, repository) {
+        let limits = Some(self.limits.by(policy, found.setup.renderers, repository));
+        let making = Making { limits, ..policy.making(found.setup.renderers, &id) };
+        let discovered = match self.unsearched.why(commit.tree, policy, repository) {
             Some(why) => Discovered::unsearched_by(why.clone()),
             None => {
-                discovery.remember(self.barren.by(rules, repository));
-                let discovered = rules.discover(discovery, &*files, branch, default, &making);
+                discovery.remember(self.barren.by(policy, repository));
+                let discovered = policy.discover(discovery, &*files, branch, default, &making);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
                 if let Some(why) = discovered.unsearched() {
-                    self.unsearched.add(commit.tree, rules, repository, why);
+                    self.unsearched.add(commit.tree, policy, repository, why);
                 }
                 discovered
             }
         };
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
-        let (verdict, proven_url) = found.with_context(rules, head, heads, &is_directory, |context| {
+        let (verdict, proven_url) = found.with_context(policy, head, heads, &is_directory, |context| {
             let applications = &discovered.applications;
             let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
             (application::validate(applications, context), proven.flatten().map(str::to_owned))
         });
         Ok(Rc::new(DryTree {
             branch: head.branch.clone(),
-            settings: rules.id,
+            settings: policy.id,
             commit: DryCommit::new(&commit),
             tree: commit.tree,
             allowed_removals: allowed_removals(&commit.message),
             by_branch: by_branch(hydrated(&verdict, &discovered)),
             discovered,
-            makes: rules.makes == Some(true),
-            roots: rules.settings.roots.iter().map(|root| root.name.clone()).collect(),
+            makes: policy.makes == Some(true),
+            roots: policy.settings.roots.iter().map(|root| root.name.clone()).collect(),
             verdict,
             proven_url,
         }))
@@ -546,7 +546,7 @@ impl<'a> DryTrees<'a> {
         self.known.len()
     }
 
-    /// Forgets what was read, since the rules are others now, or it is too much.
+    /// Forgets what was read, since the policy is another one now, or it is too much.
     pub(super) fn clear(&mut self) {
         self.known.clear();
         self.files.clear();

@@ -6,7 +6,7 @@ use super::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};
 use super::claims;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
-use super::rules::Rules;
+use super::policy::Policy;
 use super::setup::{RefNames, Wake};
 use crate::application::BranchName;
 use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
@@ -74,10 +74,10 @@ pub(super) fn records(
 pub(crate) fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
-    let rules = Rules::read(&refs, &buffer)?;
+    let policy = Policy::read(&refs, &buffer)?;
     let mut notes = recorded_notes(&refs, &buffer)?;
-    let (records, _) = records(names, &refs, (&rules.settings, rules.id), &mut notes, &buffer)?;
-    let (dry, _) = DryBranches::find(&Wake::Everything, names, &refs, &rules.settings, &records);
+    let (records, _) = records(names, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
+    let (dry, _) = DryBranches::find(&Wake::Everything, names, &refs, &policy.settings, &records);
     Ok(dry.into_iter().collect())
 }
 

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 
 use sha2::{Digest, Sha256};
 
-use super::rules::Rules;
+use super::policy::Policy;
 use super::unsearched::cache;
 use crate::application::Application;
 use crate::application::set::{Limits, Question};
@@ -42,9 +42,14 @@ impl MakerLimits {
         self.is_retried.set(true);
     }
 
-    /// What is known by these rules, and with these renderers.
-    pub(super) fn by<'a>(&'a self, rules: &Rules, renderers: &Renderers, repository: &'a Repository) -> Remembered<'a> {
-        Remembered { limits: self, repository, context: rules.context(renderers) }
+    /// What is known by this policy, and with these renderers.
+    pub(super) fn by<'a>(
+        &'a self,
+        policy: &Policy,
+        renderers: &Renderers,
+        repository: &'a Repository,
+    ) -> Remembered<'a> {
+        Remembered { limits: self, repository, context: policy.context(renderers) }
     }
 
     /// Leaves for the next run what this one found out.

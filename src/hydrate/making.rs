@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::maker_limits::Remembered;
-use super::rules::{Rules, render_context};
+use super::policy::{Policy, render_context};
 use crate::application::parent::may_be_made;
 use crate::application::set::{Clusters, Question};
 use crate::application::{Application, Variable};
@@ -23,7 +23,7 @@ pub(super) struct Making<'a> {
     pub limits: Option<Remembered<'a>>,
 }
 
-impl Rules {
+impl Policy {
     /// Renders and expands what makes Applications of a dry commit, and remembers nothing.
     pub(super) fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
         Making { settings: &self.settings, renderers, dry_commit, limits: None }

@@ -100,7 +100,7 @@ pub(crate) fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError
     let found = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
         let heads = run.found.heads();
         learn::learn(&mut run, &heads)?;
-        Ok(run.found.rules.settings)
+        Ok(run.found.policy.settings)
     });
     found.map_err(Stopped::into_error)
 }

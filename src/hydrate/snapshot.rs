@@ -11,7 +11,7 @@ use super::files::METADATA;
 use super::freezes::Freezes;
 use super::heads::{self, DryHead};
 use super::ledger::{Faults, Ledger};
-use super::rules::Rules;
+use super::policy::Policy;
 use super::setup::{Setup, Wake};
 use super::standing::Standing;
 use crate::application::{Application, BranchName, Context};
@@ -27,7 +27,7 @@ pub(super) struct Snapshot<'a> {
     pub buffer: ObjectBuffer<'a>,
     listings: Listings,
     pub refs: Refs,
-    pub rules: Rules,
+    pub policy: Policy,
     /// The branches that hydration writes and that exist, each with its dry branch.
     pub environments: BTreeMap<BranchName, BranchName>,
     /// The dry branches, the default one first.
@@ -62,26 +62,26 @@ impl<'a> Snapshot<'a> {
         buffer: ObjectBuffer<'a>,
     ) -> Result<(Self, Ledger), HydrateError> {
         refs.remove(&branch_records::gone(&setup.refs, &refs, &buffer));
-        let rules = Rules::read(&refs, &buffer)?;
+        let policy = Policy::read(&refs, &buffer)?;
         let mut faults = Faults::default();
         let notes = faults.read(NOTES_REF, &refs, |tip| {
             let tree = tip.map(|tip| buffer.commit(tip)).transpose()?.map(|commit| commit.tree);
             Notes::open(tree, &buffer)
         });
         let mut notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
-        let (records, fault) = heads::records(&setup.refs, &refs, (&rules.settings, rules.id), &mut notes, &buffer)?;
+        let (records, fault) = heads::records(&setup.refs, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
         if let Some(fault) = fault {
             faults.give_up(RECORDS_REF, &fault);
         }
-        let copies = rules.settings.applications_to.as_ref();
+        let copies = policy.settings.applications_to.as_ref();
         let environments = heads::environments(&setup.refs, &refs, &records, copies);
         // A worker says the same each time, whatever the remote kept of it.
         let is_new = records.is_empty()
             || !setup.refs.believes_records
             || (!setup.refs.is_in_place() && began_here(&records, &buffer));
-        let rules = rules.in_repository(is_new);
+        let policy = policy.in_repository(is_new);
         let (dry_branches, has_dry_branches) =
-            DryBranches::find(&setup.wake, &setup.refs, &refs, &rules.settings, &records);
+            DryBranches::find(&setup.wake, &setup.refs, &refs, &policy.settings, &records);
         let failures = faults.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
         let listings = Listings::default();
         let found = Self {
@@ -89,7 +89,7 @@ impl<'a> Snapshot<'a> {
             buffer,
             listings,
             refs,
-            rules,
+            policy,
             environments,
             dry_branches,
             has_dry_branches,
@@ -131,7 +131,7 @@ impl<'a> Snapshot<'a> {
 
     /// Whether a branch is the one for copies of Applications, and has nothing else yet.
     pub(super) fn is_for_copies(&self, branch: &BranchName) -> Result<bool, git::Error> {
-        if self.rules.settings.applications_to.as_ref() != Some(branch) {
+        if self.policy.settings.applications_to.as_ref() != Some(branch) {
             return Ok(false);
         }
         let (Some(tip), Ok(metadata)) = (self.tip(branch), RepoPath::new(METADATA)) else { return Ok(true) };
@@ -148,7 +148,7 @@ impl<'a> Snapshot<'a> {
         notes: &mut Notes,
     ) -> Result<Standing, git::Error> {
         let standing =
-            Standing::read(branch, tip, dry_branch, &self.rules.settings, &self.records, notes, &self.buffer)?;
+            Standing::read(branch, tip, dry_branch, &self.policy.settings, &self.records, notes, &self.buffer)?;
         match self.setup.refs.believes_records {
             true => Ok(standing),
             false => claims::borne_out(standing, &self.buffer),
@@ -158,13 +158,13 @@ impl<'a> Snapshot<'a> {
     /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.
     pub(super) fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
         let now = self.setup.now?;
-        let of = |name: &BranchName| self.rules.settings.frozen.of(name, now);
+        let of = |name: &BranchName| self.policy.settings.frozen.of(name, now);
         of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
     }
 
     /// Whether a branch that was hydrated with the settings `before` was frozen at some time since.
     pub(super) fn was_frozen(&self, branch: &BranchName, before: Option<ObjectId>) -> bool {
-        let settings = self.refs.get(SETTINGS_REF).filter(|_| before != self.rules.id);
+        let settings = self.refs.get(SETTINGS_REF).filter(|_| before != self.policy.id);
         settings.is_some_and(|tip| self.freezes.since(tip, before, branch, &self.buffer))
     }
 
@@ -182,7 +182,7 @@ impl<'a> Snapshot<'a> {
     /// The same for the tree of a dry branch: one that is gone was the default one, by the settings or as far as anybody can
     /// tell now.
     pub(super) fn default_branch_for<'b>(&'b self, dry_branch: &'b BranchName) -> Option<&'b BranchName> {
-        let is_first = self.rules.settings.dry_branches.first() == Some(dry_branch);
+        let is_first = self.policy.settings.dry_branches.first() == Some(dry_branch);
         // A branch that a preview is of need not be published yet: it is new, and not gone.
         let is_new = matches!(&self.setup.wake, Wake::Commit { branch, .. } if branch == dry_branch);
         let was_default = (self.has_left(dry_branch) && !is_new) || (is_first && self.tip(dry_branch).is_none());
@@ -206,7 +206,7 @@ impl<'a> Snapshot<'a> {
     /// Whether a dry branch is gone and leaves its environment branches to others: it does not exist, and the settings do
     /// not name it any more. Deleting a branch decides nothing.
     pub(super) fn has_left(&self, dry_branch: &BranchName) -> bool {
-        let named = &self.rules.settings.dry_branches;
+        let named = &self.policy.settings.dry_branches;
         let is_unnamed = !named.contains(dry_branch) && (!named.is_empty() || self.setup.refs.believes_commits);
         is_unnamed && self.tip(dry_branch).is_none()
     }
@@ -241,23 +241,23 @@ impl<'a> Snapshot<'a> {
 
     /// Whether other settings than `before` hold now, as far as they can change what is hydrated.
     pub(super) fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
-        if before == self.rules.id {
+        if before == self.policy.id {
             return Ok(false);
         }
-        let before = Rules::at(before, &self.buffer)?.settings;
-        Ok(!before.makes_the_same_as(&self.rules.settings))
+        let before = Policy::at(before, &self.buffer)?.settings;
+        Ok(!before.makes_the_same_as(&self.policy.settings))
     }
 
     /// The URL of this repository, as the first Application of a branch names it.
     pub(super) fn repo_url<'u>(&'u self, first: Option<&'u Application>) -> &'u str {
         let first = first.map(|application| application.dry.repo_url.as_str());
-        first.or(self.rules.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
+        first.or(self.policy.settings.repo_urls.first().map(String::as_str)).unwrap_or_default()
     }
 
     /// What the rules over all Applications need to know beside them, by the settings of now or other ones.
     pub(super) fn with_context<T>(
         &self,
-        rules: &Rules,
+        policy: &Policy,
         head: &DryHead,
         heads: &[DryHead],
         is_directory: &dyn Fn(&RepoPath) -> bool,
@@ -269,9 +269,9 @@ impl<'a> Snapshot<'a> {
             head_branch: self.default_branch_for(&head.branch),
             dry_branches: &heads.iter().map(|head| head.branch.clone()).collect(),
             branches: &branches.collect(),
-            repo_urls: &rules.settings.repo_urls,
-            allowed: &rules.allowed,
-            copies: rules.settings.applications_to.as_ref(),
+            repo_urls: &policy.settings.repo_urls,
+            allowed: &policy.allowed,
+            copies: policy.settings.applications_to.as_ref(),
             is_directory,
         })
     }
@@ -280,5 +280,5 @@ impl<'a> Snapshot<'a> {
 /// Whether the branches of a place that keeps no settings were hydrated with those that its first hydration found.
 fn began_here(records: &BranchRecords, buffer: &ObjectBuffer<'_>) -> bool {
     let settings = records.iter().find_map(|(_, record)| record.settings);
-    settings.is_some_and(|id| Rules::at(Some(id), buffer).is_ok_and(|rules| rules.makes == Some(true)))
+    settings.is_some_and(|id| Policy::at(Some(id), buffer).is_ok_and(|policy| policy.makes == Some(true)))
 }

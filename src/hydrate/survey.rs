@@ -52,8 +52,8 @@ pub(crate) fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
             }
         }
     }
-    branches.extend(found.rules.settings.applications_to.clone());
-    Ok(Survey { branches, applications, other_branches, settings: found.rules.settings })
+    branches.extend(found.policy.settings.applications_to.clone());
+    Ok(Survey { branches, applications, other_branches, settings: found.policy.settings })
 }
 
 /// A branch that Applications name.

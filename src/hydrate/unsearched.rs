@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::ENGINE_REVISION;
 
-use super::rules::Rules;
+use super::policy::Policy;
 
 /// The cache of a repository, unless git config `hydrate.cache` is false.
 pub(super) fn cache(repository: &Repository) -> Option<Cache> {
@@ -22,14 +22,14 @@ pub(super) struct UnsearchedTrees {
 }
 
 impl UnsearchedTrees {
-    /// Why a dry tree is not searched by these rules; none when that is not known.
-    pub(super) fn why(&mut self, tree: ObjectId, rules: &Rules, repository: &Repository) -> Option<&Diagnostic> {
-        self.known(repository).why(&id(tree, rules))
+    /// Why a dry tree is not searched by this policy; none when that is not known.
+    pub(super) fn why(&mut self, tree: ObjectId, policy: &Policy, repository: &Repository) -> Option<&Diagnostic> {
+        self.known(repository).why(&id(tree, policy))
     }
 
-    /// Notes why a dry tree is not searched by these rules.
-    pub(super) fn add(&mut self, tree: ObjectId, rules: &Rules, repository: &Repository, why: &Diagnostic) {
-        self.known(repository).add(id(tree, rules), why.clone());
+    /// Notes why a dry tree is not searched by this policy.
+    pub(super) fn add(&mut self, tree: ObjectId, policy: &Policy, repository: &Repository, why: &Diagnostic) {
+        self.known(repository).add(id(tree, policy), why.clone());
         self.has_new = true;
     }
 
@@ -47,7 +47,7 @@ impl UnsearchedTrees {
 }
 
 /// A tree, and all that it depends on whether it is searched: the settings have the limits.
-fn id(tree: ObjectId, rules: &Rules) -> String {
-    let settings = rules.id.map(|id| id.to_string()).unwrap_or_default();
+fn id(tree: ObjectId, policy: &Policy) -> String {
+    let settings = policy.id.map(|id| id.to_string()).unwrap_or_default();
     format!("{tree} {settings} {ENGINE_REVISION} {}", env!("CARGO_PKG_VERSION"))
 }

@@ -25,7 +25,7 @@ use super::check::{CheckFinding, Findings, Judged, Tree, judged_by};
 use crate::application::{Application, Rule as PlainRule, Standing};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
@@ -127,7 +127,7 @@ pub(crate) fn adopt(
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
     let branch_patterns = if needs_rules { patterns::all(&judged, tree) } else { Vec::new() };
-    let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
+    let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
     let unnamed = unnamed::survey(&judged, (tree, &context), renderers, asked, observer, &mut found)?;
     Ok(Adoption {
         dry_branch: judged.dry_branch.to_string(),
@@ -155,17 +155,17 @@ pub(super) fn drafted(
 ) -> Result<(Draft, Judged, Vec<Diagnostic>), HydrateError> {
     let mut draft = Draft::of(tree, asked.rule.as_ref())?;
     repository::propose(&mut draft, asked, tree, renderers)?;
-    let mut judged = judged_by(draft.rules()?, tree, renderers)?;
+    let mut judged = judged_by(draft.policy()?, tree, renderers)?;
     let is_dry_known = !draft.settings()?.dry_branches.is_empty();
     if !is_dry_known {
         dry_branches::propose(&mut draft, &judged)?;
         // A generator of an ApplicationSet may read the dry branch by its name.
         if !judged.discovered.unanswered.is_empty() {
-            judged = judged_by(draft.rules()?, tree, renderers)?;
+            judged = judged_by(draft.policy()?, tree, renderers)?;
         }
     }
     if clusters::propose(&mut draft, &judged, tree)? {
-        judged = judged_by(draft.rules()?, tree, renderers)?;
+        judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     let (judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
     if !is_dry_known {

@@ -11,7 +11,7 @@ use crate::application::{AppName, Application, By, Maker, PAUSED, Standing};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::Rules;
+use crate::hydrate::policy::Policy;
 use crate::manifest::{self, Manifest};
 use crate::plan::{Discovery, Makers};
 use crate::render::Renderers;
@@ -140,8 +140,8 @@ pub(crate) fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, Hyd
     Ok(Listed { dry_branch: judged.dry_branch.to_string(), applications, problems, makers })
 }
 
-fn makers(Judged { rules, discovered, .. }: &Judged) -> BTreeSet<String> {
-    let roots = rules.settings.roots.iter().map(|root| root.name.to_string());
+fn makers(Judged { policy, discovered, .. }: &Judged) -> BTreeSet<String> {
+    let roots = policy.settings.roots.iter().map(|root| root.name.to_string());
     let sets = discovered.sets.iter().filter_map(|found| found.set.name().map(str::to_owned));
     let unanswered = discovered.unanswered.iter().map(|maker| maker.by.name().to_owned());
     let applications = discovered.applications.iter().map(|application| application.name.to_string());
@@ -197,10 +197,10 @@ pub(crate) fn application_sets(
     repository: &Repository,
     commit: ObjectId,
 ) -> Result<Vec<Arc<ApplicationSet>>, HydrateError> {
-    let rules = Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
+    let policy = Policy::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
     let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
-    let limit = rules.settings.limits.applications;
-    let discovered = Discovery::default().discover(&files, &rules.applications, &rules.plain, limit);
+    let limit = policy.settings.limits.applications;
+    let discovered = Discovery::default().discover(&files, &policy.applications, &policy.plain, limit);
     let discovered = discovered.map_err(HydrateError::tree(commit))?;
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
 }
@@ -209,5 +209,5 @@ pub(crate) fn application_sets(
 ///
 /// Errors: the world failed, or settings that cannot be read.
 pub(crate) fn settings_of_makers(repository: &Repository) -> Result<Makers, HydrateError> {
-    Ok(Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?.makers(None, None))
+    Ok(Policy::read(&repository.refs()?, &ObjectBuffer::new(repository))?.makers(None, None))
 }

@@ -10,7 +10,7 @@ use crate::application::{self, Application, BranchName, Context, Standing, Verdi
 use crate::diag::{Diagnostic, Refusal, Span};
 use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::{Rules, render_context};
+use crate::hydrate::policy::{Policy, render_context};
 use crate::hydrate::setup::{Observer, RefNames};
 use crate::manifest::Key;
 use crate::plan::{Discovered, Discovery};
@@ -212,7 +212,7 @@ pub(crate) struct Tree<'a> {
 
 /// The Applications of a tree, and what is wrong with them before anything is rendered.
 pub(super) struct Judged {
-    pub rules: Rules,
+    pub policy: Policy,
     pub discovered: Discovered,
     pub dry_branch: BranchName,
     /// What `HEAD` names.
@@ -232,30 +232,30 @@ impl Judged {
 
 /// Finds the Applications of a tree and judges them together.
 pub(super) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
-    let rules = match tree.repository {
-        Some((repository, _)) => Rules::read(&repository.refs()?, &ObjectBuffer::new(repository))?,
-        None => Rules::of(&SettingsFiles::new())?.in_repository(true),
+    let policy = match tree.repository {
+        Some((repository, _)) => Policy::read(&repository.refs()?, &ObjectBuffer::new(repository))?,
+        None => Policy::of(&SettingsFiles::new())?.in_repository(true),
     };
-    judged_by(rules, tree, renderers)
+    judged_by(policy, tree, renderers)
 }
 
 /// The same by settings that need not be those of the repository.
-pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
+pub(super) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
     let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
     let mut discovery = Discovery::default();
-    let with = rules.making(renderers, &tree.dry_commit);
+    let with = policy.making(renderers, &tree.dry_commit);
     let unreadable = |reason| HydrateError::tree(&tree.dry_commit)(reason);
     let named = match &tree.dry_branch {
-        None if rules.settings.dry_branches.is_empty() => {
-            let limit = rules.settings.limits.applications;
+        None if policy.settings.dry_branches.is_empty() => {
+            let limit = policy.settings.limits.applications;
             let written =
-                discovery.discover(tree.files, &rules.applications, &rules.plain, limit).map_err(&unreadable)?;
+                discovery.discover(tree.files, &policy.applications, &policy.plain, limit).map_err(&unreadable)?;
             Some(usual_branch(&written, head.as_ref()))
         }
         named => named.clone(),
     };
-    let discovered = rules.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), &with);
+    let discovered = policy.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), &with);
     let discovered = discovered.map_err(&unreadable)?;
     let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
     let view = View::new(tree.files);
@@ -265,22 +265,22 @@ pub(super) fn judged_by(rules: Rules, tree: &Tree<'_>, renderers: &Renderers) ->
         head_branch: head.as_ref().or(Some(&dry_branch)),
         dry_branches: &[dry_branch.clone()].into(),
         branches: &branches.chain([dry_branch.clone()]).collect(),
-        repo_urls: &rules.settings.repo_urls,
-        allowed: &rules.allowed,
-        copies: rules.settings.applications_to.as_ref(),
+        repo_urls: &policy.settings.repo_urls,
+        allowed: &policy.allowed,
+        copies: policy.settings.applications_to.as_ref(),
         is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
     };
     let verdict = application::validate(&discovered.applications, &context);
     let head_branch = head.unwrap_or_else(|| dry_branch.clone());
-    Ok(Judged { discovered, dry_branch, head_branch, verdict, rules })
+    Ok(Judged { discovered, dry_branch, head_branch, verdict, policy })
 }
 
 /// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
 pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
     let judged = judged(tree, renderers)?;
     let mut found = Findings::of(&judged);
-    let Judged { rules, discovered, dry_branch, verdict, .. } = judged;
-    for rule in (1..=rules.plain.len()).filter(|rule| !discovered.rules.contains(rule)) {
+    let Judged { policy, discovered, dry_branch, verdict, .. } = judged;
+    for rule in (1..=policy.plain.len()).filter(|rule| !discovered.rules.contains(rule)) {
         let text = format!("rule {rule} of the settings matches no Application that is left by the rules before it");
         let hint = "correct its `match`, or take the rule away: git hydrate config edit";
         found.add(Rule::Unused, Diagnostic::warning(text).hint(hint), None);
@@ -288,10 +288,10 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
     let hydrated: Vec<&Application> = hydrated.map(|(_, application)| &**application).collect();
-    if let Some(missing) = missing_dry_branch(tree, &rules, &dry_branch, &hydrated)? {
+    if let Some(missing) = missing_dry_branch(tree, &policy, &dry_branch, &hydrated)? {
         found.add(Rule::Destination, missing, None);
     }
-    let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
+    let context = render_context(&policy.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     found.conflicts(&rendered);
     exposed::find(&rendered, (renderers, &context), &mut found);
@@ -308,11 +308,11 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
 /// what they name.
 fn missing_dry_branch(
     tree: &Tree<'_>,
-    rules: &Rules,
+    policy: &Policy,
     dry_branch: &BranchName,
     hydrated: &[&Application],
 ) -> Result<Option<Diagnostic>, HydrateError> {
-    let is_guessed = tree.dry_branch.is_none() && rules.settings.dry_branches.is_empty();
+    let is_guessed = tree.dry_branch.is_none() && policy.settings.dry_branches.is_empty();
     let (Some((repository, names)), true) = (tree.repository, is_guessed) else { return Ok(None) };
     let refs = repository.refs()?;
     let Some(head) = names.head(&refs).filter(|head| head != dry_branch) else { return Ok(None) };

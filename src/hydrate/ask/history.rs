@@ -13,7 +13,7 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::{FAILURES_REF, Failure, Failures};
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::BACKLOG_MAX;
-use crate::hydrate::rules::Rules;
+use crate::hydrate::policy::Policy;
 use crate::hydrate::setup::RefNames;
 use crate::hydrate::standing::{nearest, nearest_commit, provenance};
 use crate::manifest::{self, Manifest};
@@ -210,14 +210,14 @@ impl<'a> History<'a> {
     ) -> Result<Self, HydrateError> {
         let buffer = ObjectBuffer::new(repository);
         let refs = repository.refs()?;
-        let rules = Rules::read(&refs, &buffer)?;
+        let policy = Policy::read(&refs, &buffer)?;
         let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
         let notes = notes.map(|commit| Notes::open(Some(commit.tree), &buffer)).transpose()?;
         let mut history = Self {
             repository,
             records: records(&refs, &buffer)?,
             notes,
-            every_is_tried: rules.settings.history == Kept::Every,
+            every_is_tried: policy.settings.history == Kept::Every,
             selection,
             cursors: Vec::new(),
             buffer,

@@ -174,7 +174,7 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
         let branches = || commits.iter().flat_map(|commit| &commit.branches);
         let is_of_branch = |problem: &Diagnostic| branches().any(|branch| branch.mistakes.contains(problem));
         problems.retain(|problem| !is_of_branch(problem));
-        let copies = run.found.rules.settings.applications_to.as_ref().map(ToString::to_string);
+        let copies = run.found.policy.settings.applications_to.as_ref().map(ToString::to_string);
         Ok(Planned { commits, frozen, copies, problems, warnings: run.report.warnings })
     })
 }

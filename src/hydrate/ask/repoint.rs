@@ -36,7 +36,7 @@ pub(crate) fn repointed(setup: &Setup<'_>) -> Result<Vec<Repointed>, HydrateErro
     for head in &heads {
         let tree = trees.read(head.tip, head, &heads, &found)?;
         let files = trees.files(tree.tree, setup.repository);
-        let profile = found.rules.settings.profile.into();
+        let profile = found.policy.settings.profile.into();
         for application in tree.hydrated() {
             let spec = spec(application, &View::new(&*files), profile);
             let is_made = is_made(&application.sync_branch);
@@ -61,7 +61,7 @@ pub(crate) struct CopiesToLeave {
 /// Errors: the world failed.
 pub(crate) fn copies_to_leave(setup: &Setup<'_>) -> Result<Option<CopiesToLeave>, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
-    let Some(branch) = found.rules.settings.applications_to.clone() else { return Ok(None) };
+    let Some(branch) = found.policy.settings.applications_to.clone() else { return Ok(None) };
     let Some(tip) = found.tip(&branch).filter(|_| found.is_for_copies(&branch).unwrap_or(false)) else {
         return Ok(None);
     };

@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::{Rules, render_context};
+use crate::hydrate::policy::{Policy, render_context};
 use crate::plan::Discovery;
 use crate::render::{self, Renderers};
 use crate::view::TreeFiles;
@@ -31,10 +31,10 @@ pub(crate) fn render_named(
     name: &str,
 ) -> Result<Vec<Single>, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
-    let rules = Rules::read(&repository.refs()?, &buffer)?;
+    let policy = Policy::read(&repository.refs()?, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let id = dry_commit.to_string();
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, &rules.making(renderers, &id));
+    let discovered = policy.discover(&mut Discovery::default(), &files, None, None, &policy.making(renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry_commit))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()));
@@ -45,15 +45,15 @@ pub(crate) fn render_named(
         .map(|app| &**app)
         .filter(|application| application.name.as_str() == name)
         .collect();
-    let context = render_context(&rules.settings, &files, &id);
+    let context = render_context(&policy.settings, &files, &id);
     let results = renderers.render(&named, &context, &|_| ());
-    let copies = Copies::new(&rules, None, None);
+    let copies = Copies::new(&policy, None, None);
     let mut found = Vec::new();
     for (application, result) in named.into_iter().zip(results) {
         let (manifest, warnings) = match result {
             Ok(rendered) => {
                 let manifests = copies.in_place(application, rendered.manifests);
-                (Ok(rules.writer.manifest(manifests)), rendered.warnings)
+                (Ok(policy.writer.manifest(manifests)), rendered.warnings)
             }
             Err(render::Failure::Mistakes(mistakes)) => (Err(mistakes), Vec::new()),
             Err(render::Failure::World(error)) => return Err(error.into()),

@@ -211,7 +211,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     for (branch, dry_branch) in &found.environments {
         // Another dry branch that names it too gets nothing there.
         let named = names.entry(branch.clone()).or_insert_with(|| Named::environment(dry_branch));
-        if found.rules.settings.active_paths(branch).is_empty() {
+        if found.policy.settings.active_paths(branch).is_empty() {
             named.dry_branch.clone_from(dry_branch);
         }
     }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::check::{Judged, Tree, judged};
 use crate::application::{self, Application, Environment, Profile, Referenced, Standing, Tool};
 use crate::diag::{Diagnostic, Span};
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::hydrate::{HydrateError, Observer};
 use crate::inputs::{self, Found, KeptInputs, Kind, Scan, Source};
 use crate::manifest;
@@ -52,19 +52,19 @@ pub(crate) fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, H
 
 /// The same of Applications that are known.
 pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, HydrateError> {
-    let Judged { rules, discovered, verdict, .. } = judged;
+    let Judged { policy, discovered, verdict, .. } = judged;
     let view = View::new(tree.files);
     let kept = KeptInputs::read(&view)?;
     let names = discovered.applications.iter().map(|application| application.name.as_str());
     let known = Known {
         places: kept.lock().into_iter().flat_map(|lock| lock.entries().flat_map(|entry| lock.places(entry))).collect(),
-        inputs: rules.plain.inputs(),
-        repo_urls: &rules.settings.repo_urls,
+        inputs: policy.plain.inputs(),
+        repo_urls: &policy.settings.repo_urls,
         hydrated: names.collect(),
     };
     let mut scan = Scan::new(&view, kept);
     let mut warnings = Vec::new();
-    let profile = render_context(&rules.settings, tree.files, &tree.dry_commit).profile;
+    let profile = render_context(&policy.settings, tree.files, &tree.dry_commit).profile;
     let mut is_partial = !discovered.broken.is_empty() || !discovered.unanswered.is_empty();
     for (standing, application) in verdict.standings.iter().zip(&discovered.applications) {
         let environment = Environment::new(profile, application, &tree.dry_commit);
@@ -83,14 +83,14 @@ pub(super) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
             warnings.extend(reads.and_then(|reads| known.application(name, reads, &part.dry.path, span.clone())));
         }
     }
-    let url = rules.settings.repo_urls.first().map_or("", String::as_str);
-    for root in &rules.settings.roots {
+    let url = policy.settings.repo_urls.first().map_or("", String::as_str);
+    for root in &policy.settings.roots {
         let Some(root) = root.application(url, "HEAD") else { continue };
         let source = application::source(&view, &root, profile).ok();
         add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
     }
     warnings.extend(live::warnings(&view, &known));
-    let lacks_rules = rules.settings.rules.is_empty() && discovered.applications.is_empty();
+    let lacks_rules = policy.settings.rules.is_empty() && discovered.applications.is_empty();
     Ok(Inputs { found: scan.finish(), is_partial, lacks_rules, warnings })
 }
 
@@ -172,14 +172,14 @@ pub(crate) fn outputs(
     is_asked: &dyn Fn(&(String, Span)) -> bool,
     observer: &dyn Observer,
 ) -> Result<Outputs, HydrateError> {
-    let Judged { rules, discovered, verdict, .. } = judged(tree, renderers)?;
+    let Judged { policy, discovered, verdict, .. } = judged(tree, renderers)?;
     let standings = verdict.standings.iter().zip(&discovered.applications);
     let hydrated = standings.filter(|(standing, _)| **standing == Standing::Hydrated);
     let hydrated: Vec<&Application> = hydrated.map(|(_, application)| &**application).collect();
     let place = |application: &Application| (application.name.to_string(), application.places.name.clone());
     let asked: Vec<&Application> =
         hydrated.iter().copied().filter(|application| is_asked(&place(application))).collect();
-    let context = render_context(&rules.settings, tree.files, &tree.dry_commit);
+    let context = render_context(&policy.settings, tree.files, &tree.dry_commit);
     observer.rendering("", asked.len());
     let results = renderers.render(&asked, &context, &|done| observer.rendered(done));
     let digest = |rendered: crate::render::Rendered| {

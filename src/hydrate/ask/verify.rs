@@ -50,7 +50,7 @@ pub(crate) fn verify(
         run.found.trusts_programs = renderer.is_some();
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
-        let settings_now = run.found.rules.id;
+        let settings_now = run.found.policy.id;
         let all = self::lines(setup.repository, &setup.refs)?;
         let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
         let unpromoted = unpromoted(&run.found)?;
@@ -238,7 +238,7 @@ impl<'a> Verifier<'a> {
             }
         }
         // A promoter that squashes leaves no parent that tells what it promotes.
-        if let Some(promoted) = self.promotions.find(&self.run.found.rules.settings, line, commit, &paths, buffer)? {
+        if let Some(promoted) = self.promotions.find(&self.run.found.policy.settings, line, commit, &paths, buffer)? {
             merged.push(Line { name: line.name.clone(), ..promoted });
             paths.clear();
         }
@@ -264,7 +264,7 @@ impl<'a> Verifier<'a> {
         let Some(parent) = commit.parents.first() else {
             let dry = DryCommit::new(&self.repository().commit(trailers.dry_commit)?);
             let origin = Origin { repo_url: "", branch: &trailers.dry_branch, commit: &dry };
-            let made = initial(&self.run.found.buffer, &self.run.found.rules, &trailers.branch, &origin)?;
+            let made = initial(&self.run.found.buffer, &self.run.found.policy, &trailers.branch, &origin)?;
             let made = self.of_revision(made, trailers)?;
             return Ok(self.faults(this, &made, None)?);
         };
@@ -312,7 +312,7 @@ impl<'a> Verifier<'a> {
             return Ok(false);
         }
         self.use_settings(trailers.settings_commit)?;
-        Ok(self.run.found.rules.settings.applications_to.as_ref() == Some(&trailers.branch))
+        Ok(self.run.found.policy.settings.applications_to.as_ref() == Some(&trailers.branch))
     }
 
     /// What is wrong with one commit of copies.
@@ -339,11 +339,11 @@ impl<'a> Verifier<'a> {
     }
 
     fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
-        if self.run.found.rules.id != id {
+        if self.run.found.policy.id != id {
             self.run.use_settings(id)?;
         }
         if let Some(renderer) = self.renderer {
-            self.run.found.rules.settings.renderer = renderer;
+            self.run.found.policy.settings.renderer = renderer;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::FAILURES_REF;
 use crate::hydrate::heads;
-use crate::hydrate::rules::Rules;
+use crate::hydrate::policy::Policy;
 use crate::hydrate::run::{Attempt, Memory};
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
@@ -125,13 +125,13 @@ impl<'a> Guard<'a> {
         access: &'a Access,
     ) -> Result<Self, HydrateError> {
         let buffer = ObjectBuffer::new(setup.repository);
-        let rules = usable(Rules::read(refs, &buffer))?;
+        let policy = usable(Policy::read(refs, &buffer))?;
         let mut notes = heads::recorded_notes(refs, &buffer)?;
-        let settings = rules.as_ref().map(|rules| rules.settings.clone()).unwrap_or_default();
-        let settings_commit = rules.as_ref().and_then(|rules| rules.id);
+        let settings = policy.as_ref().map(|policy| policy.settings.clone()).unwrap_or_default();
+        let settings_commit = policy.as_ref().and_then(|policy| policy.id);
         let (records, _) = heads::records(&setup.refs, refs, (&settings, settings_commit), &mut notes, &buffer)?;
         let (dry_branches, _) = DryBranches::find(&setup.wake, &setup.refs, refs, &settings, &records);
-        let reserved = rules.map(|rules| rules.allowed).filter(|_| !settings.branches.is_empty());
+        let reserved = policy.map(|policy| policy.allowed).filter(|_| !settings.branches.is_empty());
         Ok(Self {
             setup,
             after,
@@ -423,10 +423,10 @@ fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, H
             None => trees.read(head.tip, head, &heads, &found)?.branch_names().1,
         };
         let names = names.iter().filter_map(|name| BranchName::read(name).ok());
-        let names = names.filter(|name| found.rules.allowed.matches(name.as_str()));
+        let names = names.filter(|name| found.policy.allowed.matches(name.as_str()));
         destinations.extend(names.map(|name| (name, head.branch.clone())));
     }
-    let copies = found.rules.settings.applications_to.clone().zip(heads.first());
+    let copies = found.policy.settings.applications_to.clone().zip(heads.first());
     destinations.extend(copies.map(|(copies, head)| (copies, head.branch.clone())));
     Ok(destinations)
 }

@@ -4,7 +4,7 @@ use super::guard::RefUpdate;
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, Refs, Repository};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::{check_settings, files_of};
+use crate::hydrate::policy::{check_settings, files_of};
 use crate::settings::SETTINGS_REF;
 
 /// Why a push of the settings must not go in: hydration could not work with them, and every later push would fail.

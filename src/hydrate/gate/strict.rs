@@ -9,8 +9,8 @@ use crate::diag::{Diagnostic, Severity};
 use crate::git::{ObjectId, Quarantine, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::BACKLOG_MAX;
+use crate::hydrate::policy::render_context;
 use crate::hydrate::report::Outcome;
-use crate::hydrate::rules::render_context;
 use crate::hydrate::run::{
     Attempt, Branch, FailedBranch, FailedRender, FailureKind, LeftBehind, Run, Stopped, planned,
 };
@@ -85,7 +85,7 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     };
     let judge = Judge { push, made: &made, pushed, formers, before: None, found: Judgement::default() };
     let judgement = judge.judgement()?;
-    let frozen = &made.found.rules.settings.frozen;
+    let frozen = &made.found.policy.settings.frozen;
     let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
     let is_whole = !is_frozen && judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
     if judgement.refusals.is_empty()
@@ -382,7 +382,7 @@ impl<'a> Judge<'a> {
         let failed = |name: &str| diagnostic.application.as_deref().is_none_or(|failed| failed == name);
         for application in now.chain(before).filter(|application| failed(application.name.as_str())) {
             let id = new.to_string();
-            let context = render_context(&self.made.found.rules.settings, &new_files, &id);
+            let context = render_context(&self.made.found.policy.settings, &new_files, &id);
             let reads = self.push.after.renderers.reads(application, &context);
             if !old_view.confirms(&reads)? || !same(&application.file) {
                 return Ok(true);

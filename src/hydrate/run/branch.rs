@@ -331,13 +331,13 @@ impl Branch {
             Some(dry) => repository.first_parents(dry, head.tip, BACKLOG_MAX)?,
             None => None,
         };
-        let settings_changed = self.settings != found.rules.id;
+        let settings_changed = self.settings != found.policy.id;
         let moved = found.setup.refs.records && self.was_moved();
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
             None => vec![head.tip],
             Some(line) if line.is_empty() && (settings_changed || moved) => vec![head.tip],
-            Some(line) => match found.rules.settings.history {
+            Some(line) => match found.policy.settings.history {
                 History::Every if line.len() <= 1 || found.wants_every => line,
                 // What it held back comes at once, when a freeze ends.
                 History::Every if !found.was_frozen(&self.name, self.settings) => line,

@@ -89,7 +89,7 @@ impl ByChanges {
         let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
         // Another dry branch that shares it may have reached a dry commit that asks for no hydrated one.
         let is_as_found =
-            |branch: &Branch| branch.is_as_found() && branch.records(&run.found.rules.settings).is_empty();
+            |branch: &Branch| branch.is_as_found() && branch.records(&run.found.policy.settings).is_empty();
         let is_changed = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !is_as_found(branch));
         if branches.keys().any(is_changed) {
             return Ok(Err(state));
@@ -127,7 +127,7 @@ impl ByChanges {
         }
         let commit = run.found.setup.repository.commit(dry)?;
         let (old, new) = (run.files(self.tree), run.files(commit.tree));
-        let changes = Changes::between(&*old, &*new, &run.found.rules.plain)
+        let changes = Changes::between(&*old, &*new, &run.found.policy.plain)
             .map_err(HydrateError::tree(dry))?
             .ok_or(Stopped::Unknown)?;
         let touched = self.touched(&changes, (&*old, &*new), run, (head, dry))?;
@@ -291,8 +291,8 @@ impl ByChanges {
         let view = View::new(new);
         let only = Only::new(&changes.paths);
         let state = &mut self.state;
-        check_patches(state, changes, &view, &found.rules.plain)?;
-        let clusters = found.rules.clusters(&view);
+        check_patches(state, changes, &view, &found.policy.plain)?;
+        let clusters = found.policy.clusters(&view);
         let makes = |file: &application::File| !file.sets.is_empty();
         let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
         if sets_differ || changes.may_change_clusters {
@@ -307,7 +307,7 @@ impl ByChanges {
         }
         self.since.note_documents(&written);
         let mut differing = Vec::new();
-        let mut documents = Documents::of(&view, &found.rules.plain);
+        let mut documents = Documents::of(&view, &found.policy.plain);
         for record in state.readers(&changes.paths, &changes.directories)? {
             if touched.has(&(record.file.clone(), record.index)) {
                 continue;
@@ -322,7 +322,7 @@ impl ByChanges {
                 continue;
             }
             // Without the setting, every directory that an Application names proves which repository this is.
-            let proof = found.rules.settings.repo_urls.is_empty();
+            let proof = found.policy.settings.repo_urls.is_empty();
             if proof && !matches!(view.kind(&record.dry_path), Ok(Some(Kind::Directory))) {
                 return Err(Stopped::Unknown);
             }
@@ -334,9 +334,9 @@ impl ByChanges {
             touched.render(clusters.known(&*documents.application(&record)?), why);
         }
         let id = dry.to_string();
-        let limits = Some(run.trees.limits.by(&found.rules, found.setup.renderers, found.setup.repository));
-        let making = Making { limits, ..found.rules.making(found.setup.renderers, &id) };
-        let makers = found.rules.makers(Some(&head.branch), found.default_branch());
+        let limits = Some(run.trees.limits.by(&found.policy, found.setup.renderers, found.setup.repository));
+        let making = Making { limits, ..found.policy.making(found.setup.renderers, &id) };
+        let makers = found.policy.makers(Some(&head.branch), found.default_branch());
         let (files, only, clusters) = (new, &only, &clusters);
         let touched_now = &mut touched;
         let mut remaking = Remaking { state, touched: touched_now, old, files, only, clusters, makers, making, found };
@@ -389,7 +389,7 @@ fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Star
     let Some(frozen) = open_frozen(state, run, head)? else { return Ok(None) };
     branches.extend(frozen);
     let all_are_there = run.found.hydrated_from(&head.branch).all(|name| branches.contains_key(name));
-    let known_failure = |name, dry| run.ledger.known_failure(name, dry, run.found.rules.id);
+    let known_failure = |name, dry| run.ledger.known_failure(name, dry, run.found.policy.id);
     let fails = branches.keys().any(|name| commits.iter().any(|dry| known_failure(name, *dry).is_some()));
     Ok((all_are_there && !fails).then_some((known, commits, branches, lacking)))
 }
@@ -405,7 +405,7 @@ fn recall_failures(
 ) {
     let stuck = state.head.stuck.iter().find(|stuck| stuck.name == name.as_str());
     for dry in lacking.iter().filter(|dry| !commits.contains(dry)) {
-        if let Some(failure) = run.ledger.known_failure(name, *dry, run.found.rules.id) {
+        if let Some(failure) = run.ledger.known_failure(name, *dry, run.found.policy.id) {
             let failing = Failing::Recorded(failure.diagnostics.clone());
             run.fail(name, head, *dry, failing);
         } else if let Some(stuck) = stuck.filter(|_| object_id(&state.head.dry_commit) == Some(*dry)) {
@@ -421,7 +421,7 @@ fn line(known: ObjectId, found: &Snapshot<'_>, head: &DryHead) -> Result<Option<
         return Ok(None);
     }
     let line = repository.first_parents(known, head.tip, BACKLOG_MAX)?;
-    Ok(line.map(|line| match found.rules.settings.history {
+    Ok(line.map(|line| match found.policy.settings.history {
         History::Every => line,
         History::Tip => line.last().copied().into_iter().collect(),
     }))
@@ -443,7 +443,7 @@ fn open_known(
         branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
         let lacks_note = run.found.setup.refs.records && branch.was_moved();
-        let is_at = is_there && branch.dry == Some(known) && branch.settings == run.found.rules.id;
+        let is_at = is_there && branch.dry == Some(known) && branch.settings == run.found.policy.id;
         if !is_at || branch.closed || lacks_note {
             return Ok(None);
         }
@@ -510,13 +510,13 @@ fn compare_file(
     let count = |file: Option<&application::File>| file.map_or(0, |file| file.documents.len());
     let documents = (state.head.documents + count(after)).checked_sub(count(before));
     state.head.documents = documents.ok_or(Stopped::Unknown)?;
-    if state.head.documents > found.rules.settings.limits.applications {
+    if state.head.documents > found.policy.settings.limits.applications {
         return Err(Stopped::Unknown);
     }
-    if !found.rules.applications.matches(file.path.as_str()) {
+    if !found.policy.applications.matches(file.path.as_str()) {
         return Ok(Vec::new());
     }
-    let known_fields = &found.rules.settings.known_fields;
+    let known_fields = &found.policy.settings.known_fields;
     let sides = || before.into_iter().chain(after);
     let is_sound = sides().flat_map(application::File::all_diagnostics).all(|told| told.is_of_field(known_fields));
     // An unknown field in another file is told as before, whatever this one says.
@@ -581,7 +581,7 @@ fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>, rules: &
 
 /// Whether an Application that fails is left behind on a branch, which is not plain.
 fn may_leave(name: &BranchName, run: &Run<'_>) -> bool {
-    run.found.rules.settings.on_failure.of(name) == Held::Application
+    run.found.policy.settings.on_failure.of(name) == Held::Application
 }
 
 /// What the cache keeps of the Applications that did not render. One of which it can keep nothing is left to the look at

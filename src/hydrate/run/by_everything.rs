@@ -88,7 +88,7 @@ impl ByEverything {
                 branch.close(mistake);
             }
             if let Some(earlier) = run.branches.remove(&name) {
-                branch.go_on_from(earlier, &run.found.rules.settings);
+                branch.go_on_from(earlier, &run.found.policy.settings);
             }
             let commits = branch.backlog(head, &run.found)?;
             passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
@@ -286,7 +286,7 @@ pub(super) fn plan(
 
 /// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
 fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_>) -> Option<Failing> {
-    if let Some(failure) = run.ledger.known_failure(name, dry, run.found.rules.id) {
+    if let Some(failure) = run.ledger.known_failure(name, dry, run.found.policy.id) {
         return Some(Failing::Recorded(failure.diagnostics.clone()));
     }
     let state = earlier.filter(|_| !run.memory.retry)?;
@@ -307,7 +307,7 @@ fn asked(
     if let Some(mistake) = path_of_another(name, tree, &former, run, head)? {
         return Ok(Err(Failing::Taken(mistake)));
     }
-    let leaves_failed = run.found.rules.settings.on_failure.of(name) == Held::Application;
+    let leaves_failed = run.found.policy.settings.on_failure.of(name) == Held::Application;
     let mistakes = tree.mistakes(name, &former);
     let mistaken = if leaves_failed { tree.mistaken(name, &former) } else { None };
     let mistaken = match mistaken {
@@ -375,7 +375,7 @@ fn removals(
     found: &Snapshot<'_>,
 ) -> Result<Vec<Removal>, Diagnostic> {
     let Some(settings) = former.tree.as_ref().map(|former| former.settings) else { return Ok(Vec::new()) };
-    let limit = found.rules.settings.removal_limit;
+    let limit = found.policy.settings.removal_limit;
     let allowed = tree.allows_removal(name);
     let (mut before, mut now) = (former.destinations(), tree.destinations(name));
     now.extend(mistaken.unread.iter().map(|application| destination(application)));
@@ -410,7 +410,7 @@ fn of_another_dry_branch(
 ) -> Option<Diagnostic> {
     let opened = run.branches.get(name).map(|branch| &branch.dry_branch);
     let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
-    let is_shared = !run.found.rules.settings.active_paths(name).is_empty();
+    let is_shared = !run.found.policy.settings.active_paths(name).is_empty();
     let is_away = !heads.iter().any(|other| other.branch == *owner);
     if is_shared || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner))) {
         return None;
@@ -477,7 +477,7 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
 /// The dry commits of a backlog that were tried in vain and are passed over without a word: the record of failures has
 /// no room for all of them, and of those that reached a limit this machine keeps the last.
 fn passed(branch: &Branch, commits: &[ObjectId], earlier: Option<&State>, run: &Run<'_>) -> BTreeSet<ObjectId> {
-    let is_known = |dry: &ObjectId| run.ledger.known_failure(&branch.name, *dry, run.found.rules.id).is_some();
+    let is_known = |dry: &ObjectId| run.ledger.known_failure(&branch.name, *dry, run.found.policy.id).is_some();
     let oldest = commits.iter().position(is_known).filter(|_| run.ledger.failures.is_full(&branch.name));
     let limited = earlier.filter(|_| !run.memory.retry).and_then(|state| recalled_limit(state, branch));
     let limited = limited.and_then(|(last, _)| commits.iter().position(|dry| *dry == last));
@@ -491,7 +491,7 @@ fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
     let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
     let asks = !tree.is_empty() || tree.has_makers() || run.found.hydrated_from(&head.branch).next().is_some();
     if is_pushed && !asks {
-        let rules = match run.found.rules.settings.rules.is_empty() {
+        let rules = match run.found.policy.settings.rules.is_empty() {
             true => "; without it, rules can lead it: `git hydrate adopt` in a clone proposes them",
             false => ", and none that a rule is for",
         };
@@ -535,7 +535,7 @@ fn mistakes_of_frozen<'n>(
 
 /// Warnings of keys of the setting `activePaths` that no Application writes to.
 fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
-    let mut unused: BTreeSet<BranchName> = run.found.rules.settings.active_paths.keys().cloned().collect();
+    let mut unused: BTreeSet<BranchName> = run.found.policy.settings.active_paths.keys().cloned().collect();
     for head in heads {
         if unused.is_empty() {
             break;
@@ -550,7 +550,7 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
 /// Warnings of globs of the settings `frozen` and `onFailure` that match no branch; and of those of `frozen` that match
 /// branches which promoters write, and not the ones that are promoted to them: such a branch is not frozen.
 fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
-    let settings = &run.found.rules.settings;
+    let settings = &run.found.policy.settings;
     if settings.frozen.is_empty() && settings.on_failure.unused(std::iter::empty()).is_empty() {
         return Ok(Vec::new());
     }
@@ -567,9 +567,9 @@ fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>,
             }
         }
     }
-    let frozen = &run.found.rules.settings.frozen;
+    let frozen = &run.found.policy.settings.frozen;
     let unused = frozen.unused(branches.iter()).map(unused_freeze);
-    let failing = run.found.rules.settings.on_failure.unused(branches.iter()).into_iter().map(unused_on_failure);
+    let failing = run.found.policy.settings.on_failure.unused(branches.iter()).into_iter().map(unused_on_failure);
     let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
     Ok(unused.chain(failing).chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
 }

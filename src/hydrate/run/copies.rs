@@ -38,7 +38,7 @@ const CHOOSE: &str = "choose a branch of its own: git hydrate config set applica
 impl Run<'_> {
     /// Brings the branch of copies up to what the others have become.
     pub(crate) fn copy_applications(&mut self, heads: &[DryHead]) -> Result<(), Stopped> {
-        let Some(name) = self.found.rules.settings.applications_to.clone() else { return Ok(()) };
+        let Some(name) = self.found.policy.settings.applications_to.clone() else { return Ok(()) };
         let default = self.found.default_branch();
         let head = heads.iter().find(|head| default == Some(&head.branch)).or(heads.first());
         let Some(head) = head.cloned() else { return Ok(()) };
@@ -127,7 +127,7 @@ impl Run<'_> {
             "which is a dry branch"
         } else if self.branches.values().any(is_written) && !self.found.is_for_copies(name)? {
             "which Applications are hydrated to"
-        } else if !self.found.rules.allowed.matches(name.as_str()) {
+        } else if !self.found.policy.allowed.matches(name.as_str()) {
             "which the setting `branches` does not allow"
         } else {
             return Ok(None);
@@ -140,7 +140,7 @@ impl Run<'_> {
     fn followed(&self) -> Vec<Followed> {
         let frozen = self.frozen_branches();
         let mut followed = BTreeMap::new();
-        let now = self.found.rules.id;
+        let now = self.found.policy.id;
         let is_held = |branch: &Branch| branch.failure().is_some() && branch.settings != now;
         for branch in self.branches.values().filter(|branch| !frozen.contains(&branch.name) && !is_held(branch)) {
             let Some((tip, dry)) = branch.shown().filter(|_| !frozen.contains(&branch.sync)) else { continue };
@@ -219,7 +219,7 @@ impl Run<'_> {
 
     /// The directories of copies of what the dry branches ask to be hydrated.
     fn asked(&mut self, heads: &[DryHead]) -> Result<BTreeSet<RepoPath>, Stopped> {
-        let settings = &self.found.rules.settings;
+        let settings = &self.found.policy.settings;
         let namespace = settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
         let mut asked = BTreeSet::new();
         for head in heads {
@@ -252,7 +252,7 @@ impl Run<'_> {
         let before: BTreeSet<Destination> = there.keys().filter_map(destination).collect();
         let left = there.keys().filter(|dir| !removed.contains(*dir)).chain(wanted.copies.keys());
         let now: BTreeSet<Destination> = left.filter_map(destination).collect();
-        let limit = self.found.rules.settings.removal_limit;
+        let limit = self.found.policy.settings.removal_limit;
         let allowed = self.allows_removal(name, dry_before, head)?;
         let removals = plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
         Ok(removals.map(drop).map_err(|(mistake, removals)| {
@@ -314,7 +314,7 @@ impl Run<'_> {
         count: usize,
     ) -> Result<(), Stopped> {
         let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
-        let settings = self.found.rules.id;
+        let settings = self.found.policy.id;
         let Some(branch) = self.branches.get_mut(name) else { return Ok(()) };
         branch.take(made, dry.id, settings);
         branch.applications = count;

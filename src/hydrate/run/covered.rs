@@ -15,7 +15,7 @@ use crate::view::View;
 /// directory of inputs has beside inputs since other settings count.
 pub(super) fn covered(branch: &BranchName, tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagnostic> {
     let files = run.files(tree.tree);
-    let (view, dir) = (View::new(&*files), run.found.rules.plain.inputs());
+    let (view, dir) = (View::new(&*files), run.found.policy.plain.inputs());
     let strays = Strays::new(&view, dir);
     let has_other_settings = former.tree.as_ref().is_some_and(|former| former.settings != tree.settings);
     let first = if has_other_settings { strays.first(&|_| true) } else { None };

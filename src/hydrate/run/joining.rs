@@ -64,7 +64,7 @@ impl Joining<'_> {
     /// written.
     fn is_plain(&self) -> bool {
         let State { head, .. } = self.state;
-        let settings = &self.found.rules.settings;
+        let settings = &self.found.policy.settings;
         let fits = head.applications.max(head.documents) <= settings.limits.applications;
         // What is odd may be about one that goes.
         let is_apart = |diagnostic: &crate::diag::Diagnostic| {
@@ -81,7 +81,7 @@ impl Joining<'_> {
         let coming: Vec<_> = self.touched.coming().cloned().collect();
         let verdict = self
             .found
-            .with_context(&self.found.rules, self.head, self.heads, &|_| false, |context| validate(&coming, context));
+            .with_context(&self.found.policy, self.head, self.heads, &|_| false, |context| validate(&coming, context));
         verdict.findings.is_empty() && verdict.standings.iter().all(|standing| *standing == Standing::Hydrated)
     }
 
@@ -179,7 +179,7 @@ impl Joining<'_> {
             }
         }
         let others = count.checked_sub(before.len()).ok_or(Stopped::Unknown)?;
-        let limit = self.found.rules.settings.removal_limit;
+        let limit = self.found.policy.settings.removal_limit;
         let allowed = self.allowed.iter().any(|allowed| allowed == name.as_str());
         let removals = plan::removals(name, &before, &now, others, (limit.share, limit.at_least), allowed);
         Ok(Joined { removals: removals.map_err(|_| Stopped::Unknown)?, applications })

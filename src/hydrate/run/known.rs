@@ -117,7 +117,7 @@ fn forgotten(branch: Option<&Branch>, found: &Snapshot<'_>) -> Recalled {
     let why = match branch {
         None => Why::New,
         Some(branch) if branch.dry.is_none() => Why::New,
-        Some(branch) if branch.settings != found.rules.id => Why::Settings,
+        Some(branch) if branch.settings != found.policy.id => Why::Settings,
         Some(branch) => match branch.recorded_engine() {
             Some(engine) if engine != ENGINE_REVISION => Why::Engine(engine),
             Some(_) | None => Why::Forgotten,

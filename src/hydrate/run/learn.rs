@@ -8,7 +8,7 @@ use crate::hydrate::dry_branches::{self, Found};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::heads::DryHead;
-use crate::hydrate::rules::Rules;
+use crate::hydrate::policy::Policy;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::provenance;
 use crate::settings::SettingsError;
@@ -39,11 +39,11 @@ pub(super) fn learn_whatever_is_hydrated(run: &mut Run<'_>, heads: &[DryHead]) -
 
 /// Whether Applications that others make are hydrated from the start, and no setting says so yet.
 fn is_to_make(found: &Snapshot<'_>) -> bool {
-    found.rules.settings.made_applications.is_none() && found.is_new
+    found.policy.settings.made_applications.is_none() && found.is_new
 }
 
 fn has_url(found: &Snapshot<'_>) -> bool {
-    !found.rules.settings.repo_urls.is_empty()
+    !found.policy.settings.repo_urls.is_empty()
 }
 
 /// Whether the cache knows the default dry branch, so that nothing about its Applications needs to be found out.
@@ -97,7 +97,7 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
     let is_noted = |(_, value): &&(&str, Found)| *value != Found::Yes;
     match dry_branches::settings_with(&keys, &found.refs, &found.buffer) {
         Ok(settings) => {
-            found.rules = Rules::at(Some(settings), &found.buffer)?;
+            found.policy = Policy::at(Some(settings), &found.buffer)?;
             (found.has_dry_branches, run.ledger.learnt) = (true, Some(settings));
             let note = |(key, value): &(_, _)| {
                 let word = if *key == "dryBranches" { "BRANCH" } else { "URL" };
@@ -110,7 +110,7 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
         }
         Err(HydrateError::Settings(SettingsError::NotEditable)) => {
             // The next run would not know, so this one does not begin with it.
-            found.rules.makes = found.rules.settings.made_applications;
+            found.policy.makes = found.policy.settings.made_applications;
             report.warnings.extend(keys.iter().filter(is_noted).map(|(key, value)| {
                 let text =
                     format!("{key} is not set, and settings.yaml is written so that it cannot be set to {value}");

@@ -23,7 +23,7 @@ pub(super) fn losses(
     keeps: &dyn Fn(&PathOutput<'_>) -> bool,
     found: &Snapshot<'_>,
 ) -> Result<Option<Losses>, Error> {
-    let limit = found.rules.settings.removal_limit;
+    let limit = found.policy.settings.removal_limit;
     let (Some(tip), Some(_), true) = (&branch.tip, branch.dry, limit.object_share < 1.0) else { return Ok(None) };
     let tree = found.tree_of(tip.tree);
     let mut counts = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn too_many(
     for dir in paths.iter().map(|path| path.dir).chain(removals.iter().map(|removal| &removal.path)) {
         all += manifest_of(&tree, dir)?.map_or(0, |manifest| objects_in(&found.buffer, manifest).values().sum());
     }
-    let limit = found.rules.settings.removal_limit;
+    let limit = found.policy.settings.removal_limit;
     let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
     Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths(), false)))
 }

@@ -175,7 +175,7 @@ impl Memory {
     pub(crate) fn recall_copies(&self, found: &Snapshot<'_>) -> Option<cache::Copies> {
         let cache = self.cache.as_ref().filter(|_| self.trusted)?;
         let copies = cache.load_copies(&copies_name(found))?;
-        (copies.context == found.rules.context(found.setup.renderers)).then_some(copies)
+        (copies.context == found.policy.context(found.setup.renderers)).then_some(copies)
     }
 
     /// Leaves for the next run what the branch of copies shows; none where that is not all that it should.
@@ -185,7 +185,7 @@ impl Memory {
 
     fn recalled(&self, name: &str, found: &Snapshot<'_>) -> Option<State> {
         let state = self.cache.as_ref()?.load(name)?;
-        (state.head.context == found.rules.context(found.setup.renderers)).then_some(state)
+        (state.head.context == found.policy.context(found.setup.renderers)).then_some(state)
     }
 
     /// Whether a state tells of the branches as well: a run that starts there looks only at what changed since.
@@ -258,7 +258,7 @@ impl Memory {
         let (revisions, destinations) = tree.branch_names();
         let state = Head {
             dry_commit: head.tip.to_string(),
-            context: found.rules.context(found.setup.renderers),
+            context: found.policy.context(found.setup.renderers),
             facts: state_facts(head, heads, found, &revisions, &destinations),
             branches: known.filter(|_| is_whole),
             stuck,
@@ -385,8 +385,8 @@ fn without_base(name: &str) -> String {
 /// A digest of all that decides whether the environment branches are what the dry commit of `head` gives: the refs but for
 /// local branches and tags, the settings, the engine, and what is frozen.
 pub(super) fn base_facts(head: &DryHead, found: &Snapshot<'_>) -> String {
-    let frozen = found.setup.now.map(|now| found.rules.settings.frozen.in_force(now).collect::<Vec<_>>());
-    let context = found.rules.context(found.setup.renderers);
+    let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
+    let context = found.policy.context(found.setup.renderers);
     let mut hash = Sha256::new();
     hash.update(format!("{context} {} {} {frozen:?}\n", head.branch, head.tip));
     let is_local = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
@@ -403,11 +403,11 @@ fn state_facts(
     revisions: &BTreeSet<String>,
     destinations: &BTreeSet<String>,
 ) -> String {
-    let facts = found.with_context(&found.rules, head, heads, &|_| false, |context: &Context<'_>| {
+    let facts = found.with_context(&found.policy, head, heads, &|_| false, |context: &Context<'_>| {
         context.fingerprint(revisions, destinations).to_string()
     });
     // A freeze ends by itself, and none counts where a push is judged.
-    let frozen = found.setup.now.map(|now| found.rules.settings.frozen.in_force(now).collect::<Vec<_>>());
+    let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
     match frozen {
         Some(frozen) if !frozen.is_empty() => format!("{facts} {frozen:?}"),
         Some(_) | None => facts,

@@ -21,7 +21,7 @@ use crate::view::TreeFiles;
 pub(super) fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     let Wake::Pushed(pushed) = &run.found.setup.wake else { return Ok(()) };
     let names: BTreeSet<BranchName> = pushed.iter().filter_map(|name| BranchName::new(name).ok()).collect();
-    let copies = run.found.rules.settings.applications_to.as_ref();
+    let copies = run.found.policy.settings.applications_to.as_ref();
     let is_other = |branch: &&BranchName| {
         let is_ours = run.found.environments.contains_key(*branch) || copies == Some(*branch);
         !run.found.dry_branches.contains(branch) && !is_ours
@@ -119,7 +119,7 @@ pub(super) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     if names.is_empty() {
         return;
     }
-    for missing in found.rules.settings.dry_branches.iter().filter(|branch| found.tip(branch).is_none()) {
+    for missing in found.policy.settings.dry_branches.iter().filter(|branch| found.tip(branch).is_none()) {
         let text = format!("the setting `dryBranches` names `{missing}`, which does not exist");
         let hint = match near(missing.as_str(), &names) {
             Some(near) => {
@@ -148,18 +148,18 @@ fn asking(
     let new = TreeFiles::new(repository, commit.tree);
     let asks = |application: &Application| application.revision_name() == branch.as_str();
     let Some(head) = heads.first().filter(|_| !found.environments.is_empty()) else {
-        let limit = found.rules.settings.limits.applications;
-        let discovered = Discovery::default().discover(&new, &found.rules.applications, &found.rules.plain, limit);
+        let limit = found.policy.settings.limits.applications;
+        let discovered = Discovery::default().discover(&new, &found.policy.applications, &found.policy.plain, limit);
         let is_counted = |application: &&Arc<Application>| heads.is_empty() || asks(application);
         return Ok(discovered.map_or(0, |discovered| discovered.applications.iter().filter(is_counted).count()));
     };
     let old = repository.commit(head.tip)?.tree;
-    if trees.unsearched.why(old, &found.rules, repository).is_some() {
+    if trees.unsearched.why(old, &found.policy, repository).is_some() {
         return Ok(0);
     }
     let old = TreeFiles::new(repository, old);
     // What is too large to be compared is not worth a warning.
-    let Ok(Some(changes)) = Changes::between(&old, &new, &found.rules.plain) else { return Ok(0) };
+    let Ok(Some(changes)) = Changes::between(&old, &new, &found.policy.plain) else { return Ok(0) };
     let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
     let changed = files.flat_map(|file| file.applications()).filter(|application| asks(application)).count();
     // Those that the dry branch has too: it was looked at when the branch that they name was new.

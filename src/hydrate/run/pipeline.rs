@@ -136,7 +136,7 @@ impl Run<'_> {
 
     /// The same for the tips alone, whatever the setting `history` says.
     pub(crate) fn hydrate_tips(&mut self) -> Result<(), Stopped> {
-        self.found.rules.settings.history = History::Tip;
+        self.found.policy.settings.history = History::Tip;
         self.hydrate()
     }
 

@@ -31,7 +31,7 @@ const WANTED: &str = "hydrate.sharedCache";
 
 /// Whether anything is published, or taken over, here.
 pub(super) fn is_wanted(repository: &Repository, found: &Snapshot<'_>) -> bool {
-    let is_native = found.rules.settings.renderer == RendererName::Native;
+    let is_native = found.policy.settings.renderer == RendererName::Native;
     is_native && repository.config_bool(WANTED).unwrap_or(true)
 }
 
@@ -56,11 +56,11 @@ pub(super) fn edits(run: &mut Run<'_>) -> Result<Vec<RefEdit>, Error> {
     let date = run.ledger.newest_dry.unwrap_or_default();
     let mut edits = Vec::new();
     for (branch, publication) in run.memory.publish(is_due) {
-        let context = found.rules.shared_context(branch);
+        let context = found.policy.shared_context(branch);
         let Some(bytes) = Published::written(&context, || publication.records()) else { continue };
         let blob = found.buffer.write_blob(&bytes)?;
         let edit = [(FILE.to_owned(), TreeEdit::Put(Mode::File, blob))].into();
-        let signature = found.rules.writer.signature(date, None);
+        let signature = found.policy.writer.signature(date, None);
         let new = found.buffer.write_commit(&NewCommit {
             tree: found.buffer.edit_tree(found.buffer.empty_tree_id(), &edit)?,
             parents: Vec::new(),

@@ -5,7 +5,7 @@ use crate::application::BranchName;
 use crate::git::{Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate::branch_records::{BranchRecord, BranchRecords, RECORDS_REF, hydrated_below};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::Rules;
+use crate::hydrate::policy::Policy;
 use crate::metadata::Time;
 
 /// Records branches, each with its tip, which were recognized as hydration's. The caller holds the repository's lock.
@@ -24,8 +24,8 @@ pub(crate) fn record_branches(
     }
     let Some(tree) = records.write(&buffer)? else { return Ok(()) };
     let parent = old.map(|id| buffer.commit(id)).transpose()?;
-    let rules = Rules::read(&refs, &buffer)?;
-    let signature = rules.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
+    let policy = Policy::read(&refs, &buffer)?;
+    let signature = policy.writer.signature(Time::default(), parent.as_ref().map(|parent| &parent.committer));
     let names = branches.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let commit = NewCommit {
         tree,

@@ -58,7 +58,7 @@ impl Moves {
             moves.add_kept(found, ledger, branches)?;
         }
         // Copies lead to what is on the others.
-        let copies = found.rules.settings.applications_to.as_ref();
+        let copies = found.policy.settings.applications_to.as_ref();
         let (last, first): (Vec<&Branch>, Vec<_>) = branches.values().partition(|branch| Some(&branch.name) == copies);
         for edit in first.into_iter().chain(last).flat_map(|branch| branch.ref_edits(&found.setup.refs, &found.refs)) {
             // Several staging branches may have started one sync branch.
@@ -117,7 +117,7 @@ impl Moves {
 fn records(found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) -> BranchRecords {
     let mut records = found.records.clone();
     for branch in branches.values() {
-        for (name, record) in branch.records(&found.rules.settings) {
+        for (name, record) in branch.records(&found.policy.settings) {
             records.set(name, record);
         }
     }
@@ -154,7 +154,7 @@ fn kept(
     if unchanged {
         return Ok(None);
     }
-    let signature = found.rules.writer.signature(date, parent.as_ref().map(|parent| &parent.committer));
+    let signature = found.policy.writer.signature(date, parent.as_ref().map(|parent| &parent.committer));
     let commit = NewCommit {
         tree,
         parents: old.into_iter().collect(),

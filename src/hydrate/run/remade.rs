@@ -62,7 +62,7 @@ impl Remaking<'_> {
     ///
     /// Errors: more is to be looked at than these makers.
     pub(super) fn expand(&mut self, differing: Vec<Record>, written: Vec<Application>) -> Result<(), Stopped> {
-        if self.found.rules.makes != Some(true) {
+        if self.found.policy.makes != Some(true) {
             return if differing.is_empty() { Ok(()) } else { Err(Stopped::Unknown) };
         }
         let mut left: BTreeMap<Identity, Record> =
@@ -82,7 +82,7 @@ impl Remaking<'_> {
 
     fn of_set(&mut self, maker: &Record) -> Result<(), Stopped> {
         let content = View::new(self.files).read(&maker.file).map_err(|_| Stopped::Unknown)?;
-        let file = application::read_by(&maker.file, &content.data, &self.found.rules.plain);
+        let file = application::read_by(&maker.file, &content.data, &self.found.policy.plain);
         let ordinal = usize::MAX - maker.index;
         let set = file.sets.get(ordinal).ok_or(Stopped::Unknown)?.clone();
         let by = set.by();
@@ -161,7 +161,7 @@ impl Remaking<'_> {
 
     /// The Applications that may render others, one after the other, and those that they make.
     fn of_parents(&mut self, left: &mut BTreeMap<Identity, Record>, written: Vec<Application>) -> Result<(), Stopped> {
-        let rules = &self.found.rules.plain;
+        let rules = &self.found.policy.plain;
         let mut reach = Reach::new(!rules.is_empty(), rules.inputs());
         let mut seen = BTreeSet::new();
         let touched = self.touched.work.values().map(|(application, _)| application.clone());
@@ -256,7 +256,7 @@ impl Remaking<'_> {
             let file = application::read_by(
                 path,
                 &view.read(path).map_err(|_| Stopped::Unknown)?.data,
-                &self.found.rules.plain,
+                &self.found.policy.plain,
             );
             let found = file.applications().map(|one| (one.index, (one.fingerprint(), one.placement()))).collect();
             if known != found || sets != file.sets.len() {

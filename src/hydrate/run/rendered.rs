@@ -7,7 +7,7 @@ use super::plan::{Done, Plan, Rendered, Task};
 use crate::application::Application;
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::hydrate::snapshot::Snapshot;
 use crate::render;
 use crate::view::{TreeFiles, View};
@@ -28,8 +28,8 @@ pub(super) fn render(
     found.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), wanted.len());
     let done = |count| found.setup.observer.rendered(count);
     let id = dry.to_string();
-    let context = render_context(&found.rules.settings, files, &id);
-    let (writer, buffer) = (&found.rules.writer, &found.buffer);
+    let context = render_context(&found.policy.settings, files, &id);
+    let (writer, buffer) = (&found.policy.writer, &found.buffer);
     let copies = Copies::of(found, &plan.head.branch);
     let take = |application: &Application, rendered: render::Rendered| {
         let manifests = copies.in_place(application, rendered.manifests);

@@ -122,7 +122,7 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
             outputs.push(PathOutput {
                 dir,
                 applications: Vec::new(),
-                manifest: run.found.buffer.hold_blob(run.found.rules.writer.manifest(manifests.clone()))?,
+                manifest: run.found.buffer.hold_blob(run.found.policy.writer.manifest(manifests.clone()))?,
                 commands: &details.commands,
                 readme: details.readme.as_deref(),
                 application: None,

@@ -41,7 +41,7 @@ type Directories = BTreeSet<(BranchName, RepoPath)>;
 /// The directories of shared branches that a dry branch has, and those that its tip asks for beside them.
 fn changes(head: &DryHead, run: &mut Run<'_>, heads: &[DryHead]) -> Result<(Directories, Directories), Stopped> {
     let (mut had, mut asked) = (Directories::new(), Directories::new());
-    let settings = &run.found.rules.settings;
+    let settings = &run.found.policy.settings;
     let shared = run.found.records.iter().filter(|(name, _)| !settings.active_paths(name).is_empty());
     let shared = shared.map(|(name, record)| (name.clone(), record.dry_commit_of(&head.branch)));
     for (name, dry) in shared.collect::<Vec<_>>() {
@@ -65,7 +65,7 @@ pub(super) fn taken_path(
     head: &DryHead,
     heads: &[DryHead],
 ) -> Result<Option<Diagnostic>, Stopped> {
-    if run.found.rules.settings.active_paths(name).is_empty() {
+    if run.found.policy.settings.active_paths(name).is_empty() {
         return Ok(None);
     }
     for other in heads.iter().filter(|other| other.branch != head.branch) {
@@ -99,7 +99,7 @@ pub(super) fn path_of_another(
     run: &Run<'_>,
     head: &DryHead,
 ) -> Result<Option<Diagnostic>, Stopped> {
-    let (settings, buffer) = (&run.found.rules.settings, &run.found.buffer);
+    let (settings, buffer) = (&run.found.policy.settings, &run.found.buffer);
     let Some(branch) = run.branches.get(name).filter(|_| !settings.active_paths(name).is_empty()) else {
         return Ok(None);
     };
@@ -135,5 +135,5 @@ fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<Rep
 
 /// The directory of a shared branch that the path of an Application is promoted with.
 fn directory(name: &BranchName, application: &Application, run: &Run<'_>) -> RepoPath {
-    metadata_dir(&run.found.rules.settings, name, &application.sync_path)
+    metadata_dir(&run.found.policy.settings, name, &application.sync_path)
 }

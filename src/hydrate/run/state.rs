@@ -19,8 +19,8 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failures;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::ledger::Ledger;
+use crate::hydrate::policy::Policy;
 use crate::hydrate::report::Report;
-use crate::hydrate::rules::Rules;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::Behind;
@@ -62,7 +62,7 @@ pub(crate) struct Run<'a> {
     /// The dry commits that were looked at.
     pub trees: DryTrees<'a>,
     /// The settings that branches were hydrated with, where others find other Applications; each is read once.
-    former: HashMap<Option<ObjectId>, Option<Rc<Rules>>>,
+    former: HashMap<Option<ObjectId>, Option<Rc<Policy>>>,
     /// What earlier runs found out, and what is left for the next.
     pub memory: Memory,
     /// The environment branches, as they shall be.
@@ -201,11 +201,11 @@ impl<'a> Run<'a> {
         head: &DryHead,
         heads: &[DryHead],
     ) -> Result<Rc<DryTree>, HydrateError> {
-        match self.former_rules(settings) {
+        match self.former_policy(settings) {
             Some(former) => self.trees.read_by(&former, dry, head, heads, &self.found),
             // The same commit is read for the dry branch of now too.
             None if self.found.has_left(&head.branch) => {
-                self.trees.read_by(&self.found.rules, dry, head, heads, &self.found)
+                self.trees.read_by(&self.found.policy, dry, head, heads, &self.found)
             }
             None => self.tree(dry, head, heads),
         }
@@ -213,21 +213,21 @@ impl<'a> Run<'a> {
 
     /// Settings by which other Applications were found than by those of now; none when the same ones are, or when they cannot
     /// be read.
-    fn former_rules(&mut self, settings: Option<ObjectId>) -> Option<Rc<Rules>> {
-        let Snapshot { rules, buffer, .. } = &self.found;
-        if settings == rules.id {
+    fn former_policy(&mut self, settings: Option<ObjectId>) -> Option<Rc<Policy>> {
+        let Snapshot { policy, buffer, .. } = &self.found;
+        if settings == policy.id {
             return None;
         }
         let read = || {
-            let former = Rules::at(settings, buffer).ok()?.making_as(rules);
-            (!former.finds_as(rules)).then(|| Rc::new(former))
+            let former = Policy::at(settings, buffer).ok()?.making_as(policy);
+            (!former.finds_as(policy)).then(|| Rc::new(former))
         };
         self.former.entry(settings).or_insert_with(read).clone()
     }
 
     /// Goes on with other settings.
     pub(crate) fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
-        self.found.rules = Rules::at(id, &self.found.buffer)?;
+        self.found.policy = Policy::at(id, &self.found.buffer)?;
         self.former.clear();
         self.trees.clear();
         Ok(())
@@ -264,14 +264,14 @@ impl<'a> Run<'a> {
             let Some(branch) = self.branches.get_mut(&name) else { continue };
             match becomes {
                 Becomes::Hydrated(made) => {
-                    branch.take(*made, dry.id, self.found.rules.id);
-                    let is_shared = !self.found.rules.settings.active_paths(&name).is_empty();
+                    branch.take(*made, dry.id, self.found.policy.id);
+                    let is_shared = !self.found.policy.settings.active_paths(&name).is_empty();
                     let shared = Some(&head.branch).filter(|_| is_shared);
                     let tip = branch.tip.as_ref().map(|tip| tip.id);
                     self.ledger.reached(&name, tip, &dry, shared, &self.found.buffer);
                     let behind = branch.left.failed();
                     if !behind.is_empty() {
-                        let (settings, mistakes) = (self.found.rules.id, branch.left.diagnostics());
+                        let (settings, mistakes) = (self.found.policy.id, branch.left.diagnostics());
                         self.ledger.record_failure(&name, &head, dry.id, settings, mistakes, behind);
                     }
                 }
@@ -286,7 +286,7 @@ impl<'a> Run<'a> {
     /// Limits are not recorded in the repository: on another machine, or on another day, it may go well.
     pub(crate) fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, failing: Failing) {
         let Some(branch) = self.branches.get_mut(name) else { return };
-        let settings = self.found.rules.id;
+        let settings = self.found.policy.id;
         let diagnostics = failing.diagnostics();
         match failing {
             Failing::Mistakes(mistakes) => {

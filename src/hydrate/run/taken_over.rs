@@ -41,7 +41,7 @@ pub(super) fn published(found: &Snapshot<'_>, head: &DryHead) -> Option<Publishe
     let (mode, blob) = buffer.entry(tree, FILE).ok()??;
     let is_it = mode == Mode::File && is_at_most(blob, PUBLISHED_BYTES_MAX, buffer);
     let bytes = is_it.then(|| buffer.blob(blob).ok())??;
-    Published::read(bytes, &found.rules.shared_context(&head.branch))
+    Published::read(bytes, &found.policy.shared_context(&head.branch))
 }
 
 fn is_at_most(id: ObjectId, bytes_max: u64, buffer: &ObjectBuffer<'_>) -> bool {

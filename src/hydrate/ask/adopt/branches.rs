@@ -11,7 +11,7 @@ use super::units::attempt;
 use super::{Draft, hydrated};
 use crate::application::{AppName, Application, BranchName, Standing};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::render::Renderers;
 use crate::view::TreeFiles;
 
@@ -78,7 +78,7 @@ fn from_its_tree(
 ) -> Result<Option<usize>, HydrateError> {
     in_its_tree(branch, draft, tree, renderers, |judged, tree| {
         let there = right(judged, applications);
-        let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
+        let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
         let results = attempt(&there, &context, renderers, &|_| {})?;
         Ok(results.iter().filter(|result| result.is_ok()).count())
     })
@@ -102,7 +102,7 @@ pub(super) fn in_its_tree<R>(
         dry_branch: Some(branch.clone()),
         dry_commit: tip.id.to_string(),
     };
-    let judged = judged_by(draft.rules()?, &tree, renderers)?;
+    let judged = judged_by(draft.policy()?, &tree, renderers)?;
     look(&judged, &tree).map(Some)
 }
 

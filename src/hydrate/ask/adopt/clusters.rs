@@ -48,7 +48,7 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged, tree: &Tree<'_>) -> Re
     let view = View::new(tree.files);
     let mut is_new = false;
     if settings.clusters.is_empty() {
-        let lists = lists(&view, judged.rules.plain.inputs());
+        let lists = lists(&view, judged.policy.plain.inputs());
         if !lists.is_empty() {
             let names: Vec<&str> = lists.iter().map(RepoPath::as_str).collect();
             draft.set("clusters", names.into(), "lists of clusters".to_owned())?;

@@ -7,7 +7,7 @@ use super::Judged;
 use crate::application::Rule;
 use crate::git::ObjectBuffer;
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::{Rules, settings_files};
+use crate::hydrate::policy::{Policy, settings_files};
 use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, Value, edit};
 
 /// A setting to write.
@@ -77,15 +77,15 @@ impl Draft {
     }
 
     /// What the settings say, with a rule behind all others for Applications that none is for.
-    pub(super) fn rules(&self) -> Result<Rules, HydrateError> {
-        let mut rules = Rules::of(&self.files)?;
+    pub(super) fn policy(&self) -> Result<Policy, HydrateError> {
+        let mut policy = Policy::of(&self.files)?;
         let rest = Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles");
-        rules.settings.rules.push(rest);
+        policy.settings.rules.push(rest);
         let is_proposed = self.proposed.iter().any(|proposed| proposed.key == "rules");
-        let plain = rules.settings.rule_set();
-        rules.plain = if is_proposed { plain.proposed() } else { plain };
-        rules.makes = Some(rules.settings.made_applications.unwrap_or(true));
-        Ok(rules)
+        let plain = policy.settings.rule_set();
+        policy.plain = if is_proposed { plain.proposed() } else { plain };
+        policy.makes = Some(policy.settings.made_applications.unwrap_or(true));
+        Ok(policy)
     }
 
     /// Where something makes Applications, they are hydrated.

@@ -14,7 +14,7 @@ use super::units::attempt;
 use super::{Asked, Draft, drafted};
 use crate::application::{self, Application, By, HydratorEdit, Profile, Standing, Tool, write_source_hydrator};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest;
 use crate::path::RepoPath;
@@ -298,7 +298,7 @@ impl<'c, 'a> Work<'_, 'c, 'a> {
             dry_branch: Some(self.judged.dry_branch.clone()),
             dry_commit: dry_commit.clone(),
         };
-        let judged = judged_by(self.draft.rules()?, &tree, self.renderers)?;
+        let judged = judged_by(self.draft.policy()?, &tree, self.renderers)?;
         let names: BTreeSet<_> = candidates
             .iter()
             .map(|one| (&one.application.file, &one.application.name, &one.application.namespace))
@@ -329,7 +329,7 @@ impl<'c, 'a> Work<'_, 'c, 'a> {
 
     /// What each renders; none for one that does not.
     fn rendered(&self, applications: &[&Application], tree: &Tree<'_>) -> Result<Vec<Option<Vec<u8>>>, HydrateError> {
-        let context = render_context(&self.judged.rules.settings, tree.files, &tree.dry_commit);
+        let context = render_context(&self.judged.policy.settings, tree.files, &tree.dry_commit);
         let results = attempt(applications, &context, self.renderers, &|_| {})?;
         Ok(results.into_iter().map(|result| Some(manifest::encode(&result.ok()?.manifests))).collect())
     }

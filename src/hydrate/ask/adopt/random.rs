@@ -8,7 +8,7 @@ use super::units::{Attempt, attempt};
 use crate::application::Application;
 use crate::diag::{Diagnostic, Refusal};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::render::{Context, Rendered, Renderers};
 
 /// Every function of charts that needs to be allowed.
@@ -48,8 +48,8 @@ pub(super) fn propose(
     tree: &Tree<'_>,
     renderers: &Renderers,
 ) -> Result<(), HydrateError> {
-    let trial = Trial { context: &render_context(&judged.rules.settings, tree.files, &tree.dry_commit), renderers };
-    let known = &judged.rules.settings.nondeterministic;
+    let trial = Trial { context: &render_context(&judged.policy.settings, tree.files, &tree.dry_commit), renderers };
+    let known = &judged.policy.settings.nondeterministic;
     let mut needed: BTreeMap<&str, usize> = BTreeMap::new();
     for refused in attempts.iter_mut().filter(|attempt| is_refused(attempt)) {
         let all: BTreeSet<&str> = FUNCTIONS.into_iter().chain(known.iter().map(String::as_str)).collect();

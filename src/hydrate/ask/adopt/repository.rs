@@ -34,7 +34,7 @@ pub(super) fn propose(
         return Ok(());
     }
     // Without any, all repositories are taken for this one.
-    let judged = judged_by(draft.rules()?, tree, renderers)?;
+    let judged = judged_by(draft.policy()?, tree, renderers)?;
     let named = named(&judged, tree);
     let is_remote = |named: &Named| asked.remote_url.as_ref().is_some_and(|url| is_same_repository(url, &named.url));
     let is_proven = |named: &Named| named.here > 0 && named.here >= named.missing;

@@ -11,7 +11,7 @@ use crate::application::parent::Reach;
 use crate::application::{AppName, Application};
 use crate::diag::{Diagnostic, Span, shell_word};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
 use crate::render::Renderers;
@@ -52,7 +52,7 @@ pub(super) fn propose(
     if let Some(url) = url.filter(|_| draft.settings().is_ok_and(|settings| settings.repo_urls.is_empty())) {
         draft.set("repoURL", vec![url].into(), "named by what a root makes".to_owned())?;
     }
-    Ok((judged_by(draft.rules()?, tree, renderers)?, notes))
+    Ok((judged_by(draft.policy()?, tree, renderers)?, notes))
 }
 
 /// A root.
@@ -106,13 +106,13 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let mut url = None;
     let mut below: BTreeSet<RepoPath> = BTreeSet::new();
     let (sources, _) = unnamed::sources(judged, tree)?;
-    let mut reach = Reach::new(true, judged.rules.plain.inputs());
+    let mut reach = Reach::new(true, judged.policy.plain.inputs());
     let applications = made_up(sources.iter().map(|(path, source)| (path, *source, None)));
     let may_make = applications.iter().filter(|one| reach.may_make(one, tree.files));
     let variants = variants(may_make.map(|one| &one.dry.path), &sources, &view);
     let applications = made_up(variants.iter().map(|(path, source, values)| (*path, *source, values.as_deref())));
     let parents: Vec<&Application> = applications.iter().map(|one| &**one).collect();
-    let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
+    let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
     let results = attempt(&parents, &context, renderers, &|_| {})?;
     let written = written(judged, tree);
     let mut makers: Vec<Attempted> = Vec::new();

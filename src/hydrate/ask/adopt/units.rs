@@ -10,7 +10,7 @@ use super::{Draft, NeededInput, hydrated};
 use crate::application::{AppName, Application, BranchName, Standing};
 use crate::diag::{Diagnostic, Refusal};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::rules::render_context;
+use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest::Key;
 use crate::plan::Unusable;
@@ -101,7 +101,7 @@ pub(super) fn render<'a>(
     renderers: &Renderers,
     observer: &dyn Observer,
 ) -> Result<Vec<Attempt<'a>>, HydrateError> {
-    let context = render_context(&judged.rules.settings, tree.files, &tree.dry_commit);
+    let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
     let hydrated = hydrated(judged);
     let applications: Vec<&Application> = hydrated.iter().map(|(_, application)| *application).collect();
     observer.rendering("", applications.len());

@@ -96,7 +96,7 @@ impl Found {
         let Self { mut sources, referenced, seen } = self;
         let applications = judged.discovered.applications.iter();
         let own = applications.flat_map(|application| application.all_sources()).filter(|dry| dry.input.is_none());
-        let roots = &judged.rules.settings.roots;
+        let roots = &judged.policy.settings.roots;
         let roots = roots.iter().filter_map(|root| Some(root.application("https://example.com", "HEAD")?.dry.path));
         let named: BTreeSet<RepoPath> = own.map(|source| source.path.clone()).chain(roots).collect();
         sources.retain(|path, source| {

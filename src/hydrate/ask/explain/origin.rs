@@ -12,7 +12,7 @@ use crate::diff::FieldPath;
 use crate::git::{Notes, ObjectBuffer};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
-use crate::hydrate::rules::{Rules, render_context};
+use crate::hydrate::policy::{Policy, render_context};
 use crate::hydrate::standing::{nearest, provenance};
 use crate::metadata::{NOTES_REF, read_note};
 use crate::path::RepoPath;
@@ -70,7 +70,7 @@ pub(super) fn origin(
     let tip = buffer.commit(subject.line.tip)?;
     let trailers = nearest(&tip, buffer, |_| true)?;
     let settings = trailers.as_ref().and_then(|trailers| trailers.settings_commit).filter(|id| repository.has(*id));
-    let rules = Rules::at(settings.or(refs.get(SETTINGS_REF)), buffer)?;
+    let policy = Policy::at(settings.or(refs.get(SETTINGS_REF)), buffer)?;
     let dir = path.parent().unwrap_or_default();
     let recorded = provenance(buffer, tip.tree, &format!("{dir}/{METADATA}"))?.and_then(|found| found.dry_commit);
     let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
@@ -81,7 +81,7 @@ pub(super) fn origin(
     let Some(dry) = dry else { return Ok(None) };
     let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
     let id = dry.to_string();
-    let discovered = rules.discover(&mut Discovery::default(), &files, None, None, &rules.making(renderers, &id));
+    let discovered = policy.discover(&mut Discovery::default(), &files, None, None, &policy.making(renderers, &id));
     let discovered = discovered.map_err(HydrateError::tree(dry))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()).into());
@@ -93,7 +93,7 @@ pub(super) fn origin(
     };
     let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
     let Some(application) = application else { return Ok(None) };
-    let context = render_context(&rules.settings, &files, &id);
+    let context = render_context(&policy.settings, &files, &id);
     let source = application::source(&View::new(&files), application, context.profile).ok();
     let source_type = source.map(|source| source.tool.source_type());
     let rendered = renderers.render(&[application], &context, &|_| ()).pop();

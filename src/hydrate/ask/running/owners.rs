@@ -36,7 +36,7 @@ fn of_set(object: &Running, judged: &Judged) -> Option<SetOwner> {
     let set = owners.iter().find(is_set)?.get("name")?.as_str()?;
     // Only what is hydrated here is led elsewhere.
     let here = judged.discovered.applications.iter().find(|one| is_it(one, manifest.namespace(), manifest.name()))?;
-    let why = if judged.rules.plain.expands(set) {
+    let why = if judged.policy.plain.expands(set) {
         format!("rule `expand` copies what the set makes in place of the set `{set}`")
     } else if !is_made_by(here, set) {
         format!("the set `{set}` does not make it in this repository")

@@ -22,7 +22,7 @@ impl<'a> Verifier<'a> {
     /// What hydration makes on top of `parent`, and a dry commit before that ought to have a hydrated commit there.
     pub(super) fn remake(&mut self, parent: &Commit, this: &Hydrated) -> Result<(Remade, Option<Fault>), Stopped> {
         let Hydrated { commit, trailers } = this;
-        let shared = !self.run.found.rules.settings.active_paths(&trailers.branch).is_empty();
+        let shared = !self.run.found.policy.settings.active_paths(&trailers.branch).is_empty();
         let is_before = |_: &Commit, other: &Trailers| {
             other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch)
         };
@@ -150,7 +150,7 @@ impl<'a> Verifier<'a> {
         let Some(before) = before else { return Ok(Vec::new()) };
         let comparable = before.settings_commit == trailers.settings_commit
             && [before.engine, trailers.engine] == [ENGINE_REVISION; 2]
-            && self.run.found.rules.settings.history == History::Every;
+            && self.run.found.policy.settings.history == History::Every;
         if !comparable {
             return Ok(Vec::new());
         }

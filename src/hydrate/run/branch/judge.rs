@@ -27,7 +27,7 @@ impl Branch {
             return;
         }
         let name = &self.name;
-        let (settings, buffer, setup) = (&found.rules.settings, &found.buffer, found.setup);
+        let (settings, buffer, setup) = (&found.policy.settings, &found.buffer, found.setup);
         let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
         let shared = settings.active_paths(name);
         let other = self.before.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
@@ -149,7 +149,7 @@ impl Branch {
 
     /// The dry branch that writes the sync branch of this staging branch, when it is another one.
     fn owner_of_sync<'f>(&self, head: &DryHead, found: &'f Snapshot<'_>) -> Option<&'f BranchName> {
-        let is_shared = !found.rules.settings.active_paths(&self.sync).is_empty();
+        let is_shared = !found.policy.settings.active_paths(&self.sync).is_empty();
         let record = found.records.get(&self.sync).filter(|_| self.sync != self.name && !is_shared)?;
         let owner = Some(&record.dry_branch).filter(|owner| **owner != head.branch && !found.has_left(owner));
         owner.filter(|_| !record.initial && self.before.sync_tip.is_some())

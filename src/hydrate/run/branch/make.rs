@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{ATTRIBUTES, MANIFEST, METADATA, PATH_FILES, README};
-use crate::hydrate::rules::Rules;
+use crate::hydrate::policy::Policy;
 use crate::hydrate::run::output::PathOutput;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::metadata_dir;
@@ -36,30 +36,30 @@ impl Branch {
         behind: Option<&[Behind]>,
         sync: Option<ObjectId>,
     ) -> Result<Result<BranchUpdate, Diagnostic>, HydrateError> {
-        let (buffer, rules) = (&found.buffer, &found.rules);
+        let (buffer, policy) = (&found.buffer, &found.policy);
         let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
         let mut new_sync = self.progress.new_sync.or(sync.filter(|_| self.before.sync_tip.is_none()));
-        let parent = self.parent(buffer, rules, &origin, &mut new_sync)?;
+        let parent = self.parent(buffer, policy, &origin, &mut new_sync)?;
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
         let there = There { tree: found.tree_of(base), made: self.made_below.map(|made| found.tree_of(made)) };
         let mut edits = Edits::default();
         let mut changed = Vec::new();
         let mut touched = BTreeSet::new();
-        let make = |path: &PathOutput<'_>| self.write_path(&there, buffer, rules, &origin, path, keeps);
+        let make = |path: &PathOutput<'_>| self.write_path(&there, buffer, policy, &origin, path, keeps);
         for (path, written) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Written { same, files }) = written? else { continue };
             if !same {
                 changed.push(path.dir.clone());
             }
-            touched.insert(metadata_dir(&rules.settings, &self.name, path.dir));
+            touched.insert(metadata_dir(&policy.settings, &self.name, path.dir));
             for (name, blob) in files {
                 edits.put(buffer, path.dir, &name, blob);
             }
         }
-        touched.extend(self.roots_changed_by_others(&there, paths, rules)?);
+        touched.extend(self.roots_changed_by_others(&there, paths, policy)?);
         for removal in removals {
             edits.remove(&removal.path, PATH_FILES);
-            touched.insert(metadata_dir(&rules.settings, &self.name, &removal.path));
+            touched.insert(metadata_dir(&policy.settings, &self.name, &removal.path));
         }
         let lists_others = match behind {
             Some(behind) => self.tip_metadata(buffer)?.behind != behind,
@@ -68,24 +68,24 @@ impl Branch {
         if touched.is_empty() && !lists_others && self.tip.is_some() {
             return Ok(Ok(BranchUpdate { new_sync, ..BranchUpdate::default() }));
         }
-        if rules.settings.active_paths(&self.name).is_empty() {
+        if policy.settings.active_paths(&self.name).is_empty() {
             edits.write(
                 buffer,
                 &RepoPath::root(),
-                &rules.writer.files_for_root(&origin, behind.unwrap_or_default()),
+                &policy.writer.files_for_root(&origin, behind.unwrap_or_default()),
             )?;
         } else {
             let destination = |dir: &RepoPath| paths.iter().any(|path| path.dir == dir);
             for dir in touched.iter().filter(|dir| !destination(dir)) {
-                edits.write(buffer, dir, &rules.writer.files_for_active_path(&origin))?;
+                edits.write(buffer, dir, &policy.writer.files_for_active_path(&origin))?;
             }
         }
         if let Some(fault) = edits.fault(&there.tree)? {
             return Ok(Err(self.malformed(&fault)));
         }
         let tree = edits.apply(buffer, base)?;
-        let message = rules.writer.commit_message(&origin, &self.name, rules.id).map_err(HydrateError::Template)?;
-        let commit = write(buffer, rules, dry, tree, parent.as_ref(), message)?;
+        let message = policy.writer.commit_message(&origin, &self.name, policy.id).map_err(HydrateError::Template)?;
+        let commit = write(buffer, policy, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
         Ok(Ok(BranchUpdate { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
     }
@@ -95,7 +95,7 @@ impl Branch {
         &self,
         there: &There<'_>,
         buffer: &ObjectBuffer<'_>,
-        rules: &Rules,
+        policy: &Policy,
         origin: &Origin<'_>,
         path: &PathOutput<'_>,
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
@@ -103,14 +103,14 @@ impl Branch {
         let manifest = there.tree.entry(&below(path.dir, MANIFEST))?;
         let same = manifest == Some((Mode::File, path.manifest));
         let is_ours = same && !there.is_changed_by_others(path.dir, &PATH_FILES)?;
-        if is_ours && self.is_as_written(&there.tree, buffer, rules, origin, path)? {
+        if is_ours && self.is_as_written(&there.tree, buffer, policy, origin, path)? {
             return Ok(None);
         }
         if manifest.is_some() && keeps(path) {
             return Ok(None);
         }
         let mut files = vec![(MANIFEST.to_owned(), path.manifest)];
-        for (name, content) in self.files(rules, origin, path)? {
+        for (name, content) in self.files(policy, origin, path)? {
             files.push((name, buffer.write_blob(&content)?));
         }
         Ok(Some(Written { same, files }))
@@ -121,9 +121,9 @@ impl Branch {
         &self,
         there: &There<'_>,
         paths: &[PathOutput<'_>],
-        rules: &Rules,
+        policy: &Policy,
     ) -> Result<Vec<RepoPath>, Error> {
-        let settings = &rules.settings;
+        let settings = &policy.settings;
         let mut dirs: BTreeSet<RepoPath> =
             paths.iter().map(|path| metadata_dir(settings, &self.name, path.dir)).collect();
         let names: &[&str] = match settings.active_paths(&self.name) {
@@ -146,7 +146,7 @@ impl Branch {
     fn parent(
         &self,
         buffer: &ObjectBuffer<'_>,
-        rules: &Rules,
+        policy: &Policy,
         origin: &Origin<'_>,
         new_sync: &mut Option<ObjectId>,
     ) -> Result<Option<Commit>, HydrateError> {
@@ -156,23 +156,23 @@ impl Branch {
         if let Some(sync_tip) = self.before.sync_tip.or(*new_sync) {
             return Ok(Some(buffer.commit(sync_tip)?));
         }
-        let commit = initial(buffer, rules, &self.sync, origin)?;
+        let commit = initial(buffer, policy, &self.sync, origin)?;
         *new_sync = Some(commit.id);
         Ok(Some(commit))
     }
 
-    fn files(&self, rules: &Rules, origin: &Origin<'_>, path: &PathOutput<'_>) -> Result<Files, HydrateError> {
+    fn files(&self, policy: &Policy, origin: &Origin<'_>, path: &PathOutput<'_>) -> Result<Files, HydrateError> {
         let content = PathContent {
             applications: &path.applications,
             commands: path.commands,
             is_ours: path.application.is_some(),
-            is_active_path: rules.settings.active_paths(&self.name).contains(path.dir),
+            is_active_path: policy.settings.active_paths(&self.name).contains(path.dir),
         };
         let of_application = |mistake: Diagnostic| match path.application {
             Some(application) => application.tells(mistake.of(application.name.as_str())),
             None => mistake,
         };
-        let files = rules.writer.files_for_path(&content, origin);
+        let files = policy.writer.files_for_path(&content, origin);
         let mut files = files.map_err(|mistake| HydrateError::Template(of_application(mistake)))?;
         if let Some(readme) = path.readme {
             files.insert(README.to_owned(), readme.as_bytes().to_vec());
@@ -186,7 +186,7 @@ impl Branch {
         &self,
         tree: &HydratedTree<'_>,
         buffer: &ObjectBuffer<'_>,
-        rules: &Rules,
+        policy: &Policy,
         origin: &Origin<'_>,
         path: &PathOutput<'_>,
     ) -> Result<bool, HydrateError> {
@@ -198,7 +198,7 @@ impl Branch {
         };
         let Ok(written_for) = buffer.commit(written_for) else { return Ok(false) };
         let origin = Origin { commit: &DryCommit::new(&written_for), ..*origin };
-        for (name, content) in self.files(rules, &origin, path)? {
+        for (name, content) in self.files(policy, &origin, path)? {
             if !tree.holds(&below(dir, &name), Mode::File, &content)? {
                 return Ok(false);
             }
@@ -210,23 +210,23 @@ impl Branch {
 /// Makes the empty commit that a missing sync branch starts with.
 pub(crate) fn initial(
     buffer: &ObjectBuffer<'_>,
-    rules: &Rules,
+    policy: &Policy,
     sync: &BranchName,
     origin: &Origin<'_>,
 ) -> Result<Commit, HydrateError> {
-    let message = rules.writer.initial_message(origin, sync, rules.id);
-    write(buffer, rules, origin.commit, buffer.empty_tree_id(), None, message)
+    let message = policy.writer.initial_message(origin, sync, policy.id);
+    write(buffer, policy, origin.commit, buffer.empty_tree_id(), None, message)
 }
 
 fn write(
     buffer: &ObjectBuffer<'_>,
-    rules: &Rules,
+    policy: &Policy,
     dry: &DryCommit,
     tree: ObjectId,
     parent: Option<&Commit>,
     message: String,
 ) -> Result<Commit, HydrateError> {
-    let signature = rules.writer.signature(dry.date, parent.map(|parent| &parent.committer));
+    let signature = policy.writer.signature(dry.date, parent.map(|parent| &parent.committer));
     let commit = NewCommit {
         tree,
         parents: parent.iter().map(|parent| parent.id).collect(),

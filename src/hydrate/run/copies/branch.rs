@@ -80,7 +80,7 @@ pub(super) fn commit(
     changes: &Changes<'_>,
     there: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
 ) -> Result<Result<Option<CopiesCommit>, Diagnostic>, HydrateError> {
-    let (buffer, rules) = (&found.buffer, &found.rules);
+    let (buffer, policy) = (&found.buffer, &found.policy);
     let base = tip.map_or(buffer.empty_tree_id(), |tip| tip.tree);
     let tree = found.tree_of(base);
     let mut left = there.cloned();
@@ -111,19 +111,19 @@ pub(super) fn commit(
     if changed.is_empty() && changes.removed.is_empty() {
         return Ok(Ok(None));
     }
-    edits.write(buffer, &RepoPath::root(), &rules.writer.files_for_copies(origin, followed, left.as_ref()))?;
+    edits.write(buffer, &RepoPath::root(), &policy.writer.files_for_copies(origin, followed, left.as_ref()))?;
     if let Some(fault) = edits.fault(&tree)? {
         let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete \
                     the branch there";
         return Ok(Err(Diagnostic::error(format!("`{name}` cannot be continued: {fault}")).hint(hint)));
     }
     let tree = edits.apply(buffer, base)?;
-    let message = rules.writer.commit_message(origin, name, rules.id).map_err(HydrateError::Template)?;
+    let message = policy.writer.commit_message(origin, name, policy.id).map_err(HydrateError::Template)?;
     let parent = match tip {
         Some(tip) => tip.clone(),
-        None => initial(buffer, rules, name, origin)?,
+        None => initial(buffer, policy, name, origin)?,
     };
-    let signature = rules.writer.signature(origin.commit.date, Some(&parent.committer));
+    let signature = policy.writer.signature(origin.commit.date, Some(&parent.committer));
     let (author, committer) = (signature.clone(), signature);
     let new = NewCommit { tree, parents: vec![parent.id], author, committer, message };
     let commit = buffer.commit(buffer.write_commit(&new)?)?;

@@ -40,7 +40,7 @@ pub(super) fn changed(
     if !are_followed_alike(run, known, followed, heads) {
         return Ok(None);
     }
-    let namespace = run.found.rules.settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
+    let namespace = run.found.policy.settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
     let mut changed = BTreeMap::new();
     for head in heads {
         let Some(since) = run.since.remove(&head.branch) else { continue };
@@ -139,7 +139,7 @@ impl Look<'_, '_> {
         if application.is_of_application() {
             return Ok(true);
         }
-        let rules = &self.run.found.rules.plain;
+        let rules = &self.run.found.policy.plain;
         let maker = application.maker.as_ref().filter(|maker| !rules.expands(maker.by.name()));
         let set = maker.and_then(|maker| directory_of_set(maker, self.namespace));
         let Some(dir) = set.or_else(|| directory_of(application, self.namespace)) else { return Ok(true) };
@@ -156,7 +156,7 @@ impl Look<'_, '_> {
         let found = &self.run.found;
         let copies = Copies::of(found, &self.head.branch);
         let copy = application.copy(object, &copies.copier()).and_then(|copy| Manifest::new(copy).ok());
-        let Some(manifest) = copy.map(|copy| found.rules.writer.manifest(vec![copy])) else { return Ok(None) };
+        let Some(manifest) = copy.map(|copy| found.policy.writer.manifest(vec![copy])) else { return Ok(None) };
         let leads_to = vec![(application.sync_branch.clone(), application.sync_path.clone())];
         let tree = found.tree_of(self.tree);
         let (Ok(file), Ok(metadata)) = (dir.child(MANIFEST), dir.child(METADATA)) else { return Ok(None) };
@@ -175,7 +175,7 @@ impl Look<'_, '_> {
             let tree = self.run.found.setup.repository.commit(self.head.tip)?.tree;
             let files = self.run.files(tree);
             let Ok(blob) = View::new(&*files).read(&application.file) else { return Ok(None) };
-            let objects = application::objects(&application.file, &blob.data, &self.run.found.rules.plain);
+            let objects = application::objects(&application.file, &blob.data, &self.run.found.policy.plain);
             self.objects = HashMap::from([(application.file.clone(), objects)]);
         }
         Ok(self.objects.get(&application.file).and_then(|objects| objects.get(application.index)).cloned())

@@ -36,7 +36,7 @@ pub(super) fn keep(
     let branch = run.branches.get(name).filter(is_made);
     let tip = branch.and_then(|branch| Some((branch.tip.as_ref()?.id, branch.applications)));
     let copies = tip.map(|(tip, count)| Copies {
-        context: run.found.rules.context(run.found.setup.renderers),
+        context: run.found.policy.context(run.found.setup.renderers),
         branch: name.to_string(),
         tip: tip.to_string(),
         dry_branches: names(heads),

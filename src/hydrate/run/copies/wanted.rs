@@ -104,7 +104,7 @@ fn directory(kind: &str, namespace: Option<&str>, name: &str, default: &str) -> 
 
 /// The copies of all that is hydrated and deployed at these commits.
 pub(super) fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]) -> Result<Wanted, Stopped> {
-    let namespace = run.found.rules.settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
+    let namespace = run.found.policy.settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned());
     let mut search = Search {
         run,
         followed,
@@ -220,7 +220,7 @@ impl Search<'_, '_> {
             return Ok(Some((application, tree, manifest)));
         }
         // It is not promoted yet: what is deployed tells which dry commit it is of.
-        let dir = metadata_dir(&found.rules.settings, sync, path);
+        let dir = metadata_dir(&found.policy.settings, sync, path);
         let file = dir.child(METADATA).map(|file| file.to_string()).unwrap_or_default();
         let Some(recorded) = provenance(&found.buffer, root, &file)? else { return Ok(None) };
         let behind = recorded.behind.iter().find(|behind| behind.path == *path);
@@ -294,7 +294,7 @@ impl Search<'_, '_> {
 
     /// The directory of the set that makes an Application, if the set is copied.
     fn copied_set(&self, maker: &Maker) -> Option<RepoPath> {
-        let is_copied = !self.run.found.rules.plain.expands(maker.by.name());
+        let is_copied = !self.run.found.policy.plain.expands(maker.by.name());
         directory_of_set(maker, &self.namespace).filter(|_| is_copied)
     }
 
@@ -303,7 +303,7 @@ impl Search<'_, '_> {
     fn note_left(&mut self, application: &Application, tree: &DryTree) {
         let Some(maker) = &application.maker else { return };
         let is_set = matches!(maker.by, By::ApplicationSet { .. });
-        if is_set && self.run.found.rules.plain.expands(maker.by.name()) {
+        if is_set && self.run.found.policy.plain.expands(maker.by.name()) {
             let place = || application.places.name.clone();
             let at = application.rendered_set().map_or_else(place, |set| set.span());
             self.unexpanded.entry(maker.by.clone()).or_insert(at);
@@ -393,7 +393,7 @@ impl Search<'_, '_> {
         if !self.objects.contains_key(&key) {
             let files = self.run.files(tree.tree);
             let blob = View::new(&*files).read(&application.file).ok()?;
-            let objects = application::objects(&application.file, &blob.data, &self.run.found.rules.plain);
+            let objects = application::objects(&application.file, &blob.data, &self.run.found.policy.plain);
             if self.kept + objects.len() > OBJECTS_MAX {
                 self.objects.clear();
                 self.kept = 0;
@@ -405,7 +405,7 @@ impl Search<'_, '_> {
     }
 
     fn bytes(&self, object: Value) -> Option<Vec<u8>> {
-        Some(self.run.found.rules.writer.manifest(vec![Manifest::new(object).ok()?]))
+        Some(self.run.found.policy.writer.manifest(vec![Manifest::new(object).ok()?]))
     }
 
     fn finish(self) -> Wanted {

@@ -1,4 +1,5 @@
-//! Settings of a repository, read once per run, with the templates, rules and limits that are made of them.
+//! What the settings of a repository say, read once per run: the document, and the patterns, rules and templates compiled
+//! from it.
 
 use sha2::{Digest, Sha256};
 
@@ -14,13 +15,15 @@ use crate::render::{self, Renderers};
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
 use crate::view::{Files, View};
 
-/// The settings and what was made of them once.
-pub(super) struct Rules {
+/// What the admin's settings say, in the form in which hydration asks it.
+pub(super) struct Policy {
     pub settings: Settings,
-    /// The commit of [`SETTINGS_REF`] that holds them; none when there are none.
+    /// The commit of [`SETTINGS_REF`] that contains them; none when there are none.
     pub id: Option<ObjectId>,
     pub writer: Writer,
+    /// The files in which Applications are looked for.
     pub applications: Patterns,
+    /// The branches that hydration may write.
     pub allowed: Patterns,
     /// Which plain Applications are hydrated.
     pub plain: RuleSet,
@@ -28,19 +31,19 @@ pub(super) struct Rules {
     pub makes: Option<bool>,
 }
 
-impl Rules {
+impl Policy {
     /// Reads the settings of a repository.
     pub(super) fn read(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
         let doing = || format!("reading {SETTINGS_REF}, which `git hydrate doctor` on the server explains how to fix");
         if refs.is_broken(SETTINGS_REF) {
             return Err(git::Error::message(doing()).into());
         }
-        let rules = Self::at(refs.get(SETTINGS_REF), buffer).map_err(|error| match error {
+        let policy = Self::at(refs.get(SETTINGS_REF), buffer).map_err(|error| match error {
             HydrateError::Git(error) => git::Error::new(doing(), error).into(),
             other => other,
         });
         let is_new = refs.get(RECORDS_REF).is_none() && refs.get(NOTES_REF).is_none();
-        Ok(rules?.in_repository(is_new))
+        Ok(policy?.in_repository(is_new))
     }
 
     /// The same in a repository from which nothing was hydrated yet, or something was.
@@ -142,7 +145,7 @@ impl Rules {
         Ok(Self { id, ..Self::of(&files)? })
     }
 
-    /// Makes rules of a folder of settings.
+    /// Compiles a folder of settings.
     pub(super) fn of(files: &SettingsFiles) -> Result<Self, HydrateError> {
         let settings = Settings::read(files)?;
         let wrong = |error: application::PatternError| SettingsError::Wrong(error.to_string());
@@ -160,9 +163,9 @@ impl Rules {
 /// Errors: the repository cannot be read.
 pub(crate) fn destinations(repository: &Repository) -> Result<Vec<(DestinationName, String)>, git::Error> {
     let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
-    let rules = Rules::read(&refs, &buffer);
-    let found = rules
-        .map(|rules| rules.settings.destinations.iter().map(|(name, url)| (name.clone(), url.to_owned())).collect());
+    let policy = Policy::read(&refs, &buffer);
+    let found = policy
+        .map(|policy| policy.settings.destinations.iter().map(|(name, url)| (name.clone(), url.to_owned())).collect());
     Ok(found.unwrap_or_default())
 }
 
@@ -197,9 +200,9 @@ pub(crate) fn files_of(
 
 /// Whether a folder of settings may be set: hydration can work with it, down to what its templates make, and it has no password.
 pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
-    let rules = Rules::of(files)?;
-    rules.settings.check_passwords()?;
-    rules.writer.check().map_err(HydrateError::Template)
+    let policy = Policy::of(files)?;
+    policy.settings.check_passwords()?;
+    policy.writer.check().map_err(HydrateError::Template)
 }
 
 /// What engines are told about the dry commit that they render.
