@@ -300,19 +300,22 @@ impl Settings {
     /// Whether what is hydrated from the same dry commit with either has the same bytes: they differ at most in which
     /// branches are read and written, and in what is allowed.
     pub(crate) fn makes_the_same_as(&self, other: &Self) -> bool {
-        let of_bytes = |settings: &Self| Self {
+        self.of_bytes() == other.of_bytes()
+    }
+
+    /// The settings that decide about the bytes of branches; the others are unset.
+    fn of_bytes(&self) -> Self {
+        let has_copies = self.applications_to.is_some();
+        Self {
             repo_urls: Vec::new(),
             applications: Vec::new(),
             dry_branches: Vec::new(),
             made_applications: None,
             roots: Vec::new(),
             // With copies, they decide about what an Application renders that makes others.
-            rules: if settings.applications_to.is_some() { settings.rules.clone() } else { Vec::new() },
+            rules: if has_copies { self.rules.clone() } else { Vec::new() },
             // The same of the URLs that copies lead to.
-            destinations: match settings.applications_to {
-                Some(_) => settings.destinations.clone(),
-                None => Destinations::default(),
-            },
+            destinations: if has_copies { self.destinations.clone() } else { Destinations::default() },
             argocd_namespace: None,
             application_sets: BTreeMap::new(),
             branches: Vec::new(),
@@ -323,9 +326,8 @@ impl Settings {
             frozen: Frozen::default(),
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
-            ..settings.clone()
-        };
-        of_bytes(self) == of_bytes(other)
+            ..self.clone()
+        }
     }
 
     /// Whether what makes Applications makes the same ones with either, and the same ones are of this repository.

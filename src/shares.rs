@@ -27,18 +27,24 @@ pub(crate) fn in_shares<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + 
         return items.iter().map(work).collect();
     }
     let next = AtomicUsize::new(0);
-    let take = || {
-        let mut done = Vec::new();
-        loop {
-            let start = next.fetch_add(SHARE, Ordering::Relaxed);
-            let Some(rest) = items.get(start..).filter(|rest| !rest.is_empty()) else { return done };
-            let share = rest.get(..SHARE).unwrap_or(rest);
-            done.push((start, share.iter().map(&work).collect::<Vec<_>>()));
-        }
-    };
-    let mut shares: Vec<(usize, Vec<R>)> = on_all_cores(take).into_iter().flatten().collect();
+    let shares = on_all_cores(|| take_shares(items, &next, &work));
+    let mut shares: Vec<Share<R>> = shares.into_iter().flatten().collect();
     shares.sort_unstable_by_key(|(start, _)| *start);
     shares.into_iter().flat_map(|(_, share)| share).collect()
+}
+
+/// The index of an item, and the results of it and of those that follow.
+type Share<R> = (usize, Vec<R>);
+
+/// Does the work of one thread: of those items that no other takes.
+fn take_shares<T, R>(items: &[T], next: &AtomicUsize, work: impl Fn(&T) -> R) -> Vec<Share<R>> {
+    let mut done = Vec::new();
+    loop {
+        let start = next.fetch_add(SHARE, Ordering::Relaxed);
+        let Some(rest) = items.get(start..).filter(|rest| !rest.is_empty()) else { return done };
+        let share = rest.get(..SHARE).unwrap_or(rest);
+        done.push((start, share.iter().map(&work).collect()));
+    }
 }
 
 #[cfg(test)]

@@ -521,10 +521,8 @@ impl<'a> View<'a> {
 
     fn link_target(&self, path: &RepoPath, id: ContentId) -> Result<String, ViewError> {
         let data = self.files.read(path, id).map_err(|reason| ViewError::Backend { path: path.clone(), reason })?;
-        let target = std::str::from_utf8(&data).map_err(|_| ViewError::LinkOutside {
-            path: path.clone(),
-            target: String::from_utf8_lossy(&data).into_owned(),
-        })?;
+        let outside = |target: String| ViewError::LinkOutside { path: path.clone(), target };
+        let target = std::str::from_utf8(&data).map_err(|_| outside(String::from_utf8_lossy(&data).into_owned()))?;
         Ok(target.to_owned())
     }
 

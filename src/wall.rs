@@ -13,6 +13,7 @@
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
+use std::panic::PanicHookInfo;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -55,13 +56,15 @@ impl Ended {
 /// Has a panic say one line, whatever the environment asks for: to walk the stack takes memory, and where there is none left, it
 /// waits for its own lock for ever. To be called once, at the start.
 pub(crate) fn panic_plainly() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
-        let payload = panic.payload();
-        let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
-        drop(writeln!(io::stderr().lock(), "error: git-hydrate panicked{place}: {}", printable(text)));
-    }));
+    std::panic::set_hook(Box::new(report_panic));
+}
+
+fn report_panic(panic: &PanicHookInfo<'_>) {
+    let place = panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+    drop(writeln!(io::stderr().lock(), "error: git-hydrate panicked{place}: {}", printable(text)));
 }
 
 /// The time, in seconds since 1970. Nothing below the edge asks the clock for it.

@@ -183,12 +183,16 @@ impl State {
 
     /// All records, those of the table first.
     pub(crate) fn records(&self) -> impl Iterator<Item = Result<Record, Unusable>> {
-        let old = self.table.records().filter_map(|record| match record {
+        let old = self.table.records().filter_map(|record| self.unless_superseded(record));
+        old.chain(self.changed.values().map(|record| record.decode().ok_or(Unusable)))
+    }
+
+    fn unless_superseded(&self, record: Result<(Place, Vec<u8>), Damaged>) -> Option<Result<Record, Unusable>> {
+        match record {
             Ok((place, _)) if self.superseded.contains(&place) => None,
             Ok((_, bytes)) => Some(Record::decode(&bytes).ok_or(Unusable)),
             Err(Damaged) => Some(Err(Unusable)),
-        });
-        old.chain(self.changed.values().map(|record| record.decode().ok_or(Unusable)))
+        }
     }
 
     /// The Applications of a file.

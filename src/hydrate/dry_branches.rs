@@ -51,15 +51,19 @@ impl DryBranches {
         if !set.is_empty() {
             return (set.clone(), true);
         }
-        let only = || match wake {
-            Wake::Commit { branch, .. } => Some(branch.clone()),
-            Wake::Pushed(pushed) => match &pushed[..] {
-                [only] => BranchName::new(only).ok(),
-                _ => None,
-            },
-            Wake::Everything => None,
-        };
-        (head.or_else(only).into_iter().collect(), false)
+        (head.or_else(|| only_branch(wake)).into_iter().collect(), false)
+    }
+}
+
+/// The one branch that a wake-up is about.
+fn only_branch(wake: &Wake) -> Option<BranchName> {
+    match wake {
+        Wake::Commit { branch, .. } => Some(branch.clone()),
+        Wake::Pushed(pushed) => match &pushed[..] {
+            [only] => BranchName::new(only).ok(),
+            _ => None,
+        },
+        Wake::Everything => None,
     }
 }
 

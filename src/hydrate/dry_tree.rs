@@ -17,7 +17,7 @@ use super::snapshot::Snapshot;
 use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
 use crate::application::set::ApplicationSet;
-use crate::application::{self, AppName, Application, BranchName, By, Maker, Misspelt, Verdict};
+use crate::application::{self, AppName, Application, BranchName, By, Maker, Verdict};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
@@ -185,16 +185,19 @@ impl DryTree {
     /// Warnings of the sets that made Applications of a branch before, and make none at all now.
     pub(super) fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
         let is_of = |mut makers: Makers<'_>, by: &By| makers.any(|maker| maker.by == *by);
-        let emptied = self.discovered.sets.iter().filter_map(|found| {
+        let mut emptied = Vec::new();
+        for found in &self.discovered.sets {
             let by = found.set.by();
             let before =
                 former.applications.iter().filter(|application| is_of(former.makers(application), &by)).count();
             let is_known = !self.discovered.unanswered.iter().any(|unanswered| unanswered.by == by);
             let is_empty = is_known
                 && !self.discovered.applications.iter().any(|application| is_of(self.makers(application), &by));
-            (before > 0 && is_empty).then(|| found.set.emptied(branch, before))
-        });
-        emptied.collect()
+            if before > 0 && is_empty {
+                emptied.push(found.set.emptied(branch, before));
+            }
+        }
+        emptied
     }
 
     /// The Applications that made others of a branch before and were not looked into here.
@@ -204,13 +207,16 @@ impl DryTree {
         if made_by.is_empty() {
             return Vec::new();
         }
-        let is_silent = |application: &&Application| {
+        let mut silent = Vec::new();
+        for application in &self.discovered.applications {
             let parent = Parent::of(application);
             let mut expanded = self.discovered.expanded.iter();
-            made_by.contains(&parent.by)
-                && !expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal())
-        };
-        self.discovered.applications.iter().map(|application| &**application).filter(is_silent).collect()
+            let is_expanded = |one: &Expanded| one.file == parent.file && one.ordinal == parent.ordinal();
+            if made_by.contains(&parent.by) && !expanded.any(is_expanded) {
+                silent.push(&**application);
+            }
+        }
+        silent
     }
 
     /// Whether it has an Application that a maker names as its parent.
@@ -315,31 +321,35 @@ impl DryTree {
         let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
         let (names, files): (BTreeSet<_>, BTreeSet<_>) =
             gone.map(|gone| ((gone.namespace.as_ref(), &gone.name), &gone.file)).unzip();
-        let is_gone = |misspelt: &&Misspelt| match &misspelt.application {
-            Some((namespace, name)) => names.contains(&(namespace.as_ref(), name)),
-            None => files.contains(&misspelt.file),
-        };
-        unread.extend(self.discovered.misspelt.iter().filter(is_gone).map(|misspelt| misspelt.diagnostic.as_error()));
+        for misspelt in &self.discovered.misspelt {
+            let is_gone = match &misspelt.application {
+                Some((namespace, name)) => names.contains(&(namespace.as_ref(), name)),
+                None => files.contains(&misspelt.file),
+            };
+            if is_gone {
+                unread.push(misspelt.diagnostic.as_error());
+            }
+        }
         let explains = |application: &Application| {
             let identity = (application.namespace.as_ref(), &application.name);
             names.contains(&identity) && !former.is_elsewhere(application, branch)
         };
-        let elsewhere = self.verdict.findings.iter().filter(|found| found.is_kept_off).filter_map(|found| {
+        let is_here = |application: &Application, standing: application::Standing| {
+            standing == application::Standing::Hydrated && application.environment_branch() == branch
+        };
+        for found in self.verdict.findings.iter().filter(|found| found.is_kept_off) {
             let mut about = found.applications.iter().filter_map(|index| self.judged(*index));
-            let gone = about.find(|(application, standing)| {
-                let is_here =
-                    *standing == application::Standing::Hydrated && application.environment_branch() == branch;
-                !is_here && explains(application)
-            });
-            let (application, to) = gone.map(|(application, _)| (application, application.environment_branch()))?;
-            let mistake = found.diagnostic.as_error();
+            let gone = about.find(|(application, standing)| !is_here(application, *standing) && explains(application));
+            let Some((application, _)) = gone else { continue };
+            let to = application.environment_branch();
+            let mut mistake = found.diagnostic.as_error();
             // What is in the way is on another branch.
-            let is_theirs = found.applications.len() > 1 && to != branch;
-            let text =
-                || format!("`{}` moves to `{to}`, which does not take it: {}", application.name, mistake.message);
-            Some(if is_theirs { Diagnostic { message: text(), ..mistake.clone() } } else { mistake })
-        });
-        unread.extend(elsewhere);
+            if found.applications.len() > 1 && to != branch {
+                let (name, why) = (&application.name, &mistake.message);
+                mistake.message = format!("`{name}` moves to `{to}`, which does not take it: {why}");
+            }
+            unread.push(mistake);
+        }
         let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
         unread.extend(gone.clone().filter(|gone| self.is_not_asked(gone)).filter_map(|gone| gone.not_made()));
         // What is wrong with its document keeps the branch that it names now from taking it.
@@ -354,12 +364,16 @@ impl DryTree {
     /// Whether an Application is gone because a setting keeps its maker, which is here, from making any.
     fn is_not_asked(&self, gone: &Application) -> bool {
         let outermost = gone.maker.as_ref().map(|maker| maker.above.last().unwrap_or(&maker.by));
-        let is_here = |by: &By| match by {
+        !self.makes && outermost.is_some_and(|by| self.has_maker(by))
+    }
+
+    /// Whether it has a maker, which may make nothing.
+    fn has_maker(&self, by: &By) -> bool {
+        match by {
             By::ApplicationSet { .. } => self.discovered.sets.iter().any(|found| found.set.by() == *by),
             By::Application { .. } => self.has_parent(by),
             By::Root { name } => self.roots.iter().any(|root| root.as_str() == name),
-        };
-        !self.makes && outermost.is_some_and(is_here)
+        }
     }
 
     /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.

@@ -84,25 +84,25 @@ pub(crate) fn lock(
 /// Writes what a repository needs before its first push: its dry branches where they can be found, and records of what
 /// earlier versions made. [`Report::notes`] says what. The caller holds the repository's lock.
 pub(crate) fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {
-    let settled = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
-        run.found.check_settings_ref()?;
-        if !run.found.dry_branches.is_empty() {
-            let heads = run.found.heads();
-            learn::learn_whatever_is_hydrated(&mut run, &heads)?;
-        }
-        run.finish()
-    });
-    settled.map_err(Stopped::into_error)
+    let run = Run::new(setup)?;
+    settled(run).map_err(Stopped::into_error)
+}
+
+fn settled(mut run: Run<'_>) -> Result<Report, Stopped> {
+    run.found.check_settings_ref()?;
+    if !run.found.dry_branches.is_empty() {
+        let heads = run.found.heads();
+        learn::learn_whatever_is_hydrated(&mut run, &heads)?;
+    }
+    run.finish()
 }
 
 /// The settings with what the first hydration of a repository would add to them.
 pub(crate) fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError> {
-    let found = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
-        let heads = run.found.heads();
-        learn::learn(&mut run, &heads)?;
-        Ok(run.found.policy.settings)
-    });
-    found.map_err(Stopped::into_error)
+    let mut run = Run::new(setup)?;
+    let heads = run.found.heads();
+    learn::learn(&mut run, &heads).map_err(Stopped::into_error)?;
+    Ok(run.found.policy.settings)
 }
 
 /// Hydrates what is not hydrated yet. The caller holds the repository's lock.

@@ -292,12 +292,9 @@ impl Discovery {
             for document in &file.documents {
                 discovered.take(document);
             }
-            let sets = file.sets.iter().enumerate().map(|(ordinal, set)| FoundSet {
-                file: (path.clone(), id),
-                ordinal,
-                set: set.clone(),
-            });
-            discovered.sets.extend(sets);
+            for (ordinal, set) in file.sets.iter().enumerate() {
+                discovered.sets.push(FoundSet { file: (path.clone(), id), ordinal, set: set.clone() });
+            }
         }
         // Those that were read for an earlier tree count here only.
         if discovered.applications.len() > applications_max {

@@ -69,18 +69,21 @@ fn checked_path<E: serde::de::Error>(text: &str) -> Result<RepoPath, E> {
     }
 }
 
+fn active_path<E: serde::de::Error>(branch: &str, text: &str) -> Result<RepoPath, E> {
+    match RepoPath::clean(text) {
+        Ok(path) if !path.is_root() => Ok(path),
+        Ok(_) => Err(E::custom(format!("`{branch}`: `{text}` is the root"))),
+        Err(error) => Err(E::custom(format!("`{branch}`: `{text}`: {error}"))),
+    }
+}
+
 pub(super) fn active_paths<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<BranchName, Vec<RepoPath>>, D::Error> {
     use serde::de::Error;
     let mut found = BTreeMap::new();
     for (name, paths) in BTreeMap::<String, Vec<String>>::deserialize(deserializer)? {
-        let path = |text: &String| match RepoPath::clean(text) {
-            Ok(path) if !path.is_root() => Ok(path),
-            Ok(_) => Err(D::Error::custom(format!("`{name}`: `{text}` is the root"))),
-            Err(error) => Err(D::Error::custom(format!("`{name}`: `{text}`: {error}"))),
-        };
-        let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+        let paths = paths.iter().map(|path| active_path(&name, path)).collect::<Result<Vec<_>, _>>()?;
         for (index, path) in paths.iter().enumerate() {
             let inside = paths.iter().enumerate().find(|(other, outer)| *other != index && path.starts_with(outer));
             if let Some((_, outer)) = inside {

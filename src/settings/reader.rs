@@ -26,14 +26,21 @@ const REREAD_BYTES_MAX: usize = 8 << 20;
 /// Values of a text and bytes of its scalars, those of aliases each time.
 const SIZE_MAX: usize = 4 << 20;
 
+impl From<yaml::Error> for SettingsError {
+    fn from(error: yaml::Error) -> Self {
+        let text = error.message().to_owned();
+        match error.mark() {
+            Some(mark) => Self::at(mark, text),
+            None => Self::Wrong(text),
+        }
+    }
+}
+
 /// The value that a text is; null for a text without any.
 ///
 /// Errors: the text is not YAML, not one document, or has what settings cannot have.
 pub(crate) fn read(text: &str) -> Result<Value, SettingsError> {
-    let documents = parse(text).map_err(|error| match error.mark() {
-        Some(mark) => SettingsError::at(mark, error.message().to_owned()),
-        None => SettingsError::Wrong(error.message().to_owned()),
-    })?;
+    let documents = parse(text)?;
     if let [_, second, ..] = &documents[..] {
         return Err(SettingsError::at(second.mark, "the settings must be a single YAML document".to_owned()));
     }
@@ -50,11 +57,16 @@ impl Value {
     /// Errors: it is deeper than settings may be.
     pub(crate) fn of(value: &impl Serialize) -> Result<Self, SettingsError> {
         let json = serde_json::to_string(value).map_err(|error| SettingsError::Wrong(error.to_string()))?;
-        let escaped = |c: char| match c {
-            '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' => format!("\\u{:04x}", u32::from(c)),
-            c => c.to_string(),
-        };
-        read(&json.chars().map(escaped).collect::<String>())
+        let mut escaped = String::with_capacity(json.len());
+        for c in json.chars() {
+            match c {
+                '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' => {
+                    escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+                }
+                c => escaped.push(c),
+            }
+        }
+        read(&escaped)
     }
 }
 

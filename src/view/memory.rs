@@ -74,11 +74,10 @@ impl Files for MemoryFiles {
             let Some(name) = components.next() else { continue };
             let kind = if components.next().is_some() { Kind::Directory } else { *kind };
             let child = dir.child(name).map_err(|error| error.to_string())?;
-            entries.entry(name.to_owned()).or_insert_with(|| Entry {
-                name: name.to_owned(),
-                kind,
-                id: self.content_id(&child),
-            });
+            if !entries.contains_key(name) {
+                let name = name.to_owned();
+                entries.insert(name.clone(), Entry { name, kind, id: self.content_id(&child) });
+            }
         }
         Ok(entries.into_values().collect())
     }

@@ -53,15 +53,21 @@ impl<'a> Overlay<'a> {
     }
 }
 
+impl Overlay<'_> {
+    /// An entry of a directory as it is with what is laid over it.
+    fn entry(&self, dir: &RepoPath, below: &Entry) -> Entry {
+        match dir.child(&below.name) {
+            Ok(path) => Entry { id: self.id(&path, below.id), ..below.clone() },
+            Err(_) => below.clone(),
+        }
+    }
+}
+
 impl Files for Overlay<'_> {
     fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
         let Some(below) = self.directories.get(dir) else { return self.below.list(dir, id) };
         let entries = self.below.list(dir, *below)?;
-        let changed = entries.iter().map(|entry| match dir.child(&entry.name) {
-            Ok(path) => Entry { id: self.id(&path, entry.id), ..entry.clone() },
-            Err(_) => entry.clone(),
-        });
-        Ok(changed.collect())
+        Ok(entries.iter().map(|entry| self.entry(dir, entry)).collect())
     }
 
     fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ContentId, Entry, Files, Kind, Memo};
-use crate::git::{Mode, ObjectId, Repository};
+use crate::git::{Mode, ObjectId, Repository, TreeEntry};
 use crate::path::RepoPath;
 
 /// The files of one git tree. A directory is parsed once, however often it is listed.
@@ -25,6 +25,19 @@ impl<'a> TreeFiles<'a> {
     }
 }
 
+impl From<TreeEntry> for Entry {
+    fn from(entry: TreeEntry) -> Self {
+        let name = String::from_utf8_lossy(&entry.name).into_owned();
+        let kind = match entry.mode {
+            Mode::File | Mode::Executable => Kind::File,
+            Mode::Directory => Kind::Directory,
+            Mode::Link => Kind::Link,
+            Mode::Submodule => Kind::Submodule,
+        };
+        Self { name, kind, id: ContentId::new(entry.id.as_bytes()) }
+    }
+}
+
 impl Files for TreeFiles<'_> {
     fn list(&self, _dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
         let listings = || self.listings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,17 +45,7 @@ impl Files for TreeFiles<'_> {
             return Ok(entries.clone());
         }
         let tree = self.repository.tree(object_id(id)?).map_err(|error| error.chain())?;
-        let entry = |entry: crate::git::TreeEntry| {
-            let name = String::from_utf8_lossy(&entry.name).into_owned();
-            let kind = match entry.mode {
-                Mode::File | Mode::Executable => Kind::File,
-                Mode::Directory => Kind::Directory,
-                Mode::Link => Kind::Link,
-                Mode::Submodule => Kind::Submodule,
-            };
-            Entry { name, kind, id: ContentId::new(entry.id.as_bytes()) }
-        };
-        let mut entries: Vec<Entry> = tree.into_iter().map(entry).collect();
+        let mut entries: Vec<Entry> = tree.into_iter().map(Entry::from).collect();
         // git sorts a directory as if its name ended in a slash; a view is sorted by plain names.
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         entries.dedup_by(|later, first| later.name == first.name);

@@ -25,12 +25,11 @@ pub(super) fn keep(named: &BTreeSet<ObjectId>, copy: &Copy) -> Result<(), git::E
     let refs = repository.refs()?;
     let kept: Vec<ObjectId> = refs.below(KEPT_SETTINGS).map(|(_, id)| id).chain(refs.get(SETTINGS_REF)).collect();
     let leads_there = |id: &ObjectId| kept.iter().any(|tip| tip == id || repository.is_ancestor(*id, *tip));
-    let edit = |id: &ObjectId| RefEdit {
-        name: format!("{KEPT_SETTINGS}{id}"),
-        new: Some(*id),
-        expected: Expected::from(None),
-    };
-    let edits: Vec<RefEdit> = named.iter().filter(|id| !leads_there(id)).map(edit).collect();
+    let mut edits = Vec::new();
+    for id in named.iter().filter(|id| !leads_there(id)) {
+        let name = format!("{KEPT_SETTINGS}{id}");
+        edits.push(RefEdit { name, new: Some(*id), expected: Expected::from(None) });
+    }
     if edits.is_empty() {
         return Ok(());
     }

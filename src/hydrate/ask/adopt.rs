@@ -29,7 +29,7 @@ use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
-use crate::render::{Rendered, Renderers};
+use crate::render::Renderers;
 use crate::settings::SettingsFiles;
 
 use draft::Draft;
@@ -188,15 +188,7 @@ pub(super) fn rendered<'a>(
 ) -> Result<RenderedApplications<'a>, HydrateError> {
     let mut attempts = units::render(judged, tree, renderers, observer)?;
     random::propose(draft, &mut attempts, judged, tree, renderers)?;
-    let result = |result: Result<Rendered, Vec<Diagnostic>>, application: &Application| match result {
-        Ok(rendered) => Ok(rendered.manifests),
-        Err(mistakes) => {
-            let unknown = || Diagnostic::error("it does not render").at(application.places.name.clone());
-            Err(mistakes.into_iter().next().unwrap_or_else(unknown))
-        }
-    };
-    let each = attempts.into_iter().map(|attempt| (attempt.application, result(attempt.result, attempt.application)));
-    Ok(each.collect())
+    Ok(attempts.into_iter().map(|attempt| (attempt.application, attempt.manifests())).collect())
 }
 
 /// Why some Applications are not known.

@@ -160,15 +160,15 @@ pub(crate) fn objects(
 
 /// The `manifest.yaml` files of a tree.
 fn manifests(buffer: &ObjectBuffer<'_>, tree: ObjectId) -> Result<Vec<(RepoPath, ObjectId)>, Error> {
-    let files = buffer.diff_trees(buffer.empty_tree_id(), tree)?;
-    let manifest = |change: crate::git::TreeChange| match change.new {
-        Some((Mode::File | Mode::Executable, blob)) => {
-            let path = RepoPath::new(&change.path).ok()?;
-            (path.file_name() == Some(MANIFEST)).then_some((path, blob))
+    let mut manifests = Vec::new();
+    for change in buffer.diff_trees(buffer.empty_tree_id(), tree)? {
+        let Some((Mode::File | Mode::Executable, blob)) = change.new else { continue };
+        let Ok(path) = RepoPath::new(&change.path) else { continue };
+        if path.file_name() == Some(MANIFEST) {
+            manifests.push((path, blob));
         }
-        _ => None,
-    };
-    Ok(files.into_iter().filter_map(manifest).collect())
+    }
+    Ok(manifests)
 }
 
 /// Tells where a file, an object or a line of an environment branch comes from.

@@ -8,7 +8,9 @@ use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::{Frozen, Outcome};
-use crate::hydrate::run::{Attempt, Branch, Plan, Run, Step, Task, Unrendered, Why, WhyUnrendered, Work, planned};
+use crate::hydrate::run::{
+    Attempt, Branch, Plan, Run, Step, Stopped, Task, Unrendered, Why, WhyUnrendered, Work, planned,
+};
 use crate::hydrate::setup::Setup;
 
 /// What hydrating would do.
@@ -150,33 +152,35 @@ impl Planned {
 /// All but the first commit of a dry branch are planned on what is presumed: that the commits before it hydrate, and that
 /// renders read what they read before. Errors: the world failed.
 pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
-    planned(Attempt::default(), |attempt| {
-        let mut run = Run::new(setup)?.recalling(attempt);
-        let plans = run.plans()?;
-        let planned: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
-        let mut problems = std::mem::take(&mut run.report.problems);
-        let mut frozen = Vec::new();
-        for branch in run.branches.values().filter(|branch| !planned.contains(&branch.name)) {
-            match branch.failure() {
-                Some(Outcome::Failed { diagnostics, .. }) => problems.extend(diagnostics.iter().cloned()),
-                Some(Outcome::Frozen(why)) => {
-                    frozen.push(PlannedFrozen { branch: branch.name.to_string(), frozen: why.clone() });
-                }
-                Some(Outcome::Moved | Outcome::Unchanged) | None => {}
+    planned(Attempt::default(), |attempt| plan_once(setup, attempt))
+}
+
+fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
+    let mut run = Run::new(setup)?.recalling(attempt);
+    let plans = run.plans()?;
+    let planned: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
+    let mut problems = std::mem::take(&mut run.report.problems);
+    let mut frozen = Vec::new();
+    for branch in run.branches.values().filter(|branch| !planned.contains(&branch.name)) {
+        match branch.failure() {
+            Some(Outcome::Failed { diagnostics, .. }) => problems.extend(diagnostics.iter().cloned()),
+            Some(Outcome::Frozen(why)) => {
+                frozen.push(PlannedFrozen { branch: branch.name.to_string(), frozen: why.clone() });
             }
+            Some(Outcome::Moved | Outcome::Unchanged) | None => {}
         }
-        let mut commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
-        let is_told = |branch: &PlannedBranch| {
-            let failure = run.branches.get(branch.branch.as_str()).and_then(Branch::failure);
-            !matches!(failure, Some(Outcome::Failed { unnamed: true, .. }))
-        };
-        commits.iter_mut().for_each(|commit| commit.branches.retain(is_told));
-        let branches = || commits.iter().flat_map(|commit| &commit.branches);
-        let is_of_branch = |problem: &Diagnostic| branches().any(|branch| branch.mistakes.contains(problem));
-        problems.retain(|problem| !is_of_branch(problem));
-        let copies = run.found.policy.settings.applications_to.as_ref().map(ToString::to_string);
-        Ok(Planned { commits, frozen, copies, problems, warnings: run.report.warnings })
-    })
+    }
+    let mut commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
+    let is_reported = |branch: &PlannedBranch| {
+        let failure = run.branches.get(branch.branch.as_str()).and_then(Branch::failure);
+        !matches!(failure, Some(Outcome::Failed { unnamed: true, .. }))
+    };
+    commits.iter_mut().for_each(|commit| commit.branches.retain(is_reported));
+    let branches = || commits.iter().flat_map(|commit| &commit.branches);
+    let is_of_branch = |problem: &Diagnostic| branches().any(|branch| branch.mistakes.contains(problem));
+    problems.retain(|problem| !is_of_branch(problem));
+    let copies = run.found.policy.settings.applications_to.as_ref().map(ToString::to_string);
+    Ok(Planned { commits, frozen, copies, problems, warnings: run.report.warnings })
 }
 
 fn commit(plan: &Plan) -> PlannedCommit {

@@ -81,14 +81,20 @@ pub(crate) enum RunningResult {
     },
 }
 
+impl RunningResult {
+    fn is_same(&self) -> bool {
+        match self {
+            Self::NotRunning => true,
+            Self::Fails(_) => false,
+            Self::Compared { differences, .. } => differences.is_empty(),
+        }
+    }
+}
+
 impl RunningComparison {
     /// Whether everything that was compared is the same.
     pub(crate) fn is_same(&self) -> bool {
-        self.applications.iter().all(|one| match &one.result {
-            RunningResult::NotRunning => true,
-            RunningResult::Fails(_) => false,
-            RunningResult::Compared { differences, .. } => differences.is_empty(),
-        })
+        self.applications.iter().all(|one| one.result.is_same())
     }
 
     /// How many Applications were compared.
@@ -165,19 +171,17 @@ pub(crate) fn compare_running(
     found.missing_kinds =
         rendered.map(|manifest| manifest.kind().to_owned()).filter(|kind| !kinds.contains(kind)).collect();
     let counted = |name: &str| sides.iter().filter(|side| side.application.name.as_str() == name).count();
-    let mut applications: Vec<ComparedApplication> = sides
-        .iter()
-        .map(|side| {
-            let Application { name, namespace, sync_branch, sync_path, rule, .. } = side.application;
-            let namespace = namespace.as_ref().filter(|_| counted(name.as_str()) > 1);
-            let is_known = *rule != Some(nowhere);
-            ComparedApplication {
-                name: namespace.map_or_else(|| name.to_string(), |namespace| format!("{namespace}/{name}")),
-                place: is_known.then(|| (sync_branch.to_string(), sync_path.to_string())),
-                result: side.result(&schemas),
-            }
-        })
-        .collect();
+    let mut applications = Vec::with_capacity(sides.len());
+    for side in &sides {
+        let Application { name, namespace, sync_branch, sync_path, rule, .. } = side.application;
+        let namespace = namespace.as_ref().filter(|_| counted(name.as_str()) > 1);
+        let is_known = *rule != Some(nowhere);
+        applications.push(ComparedApplication {
+            name: namespace.map_or_else(|| name.to_string(), |namespace| format!("{namespace}/{name}")),
+            place: is_known.then(|| (sync_branch.to_string(), sync_path.to_string())),
+            result: side.result(&schemas),
+        });
+    }
     applications.sort_by(|a, b| (&a.name, &a.place).cmp(&(&b.name, &b.place)));
     Ok(RunningComparison { applications, ..found })
 }

@@ -355,13 +355,17 @@ fn paths_behind(
     let Some(standing) = standing else { return Ok(Vec::new()) };
     let recorded = provenance(&found.buffer, standing.tip.tree, METADATA)?;
     let behind = recorded.map(|recorded| recorded.behind).unwrap_or_default();
-    let path = |Behind { path, dry_commit }: Behind| BehindPath {
-        application: named.applications.get(&path).map(|(name, _)| name.to_string()),
-        paused: named.applications.get(&path).is_some_and(|(_, is_paused)| *is_paused),
-        path,
-        dry_sha: dry_commit.map(|id| id.to_string()),
-    };
-    Ok(behind.into_iter().map(path).collect())
+    let mut paths = Vec::new();
+    for Behind { path, dry_commit } in behind {
+        let application = named.applications.get(&path);
+        paths.push(BehindPath {
+            application: application.map(|(name, _)| name.to_string()),
+            paused: application.is_some_and(|(_, is_paused)| *is_paused),
+            path,
+            dry_sha: dry_commit.map(|id| id.to_string()),
+        });
+    }
+    Ok(paths)
 }
 
 /// The files of hydration that differ between the recorded commit of a branch and its tip.

@@ -190,12 +190,13 @@ pub(crate) fn outputs(
         .zip(results)
         .filter_map(|(application, result)| Some((place(application), digest(result.ok()?))))
         .collect();
-    let rendering = |application: &&Application| {
+    let mut renderings = Vec::new();
+    for application in hydrated {
         let place = place(application);
         let makers = application.maker.iter().flat_map(|maker| [&maker.by].into_iter().chain(&maker.above));
         let makers = makers.map(|by| by.name().to_owned()).collect();
         let digest = digests.get(&place).cloned();
-        (place, Rendering { digest, makers })
-    };
-    Ok(hydrated.iter().map(rendering).collect())
+        renderings.push((place, Rendering { digest, makers }));
+    }
+    Ok(renderings.into_iter().collect())
 }

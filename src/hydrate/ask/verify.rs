@@ -46,38 +46,9 @@ pub(crate) fn verify(
     lines: Vec<Line>,
     renderer: Option<RendererName>,
 ) -> Result<Vec<Verified>, HydrateError> {
-    let result = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
-        run.found.trusts_programs = renderer.is_some();
-        let notes = run.found.recorded_notes()?;
-        let engines = run.found.engines()?;
-        let settings_now = run.found.policy.id;
-        let all = self::lines(setup.repository, &setup.refs)?;
-        let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
-        let unpromoted = unpromoted(&run.found)?;
-        let ancestry = Ancestry::default();
-        let (seen, repaired) = (HashMap::new(), HashMap::new());
-        let mut verifier =
-            Verifier { run, renderer, notes, engines, settings_now, seen, repaired, promotions, unpromoted, ancestry };
-        let mut lines = VecDeque::from(lines);
-        let mut verified: Vec<Verified> = Vec::new();
-        while let Some(line) = lines.pop_front() {
-            let (found, merged) = verifier.line(&line)?;
-            match verified.iter_mut().find(|verified| verified.branch == found.branch) {
-                // What was merged into the branch.
-                Some(branch) => {
-                    branch.equal += found.equal;
-                    branch.inheriting += found.inheriting;
-                    branch.others += found.others;
-                    branch.findings.extend(found.findings);
-                }
-                None => verified.push(found),
-            }
-            lines.extend(merged);
-        }
-        Ok(verified)
-    });
+    let verified = Verifier::new(setup, renderer).and_then(|mut verifier| verifier.lines(lines));
     // Nothing is moved, so no one can be in the way.
-    result.map_err(Stopped::into_error)
+    verified.map_err(Stopped::into_error)
 }
 
 struct Verifier<'a> {
@@ -112,6 +83,36 @@ impl Hydrated {
 }
 
 impl<'a> Verifier<'a> {
+    fn new(setup: &'a Setup<'a>, renderer: Option<RendererName>) -> Result<Self, Stopped> {
+        let mut run = Run::new(setup)?;
+        run.found.trusts_programs = renderer.is_some();
+        let notes = run.found.recorded_notes()?;
+        let engines = run.found.engines()?;
+        let settings_now = run.found.policy.id;
+        let all = lines(setup.repository, &setup.refs)?;
+        let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
+        let unpromoted = unpromoted(&run.found)?;
+        let ancestry = Ancestry::default();
+        let (seen, repaired) = (HashMap::new(), HashMap::new());
+        Ok(Self { run, renderer, notes, engines, settings_now, seen, repaired, promotions, unpromoted, ancestry })
+    }
+
+    /// Verifies lines, and the lines that were merged into them.
+    fn lines(&mut self, lines: Vec<Line>) -> Result<Vec<Verified>, Stopped> {
+        let mut lines = VecDeque::from(lines);
+        let mut verified: Vec<Verified> = Vec::new();
+        while let Some(line) = lines.pop_front() {
+            let (found, merged) = self.line(&line)?;
+            match verified.iter_mut().find(|verified| verified.branch == found.branch) {
+                // What was merged into the branch.
+                Some(branch) => branch.add(found),
+                None => verified.push(found),
+            }
+            lines.extend(merged);
+        }
+        Ok(verified)
+    }
+
     fn repository(&self) -> &'a Repository {
         self.run.found.buffer.repository()
     }

@@ -48,14 +48,7 @@ pub(super) fn hand_over(
 ) -> Result<(), HydrateError> {
     let (repository, refs) = (buffer.repository(), refs.fingerprint());
     let pack = if buffer.is_empty() { None } else { Some(buffer.flush_quarantined(quarantine)?.to_string()) };
-    let edit = |edit: &RefEdit| {
-        let expected = match edit.expected {
-            Expected::Absent => None,
-            Expected::Is(id) => Some(id.to_string()),
-        };
-        (edit.name.clone(), edit.new.map(|id| id.to_string()), expected)
-    };
-    let edits = edits.iter().map(edit).collect();
+    let edits = edits.iter().map(recorded).collect();
     let text = serde_json::to_vec(&Foreseen { maker: MAKER.to_owned(), refs, pack, edits, report });
     let text = text.expect("a record of texts and numbers is JSON");
     let path = file(repository);
@@ -96,6 +89,14 @@ pub(crate) fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Repo
         Err(TransactionError::Raced(_)) => Ok(None),
         Err(TransactionError::Failed(error)) => Err(error.into()),
     }
+}
+
+fn recorded(edit: &RefEdit) -> (String, Option<String>, Option<String>) {
+    let expected = match edit.expected {
+        Expected::Absent => None,
+        Expected::Is(id) => Some(id.to_string()),
+    };
+    (edit.name.clone(), edit.new.map(|id| id.to_string()), expected)
 }
 
 fn edit((name, new, expected): &(String, Option<String>, Option<String>)) -> Option<RefEdit> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
-use super::skipped::LeftBehind;
+use super::skipped::{Left, LeftBehind};
 use crate::application::BranchName;
 use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
@@ -121,6 +121,17 @@ impl TipMetadata {
         match self.behind.iter().find(|behind| behind.path == *path) {
             Some(behind) => behind.dry_commit,
             None => self.dry_commit,
+        }
+    }
+}
+
+impl From<&Left> for BehindPath {
+    fn from(left: &Left) -> Self {
+        Self {
+            path: left.path.clone(),
+            dry_sha: left.dry_commit.map(|id| id.to_string()),
+            application: left.application.as_ref().map(ToString::to_string),
+            paused: left.is_paused,
         }
     }
 }
@@ -513,12 +524,7 @@ impl Branch {
     /// What the run did to the branch.
     pub(crate) fn into_report(self) -> BranchReport {
         let is_left = self.progress.failure.is_none();
-        let behind = self.left.paths.iter().filter(|_| is_left).map(|left| BehindPath {
-            path: left.path.clone(),
-            dry_sha: left.dry_commit.map(|id| id.to_string()),
-            application: left.application.as_ref().map(ToString::to_string),
-            paused: left.is_paused,
-        });
+        let behind = self.left.paths.iter().filter(|_| is_left).map(BehindPath::from);
         let moved = if self.progress.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
         let applications = self.applications + self.progress.earlier.applications;
         BranchReport {

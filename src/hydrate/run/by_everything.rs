@@ -381,13 +381,16 @@ fn removals(
     now.extend(mistaken.unread.iter().map(|application| destination(application)));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
-    plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed).map_err(|(mistake, removals)| {
-        let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
-        let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
-        match (&tree.allowed_removals[..], diagnostic.hint.clone()) {
-            ([], _) | (_, None) => diagnostic,
-            (others, Some(hint)) => diagnostic.hint(format!("its trailer allows {}; {hint}", others.join(", "))),
-        }
+    let found = plan::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
+    let (mistake, removals) = match found {
+        Ok(removals) => return Ok(removals),
+        Err(refused) => refused,
+    };
+    let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
+    let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
+    Err(match (&tree.allowed_removals[..], diagnostic.hint.clone()) {
+        ([], _) | (_, None) => diagnostic,
+        (others, Some(hint)) => diagnostic.hint(format!("its trailer allows {}; {hint}", others.join(", "))),
     })
 }
 
@@ -461,16 +464,16 @@ fn at_what_is_borne_out(
 /// What stayed behind when the branch was hydrated last.
 fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBehind, Stopped> {
     let (Some(dry), false) = (branch.dry, branch.unreadable()) else { return Ok(LeftBehind::default()) };
-    let left = |behind: &Behind| {
-        let application = tree.applications(&branch.name).find(|app| app.sync_path == behind.path);
-        Left {
-            path: behind.path.clone(),
-            dry_commit: behind.dry_commit,
+    let mut paths = Vec::new();
+    for Behind { path, dry_commit } in &branch.tip_metadata(&run.found.buffer)?.behind {
+        let application = tree.applications(&branch.name).find(|application| application.sync_path == *path);
+        paths.push(Left {
+            path: path.clone(),
+            dry_commit: *dry_commit,
             application: application.map(|application| application.name.clone()),
             is_paused: application.is_some_and(|application| application.paused),
-        }
-    };
-    let paths = branch.tip_metadata(&run.found.buffer)?.behind.iter().map(left).collect();
+        });
+    }
     Ok(LeftBehind { paths, mistakes: run.ledger.left_behind(&branch.name, dry), renders: Vec::new() })
 }
 

@@ -296,13 +296,11 @@ impl Run<'_> {
         };
         let removed = changes.removed.iter().map(|dir| (*dir).clone()).collect();
         let count = made.as_ref().and_then(|made| made.count).unwrap_or(before);
-        let made = made.map(|made| environment::BranchUpdate {
-            commit: Some(made.commit),
-            changed: made.changed,
-            removed,
-            ..environment::BranchUpdate::default()
-        });
-        self.reach_with_copies(name, head, made.unwrap_or_default(), count)
+        let mut update = environment::BranchUpdate::default();
+        if let Some(made) = made {
+            (update.commit, update.changed, update.removed) = (Some(made.commit), made.changed, removed);
+        }
+        self.reach_with_copies(name, head, update, count)
     }
 
     /// Notes that the branch shows the tip of a dry branch, with so many copies.

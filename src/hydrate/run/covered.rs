@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::state::Run;
-use crate::application::{Application, BranchName};
+use crate::application::BranchName;
 use crate::diag::{Diagnostic, Span, clipped};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::inputs::Strays;
@@ -21,12 +21,11 @@ pub(super) fn covered(branch: &BranchName, tree: &DryTree, former: &Former, run:
     let first = if has_other_settings { strays.first(&|_| true) } else { None };
     let written: BTreeSet<&RepoPath> = tree.applications(branch).map(|application| &application.sync_path).collect();
     let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
-    let file_of = |gone: &Application| {
+    let mut mistakes = Vec::new();
+    for gone in gone {
         let own = [Some(&gone.file), gone.maker.as_ref().map(|maker| &maker.file)].into_iter().flatten();
-        let mut own = own.filter(|file| strays.has(file));
-        own.next().or(first.as_ref().filter(|_| gone.maker.is_some())).cloned()
-    };
-    let mistake = |gone: &Application, file: RepoPath| {
+        let own = own.filter(|file| strays.has(file)).next();
+        let Some(file) = own.or(first.as_ref().filter(|_| gone.maker.is_some())) else { continue };
         let text = format!(
             "`{}` would leave `{branch}`: the setting `vendorDirectory` has `{}`, where `{file}` is not read any more",
             gone.name,
@@ -34,7 +33,7 @@ pub(super) fn covered(branch: &BranchName, tree: &DryTree, former: &Former, run:
         );
         let hint = "on the server, name a directory without other files: git hydrate config set vendorDirectory third_party; \
                     to take it off its branch, remove the Application";
-        gone.tells(Diagnostic::error(clipped(text)).at(Span::file(file)).hint(hint))
-    };
-    gone.filter_map(|gone| Some(mistake(gone, file_of(gone)?))).collect()
+        mistakes.push(gone.tells(Diagnostic::error(clipped(text)).at(Span::file(file.clone())).hint(hint)));
+    }
+    mistakes
 }

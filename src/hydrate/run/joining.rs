@@ -91,15 +91,15 @@ impl Joining<'_> {
 
     /// Whether those that come write to branches as others do that are there.
     fn all_are_of_their_branches(&self, coming: &[&Application]) -> bool {
-        coming.iter().all(|application| {
-            let as_others = |known: &cache::Branch| {
-                known.has_one_url
-                    && known.repo_url == application.dry.repo_url
-                    && known.sync == application.sync_branch.as_str()
-            };
-            self.known(application.environment_branch()).is_some_and(as_others)
-                && self.state.head.revisions.contains(application.revision_name())
-        })
+        coming.iter().all(|application| self.is_of_its_branch(application))
+    }
+
+    fn is_of_its_branch(&self, application: &Application) -> bool {
+        let Some(known) = self.known(application.environment_branch()) else { return false };
+        known.has_one_url
+            && known.repo_url == application.dry.repo_url
+            && known.sync == application.sync_branch.as_str()
+            && self.state.head.revisions.contains(application.revision_name())
     }
 
     /// Whether a record is of an Application that stays where it is.

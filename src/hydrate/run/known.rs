@@ -41,10 +41,12 @@ pub(super) fn work(
         }
         (None, Some(published)) => {
             let (trees, buffer) = (trees(), &found.buffer);
+            let take_over = |application: &Arc<Application>, there: ObjectId| {
+                taken_over(application, there, published, &View::new(files), buffer)
+            };
             in_shares(&applications, |application| {
-                let output = manifest_on_branch(application, &trees)
-                    .and_then(|there| taken_over(application, there, published, &View::new(files), buffer));
-                output.map_or(Recalled::Nothing(Why::Forgotten, None), |output| Recalled::Output(Box::new(output)))
+                let there = manifest_on_branch(application, &trees);
+                Recalled::from(there.and_then(|there| take_over(application, there)))
             })
         }
         (None, None) => applications
@@ -53,7 +55,8 @@ pub(super) fn work(
             .collect(),
     };
     let view = View::new(files);
-    let work = |(application, recalled): (Arc<Application>, Recalled)| {
+    let mut work = Vec::with_capacity(applications.len());
+    for (application, recalled) in applications.into_iter().zip(recalled) {
         let task = match recalled {
             Recalled::Output(output) => Task::Known(output),
             Recalled::Nothing(why, record) => match failure(&application, record, memory, &view) {
@@ -61,9 +64,9 @@ pub(super) fn work(
                 None => Task::Render(why),
             },
         };
-        Work { application, task }
-    };
-    applications.into_iter().zip(recalled).map(work).collect()
+        work.push(Work { application, task });
+    }
+    work
 }
 
 type Trees<'t, 'b> = BTreeMap<&'t BranchName, HydratedTree<'b>>;
@@ -74,6 +77,15 @@ enum Recalled {
     Output(Box<Output>),
     /// Nothing that counts, and why; with the record of a render that failed.
     Nothing(Why, Option<Box<Record>>),
+}
+
+impl From<Option<Output>> for Recalled {
+    fn from(output: Option<Output>) -> Self {
+        match output {
+            Some(output) => Self::Output(Box::new(output)),
+            None => Self::Nothing(Why::Forgotten, None),
+        }
+    }
 }
 
 fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files: &TreeFiles<'_>) -> Recalled {

@@ -70,6 +70,21 @@ enum StateAfter {
     New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
 }
 
+impl StateAfter {
+    fn head(&mut self) -> &mut Head {
+        match self {
+            Self::Advanced(state) => &mut state.head,
+            Self::New(head, ..) => head,
+        }
+    }
+
+    /// What is to be published of it; nothing is left to be then.
+    fn published(&mut self) -> Publication<'_> {
+        self.head().unpublished = 0;
+        Publication(self)
+    }
+}
+
 /// The records of a dry branch that are to be published.
 pub(crate) struct Publication<'k>(&'k StateAfter);
 
@@ -199,17 +214,11 @@ impl Memory {
         &mut self,
         is_due: impl Fn(&BranchName, &Head) -> bool,
     ) -> impl Iterator<Item = (&BranchName, Publication<'_>)> {
-        self.kept.iter_mut().filter_map(move |(_, branch, kept)| {
-            let head = match kept {
-                StateAfter::Advanced(state) => &mut state.head,
-                StateAfter::New(head, ..) => &mut **head,
-            };
-            if !is_due(branch, head) {
-                return None;
-            }
-            head.unpublished = 0;
-            Some((&*branch, Publication(kept)))
-        })
+        let due = self.kept.iter_mut().filter_map(move |(_, branch, kept)| {
+            let is_due = is_due(branch, kept.head());
+            is_due.then_some((&*branch, kept))
+        });
+        due.map(|(branch, kept)| (branch, kept.published()))
     }
 
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
@@ -326,11 +335,13 @@ pub(super) fn record_of_maker(expanded: &Expanded) -> Record {
 }
 
 fn all_used(expanded: &[Expanded]) -> Used {
-    expanded.iter().fold(Used::default(), |all, Expanded { used, .. }| Used {
-        params: all.params.saturating_add(used.params),
-        bytes: all.bytes.saturating_add(used.bytes),
-        steps: all.steps.saturating_add(used.steps),
-    })
+    let mut all = Used::default();
+    for Expanded { used, .. } in expanded {
+        all.params = all.params.saturating_add(used.params);
+        all.bytes = all.bytes.saturating_add(used.bytes);
+        all.steps = all.steps.saturating_add(used.steps);
+    }
+    all
 }
 
 /// A branch that is frozen, as a state has it.

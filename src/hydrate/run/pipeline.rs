@@ -10,7 +10,7 @@ use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::moved_applications::on_no_branch;
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
-use super::plan::{Failing, Hydration, Plan, Rendered, Step, Task, Work};
+use super::plan::{Failing, Hydration, Plan, Rendered, Step, Work};
 use super::publication;
 use super::ref_moves::{Moves, Start};
 use super::rendered::render;
@@ -239,13 +239,11 @@ impl Run<'_> {
         let known = found.environments.values().chain(&found.dry_branches).cloned();
         let broken = known.filter(|branch| found.refs.is_broken(&found.setup.refs.read_name(branch)));
         let branches: BTreeSet<BranchName> = unreadable.chain(broken).collect();
-        self.report.problems.extend(branches.into_iter().map(|branch| {
-            Diagnostic::error(format!(
-                "`{}{branch}` cannot be read, so nothing is hydrated from it",
-                found.setup.refs.read
-            ))
-            .hint("`git hydrate doctor` on the server explains how to fix it")
-        }));
+        for branch in branches {
+            let text = format!("`{}{branch}` cannot be read, so nothing is hydrated from it", found.setup.refs.read);
+            let hint = "`git hydrate doctor` on the server explains how to fix it";
+            self.report.problems.push(Diagnostic::error(text).hint(hint));
+        }
         heads
     }
 
@@ -328,35 +326,37 @@ impl Run<'_> {
             let is_on_line = repository.first_parents(before, tip, BACKLOG_MAX).is_ok_and(|line| line.is_some());
             !is_on_line && repository.has(before) && !repository.is_ancestor(before, tip)
         };
-        let followed = followed.into_iter().filter(|((_, before, tip), _)| is_gone(*before, *tip));
-        let note = |((dry_branch, before, tip), names): ((&BranchName, ObjectId, ObjectId), Vec<&str>)| {
-            let (before, tip) = (before.to_hex_with_len(7), tip.to_hex_with_len(7));
-            let named = listed(&names, NAMES_MAX);
-            let verb = if names.len() == 1 { "shows" } else { "show" };
-            format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}")
-        };
-        followed.map(note).collect()
+        let mut notes = Vec::new();
+        for ((dry_branch, before, tip), names) in followed {
+            if is_gone(before, tip) {
+                let (before, tip) = (before.to_hex_with_len(7), tip.to_hex_with_len(7));
+                let named = listed(&names, NAMES_MAX);
+                let verb = if names.len() == 1 { "shows" } else { "show" };
+                notes.push(format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}"));
+            }
+        }
+        notes
     }
 }
 
 /// What becomes of the branches when every render goes well that is not known to fail.
 fn presumed(plan: &Plan) -> Commits {
-    let becomes = |step: &Step<Work>| match step {
+    let branches = plan.branches.iter().map(|(name, step)| (name.clone(), becomes(step))).collect();
+    Commits { head: plan.head.clone(), dry: plan.dry.clone(), branches, warnings: Vec::new() }
+}
+
+fn becomes(step: &Step<Work>) -> Becomes {
+    match step {
         Step::Fail(failing) => Becomes::Failed(failing.clone()),
         Step::Hydrate(hydration) => match known_to_fail(hydration) {
             Some(failed) => Becomes::Failed(Failing::Renders(failed)),
             None => Becomes::Hydrated(Default::default()),
         },
-    };
-    let branches = plan.branches.iter().map(|(name, step)| (name.clone(), becomes(step))).collect();
-    Commits { head: plan.head.clone(), dry: plan.dry.clone(), branches, warnings: Vec::new() }
+    }
 }
 
 fn known_to_fail(hydration: &Hydration<Work>) -> Option<FailedBranch> {
-    let failed = hydration.work.iter().filter_map(|work| match &work.task {
-        Task::Fails(failed) => Some(failed.clone()),
-        Task::Render(_) | Task::Known(_) => None,
-    });
+    let failed = hydration.work.iter().filter_map(|work| work.task.failed());
     let leaves = |failed: &FailedRender| hydration.leaving().leaves_failed && failed.is_of_dry_commit();
-    FailedBranch::of(failed.filter(|failed| !leaves(failed)).collect())
+    FailedBranch::of(failed.filter(|failed| !leaves(failed)).cloned().collect())
 }

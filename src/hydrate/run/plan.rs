@@ -109,6 +109,16 @@ pub(crate) enum Task {
     Fails(FailedRender),
 }
 
+impl Task {
+    /// The render that failed and would fail again.
+    pub(super) fn failed(&self) -> Option<&FailedRender> {
+        match self {
+            Self::Fails(failed) => Some(failed),
+            Self::Render(_) | Self::Known(_) => None,
+        }
+    }
+}
+
 /// Why an Application is rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
@@ -158,36 +168,28 @@ impl<W> Stage<W> {
     /// The same commit and branches with other work.
     pub(crate) fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
         let Self { head, dry, tree, branches, beside } = self;
-        let branches: BTreeMap<_, _> = branches
-            .into_iter()
-            .map(|(name, step)| {
-                let step = match step {
-                    Step::Hydrate(hydration) => {
-                        let Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, moved } =
-                            hydration;
-                        let work = work.into_iter().map(&mut become_other).collect();
-                        Step::Hydrate(Hydration {
-                            repo_url,
-                            work,
-                            untouched,
-                            removals,
-                            limits_losses,
-                            before,
-                            leaving,
-                            moved,
-                        })
-                    }
-                    Step::Fail(failing) => Step::Fail(failing),
-                };
-                (name, step)
-            })
-            .collect();
+        let branches = branches.into_iter().map(|(name, step)| (name, step.map(&mut become_other))).collect();
         let beside = beside.into_iter().map(become_other).collect();
         Stage { head, dry, tree, branches, beside }
     }
 }
 
+impl<W> Step<W> {
+    fn map<V>(self, become_other: impl FnMut(W) -> V) -> Step<V> {
+        match self {
+            Self::Hydrate(hydration) => Step::Hydrate(hydration.map(become_other)),
+            Self::Fail(failing) => Step::Fail(failing),
+        }
+    }
+}
+
 impl<W> Hydration<W> {
+    fn map<V>(self, become_other: impl FnMut(W) -> V) -> Hydration<V> {
+        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, moved } = self;
+        let work = work.into_iter().map(become_other).collect();
+        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, moved }
+    }
+
     /// One with nothing but work.
     pub(crate) fn of(repo_url: String, work: Vec<W>, untouched: usize) -> Self {
         Self {
@@ -201,9 +203,7 @@ impl<W> Hydration<W> {
             moved: Vec::new(),
         }
     }
-}
 
-impl<W> Hydration<W> {
     /// What stays as it is.
     pub(crate) fn leaving(&self) -> &Leaving {
         static NOTHING: Leaving = Leaving::NOTHING;

@@ -169,12 +169,13 @@ fn kept(
 impl fmt::Display for Moves {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = |id: Option<ObjectId>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
-        self.0.iter().try_for_each(|edit| {
+        for edit in &self.0 {
             let old = match edit.expected {
                 Expected::Absent => None,
                 Expected::Is(id) => Some(id),
             };
-            writeln!(f, "{} {} -> {}", edit.name, id(old), id(edit.new))
-        })
+            writeln!(f, "{} {} -> {}", edit.name, id(old), id(edit.new))?;
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::failed_render::FailedRender;
 use super::memory::Memory;
 use super::output::Output;
-use super::plan::{Done, Plan, Rendered, Task};
+use super::plan::{Done, Plan, Rendered, Task, Work};
 use crate::application::Application;
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
@@ -26,7 +26,7 @@ pub(super) fn render(
     let wanted: Vec<&Application> = wanted.collect();
     let dry = plan.dry.id;
     found.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), wanted.len());
-    let done = |count| found.setup.observer.rendered(count);
+    let progress = |count| found.setup.observer.rendered(count);
     let id = dry.to_string();
     let context = render_context(&found.policy.settings, files, &id);
     let (writer, buffer) = (&found.policy.writer, &found.buffer);
@@ -38,7 +38,7 @@ pub(super) fn render(
     let before: Vec<TreeFiles<'_>> =
         memory.urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
     let urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
-    let rendered = found.setup.renderers.render_into(&wanted, &context, &urgent, &take, &done);
+    let rendered = found.setup.renderers.render_into(&wanted, &context, &urgent, &take, &progress);
     let mut results = Vec::with_capacity(rendered.len());
     for (application, result) in wanted.into_iter().zip(rendered) {
         results.push(match result {
@@ -52,14 +52,17 @@ pub(super) fn render(
         });
     }
     let mut results = results.into_iter();
-    Ok(plan.map(|work| Done {
-        application: work.application,
-        result: match work.task {
-            Task::Render(_) => results.next().expect("there is a result for each that is rendered"),
-            Task::Known(output) => Ok(*output),
-            Task::Fails(failed) => Err(failed),
-        },
-    }))
+    Ok(plan.map(|work| done(work, &mut results)))
+}
+
+/// Work that is done; `rendered` are the results of what was rendered, in the order of the plan.
+fn done(work: Work, rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Done {
+    let result = match work.task {
+        Task::Render(_) => rendered.next().expect("there is a result for each that is rendered"),
+        Task::Known(output) => Ok(*output),
+        Task::Fails(failed) => Err(failed),
+    };
+    Done { application: work.application, result }
 }
 
 /// Whether the document of an Application or its sources differ from what they were.

@@ -28,6 +28,20 @@ pub(super) enum Failure {
     Refused(String),
 }
 
+/// How git fetches from a destination: as one file, whose size can be limited.
+const FETCH: [&str; 10] = [
+    "-c",
+    "fetch.fsckObjects=true",
+    "-c",
+    "fetch.unpackLimit=1",
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--refmap=",
+    "--no-write-fetch-head",
+    "--recurse-submodules=no",
+];
+
 /// How large a file may be that git writes while it fetches from a destination: a pack of commits and notes.
 const FETCHED_BYTES_MAX: u64 = 256 << 20;
 
@@ -74,17 +88,7 @@ impl Access {
         args: impl FnOnce(&mut Command),
     ) -> Result<Output, Failure> {
         let fetched = self.run_limited(repository, until, Some(FETCHED_BYTES_MAX), |command| {
-            // One file is what can be limited.
-            command.args([
-                "-c",
-                "fetch.fsckObjects=true",
-                "-c",
-                "fetch.unpackLimit=1",
-                "fetch",
-                "--quiet",
-                "--no-tags",
-            ]);
-            command.args(["--refmap=", "--no-write-fetch-head", "--recurse-submodules=no"]);
+            command.args(FETCH);
             args(command);
         })?;
         let is_cut = |text: &str| text.contains("died of signal 25") || text.contains("File too large");

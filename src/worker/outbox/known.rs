@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -139,13 +139,16 @@ impl Known {
     /// Writes it, in one step.
     pub(super) fn write(&self, repository: &Repository, name: &DestinationName) -> Result<(), git::Error> {
         let directory = directory(repository)?;
-        let written = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&directory)?;
-            file.write_all(&serde_json::to_vec_pretty(self)?)?;
-            repository.shared().give(file.as_file())?;
-            file.persist(directory.join(format!("{name}.json"))).map(drop).map_err(|error| error.error)
-        };
-        written().map_err(|error| git::Error::new(format!("writing hydrate/out/{name}.json"), error))
+        let file = format!("{name}.json");
+        let written = self.write_to(&directory, &file, repository);
+        written.map_err(|error| git::Error::new(format!("writing hydrate/out/{file}"), error))
+    }
+
+    fn write_to(&self, directory: &Path, name: &str, repository: &Repository) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
+        repository.shared().give(file.as_file())?;
+        file.persist(directory.join(name)).map(drop).map_err(|error| error.error)
     }
 }
 
@@ -160,18 +163,20 @@ fn mark(want: &Want) -> String {
 /// The directory of the files and locks.
 pub(super) fn directory(repository: &Repository) -> Result<PathBuf, git::Error> {
     let path = repository.common_dir().join("hydrate").join("out");
-    let made = || -> io::Result<()> {
-        for path in [path.parent().unwrap_or(&path), &path] {
-            if !path.is_dir() {
-                fs::create_dir_all(path)?;
-                let mode = fs::metadata(path)?.permissions().mode() & 0o7777;
-                fs::set_permissions(path, Permissions::from_mode(repository.shared().directory_mode(mode)))?;
-            }
-        }
-        Ok(())
-    };
-    made().map_err(|error| git::Error::new(format!("making {}", path.display()), error))?;
+    for directory in [path.parent().unwrap_or(&path), &path] {
+        make_directory(directory, repository)
+            .map_err(|error| git::Error::new(format!("making {}", path.display()), error))?;
+    }
     Ok(path)
+}
+
+fn make_directory(path: &Path, repository: &Repository) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(path)?;
+    let mode = fs::metadata(path)?.permissions().mode() & 0o7777;
+    fs::set_permissions(path, Permissions::from_mode(repository.shared().directory_mode(mode)))
 }
 
 /// How the branches of other repositories are there, as far as the last delivery knows. Nothing is asked of them.

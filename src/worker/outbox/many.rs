@@ -20,6 +20,9 @@ use crate::worker::moves::RefMove;
 /// Of how many refs on a push goes this way.
 pub(super) const COUNT_MIN: usize = 200;
 
+const PUSH: [&str; 7] =
+    ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--atomic", "--"];
+
 /// Pushes, all or nothing.
 ///
 /// Errors: the repository of the refs cannot be made.
@@ -32,24 +35,16 @@ pub(super) fn push(
     let doing = |error| git::Error::new("making a repository of the refs to push", error);
     let directory = tempfile::tempdir().map_err(doing)?;
     make(directory.path(), repository, moves).map_err(doing)?;
-    let config = repository.common_dir().join("config");
+    // Credentials and proxies may be in the configuration of the repository.
+    let config = format!("include.path={}", repository.common_dir().join("config").display());
+    let mut refspecs = vec!["refs/heads/*:refs/heads/*".to_owned()];
+    if moves.iter().any(|it| it.name == NOTES_REF) {
+        refspecs.push(format!("{NOTES_REF}:{NOTES_REF}"));
+    }
+    // Of several `--git-dir` the last one counts.
     Ok(access.run(repository, until, |command| {
-        // The last one given counts. Credentials and proxies may be in the configuration of the repository.
-        command.arg("--git-dir").arg(directory.path());
-        command.arg("-c").arg(format!("include.path={}", config.display()));
-        command.args([
-            "push",
-            "--porcelain",
-            "--no-verify",
-            "--no-follow-tags",
-            "--recurse-submodules=no",
-            "--atomic",
-            "--",
-        ]);
-        command.arg(&access.url).arg("refs/heads/*:refs/heads/*");
-        if moves.iter().any(|it| it.name == NOTES_REF) {
-            command.arg(format!("{NOTES_REF}:{NOTES_REF}"));
-        }
+        command.arg("--git-dir").arg(directory.path()).args(["-c", &config]);
+        command.args(PUSH).arg(&access.url).args(&refspecs);
     }))
 }
 

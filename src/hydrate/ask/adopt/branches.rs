@@ -108,16 +108,8 @@ pub(super) fn in_its_tree<R>(
 
 /// Those of the Applications that are hydrated from a tree and have no mistake.
 fn right<'j>(judged: &'j Judged, applications: &BTreeSet<Id>) -> Vec<&'j Application> {
-    let has_error = |index: usize| {
-        judged
-            .verdict
-            .findings
-            .iter()
-            .any(|finding| finding.diagnostic.is_error() && finding.applications.contains(&index))
-    };
-    hydrated(judged)
-        .into_iter()
-        .filter(|(index, application)| applications.contains(&id(application)) && !has_error(*index))
-        .map(|(_, application)| application)
-        .collect()
+    let errors = judged.verdict.findings.iter().filter(|finding| finding.diagnostic.is_error());
+    let wrong: BTreeSet<usize> = errors.flat_map(|finding| finding.applications.iter().copied()).collect();
+    let right = hydrated(judged).into_iter().filter(|(index, _)| !wrong.contains(index));
+    right.map(|(_, application)| application).filter(|application| applications.contains(&id(application))).collect()
 }

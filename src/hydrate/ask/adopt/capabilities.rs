@@ -85,14 +85,16 @@ fn is_template(path: &RepoPath) -> bool {
 fn asked(path: &RepoPath, view: &View<'_>) -> Vec<(u32, u32, Capability)> {
     let Ok(blob) = view.read(path) else { return Vec::new() };
     let text = String::from_utf8_lossy(&blob.data);
-    let of_line = |(number, line): (u32, &str)| {
-        let (at, rest) = line.split_once(".Capabilities.")?;
+    let mut asked = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some((at, rest)) = line.split_once(".Capabilities.") else { continue };
         let capability = match rest {
             rest if rest.starts_with("APIVersions") => Capability::ApiVersions,
             rest if rest.starts_with("KubeVersion") => Capability::KubeVersion,
-            _ => return None,
+            _ => continue,
         };
-        Some((number, u32::try_from(at.chars().count()).unwrap_or(u32::MAX).saturating_add(1), capability))
-    };
-    (1..).zip(text.lines()).filter_map(of_line).collect()
+        let column = u32::try_from(at.chars().count()).unwrap_or(u32::MAX).saturating_add(1);
+        asked.push((number, column, capability));
+    }
+    asked
 }

@@ -97,14 +97,19 @@ fn take(taken: &mut BTreeMap<BranchName, BranchName>, from: &BranchName, all: BT
 fn written(draft: &Draft, judged: &Judged, dry: &BranchName) -> BTreeSet<BranchName> {
     let settings = draft.settings().unwrap_or_default();
     let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
-    let ours = standings.filter(|(standing, application)| match standing {
-        Standing::Hydrated => *dry == judged.dry_branch,
-        Standing::OtherBranch => judged.branch_of(application).as_ref() == Some(dry),
-        Standing::Pinned | Standing::OtherRepository => false,
-    });
-    let ours = ours.filter(|(_, application)| !is_nowhere(draft, application));
-    let branches = ours.map(|(_, application)| application.environment_branch().clone());
-    branches.filter(|branch| settings.active_paths(branch).is_empty()).collect()
+    let mut branches = BTreeSet::new();
+    for (standing, application) in standings {
+        let is_ours = match standing {
+            Standing::Hydrated => *dry == judged.dry_branch,
+            Standing::OtherBranch => judged.branch_of(application).as_ref() == Some(dry),
+            Standing::Pinned | Standing::OtherRepository => false,
+        };
+        let branch = application.environment_branch();
+        if is_ours && !is_nowhere(draft, application) && settings.active_paths(branch).is_empty() {
+            branches.insert(branch.clone());
+        }
+    }
+    branches
 }
 
 fn is_nowhere(draft: &Draft, application: &Application) -> bool {

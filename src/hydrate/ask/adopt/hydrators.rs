@@ -214,16 +214,16 @@ type Trace = (Option<String>, String, String, [String; 3], bool, Option<ContentI
 
 /// The Applications of a tree. `is_edited` tells of which only the destination has to stay.
 fn traces(judged: &Judged, is_edited: &dyn Fn(&Application) -> bool) -> Vec<Trace> {
-    let standings = judged.verdict.standings.iter().zip(&judged.discovered.applications);
-    let trace = |(standing, application): (&Standing, &Arc<Application>)| {
+    let mut traces: Vec<Trace> = Vec::new();
+    for (standing, application) in judged.verdict.standings.iter().zip(&judged.discovered.applications) {
         let hydrate_to = application.hydrate_to.as_ref().map(ToString::to_string).unwrap_or_default();
         let to = [application.sync_branch.to_string(), application.sync_path.to_string(), hydrate_to];
         let maker = application.maker.as_ref().map(ToString::to_string).unwrap_or_default();
         let namespace = application.namespace.as_ref().map(ToString::to_string);
         let document = application.document.filter(|_| !is_edited(application));
-        (namespace, application.name.to_string(), maker, to, *standing == Standing::Hydrated, document)
-    };
-    let mut traces: Vec<Trace> = standings.map(trace).collect();
+        let is_hydrated = *standing == Standing::Hydrated;
+        traces.push((namespace, application.name.to_string(), maker, to, is_hydrated, document));
+    }
     traces.sort();
     traces
 }

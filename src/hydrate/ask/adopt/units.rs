@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Refusal};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
-use crate::manifest::Key;
+use crate::manifest::{Key, Manifest};
 use crate::plan::Unusable;
 use crate::render::{self, Context, Failure, Rendered, Renderers};
 
@@ -92,6 +92,16 @@ pub(super) struct Attempt<'a> {
     pub result: Result<Rendered, Vec<Diagnostic>>,
 }
 
+impl Attempt<'_> {
+    /// The manifests, or the first mistake.
+    pub(super) fn manifests(self) -> Result<Vec<Manifest>, Diagnostic> {
+        self.result.map(|rendered| rendered.manifests).map_err(|mistakes| {
+            let unknown = || Diagnostic::error("it does not render").at(self.application.places.name.clone());
+            mistakes.into_iter().next().unwrap_or_else(unknown)
+        })
+    }
+}
+
 /// Renders the Applications that are hydrated from the tree.
 ///
 /// Errors: the world failed.
@@ -118,7 +128,14 @@ pub(super) fn attempt(
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Result<Rendered, Vec<Diagnostic>>>, HydrateError> {
     let results = renderers.render(applications, context, progress);
-    let results = applications.iter().zip(results).map(|(application, result)| match result {
+    applications.iter().zip(results).map(|(application, result)| or_mistakes(application, result)).collect()
+}
+
+fn or_mistakes(
+    application: &Application,
+    result: Result<Rendered, Failure>,
+) -> Result<Result<Rendered, Vec<Diagnostic>>, HydrateError> {
+    match result {
         Ok(rendered) => Ok(Ok(rendered)),
         Err(Failure::Mistakes(mistakes)) => {
             Ok(Err(mistakes.into_iter().map(|mistake| application.tells(mistake)).collect()))
@@ -127,8 +144,7 @@ pub(super) fn attempt(
             Ok(Err(vec![Diagnostic::error(error.to_string()).at(application.places.name.clone())]))
         }
         Err(Failure::World(error)) => Err(error.into()),
-    });
-    results.collect()
+    }
 }
 
 /// Notes what is wrong or odd with what was rendered.
@@ -189,9 +205,9 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
     results.extend(attempts.iter().map(|attempt| (attempt.index, &attempt.result)));
     let mut findings: BTreeMap<usize, &Diagnostic> = BTreeMap::new();
     for finding in &judged.verdict.findings {
-        finding.applications.iter().for_each(|index| {
+        for index in &finding.applications {
             findings.entry(*index).or_insert(&finding.diagnostic);
-        });
+        }
     }
     let mut inputs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for need in *needs {
@@ -200,36 +216,40 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
     let nowhere = draft.rules_count() + 1;
     let discovered = &judged.discovered;
     let standings = judged.verdict.standings.iter().zip(&discovered.applications).enumerate();
-    let mut all: Vec<AdoptedApplication> = standings
-        .map(|(index, (standing, application))| {
-            let is_nowhere = application.rule == Some(nowhere);
-            let mut adopted = adopted(application, is_nowhere);
-            adopted.inputs = inputs.get(application.name.as_str()).cloned().unwrap_or_default();
-            let finding = findings.get(&index).copied();
-            let reason = match standing {
-                _ if is_nowhere && draft.has_rules() => Some((Cause::NoRule, Vec::new())),
-                Standing::OtherBranch => Some((Cause::OtherBranch, Vec::from([other_branch(application)]))),
-                Standing::Pinned => Some((Cause::Pinned, finding.cloned().into_iter().collect())),
-                Standing::OtherRepository => Some((Cause::OtherRepository, finding.cloned().into_iter().collect())),
-                Standing::Hydrated => match (finding.filter(|finding| finding.is_error()), results.get(&index)) {
-                    (Some(mistake), _) => Some((Cause::Destination, vec![mistake.clone()])),
-                    (None, Some(Err(mistakes))) => Some((cause(mistakes, &adopted.inputs), mistakes.clone())),
-                    (None, _) => {
-                        known.conflicts.get(&index).map(|conflict| (Cause::ObjectConflict, vec![conflict.clone()]))
-                    }
-                },
-            };
-            let mut adopted = adopted.with(reason);
-            // Whether a plugin fails does not follow from the dry commit; and an object that two render has no owner.
-            let plugin = application.dry.options.plugin.as_ref().and_then(|plugin| plugin.name.as_deref());
-            let is_of_plugin = adopted.cause == Some(Cause::Render) && plugin.is_some_and(|name| !name.is_empty());
-            adopted.holds_branch = is_of_plugin || adopted.cause == Some(Cause::ObjectConflict);
-            adopted
-        })
-        .chain(discovered.unusable.iter().map(unusable))
-        .collect();
+    let mut all: Vec<AdoptedApplication> = Vec::new();
+    for (index, (standing, application)) in standings {
+        let is_nowhere = application.rule == Some(nowhere);
+        let mut adopted = adopted(application, is_nowhere);
+        adopted.inputs = inputs.get(application.name.as_str()).cloned().unwrap_or_default();
+        let finding = findings.get(&index).copied();
+        let reason = match standing {
+            _ if is_nowhere && draft.has_rules() => Some((Cause::NoRule, Vec::new())),
+            Standing::OtherBranch => Some((Cause::OtherBranch, Vec::from([other_branch(application)]))),
+            Standing::Pinned => Some((Cause::Pinned, finding.cloned().into_iter().collect())),
+            Standing::OtherRepository => Some((Cause::OtherRepository, finding.cloned().into_iter().collect())),
+            Standing::Hydrated => match (finding.filter(|finding| finding.is_error()), results.get(&index)) {
+                (Some(mistake), _) => Some((Cause::Destination, vec![mistake.clone()])),
+                (None, Some(Err(mistakes))) => Some((cause(mistakes, &adopted.inputs), mistakes.clone())),
+                (None, _) => {
+                    known.conflicts.get(&index).map(|conflict| (Cause::ObjectConflict, vec![conflict.clone()]))
+                }
+            },
+        };
+        let mut adopted = adopted.with(reason);
+        adopted.holds_branch = holds_branch(application, adopted.cause);
+        all.push(adopted);
+    }
+    all.extend(discovered.unusable.iter().map(unusable));
     all.sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
     all
+}
+
+/// Whether an Application keeps its branch from moving, whatever the settings say: whether a plugin fails does not follow
+/// from the dry commit, and an object that two render has no owner.
+fn holds_branch(application: &Application, cause: Option<Cause>) -> bool {
+    let plugin = application.dry.options.plugin.as_ref().and_then(|plugin| plugin.name.as_deref());
+    let is_of_plugin = cause == Some(Cause::Render) && plugin.is_some_and(|name| !name.is_empty());
+    is_of_plugin || cause == Some(Cause::ObjectConflict)
 }
 
 fn adopted(application: &Application, is_nowhere: bool) -> AdoptedApplication {

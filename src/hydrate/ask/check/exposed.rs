@@ -47,20 +47,25 @@ fn warning(manifest: &Manifest, exposed: &Exposed) -> Diagnostic {
 /// The line of a file that was read where a Secret begins, is generated, or where a key is.
 fn place(manifest: &Manifest, exposed: &Exposed, (view, reads): (&View<'_>, &Reads)) -> Option<Span> {
     let files = reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_))).map(|((path, _), _)| path);
-    let line_of = |path: &RepoPath| {
-        let content = view.read(path).ok()?;
-        let text = std::str::from_utf8(&content.data).ok()?;
-        let line = match exposed {
-            Exposed::Secret => line_of_secret(text, manifest)?,
-            Exposed::Key { looks_like, .. } => {
-                let index = text.lines().position(|line| manifest::key_in(line) == Some(looks_like))?;
-                u32::try_from(index).ok()? + 1
-            }
-        };
-        // Without the text of the line: it may be the secret.
-        Some(Span { line, ..Span::file(path.clone()) })
-    };
-    files.filter_map(line_of).next()
+    for path in files {
+        let Ok(content) = view.read(path) else { continue };
+        let text = std::str::from_utf8(&content.data).ok();
+        if let Some(line) = text.and_then(|text| line_in(text, manifest, exposed)) {
+            // Without the text of the line: it may be the secret.
+            return Some(Span { line, ..Span::file(path.clone()) });
+        }
+    }
+    None
+}
+
+fn line_in(text: &str, manifest: &Manifest, exposed: &Exposed) -> Option<u32> {
+    match exposed {
+        Exposed::Secret => line_of_secret(text, manifest),
+        Exposed::Key { looks_like, .. } => {
+            let index = text.lines().position(|line| manifest::key_in(line) == Some(looks_like))?;
+            Some(u32::try_from(index).ok()? + 1)
+        }
+    }
 }
 
 /// Where a file has a Secret that a manifest is made from, or what generates it. Kustomize may put something before its name
@@ -72,14 +77,17 @@ fn line_of_secret(text: &str, manifest: &Manifest) -> Option<u32> {
     let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
     let is_named = |name: &str| !name.is_empty() && manifest.name().contains(name);
     let named = |node: &Node| entry(node, "name").and_then(Node::as_str).is_some_and(is_named);
-    documents.iter().find_map(|document| {
-        let is_secret = entry(document, "kind").and_then(Node::as_str) == Some("Secret");
-        if is_secret && entry(document, "metadata").is_some_and(named) {
-            return Some(document.mark.line);
-        }
-        let Data::Sequence(generators) = &entry(document, "secretGenerator")?.data else { return None };
-        generators.iter().find(|generator| named(generator)).map(|generator| generator.mark.line)
-    })
+    documents.iter().find_map(|document| line_in_document(document, &named))
+}
+
+/// The line of a document that is such a Secret, or of a generator in it.
+fn line_in_document(document: &Node, is_named: &dyn Fn(&Node) -> bool) -> Option<u32> {
+    let is_secret = entry(document, "kind").and_then(Node::as_str) == Some("Secret");
+    if is_secret && entry(document, "metadata").is_some_and(is_named) {
+        return Some(document.mark.line);
+    }
+    let Data::Sequence(generators) = &entry(document, "secretGenerator")?.data else { return None };
+    generators.iter().find(|generator| is_named(generator)).map(|generator| generator.mark.line)
 }
 
 fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {

@@ -93,7 +93,7 @@ fn search(node: &Node, paths: (FieldPath, FieldPath), field: &str, leaves: &mut 
     if below.is_empty() {
         leaves.push(paths.0.to_string());
     }
-    below.into_iter().enumerate().find_map(|(index, (step, line, node))| {
+    for (index, (step, line, node)) in below.into_iter().enumerate() {
         let (mut named, mut numbered) = paths.clone();
         numbered.push(match &step {
             Step::Item(_) => Step::Index(index),
@@ -103,8 +103,11 @@ fn search(node: &Node, paths: (FieldPath, FieldPath), field: &str, leaves: &mut 
         if named.to_string() == field || numbered.to_string() == field {
             return Some(line);
         }
-        search(node, (named, numbered), field, leaves)
-    })
+        if let Some(line) = search(node, (named, numbered), field, leaves) {
+            return Some(line);
+        }
+    }
+    None
 }
 
 /// An item is called by its name, when it is the only one that has it.

@@ -55,14 +55,7 @@ impl fmt::Display for InputChange {
         if !name.is_empty() {
             write!(f, " of {url}")?;
         }
-        let one = |(what, count): (&&str, &usize)| match (*count, *what) {
-            (_, "values") if *defaults == 1 => "1 default".to_owned(),
-            (_, "values") if *defaults > 1 => format!("{defaults} defaults"),
-            (_, "values") => "values.yaml".to_owned(),
-            (1, what) => format!("1 {}", what.trim_end_matches('s')),
-            (count, what) => format!("{count} {what}"),
-        };
-        let files: Vec<String> = files.iter().map(one).collect();
+        let files: Vec<String> = files.iter().map(|(what, count)| counted(what, *count, *defaults)).collect();
         if !files.is_empty() && old.is_some() && new.is_some() {
             write!(f, ": {} changed", files.join(", "))?;
         }
@@ -70,8 +63,18 @@ impl fmt::Display for InputChange {
     }
 }
 
-/// What differs between the dry commits that environments are hydrated from and the one that they would be. `base` stands for
-/// one that is not known.
+fn counted(what: &str, count: usize, defaults: usize) -> String {
+    match (count, what) {
+        (_, "values") if defaults == 1 => "1 default".to_owned(),
+        (_, "values") if defaults > 1 => format!("{defaults} defaults"),
+        (_, "values") => "values.yaml".to_owned(),
+        (1, what) => format!("1 {}", what.trim_end_matches('s')),
+        (count, what) => format!("{count} {what}"),
+    }
+}
+
+/// What differs between the dry commits that environments are hydrated from and the one that they would be. `base` is used
+/// for one that is not known.
 pub(super) fn input_changes(
     (repository, refs): (&Repository, &RefNames),
     renderers: &Renderers,

@@ -66,13 +66,12 @@ impl<'t> Counterparts<'t> {
 
     /// The counterpart's manifests with the word replaced.
     fn before(&self, other: &Application, buffer: &ObjectBuffer<'_>) -> Result<Option<Vec<u8>>, Error> {
-        let text = self.of.manifest(&other.sync_path, buffer)?;
-        let replaced = |text: Vec<u8>| match (&self.words, String::from_utf8(text)) {
+        let Some(text) = self.of.manifest(&other.sync_path, buffer)? else { return Ok(None) };
+        Ok(Some(match (&self.words, String::from_utf8(text)) {
             (Some(words), Ok(text)) => words.replaced(&text).into_bytes(),
             (None, Ok(text)) => text.into_bytes(),
             (_, Err(error)) => error.into_bytes(),
-        };
-        Ok(text.map(replaced))
+        }))
     }
 
     /// How many manifests are the same.

@@ -65,6 +65,14 @@ impl Verified {
             Seen::Wrong(findings) => self.findings.extend(findings.iter().cloned()),
         }
     }
+
+    /// Adds what another line of the same branch has.
+    pub(super) fn add(&mut self, other: Self) {
+        self.equal += other.equal;
+        self.inheriting += other.inheriting;
+        self.others += other.others;
+        self.findings.extend(other.findings);
+    }
 }
 
 /// Something wrong with one commit.

@@ -120,24 +120,31 @@ impl Branch {
         found: &Snapshot<'_>,
     ) {
         let others = others.filter(|other| other.dry_branch != self.dry_branch && other.name != self.name);
-        let pairs = others.flat_map(|other| other.new_refs().map(move |theirs| (theirs, &other.dry_branch)));
-        let pairs: Vec<_> = pairs.collect();
-        let of_new = |(ours, is_active): (&BranchName, bool)| {
-            pairs.iter().find_map(|((theirs, theirs_is_active), dry_branch)| {
-                if ours == *theirs && !(is_active && *theirs_is_active) {
-                    return Some(written_from(ours, dry_branch, &self.dry_branch, found));
-                }
-                let text = format!(
-                    "`{ours}` and `{theirs}` of `{dry_branch}` cannot both be branches: one would be a directory of the other"
-                );
-                ours.conflicts_with(theirs).then(|| Diagnostic::error(text).hint("choose another name"))
-            })
-        };
-        let Some(mistake) = self.new_refs().find_map(of_new) else { return };
+        let Some(mistake) = self.clash(others, found) else { return };
         self.close(match application {
             Some(application) => mistake.at(application.places.environment_branch().clone()),
             None => mistake,
         });
+    }
+
+    /// The mistake of a branch that this one makes, and that git cannot have beside one that another of `others` makes.
+    fn clash<'b>(&self, others: impl Iterator<Item = &'b Branch>, found: &Snapshot<'_>) -> Option<Diagnostic> {
+        let theirs = others.flat_map(|other| other.new_refs().map(move |theirs| (theirs, &other.dry_branch)));
+        let theirs: Vec<_> = theirs.collect();
+        for (ours, is_active) in self.new_refs() {
+            for ((theirs, theirs_is_active), dry_branch) in &theirs {
+                if ours == *theirs && !(is_active && *theirs_is_active) {
+                    return Some(written_from(ours, dry_branch, &self.dry_branch, found));
+                }
+                if ours.conflicts_with(theirs) {
+                    let text = format!(
+                        "`{ours}` and `{theirs}` of `{dry_branch}` cannot both be branches: one would be a directory of the other"
+                    );
+                    return Some(Diagnostic::error(text).hint("choose another name"));
+                }
+            }
+        }
+        None
     }
 
     /// The branches that hydrating this one makes, and whether each is the active branch of a staging branch.

@@ -22,28 +22,16 @@ impl Branch {
         let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
         let (Some(tip), false) = (&self.tip, self.closed) else { return self.progress.earlier.records.clone() };
         let is_shared = !settings.active_paths(&self.name).is_empty();
-        let new = |tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>| BranchRecord {
-            tip,
-            dry_branch: self.dry_branch.clone(),
-            dry_commit,
-            others: BTreeMap::new(),
-            settings: self.settings,
-            other_settings: BTreeMap::new(),
-            engine: ENGINE_REVISION,
-            initial: false,
-            made,
-            older: before.and_then(|before| before.older),
-        };
         let own = match (before, last, self.dry) {
             (before, Some(dry_commit), _) => {
-                let record = new(tip.id, dry_commit, made);
+                let record = self.new_record(tip.id, dry_commit, made);
                 match before.filter(|_| is_shared) {
                     Some(before) => before.clone().followed_by(record),
                     None => record,
                 }
             }
             // What is there is what would be made.
-            (None, None, Some(dry_commit)) if self.progress.reached => new(tip.id, dry_commit, made),
+            (None, None, Some(dry_commit)) if self.progress.reached => self.new_record(tip.id, dry_commit, made),
             (Some(before), None, Some(dry_commit)) if self.progress.reached && self.before.dry_branch_is_gone => {
                 BranchRecord {
                     dry_branch: self.dry_branch.clone(),
@@ -82,11 +70,29 @@ impl Branch {
         let started = self.progress.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
         let is_new = matches!(self.before.active, Active::Unrecorded { .. });
         let sync = started.or_else(|| self.before.sync_tip.filter(|_| is_new).map(|id| (id, Vec::new())));
-        let sync = sync.map(|(id, made)| {
-            let record = BranchRecord { initial: true, older: None, ..new(id, dry_commit, made) };
-            (self.sync.clone(), record)
-        });
-        sync.into_iter().chain([(self.name.clone(), own)]).collect()
+        let mut records = Vec::new();
+        if let Some((id, made)) = sync {
+            let record = BranchRecord { initial: true, older: None, ..self.new_record(id, dry_commit, made) };
+            records.push((self.sync.clone(), record));
+        }
+        records.push((self.name.clone(), own));
+        records
+    }
+
+    /// The record of a commit that was made, or of one that is what would be made.
+    fn new_record(&self, tip: ObjectId, dry_commit: ObjectId, made: Vec<ObjectId>) -> BranchRecord {
+        BranchRecord {
+            tip,
+            dry_branch: self.dry_branch.clone(),
+            dry_commit,
+            others: BTreeMap::new(),
+            settings: self.settings,
+            other_settings: BTreeMap::new(),
+            engine: ENGINE_REVISION,
+            initial: false,
+            made,
+            older: self.before.standing.as_ref().and_then(Standing::record).and_then(|before| before.older),
+        }
     }
 
     /// The revision of the engine that made the branch, when it is another one than ours and ours makes commits now.
@@ -102,13 +108,16 @@ impl Branch {
 
     /// The refs that move, the sync branch first.
     pub(crate) fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
-        let edit = |branch: &BranchName, new: ObjectId| {
+        let sync = self.progress.new_sync.filter(|_| self.sync != self.name).map(|new| (&self.sync, new));
+        let own = self.tip.as_ref().map(|tip| (&self.name, tip.id));
+        let mut edits = Vec::new();
+        for (branch, new) in sync.into_iter().chain(own) {
             let name = names.write_name(branch);
             let expected = Expected::from(refs.get(&name));
-            (expected != Expected::Is(new)).then_some(RefEdit { name, new: Some(new), expected })
-        };
-        let sync = self.progress.new_sync.filter(|_| self.sync != self.name).and_then(|new| edit(&self.sync, new));
-        let own = self.tip.as_ref().and_then(|tip| edit(&self.name, tip.id));
-        sync.into_iter().chain(own).collect()
+            if expected != Expected::Is(new) {
+                edits.push(RefEdit { name, new: Some(new), expected });
+            }
+        }
+        edits
     }
 }

@@ -57,18 +57,23 @@ pub(super) fn changed(
 /// Whether the branches are those of the last run, and each shows what it showed then, or the tip of its dry branch in place of
 /// the dry commit that is known.
 fn are_followed_alike(run: &Run<'_>, known: &cache::Copies, followed: &[Followed], heads: &[DryHead]) -> bool {
-    let is_same = |(one, before): (&Followed, &cache::CopiedFrom)| {
+    if followed.len() != known.followed.len() {
+        return false;
+    }
+    for (one, before) in followed.iter().zip(&known.followed) {
         let now = copied_from(one);
         if now == *before {
-            return true;
+            continue;
         }
         let (Some((branch, dry)), Some((dry_branch, was))) = (&one.dry, &before.dry) else { return false };
-        let head = heads.iter().find(|head| head.branch == *branch);
+        let is_tip = heads.iter().any(|head| head.branch == *branch && head.tip == *dry);
         let since = run.since.get(branch).filter(|since| !since.is_more);
         let is_known = since.is_some_and(|since| Some(since.base) == object_id(was));
-        now.branch == before.branch && branch.as_str() == dry_branch && is_known && head.is_some_and(|h| h.tip == *dry)
-    };
-    followed.len() == known.followed.len() && followed.iter().zip(&known.followed).all(is_same)
+        if now.branch != before.branch || branch.as_str() != dry_branch || !is_known || !is_tip {
+            return false;
+        }
+    }
+    true
 }
 
 struct Look<'l, 'a> {

@@ -35,7 +35,11 @@ pub(super) fn keep(
     let is_made = |branch: &&Branch| branch.failure().is_none();
     let branch = run.branches.get(name).filter(is_made);
     let tip = branch.and_then(|branch| Some((branch.tip.as_ref()?.id, branch.applications)));
-    let copies = tip.map(|(tip, count)| Copies {
+    let Some((tip, count)) = tip else {
+        run.memory.keep_copies(None, &run.found);
+        return;
+    };
+    let copies = Copies {
         context: run.found.policy.context(run.found.setup.renderers),
         branch: name.to_string(),
         tip: tip.to_string(),
@@ -44,8 +48,8 @@ pub(super) fn keep(
         earlier,
         count,
         warnings,
-    });
-    run.memory.keep_copies(copies, &run.found);
+    };
+    run.memory.keep_copies(Some(copies), &run.found);
 }
 
 /// Whether the copies that are there, without those that go, are those that there shall be. Others are looked at again by the

@@ -38,15 +38,16 @@ impl Departures {
     /// Warnings of those that are gone from the branch that they leave, and that another one does not have yet.
     pub(crate) fn warnings(&self, run: &Run<'_>) -> Vec<Diagnostic> {
         let lets_go = |name: &BranchName| run.branches.get(name).is_some_and(|branch| branch.failure().is_none());
-        let gone = self.0.iter().filter(|(from, _)| lets_go(from));
-        let warning = |(from, application): &(BranchName, Arc<Application>)| {
+        let mut warnings = Vec::new();
+        for (from, application) in self.0.iter().filter(|(from, _)| lets_go(from)) {
             let to = application.environment_branch();
-            let text = leaves(application, from, &obstacle(to, run)?);
+            let Some(obstacle) = obstacle(to, run) else { continue };
+            let text = leaves(application, from, &obstacle);
             let hint =
                 format!("no branch has its manifests until `{to}` is hydrated: to keep them, move it back to `{from}`");
-            Some(at_branch(application, Diagnostic::warning(text).hint(hint)))
-        };
-        gone.filter_map(warning).collect()
+            warnings.push(at_branch(application, Diagnostic::warning(text).hint(hint)));
+        }
+        warnings
     }
 }
 

@@ -71,17 +71,17 @@ fn restaged(branch: &BranchName, tree: &DryTree, former: &Former) -> Vec<Diagnos
         application.hydrate_to.as_ref().is_some_and(|staging| staging != branch)
             && active.contains(&(&application.sync_branch, &application.sync_path))
     };
-    let mistake = |application: &Arc<Application>| {
-        let (name, sync, staging) = (&application.name, &application.sync_branch, application.environment_branch());
-        let text = format!(
-            "`{name}` would leave `{branch}` for `{staging}`, and the next promotion of `{branch}` would take it off `{sync}`"
-        );
-        let hint =
-            format!("use `hydrateTo: {branch}`; to stage it elsewhere, remove the Application in a commit before");
-        let place = application.places.environment_branch().clone();
-        application.tells(Diagnostic::error(clipped(text)).at(place).hint(clipped(hint)))
-    };
-    tree.hydrated().filter(has_moved).map(mistake).collect()
+    tree.hydrated().filter(has_moved).map(|application| restages(application, branch)).collect()
+}
+
+fn restages(application: &Application, branch: &BranchName) -> Diagnostic {
+    let (name, sync, staging) = (&application.name, &application.sync_branch, application.environment_branch());
+    let text = format!(
+        "`{name}` would leave `{branch}` for `{staging}`, and the next promotion of `{branch}` would take it off `{sync}`"
+    );
+    let hint = format!("use `hydrateTo: {branch}`; to stage it elsewhere, remove the Application in a commit before");
+    let place = application.places.environment_branch().clone();
+    application.tells(Diagnostic::error(clipped(text)).at(place).hint(clipped(hint)))
 }
 
 fn stays_pinned(application: &Application, pinned: &Diagnostic, dry_branch: &BranchName) -> Diagnostic {

@@ -56,18 +56,19 @@ impl Expansions {
             }
             let limits = &site.makers.limits;
             rendered += asked.len();
-            let why = match depth == limits.depth {
-                true => Some(format!(
+            let makers = limits.makers;
+            let why = if depth == limits.depth {
+                Some(format!(
                     "Applications that make each other are nested {depth} deep; the setting limits.madeDepth sets \
                     the limit"
-                )),
-                false => (rendered > limits.makers).then(|| {
-                    let makers = limits.makers;
-                    format!(
-                        "a dry tree has more than {makers} Applications that may make others; the setting \
-                        limits.makers sets the limit"
-                    )
-                }),
+                ))
+            } else if rendered > makers {
+                Some(format!(
+                    "a dry tree has more than {makers} Applications that may make others; the setting \
+                    limits.makers sets the limit"
+                ))
+            } else {
+                None
             };
             if let Some(why) = why {
                 discovered.unanswered.extend(asked.iter().map(|asked| too_much(asked, &why)));
