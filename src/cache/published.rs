@@ -111,22 +111,13 @@ impl Published {
         }
         let paths = limited(&mut rest, Decoder::path)?;
         let mut last = 0;
-        let reads = limited(&mut rest, |rest| {
-            let number = rest.number()?;
-            last = usize::try_from(number / WAYS).ok()?.checked_add(last)?;
-            (last < paths.len()).then_some((last, (number % WAYS) as u8))
-        })?;
-        let all = bytes.len();
-        let piece = |rest: &mut Decoder<'_>| {
-            let len = rest.bytes()?.len();
-            let end = all - rest.0.len();
-            Some(end - len..end)
-        };
+        let reads = limited(&mut rest, |rest| next_read(rest, &mut last, paths.len()))?;
         let mut entries = HashMap::new();
         while !rest.0.is_empty() {
             let file = usize::try_from(rest.number()?).ok()?;
             let index = usize::try_from(rest.number()?).ok()?;
-            let entry = Entry { digest: piece(&mut rest)?, commands: piece(&mut rest)?, reads: piece(&mut rest)? };
+            let mut piece = || piece(&mut rest, bytes.len());
+            let entry = Entry { digest: piece()?, commands: piece()?, reads: piece()? };
             entries.insert((file, index), entry);
         }
         let seen = reads.iter().map(|_| OnceLock::new()).collect();
@@ -157,6 +148,20 @@ impl Published {
         let is_it = digest(&self.context, &record) == self.bytes[entry.digest.clone()];
         (is_it && is_plausible(&record)).then_some(record)
     }
+}
+
+/// The index of a path and the way in which it was looked at; `last` is the index of the one before.
+fn next_read(bytes: &mut Decoder<'_>, last: &mut usize, paths: usize) -> Option<(usize, u8)> {
+    let number = bytes.number()?;
+    *last = usize::try_from(number / WAYS).ok()?.checked_add(*last)?;
+    (*last < paths).then_some((*last, (number % WAYS) as u8))
+}
+
+/// Where the next bytes are in all `len` bytes, of which `rest` are those that were not read yet.
+fn piece(rest: &mut Decoder<'_>, len: usize) -> Option<Range<usize>> {
+    let piece = rest.bytes()?.len();
+    let end = len - rest.0.len();
+    Some(end - piece..end)
 }
 
 /// A list that is no longer than anything that is published.

@@ -60,6 +60,14 @@ impl About {
     pub(crate) fn of(application: &Application) -> Self {
         application.made().map_or(Self::Written, |made| Self::Made(made.to_owned()))
     }
+
+    /// What an Application is that something in its file makes.
+    pub(crate) fn made(&self) -> Option<&str> {
+        match self {
+            Self::Made(text) => Some(text),
+            Self::Written | Self::Maker(_) => None,
+        }
+    }
 }
 
 /// One Application of a dry tree, and what it rendered to.
@@ -131,15 +139,19 @@ pub(super) enum Way<'a> {
     Patch(&'a RepoPath),
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// The way to a record whose result looked at a path.
+    fn of_read(path: &'a RepoPath, seen: Seen) -> Self {
+        match seen {
+            Seen::Directories(_) => Self::Directories(path),
+            Seen::Absent | Seen::Present(_) | Seen::Content(_) | Seen::Listed(_) | Seen::Link(_) => Self::Read(path),
+        }
+    }
+
     /// FNV-1a, 64 bits. Two ways with one hash lead to a record too many, which then turns out to be none.
     pub(super) fn hash(self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |text: &str| {
-            for byte in text.bytes().chain([0xff]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            }
-        };
+        let mut add = |text: &str| hash = fnv(hash, text);
         match self {
             Way::File(path) => ["file", path.as_str()].iter().for_each(|text| add(text)),
             Way::One(path, index) => {
@@ -159,6 +171,14 @@ impl Way<'_> {
         // The last bytes of a text reach the high bits, by which pages are chosen, only so.
         (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
+}
+
+/// The hash of what `hash` is of and of a text behind it, and of where that text ends.
+fn fnv(mut hash: u64, text: &str) -> u64 {
+    for byte in text.bytes().chain([0xff]) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash
 }
 
 impl Encoded {
@@ -294,10 +314,7 @@ impl Record {
 
     /// What leads to the record.
     pub(super) fn ways(&self) -> impl Iterator<Item = Way<'_>> {
-        let reads = self.reads.iter().map(|((path, _), seen)| match seen {
-            Seen::Directories(_) => Way::Directories(path),
-            Seen::Absent | Seen::Present(_) | Seen::Content(_) | Seen::Listed(_) | Seen::Link(_) => Way::Read(path),
-        });
+        let reads = self.reads.iter().map(|((path, _), seen)| Way::of_read(path, *seen));
         let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
         let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
         let own = [Way::File(&self.file), Way::One(&self.file, self.index), Way::Read(&self.dry_path)];
@@ -348,11 +365,15 @@ impl Record {
 }
 
 pub(super) fn write_reads(bytes: &mut Encoder, reads: &Reads) {
-    bytes.list(reads.iter(), |bytes, ((path, way), seen)| {
-        bytes.text(path.as_str());
-        bytes.number(u64::from(*way));
-        bytes.seen(*seen);
-    });
+    bytes.list(reads.iter(), |bytes, ((path, way), seen)| bytes.read(path, *way, *seen));
+}
+
+impl Encoder {
+    fn read(&mut self, path: &RepoPath, way: u8, seen: Seen) {
+        self.text(path.as_str());
+        self.number(u64::from(way));
+        self.seen(seen);
+    }
 }
 
 pub(super) fn read_reads(bytes: &mut Decoder<'_>) -> Option<Reads> {

@@ -132,12 +132,14 @@ impl Table {
     /// All records in the order in which they were written, each with its place.
     pub(super) fn records(&self) -> impl Iterator<Item = Result<(Place, Vec<u8>), Damaged>> {
         let mut next = Some(MAGIC.len() as u64);
-        std::iter::from_fn(move || {
-            let place = next.filter(|place| *place < self.records_end)?;
-            let found = self.record_and_end(place);
-            next = found.as_ref().ok().map(|(_, end)| *end);
-            Some(found.map(|(record, _)| (place, record)))
-        })
+        std::iter::from_fn(move || self.take_next(&mut next))
+    }
+
+    fn take_next(&self, next: &mut Option<Place>) -> Option<Result<(Place, Vec<u8>), Damaged>> {
+        let place = next.filter(|place| *place < self.records_end)?;
+        let found = self.record_and_end(place);
+        *next = found.as_ref().ok().map(|(_, end)| *end);
+        Some(found.map(|(record, _)| (place, record)))
     }
 
     fn record_and_end(&self, place: Place) -> Result<(Vec<u8>, u64), Damaged> {

@@ -38,11 +38,12 @@ impl<'r> Copies<'r> {
             return manifests;
         }
         let copier = self.copier();
-        let copied = |manifest: Manifest| {
+        let mut placed = Vec::with_capacity(manifests.len());
+        for manifest in manifests {
             let object = Some(manifest.object()).filter(|object| is_made(object));
             let copy = object.and_then(|object| copier.of_rendered(object, parent));
-            copy.and_then(|copy| Manifest::new(copy).ok()).unwrap_or(manifest)
-        };
-        manifests.into_iter().map(copied).collect()
+            placed.push(copy.and_then(|copy| Manifest::new(copy).ok()).unwrap_or(manifest));
+        }
+        placed
     }
 }

@@ -525,11 +525,12 @@ impl<'a> DryTrees<'a> {
         };
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
-        let (verdict, proven_url) = found.with_context(policy, head, heads, &is_directory, |context| {
-            let applications = &discovered.applications;
+        let applications = &discovered.applications;
+        let judge = |context: &application::Context<'_>| {
             let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
             (application::validate(applications, context), proven.flatten().map(str::to_owned))
-        });
+        };
+        let (verdict, proven_url) = found.with_context(policy, head, heads, &is_directory, judge);
         Ok(Rc::new(DryTree {
             branch: head.branch.clone(),
             settings: policy.id,

@@ -92,11 +92,13 @@ pub(crate) const REMOTE: &str = "hydrate.remote";
 
 /// The remote of the dry repository: the one that [`REMOTE`] names, else the only one, else `origin`.
 pub(crate) fn dry_remote(repository: &Repository) -> Option<String> {
-    let remotes = repository.remotes();
-    repository.config(REMOTE).or_else(|| match &remotes[..] {
+    if let Some(named) = repository.config(REMOTE) {
+        return Some(named);
+    }
+    match &repository.remotes()[..] {
         [only] => Some(only.clone()),
-        _ => remotes.iter().find(|name| *name == "origin").cloned(),
-    })
+        remotes => remotes.iter().find(|name| *name == "origin").cloned(),
+    }
 }
 
 /// Of `branches` by name, those that hold what hydration wrote, as their commits say: environment branches, and the sync

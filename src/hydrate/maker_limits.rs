@@ -80,12 +80,8 @@ impl Remembered<'_> {
 
     /// Notes that a maker reached none.
     pub(super) fn clear(&self, id: &str) {
-        let was_known = self.within(|known| {
-            let was_known = known.of(id).next().is_some();
-            known.forget(id);
-            was_known
-        });
-        if was_known {
+        if self.within(|known| known.of(id).next().is_some()) {
+            self.within(|known| known.forget(id));
             self.limits.has_new.set(true);
         }
     }

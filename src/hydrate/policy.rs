@@ -38,12 +38,12 @@ impl Policy {
         if refs.is_broken(SETTINGS_REF) {
             return Err(git::Error::message(doing()).into());
         }
-        let policy = Self::at(refs.get(SETTINGS_REF), buffer).map_err(|error| match error {
-            HydrateError::Git(error) => git::Error::new(doing(), error).into(),
-            other => other,
-        });
+        let policy = match Self::at(refs.get(SETTINGS_REF), buffer) {
+            Err(HydrateError::Git(error)) => return Err(git::Error::new(doing(), error).into()),
+            read => read?,
+        };
         let is_new = refs.get(RECORDS_REF).is_none() && refs.get(NOTES_REF).is_none();
-        Ok(policy?.in_repository(is_new))
+        Ok(policy.in_repository(is_new))
     }
 
     /// The same in a repository from which nothing was hydrated yet, or something was.

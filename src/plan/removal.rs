@@ -31,6 +31,12 @@ pub(crate) struct Removal {
     pub application: AppName,
 }
 
+impl From<&Destination> for Removal {
+    fn from(gone: &Destination) -> Self {
+        Self { path: gone.path.clone(), application: gone.application.1.clone() }
+    }
+}
+
 /// Why nothing may be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RemovalMistake {
@@ -150,11 +156,7 @@ pub(crate) fn removals(
     let alive: BTreeSet<_> = now.iter().map(|destination| &destination.application).collect();
     let gone = before.iter().filter(|destination| !written.contains(&destination.path));
     let by_path: BTreeMap<&RepoPath, &Destination> = gone.map(|destination| (&destination.path, destination)).collect();
-    let removal = |destination: &&Destination| Removal {
-        path: destination.path.clone(),
-        application: destination.application.1.clone(),
-    };
-    let removals: Vec<Removal> = by_path.values().map(removal).collect();
+    let removals: Vec<Removal> = by_path.values().copied().map(Removal::from).collect();
     let left = by_path.values().filter(|destination| !alive.contains(&destination.application)).count();
     let (count, branch) = (before.len() + others, branch.clone());
     let mistake = if allowed || removals.is_empty() {

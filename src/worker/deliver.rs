@@ -90,12 +90,15 @@ pub(super) fn push_args(
 /// What git says: of each ref that was not taken, then what the remote said.
 pub(super) fn complaint(output: &Output) -> String {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let refs = stdout.lines().filter_map(|line| line.strip_prefix("!\t")).map(|line| {
-        let (refspec, reason) = line.split_once('\t').unwrap_or((line, ""));
-        let name = refspec.split_once(':').map_or(refspec, |(_, name)| name);
-        format!("  {name} {reason}")
-    });
+    let refs = stdout.lines().filter_map(|line| line.strip_prefix("!\t")).map(refused_ref);
     let words = stderr.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
     let lines = refs.chain(words.map(|line| format!("  {line}"))).map(|line| printable(&line).to_string());
     lines.take(COMPLAINT_LINES_MAX).collect::<Vec<_>>().join("\n")
+}
+
+/// A ref that was not taken, and why, of a line that git reports it in.
+fn refused_ref(line: &str) -> String {
+    let (refspec, reason) = line.split_once('\t').unwrap_or((line, ""));
+    let name = refspec.split_once(':').map_or(refspec, |(_, name)| name);
+    format!("  {name} {reason}")
 }

@@ -174,16 +174,17 @@ pub(crate) struct Checked {
     pub findings: Vec<CheckFinding>,
 }
 
+/// Whether two diagnostics say the same of the same place.
+fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let place = |span: &Span| (span.path.clone(), span.line, span.column);
+    one.message == other.message && one.span.as_ref().map(place) == other.span.as_ref().map(place)
+}
+
 impl Checked {
     /// Adds why an environment branch stays as it is. What was found without looking at the branch is there once, and an
     /// error, as for the branch.
     pub(crate) fn add_of_branch(&mut self, mistake: Diagnostic) {
-        let is_same = |found: &&mut CheckFinding| {
-            let place = |span: &Span| (span.path.clone(), span.line, span.column);
-            let (one, other) = (&found.diagnostic, &mistake);
-            one.message == other.message && one.span.as_ref().map(place) == other.span.as_ref().map(place)
-        };
-        match self.findings.iter_mut().find(is_same) {
+        match self.findings.iter_mut().find(|found| is_same(&found.diagnostic, &mistake)) {
             Some(found) => found.diagnostic.severity = found.diagnostic.severity.max(mistake.severity),
             None => {
                 let finding = CheckFinding { rule: Rule::EnvironmentBranch, diagnostic: mistake, found_in: Vec::new() };

@@ -350,13 +350,17 @@ fn changed_line(
     })
 }
 
-/// The lines that a change wrote, each with its number; all of a file that is new.
-fn added_lines(buffer: &ObjectBuffer<'_>, change: &TreeChange) -> Result<Vec<(u32, String)>, Error> {
-    let text = |entry: Option<(Mode, ObjectId)>| match entry {
+/// The content of a file; nothing where there is none.
+fn text(entry: Option<(Mode, ObjectId)>, buffer: &ObjectBuffer<'_>) -> Result<Vec<u8>, Error> {
+    match entry {
         Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob),
         Some(_) | None => Ok(Vec::new()),
-    };
-    let (old, new) = (text(change.old)?, text(change.new)?);
+    }
+}
+
+/// The lines that a change wrote, each with its number; all of a file that is new.
+fn added_lines(buffer: &ObjectBuffer<'_>, change: &TreeChange) -> Result<Vec<(u32, String)>, Error> {
+    let (old, new) = (text(change.old, buffer)?, text(change.new, buffer)?);
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let (mut number, mut added) = (0, Vec::new());
     for line in diff::lines(&old, &new) {

@@ -14,7 +14,7 @@ pub(crate) use like::is_production;
 use crate::application::{AppName, Application, BranchName, By, Keeps, Removal};
 use crate::diag::Diagnostic;
 use crate::diff::{Pruning, Words};
-use crate::git::{Mode, ObjectBuffer, ObjectId, Repository};
+use crate::git::{Error, Mode, ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
@@ -240,12 +240,12 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     let setup_before = Setup { refs: refs.clone(), wake, now: None, ..*setup };
     let before = rehearse(&setup_before, buffer)?;
     let fetched = repository.refs()?;
-    let tip = |(name, branch): (&BranchName, &Branch)| {
+    let mut tips: BTreeMap<BranchName, Option<ObjectId>> = BTreeMap::new();
+    for (name, branch) in &before.branches {
         // Where the commit does not render, what is on the branch is the best that there is.
         let made = branch.tip.as_ref().map(|tip| tip.id);
-        (name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)))
-    };
-    let tips: BTreeMap<BranchName, Option<ObjectId>> = before.branches.iter().map(tip).collect();
+        tips.insert(name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)));
+    }
     let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
     let mut after = rehearse(&setup_after, before.found.buffer)?;
     for (name, mut branch) in before.branches {
@@ -583,10 +583,6 @@ fn paths(
         let file = format!("{path}/{MANIFEST}");
         changed.insert(path.clone(), [buffer.entry(old, &file)?, buffer.entry(new, &file)?]);
     }
-    let content = |entry: Option<(Mode, ObjectId)>| match entry {
-        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
-        _ => Ok(None),
-    };
     let mut paths = Vec::new();
     for (path, [old, new]) in changed {
         let found = owners.of(&path);
@@ -599,10 +595,17 @@ fn paths(
             former: former.map(|former| FormerApplication { name: former.name.clone(), end: owners.end(former) }),
             namespace: found.and_then(|application| application.destination_namespace.clone()),
             deployed: owners.deployed(&path),
-            old: content(old)?,
-            new: content(new)?,
+            old: content(old, buffer)?,
+            new: content(new, buffer)?,
             path,
         });
     }
     Ok(paths)
+}
+
+fn content(entry: Option<(Mode, ObjectId)>, buffer: &ObjectBuffer<'_>) -> Result<Option<Vec<u8>>, Error> {
+    match entry {
+        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
+        _ => Ok(None),
+    }
 }

@@ -3,8 +3,8 @@
 //! It says which refs move, and holds for exactly one state of all refs: the one that the push leaves when git takes it as
 //! it is. In any other state it counts for nothing, so it may be lost, or be of another push, without harm.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,12 +52,13 @@ pub(super) fn hand_over(
     let text = serde_json::to_vec(&Foreseen { maker: MAKER.to_owned(), refs, pack, edits, report });
     let text = text.expect("a record of texts and numbers is JSON");
     let path = file(repository);
-    let write = || {
-        let mut new = tempfile::NamedTempFile::new_in(repository.common_dir())?;
-        new.write_all(&text)?;
-        new.persist(&path).map_err(|error| error.error)
-    };
-    write().map(drop).map_err(|error| Error::new(format!("writing {}", path.display()), error).into())
+    write(&path, &text, repository).map_err(|error| Error::new(format!("writing {}", path.display()), error).into())
+}
+
+fn write(path: &Path, text: &[u8], repository: &Repository) -> io::Result<()> {
+    let mut new = tempfile::NamedTempFile::new_in(repository.common_dir())?;
+    new.write_all(text)?;
+    new.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// Moves the refs as it was foreseen, if they are as it was foreseen. The caller holds the repository's lock.
@@ -100,9 +101,6 @@ fn recorded(edit: &RefEdit) -> (String, Option<String>, Option<String>) {
 }
 
 fn edit((name, new, expected): &(String, Option<String>, Option<String>)) -> Option<RefEdit> {
-    let id = |text: &Option<String>| match text {
-        None => Some(None),
-        Some(text) => object_id(text).map(Some),
-    };
+    let id = |text: &Option<String>| text.as_deref().map_or(Some(None), |text| object_id(text).map(Some));
     Some(RefEdit { name: name.clone(), new: id(new)?, expected: Expected::from(id(expected)?) })
 }

@@ -315,12 +315,11 @@ impl<'a> Guard<'a> {
     ) -> Result<Option<Diagnostic>, HydrateError> {
         let old = old.and_then(|old| self.buffer.commit(old).ok()).map(|commit| commit.tree);
         let fault = self.buffer.new_tree_fault(self.buffer.commit(new)?.tree, old)?;
-        Ok(fault.map(|(dir, fault)| {
-            let dir = if dir.is_empty() { "its root directory".to_owned() } else { format!("the directory `{dir}`") };
-            let text = format!("`{branch}` would get a malformed tree at {new}: {dir} {fault}");
-            Diagnostic::error(text)
-                .hint("`git fsck` in your clone names it: make the commit again with git, and push that")
-        }))
+        let Some((dir, fault)) = fault else { return Ok(None) };
+        let dir = if dir.is_empty() { "its root directory".to_owned() } else { format!("the directory `{dir}`") };
+        let text = format!("`{branch}` would get a malformed tree at {new}: {dir} {fault}");
+        let hint = "`git fsck` in your clone names it: make the commit again with git, and push that";
+        Ok(Some(Diagnostic::error(text).hint(hint)))
     }
 
     /// What the Applications ask for now; none when the settings cannot be used, so that nothing is hydrated.
@@ -342,12 +341,10 @@ impl<'a> Guard<'a> {
         const SHOWN_MAX: usize = 3;
         let refused = if new.is_some() { "pushes to it are refused" } else { "it cannot be deleted" };
         let refusal = Diagnostic::error(format!("`{branch}` is hydrated from `{dry_branch}`: {refused}"));
-        let all: Vec<&Application> = self.survey()?.map_or(Vec::new(), |survey| {
-            let here = |application: &Application| {
-                application.environment_branch() == branch || application.sync_branch == *branch
-            };
-            survey.applications.iter().map(|(_, application)| application).filter(|app| here(app)).collect()
-        });
+        let all = self.survey()?.map_or(&[][..], |survey| &survey.applications);
+        let all = all.iter().map(|(_, application)| application);
+        let is_here = |one: &&Application| one.environment_branch() == branch || one.sync_branch == *branch;
+        let all: Vec<&Application> = all.filter(is_here).collect();
         let Some(new) = new else {
             let files: BTreeSet<&str> = all.iter().map(|application| application.file.as_str()).collect();
             let files = files.into_iter().take(SHOWN_MAX).collect::<Vec<_>>().join(", ");

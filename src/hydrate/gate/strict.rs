@@ -66,11 +66,7 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     // A branch that is frozen is hydrated from this one day, so it counts as if it were not.
     let (refs, wake) = (push.after.refs.clone(), push.after.wake.clone());
     let after = Setup { refs, wake, now: None, ..*push.after };
-    let made = planned(Attempt { urgent_since, ..Attempt::default() }, |attempt| {
-        let mut run = Run::new(&after)?.recalling(attempt);
-        run.hydrate()?;
-        Ok(run)
-    })?;
+    let made = planned(Attempt { urgent_since, ..Attempt::default() }, |attempt| hydrated(&after, attempt))?;
     let dry_branches = made.found.every_dry_branch();
     let fed = made.branches.values().map(|branch| branch.dry_branch.as_str());
     let dry: BTreeSet<&str> = dry_branches.iter().map(BranchName::as_str).chain(fed).collect();
@@ -101,6 +97,12 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         memory.write();
     }
     Ok(judgement)
+}
+
+fn hydrated<'a>(setup: &'a Setup<'a>, attempt: &Attempt) -> Result<Run<'a>, Stopped> {
+    let mut run = Run::new(setup)?.recalling(attempt);
+    run.hydrate()?;
+    Ok(run)
 }
 
 /// The Applications that fed branches when they were hydrated last.

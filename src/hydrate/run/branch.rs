@@ -384,6 +384,11 @@ impl Branch {
         }
     }
 
+    /// The same, where its dry branch had another name before.
+    pub(crate) fn renamed_from(self, before: Option<BranchName>) -> Self {
+        Self { renamed_from: before, ..self }
+    }
+
     /// The branch as it was when `tip` was its newest commit, to be hydrated again from there.
     pub(crate) fn resume(
         name: &BranchName,

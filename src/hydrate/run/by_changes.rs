@@ -420,8 +420,8 @@ fn line(known: ObjectId, found: &Snapshot<'_>, head: &DryHead) -> Result<Option<
     if !repository.has(known) {
         return Ok(None);
     }
-    let line = repository.first_parents(known, head.tip, BACKLOG_MAX)?;
-    Ok(line.map(|line| match found.policy.settings.history {
+    let Some(line) = repository.first_parents(known, head.tip, BACKLOG_MAX)? else { return Ok(None) };
+    Ok(Some(match found.policy.settings.history {
         History::Every => line,
         History::Tip => line.last().copied().into_iter().collect(),
     }))

@@ -186,12 +186,12 @@ impl ByEverything {
         let Some(earlier) = &self.earlier else { return };
         let is_news = !self.rendered.is_empty() || earlier.head.branches.is_none();
         let is_there = |branch: &Branch| !branch.is_frozen() && branch.has_reached(head.tip);
+        let is_rendered = |one: &Application| self.rendered.contains_key(&(one.file.clone(), one.index));
         let others = self.tree.hydrated().filter(|application| {
-            let identity = (application.file.clone(), application.index);
             let branch = run.branches.get(application.environment_branch());
-            is_news && branch.is_some_and(is_there) && !self.rendered.contains_key(&identity)
+            branch.is_some_and(is_there) && !is_rendered(application)
         });
-        let others: Vec<Arc<Application>> = others.cloned().collect();
+        let others: Vec<Arc<Application>> = others.filter(|_| is_news).cloned().collect();
         if others.is_empty() {
             return;
         }

@@ -84,10 +84,15 @@ impl Commits {
     }
 
     fn started_now(&self, sync: &BranchName, branches: &BTreeMap<BranchName, Branch>) -> Option<ObjectId> {
-        self.branches.iter().find_map(|(name, becomes)| match becomes {
-            Becomes::Hydrated(made) if branches.get(name).is_some_and(|branch| branch.sync == *sync) => made.new_sync,
-            Becomes::Hydrated(_) | Becomes::Failed(_) => None,
-        })
+        for (name, becomes) in &self.branches {
+            if let Becomes::Hydrated(made) = becomes
+                && let Some(started) = made.new_sync
+                && branches.get(name).is_some_and(|branch| branch.sync == *sync)
+            {
+                return Some(started);
+            }
+        }
+        None
     }
 
     fn hydrate(

@@ -244,11 +244,6 @@ impl Run<'_> {
         if removed.is_empty() {
             return Ok(Ok(()));
         }
-        let destination = |dir: &RepoPath| {
-            let name = AppName::new(dir.file_name().unwrap_or_default()).ok()?;
-            let application = (AppName::new(&dir.parent()?.as_str().replace('/', "-")).ok(), name);
-            Some(Destination { path: dir.clone(), application, file: dir.clone(), maker: None })
-        };
         let before: BTreeSet<Destination> = there.keys().filter_map(destination).collect();
         let left = there.keys().filter(|dir| !removed.contains(*dir)).chain(wanted.copies.keys());
         let now: BTreeSet<Destination> = left.filter_map(destination).collect();
@@ -371,4 +366,11 @@ impl Run<'_> {
         };
         is_on(&one.branch, one.commit) && one.dry.as_ref().is_none_or(|(branch, dry)| is_on(branch, *dry))
     }
+}
+
+/// Where a copy is, as if an Application had written it; none for a directory that no copy has.
+fn destination(dir: &RepoPath) -> Option<Destination> {
+    let name = AppName::new(dir.file_name().unwrap_or_default()).ok()?;
+    let application = (AppName::new(&dir.parent()?.as_str().replace('/', "-")).ok(), name);
+    Some(Destination { path: dir.clone(), application, file: dir.clone(), maker: None })
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::branch::Branch;
 use super::stopped::Stopped;
 use super::touched::Touched;
-use crate::application::{AppName, Application, BranchName, Keeps, Standing, validate};
+use crate::application::{Application, BranchName, Keeps, Standing, validate};
 use crate::cache::{self, About, Record, State};
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::DryHead;
@@ -124,17 +124,8 @@ impl Joining<'_> {
     /// Whether no Application gets the name of another one, where something makes one of them or both write to one branch.
     fn names_are_free(&self, coming: &[&Application]) -> Result<bool, Stopped> {
         for application in coming {
-            let may_be_one = |other: &Option<AppName>| match (&application.namespace, other) {
-                (Some(one), Some(other)) => one == other,
-                (None, _) | (_, None) => true,
-            };
-            let is_taken = |record: &Record| {
-                let is_made = application.maker.is_some() || record.about != About::Written;
-                let is_beside =
-                    record.namespace == application.namespace && record.branch == *application.environment_branch();
-                (is_beside || (is_made && may_be_one(&record.namespace))) && self.stays(record)
-            };
-            if self.state.named(&application.name)?.iter().any(is_taken) {
+            let named = self.state.named(&application.name)?;
+            if named.iter().any(|record| takes_name(record, application) && self.stays(record)) {
                 return Ok(false);
             }
         }
@@ -202,4 +193,17 @@ fn destination_of(application: &Application) -> Destination {
         file: application.file.clone(),
         maker: None,
     }
+}
+
+/// Whether a record has the name of an Application in a way that may not be: both write to one branch, or something made one
+/// of them.
+fn takes_name(record: &Record, application: &Application) -> bool {
+    let is_made = application.maker.is_some() || record.about != About::Written;
+    let is_beside = record.namespace == application.namespace && record.branch == *application.environment_branch();
+    // What names no namespace may be in any.
+    let may_be_one = match (&application.namespace, &record.namespace) {
+        (Some(one), Some(other)) => one == other,
+        (None, _) | (_, None) => true,
+    };
+    is_beside || (is_made && may_be_one)
 }

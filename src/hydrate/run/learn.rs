@@ -111,11 +111,12 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
         Err(HydrateError::Settings(SettingsError::NotEditable)) => {
             // The next run would not know, so this one does not begin with it.
             found.policy.makes = found.policy.settings.made_applications;
-            report.warnings.extend(keys.iter().filter(is_noted).map(|(key, value)| {
+            for (key, value) in keys.iter().filter(is_noted) {
                 let text =
                     format!("{key} is not set, and settings.yaml is written so that it cannot be set to {value}");
-                Diagnostic::warning(text).hint("add it on the server: git hydrate config edit")
-            }));
+                let hint = "add it on the server: git hydrate config edit";
+                report.warnings.push(Diagnostic::warning(text).hint(hint));
+            }
         }
         Err(error) => return Err(error.into()),
     }

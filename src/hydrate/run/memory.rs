@@ -442,12 +442,11 @@ pub(super) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
 
 /// What is known of an Application, when its document still says the same.
 pub(super) fn known_record(state: &State, application: &Application) -> Option<Record> {
-    let record = state.one(&application.file, application.index).ok()?;
-    record.filter(|record| {
-        record.is_of(application)
-            && record.fingerprint == application.fingerprint()
-            && record.branch == *application.environment_branch()
-    })
+    let record = state.one(&application.file, application.index).ok()??;
+    let is_same = record.is_of(application)
+        && record.fingerprint == application.fingerprint()
+        && record.branch == *application.environment_branch();
+    is_same.then_some(record)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -41,23 +41,20 @@ pub(super) fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -
     if gone.is_empty() {
         return Vec::new();
     }
-    let has_moved = |application: &&Arc<Application>| {
-        // Where a promoter writes it, it does not leave.
-        let leaves = application.sync_branch != *branch && !former.is_elsewhere(application, branch);
-        leaves && gone.contains(&name_of(application))
-    };
-    tree.hydrated().filter(has_moved).cloned().collect()
+    // Where a promoter writes it, it does not leave.
+    let leaves = |one: &&Arc<Application>| one.sync_branch != *branch && !former.is_elsewhere(one, branch);
+    tree.hydrated().filter(leaves).filter(|application| gone.contains(&name_of(application))).cloned().collect()
 }
 
 /// Why `branch` cannot let go of those that moved, before any is rendered: one that is paused shall stay as it is.
 pub(super) fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic> {
-    let paused = moved.iter().filter(|application| application.paused);
-    let mistake = |application: &Arc<Application>| {
+    let mut mistakes = Vec::new();
+    for application in moved.iter().filter(|application| application.paused) {
         let text = leaves(application, branch, "and is paused");
         let hint = format!("remove the annotation `{PAUSED}`, or move it later");
-        at_branch(application, Diagnostic::error(text).hint(hint))
-    };
-    paused.map(mistake).collect()
+        mistakes.push(at_branch(application, Diagnostic::error(text).hint(hint)));
+    }
+    mistakes
 }
 
 /// Why a branch keeps what it has: one of the Applications that moved does not render. None when all do.

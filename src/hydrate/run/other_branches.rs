@@ -163,11 +163,11 @@ fn asking(
     let files = changes.files.iter().filter_map(|(_, file)| file.as_ref());
     let changed = files.flat_map(|file| file.applications()).filter(|application| asks(application)).count();
     // Those that the dry branch has too: it was looked at when the branch that they name was new.
-    let is_same = |application: &&Arc<Application>| {
-        let file = application.file.as_str();
-        asks(application)
-            && !changes.files.iter().any(|(_, new)| new.as_ref().is_some_and(|new| new.path.as_str() == file))
+    let is_changed = |path: &str| {
+        let mut new = changes.files.iter().filter_map(|(_, new)| new.as_ref());
+        new.any(|new| new.path.as_str() == path)
     };
+    let is_same = |application: &&Arc<Application>| asks(application) && !is_changed(application.file.as_str());
     let known = trees.known(head.tip).map_or(0, |tree| tree.not_hydrated().filter(is_same).count());
     Ok(changed + known)
 }

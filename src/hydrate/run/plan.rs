@@ -154,10 +154,7 @@ pub(crate) struct Done {
 impl<W> Stage<W> {
     /// The branches that are hydrated, unless an Application does not render.
     pub(crate) fn hydrations(&self) -> impl Iterator<Item = (&BranchName, &Hydration<W>)> {
-        self.branches.iter().filter_map(|(name, step)| match step {
-            Step::Hydrate(hydration) => Some((name, hydration)),
-            Step::Fail(_) => None,
-        })
+        self.branches.iter().filter_map(|(name, step)| Some((name, step.hydration()?)))
     }
 
     /// All that is to be done, or is done: in the order of [`Stage::map`].
@@ -175,6 +172,13 @@ impl<W> Stage<W> {
 }
 
 impl<W> Step<W> {
+    fn hydration(&self) -> Option<&Hydration<W>> {
+        match self {
+            Self::Hydrate(hydration) => Some(hydration),
+            Self::Fail(_) => None,
+        }
+    }
+
     fn map<V>(self, become_other: impl FnMut(W) -> V) -> Step<V> {
         match self {
             Self::Hydrate(hydration) => Step::Hydrate(hydration.map(become_other)),

@@ -48,14 +48,9 @@ pub(super) fn edits(run: &mut Run<'_>) -> Result<Vec<RefEdit>, Error> {
     if !publishes(found) {
         return Ok(Vec::new());
     }
-    let is_due = |branch: &BranchName, head: &Head| {
-        let is_old = head.unpublished.saturating_mul(SHARE) >= head.applications as u64;
-        let is_broken = found.refs.is_broken(&ref_name(branch));
-        head.applications >= APPLICATIONS_MIN && !is_broken && (is_old || is_lost(found, branch))
-    };
     let date = run.ledger.newest_dry.unwrap_or_default();
     let mut edits = Vec::new();
-    for (branch, publication) in run.memory.publish(is_due) {
+    for (branch, publication) in run.memory.publish(|branch, head| is_due(branch, head, found)) {
         let context = found.policy.shared_context(branch);
         let Some(bytes) = Published::written(&context, || publication.records()) else { continue };
         let blob = found.buffer.write_blob(&bytes)?;
@@ -86,6 +81,12 @@ fn publishes(found: &Snapshot<'_>) -> bool {
 /// Whether a run that makes up for what was missed finds that nothing is published of a dry branch.
 pub(super) fn is_lost(found: &Snapshot<'_>, dry_branch: &BranchName) -> bool {
     found.setup.wake == Wake::Everything && publishes(found) && found.refs.get(&ref_name(dry_branch)).is_none()
+}
+
+fn is_due(branch: &BranchName, head: &Head, found: &Snapshot<'_>) -> bool {
+    let is_old = head.unpublished.saturating_mul(SHARE) >= head.applications as u64;
+    let is_broken = found.refs.is_broken(&ref_name(branch));
+    head.applications >= APPLICATIONS_MIN && !is_broken && (is_old || is_lost(found, branch))
 }
 
 fn moved(name: String, new: Option<ObjectId>, found: &Snapshot<'_>) -> Option<RefEdit> {

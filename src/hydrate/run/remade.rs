@@ -277,9 +277,9 @@ impl Remaking<'_> {
         is_alone: bool,
         is_written: impl Fn(&Application) -> bool,
     ) -> Result<(), Stopped> {
-        let is_its = |record: &Record| match &record.about {
-            About::Made(text) => is_alone || makers_of(text).is_some_and(|makers| makers == by),
-            About::Written | About::Maker(_) => false,
+        let is_its = |record: &Record| {
+            let text = record.about.made();
+            text.is_some_and(|text| is_alone || makers_of(text).is_some_and(|makers| makers == by))
         };
         let records = self.state.of_file(&again.expanded.file)?.into_iter().filter(is_its);
         let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();

@@ -104,10 +104,12 @@ pub(crate) fn commit(
 
 /// The refusal of a commit to a frozen branch.
 fn refusal(report: &Report) -> Option<Diagnostic> {
-    report.branches.iter().find_map(|branch| match &branch.outcome {
-        Outcome::Frozen(frozen) => Some(Diagnostic::error(format!("`{}` is {frozen}", branch.branch))),
-        Outcome::Moved | Outcome::Unchanged | Outcome::Failed { .. } => None,
-    })
+    for branch in &report.branches {
+        if let Outcome::Frozen(frozen) = &branch.outcome {
+            return Some(Diagnostic::error(format!("`{}` is {frozen}", branch.branch)));
+        }
+    }
+    None
 }
 
 fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
@@ -222,12 +224,12 @@ fn subject_and_body(message: &str) -> (String, String) {
 
 /// A date as in RFC 3339, or as `hydrator.metadata` and the README have it: `2024-03-27 10:32:04 UTC`.
 fn time_of(text: &str) -> Option<Time> {
-    let readable = || {
-        let (date, rest) = text.split_once(' ')?;
-        let (time, zone) = rest.split_once(' ')?;
-        Time::from_rfc3339(&format!("{date}T{time}{}", if zone == "UTC" { "Z" } else { zone }))
-    };
-    Time::from_rfc3339(text).or_else(readable)
+    if let Some(time) = Time::from_rfc3339(text) {
+        return Some(time);
+    }
+    let (date, rest) = text.split_once(' ')?;
+    let (time, zone) = rest.split_once(' ')?;
+    Time::from_rfc3339(&format!("{date}T{time}{}", if zone == "UTC" { "Z" } else { zone }))
 }
 
 fn checked_path(details: &PathDetails) -> Result<(RepoPath, Vec<Manifest>), Diagnostic> {

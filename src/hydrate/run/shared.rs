@@ -75,13 +75,8 @@ pub(super) fn taken_path(
         let is_theirs = |app: &&Arc<Application>| theirs.contains(&directory(name, app, run));
         let Some(application) = here.find(is_theirs) else { continue };
         let dir = directory(name, application, run);
-        let mut had = |head: &DryHead| -> Result<bool, Stopped> {
-            let record = run.found.records.get(name).and_then(|record| record.dry_commit_of(&head.branch));
-            let Some(dry) = record.filter(|dry| run.found.setup.repository.has(*dry)) else { return Ok(false) };
-            let before = run.tree(dry, head, heads)?;
-            Ok(directories(name, &before, run).contains(&dir))
-        };
-        let (ours, theirs) = (had(head)?, had(other)?);
+        let ours = directories_before(name, head, heads, run)?.contains(&dir);
+        let theirs = directories_before(name, other, heads, run)?.contains(&dir);
         if (theirs && !ours) || (theirs == ours && other.branch < head.branch) {
             return Ok(Some(hydrated_from(&dir, name, &other.branch, &head.branch, application)));
         }
@@ -131,6 +126,19 @@ fn hydrated_from(
 
 fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<RepoPath> {
     tree.applications(name).map(|application| directory(name, application, run)).collect()
+}
+
+/// The same at the dry commit that the branch shows of a dry branch.
+fn directories_before(
+    name: &BranchName,
+    head: &DryHead,
+    heads: &[DryHead],
+    run: &mut Run<'_>,
+) -> Result<BTreeSet<RepoPath>, Stopped> {
+    let record = run.found.records.get(name).and_then(|record| record.dry_commit_of(&head.branch));
+    let Some(dry) = record.filter(|dry| run.found.setup.repository.has(*dry)) else { return Ok(BTreeSet::new()) };
+    let before = run.tree(dry, head, heads)?;
+    Ok(directories(name, &before, run))
 }
 
 /// The directory of a shared branch that the path of an Application is promoted with.

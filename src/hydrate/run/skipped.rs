@@ -69,12 +69,8 @@ impl Leaving {
 
     /// Whether an Application of the dry commit is not rendered.
     pub(crate) fn has(&self, application: &Application) -> bool {
-        let is_it = |unrendered: &Unrendered| {
-            unrendered.why != WhyUnrendered::Unread
-                && (&unrendered.application.file, unrendered.application.index)
-                    == (&application.file, application.index)
-        };
-        self.unrendered.iter().any(is_it)
+        let mut here = self.unrendered.iter().filter(|unrendered| unrendered.why != WhyUnrendered::Unread);
+        here.any(|Unrendered { application: one, .. }| (&one.file, one.index) == (&application.file, application.index))
     }
 }
 

@@ -20,13 +20,14 @@ pub(crate) fn left_alone(
     buffer: &ObjectBuffer<'_>,
 ) -> Result<Vec<String>, Error> {
     let paths: BTreeSet<&str> = paths.iter().map(|path| path.as_str()).collect();
-    let is_ours = |path: &str| {
-        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let in_path = PATH_FILES.contains(&name) && paths.contains(dir);
-        in_path || path == METADATA || path == ".gitattributes"
-    };
     let files = buffer.diff_trees(buffer.empty_tree_id(), tree)?.into_iter().map(|change| change.path);
-    Ok(files.filter(|path| !is_ours(path)).collect())
+    Ok(files.filter(|file| !is_ours(file, &paths)).collect())
+}
+
+fn is_ours(file: &str, paths: &BTreeSet<&str>) -> bool {
+    let (dir, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let in_path = PATH_FILES.contains(&name) && paths.contains(dir);
+    in_path || file == METADATA || file == ".gitattributes"
 }
 
 /// What to tell an admin of them; none where there are none.

@@ -8,7 +8,6 @@ use crate::diag::more::listed;
 use crate::git::Error;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;
-use crate::path::RepoPath;
 
 /// How many Applications are named.
 const NAMES_MAX: usize = 4;
@@ -20,13 +19,13 @@ pub(super) fn new<'o>(
     found: &Snapshot<'_>,
 ) -> Result<Vec<Application>, Error> {
     let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
-    let is_there = |path: &RepoPath| match (&tree, path.child(MANIFEST)) {
-        (Some(tree), Ok(path)) => tree.entry(&path).map(|entry| entry.is_some()),
-        _ => Ok(false),
-    };
     let mut new = Vec::new();
     for (application, _) in outputs.filter(|(_, output)| output.is_unnamed_release) {
-        if !is_there(&application.sync_path)? {
+        let there = match (&tree, application.sync_path.child(MANIFEST)) {
+            (Some(tree), Ok(path)) => tree.entry(&path)?,
+            _ => None,
+        };
+        if there.is_none() {
             new.push(application.clone());
         }
     }

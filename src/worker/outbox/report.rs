@@ -71,11 +71,12 @@ impl Delivery {
 
     /// A warning for each reason why something was not pushed, and what to do.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = (String, &str)> {
-        self.undelivered.iter().map(|undelivered| {
-            let Undelivered { branches, reason, hint, .. } = undelivered;
-            let text = format!("not pushed to `{}` ({}): {}: {reason}", self.destination, self.url, named(branches));
-            (printable(&text).to_string(), hint.as_str())
-        })
+        self.undelivered.iter().map(|undelivered| (self.warning(undelivered), undelivered.hint.as_str()))
+    }
+
+    fn warning(&self, Undelivered { branches, reason, .. }: &Undelivered) -> String {
+        let text = format!("not pushed to `{}` ({}): {}: {reason}", self.destination, self.url, named(branches));
+        printable(&text).to_string()
     }
 }
 

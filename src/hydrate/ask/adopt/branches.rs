@@ -76,12 +76,20 @@ fn from_its_tree(
     tree: &Tree<'_>,
     renderers: &Renderers,
 ) -> Result<Option<usize>, HydrateError> {
-    in_its_tree(branch, draft, tree, renderers, |judged, tree| {
-        let there = right(judged, applications);
-        let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
-        let results = attempt(&there, &context, renderers, &|_| {})?;
-        Ok(results.iter().filter(|result| result.is_ok()).count())
-    })
+    in_its_tree(branch, draft, tree, renderers, |judged, tree| rendering(applications, judged, tree, renderers))
+}
+
+/// How many of the Applications hydrate from a tree.
+fn rendering(
+    applications: &BTreeSet<Id>,
+    judged: &Judged,
+    tree: &Tree<'_>,
+    renderers: &Renderers,
+) -> Result<usize, HydrateError> {
+    let there = right(judged, applications);
+    let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
+    let results = attempt(&there, &context, renderers, &|_| {})?;
+    Ok(results.iter().filter(|result| result.is_ok()).count())
 }
 
 /// What `look` finds in the tree at the tip of a branch; none when that is not here.

@@ -10,6 +10,7 @@ use crate::application::{Application, BranchName, Standing};
 use crate::diag::{Diagnostic, shell_word};
 use crate::hydrate::error::HydrateError;
 use crate::render::Renderers;
+use crate::settings::Settings;
 
 /// How many branches are looked into.
 const BRANCHES_MAX: usize = 16;
@@ -39,11 +40,8 @@ pub(super) fn part(
     let mut left: Vec<Shared> = Vec::new();
     for (branch, _) in others {
         let here = written(draft, judged, &branch);
-        let there = in_its_tree(&branch, draft, tree, renderers, |judged, _| {
-            let all = hydrated(judged).into_iter().filter(|(_, application)| !is_nowhere(draft, application));
-            let all = all.map(|(_, application)| application.environment_branch().clone());
-            Ok(all.filter(|branch| settings.active_paths(branch).is_empty()).collect::<BTreeSet<_>>())
-        })?;
+        let there =
+            in_its_tree(&branch, draft, tree, renderers, |judged, _| Ok(written_there(draft, judged, &settings)))?;
         let all: BTreeSet<BranchName> = here.into_iter().chain(there.unwrap_or_default()).collect();
         match all.iter().find_map(|one| taken.get(one).map(|from| (one.clone(), from.clone()))) {
             Some((to, from)) => left.push(Shared { branch, to, from }),
@@ -110,6 +108,13 @@ fn written(draft: &Draft, judged: &Judged, dry: &BranchName) -> BTreeSet<BranchN
         }
     }
     branches
+}
+
+/// The same of a tree of its own.
+fn written_there(draft: &Draft, judged: &Judged, settings: &Settings) -> BTreeSet<BranchName> {
+    let all = hydrated(judged).into_iter().filter(|(_, application)| !is_nowhere(draft, application));
+    let all = all.map(|(_, application)| application.environment_branch().clone());
+    all.filter(|branch| settings.active_paths(branch).is_empty()).collect()
 }
 
 fn is_nowhere(draft: &Draft, application: &Application) -> bool {

@@ -18,6 +18,7 @@ use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest;
 use crate::path::RepoPath;
+use crate::plan::Unusable;
 use crate::render::Renderers;
 use crate::view::{ContentId, Overlay, View};
 
@@ -117,13 +118,14 @@ fn refusal(application: &Application, reason: String) -> RefusedHydrator {
 
 /// Documents that a rule is for and that cannot be used.
 fn unusable(judged: &Judged) -> Vec<RefusedHydrator> {
-    let of_rule = judged.discovered.unusable.iter().filter_map(|document| {
-        let mistake = document.mistakes.iter().find(|mistake| mistake.is_error())?;
-        let span = mistake.span.as_ref()?;
-        let name = document.name.as_ref()?.to_string();
-        Some(RefusedHydrator { file: span.path.to_string(), line: span.line, name, reason: mistake.message.clone() })
-    });
-    of_rule.collect()
+    judged.discovered.unusable.iter().filter_map(refused).collect()
+}
+
+fn refused(document: &Unusable) -> Option<RefusedHydrator> {
+    let mistake = document.mistakes.iter().find(|mistake| mistake.is_error())?;
+    let span = mistake.span.as_ref()?;
+    let name = document.name.as_ref()?.to_string();
+    Some(RefusedHydrator { file: span.path.to_string(), line: span.line, name, reason: mistake.message.clone() })
 }
 
 fn candidates<'a>(
@@ -337,11 +339,9 @@ impl<'c, 'a> Work<'_, 'c, 'a> {
 
 /// The edited Applications in the order of those that they were before.
 fn in_order<'a>(before: &[&Application], edited: &[&'a Application]) -> Vec<&'a Application> {
-    let find = |one: &&Application| {
-        let is_it = |other: &&&Application| {
-            (&one.file, &one.name, &one.namespace) == (&other.file, &other.name, &other.namespace)
-        };
-        edited.iter().find(is_it).copied()
-    };
-    before.iter().filter_map(find).collect()
+    before.iter().filter_map(|one| edited.iter().find(|edited| is_of_one_name(one, edited)).copied()).collect()
+}
+
+fn is_of_one_name(one: &Application, other: &Application) -> bool {
+    (&one.file, &one.name, &one.namespace) == (&other.file, &other.name, &other.namespace)
 }

@@ -36,12 +36,13 @@ pub(super) fn needed(judged: &Judged, tree: &Tree<'_>) -> Result<Vec<NeededInput
             missing.entry(key).or_default().extend(uses.iter().map(|used| used.application.clone()));
         }
     }
-    let input = |(key, mut applications): (&Key, Vec<String>)| {
+    let mut needed = Vec::new();
+    for (key, mut applications) in missing {
         applications.sort();
         applications.dedup();
-        NeededInput { input: key.to_string(), kind: key.kind.word(), applications }
-    };
-    Ok(missing.into_iter().map(input).collect())
+        needed.push(NeededInput { input: key.to_string(), kind: key.kind.word(), applications });
+    }
+    Ok(needed)
 }
 
 fn is_here(need: &Need, kept: &KeptInputs<'_>, view: &View<'_>) -> bool {

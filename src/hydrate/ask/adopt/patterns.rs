@@ -92,16 +92,20 @@ fn candidates(objects: &[(Value, RepoPath)]) -> Vec<String> {
         }
     }
     let common = keys.into_iter().filter(|(key, count)| count * 2 >= objects.len() && !key.contains(['\'', '\\']));
-    let is_word = |key: &str| key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let labels = common.map(|(key, _)| match is_word(key) {
-        true => format!("labels.{key}"),
-        false => format!("labels['{key}']"),
-    });
+    let labels = common.map(|(key, _)| label(key));
     let fields = ["destination.name", "project", "destination.namespace"].map(str::to_owned);
     let components = (0..COMPONENTS_MAX)
         .flat_map(|index| ["directory", "source.path"].map(|path| format!("({path} | split('/'))[{index}]")));
     let files = (1..COMPONENTS_MAX).map(|index| format!("(file | split('/'))[{index}]"));
     labels.chain(fields).chain(components).chain(files).map(|value| format!("environments/{{{{ {value} }}}}")).collect()
+}
+
+/// A label, as a template names it.
+fn label(key: &str) -> String {
+    match key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        true => format!("labels.{key}"),
+        false => format!("labels['{key}']"),
+    }
 }
 
 /// What a template makes of the Applications; none when it does not compile or makes nothing.

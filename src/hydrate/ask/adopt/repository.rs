@@ -59,21 +59,11 @@ pub(super) fn propose(
 /// The git repositories that Applications and generators of sets name, each once, as it was written first.
 fn named(judged: &Judged, tree: &Tree<'_>) -> Vec<Named> {
     let view = View::new(tree.files);
-    let mut found: Vec<Named> = Vec::new();
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut index_of = |url: &str, found: &mut Vec<Named>| {
-        *known.entry(url.to_owned()).or_insert_with(|| {
-            found.iter().position(|named| is_same_repository(&named.url, url)).unwrap_or_else(|| {
-                found.push(Named { url: url.to_owned(), ..Named::default() });
-                found.len() - 1
-            })
-        })
-    };
+    let mut repositories = Repositories::default();
     let discovered = &judged.discovered;
     let sources = discovered.applications.iter().flat_map(|application| application.all_sources());
     for source in sources.filter(|source| source.input.is_none()) {
-        let index = index_of(&source.repo_url, &mut found);
-        let Some(named) = found.get_mut(index) else { continue };
+        let named = repositories.named(&source.repo_url);
         named.sources += 1;
         if source.renders && !source.path.is_root() {
             let is_here = matches!(view.kind(&source.path), Ok(Some(Kind::Directory)));
@@ -82,13 +72,39 @@ fn named(judged: &Judged, tree: &Tree<'_>) -> Vec<Named> {
     }
     for set in &discovered.sets {
         for (url, directory) in set.set.git_directories() {
-            let index = index_of(&url, &mut found);
-            let Some(named) = found.get_mut(index) else { continue };
+            let named = repositories.named(&url);
             named.sources += 1;
             let is_here = matches!(view.kind(&directory), Ok(Some(_)));
             named.here += usize::from(!directory.is_root() && is_here);
             named.missing += usize::from(!directory.is_root() && !is_here);
         }
     }
-    found
+    repositories.found
+}
+
+/// The repositories that were named so far, and where in the list each of their URLs is.
+#[derive(Default)]
+struct Repositories {
+    found: Vec<Named>,
+    known: BTreeMap<String, usize>,
+}
+
+impl Repositories {
+    fn named(&mut self, url: &str) -> &mut Named {
+        let index = match self.known.get(url) {
+            Some(index) => *index,
+            None => self.add(url),
+        };
+        &mut self.found[index]
+    }
+
+    fn add(&mut self, url: &str) -> usize {
+        let known = self.found.iter().position(|named| is_same_repository(&named.url, url));
+        let index = known.unwrap_or(self.found.len());
+        if known.is_none() {
+            self.found.push(Named { url: url.to_owned(), ..Named::default() });
+        }
+        self.known.insert(url.to_owned(), index);
+        index
+    }
 }

@@ -18,20 +18,15 @@ pub(super) struct Document<'t> {
 pub(super) fn documents(text: &str) -> Vec<Document<'_>> {
     let mut found = Vec::new();
     let (mut start, mut first, mut at) = (0, 1, 0);
-    let mut add = |start: usize, end: usize, line: u32| {
-        let text = &text[start..end];
-        if !text.trim().is_empty() {
-            found.push(Document { line, text });
-        }
-    };
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         if line.trim_end() == "---" {
-            add(start, at, first);
+            found.push(Document { line: first, text: &text[start..at] });
             (start, first) = (at + line.len(), number + 1);
         }
         at += line.len();
     }
-    add(start, at, first);
+    found.push(Document { line: first, text: &text[start..] });
+    found.retain(|document| !document.text.trim().is_empty());
     found
 }
 

@@ -113,12 +113,9 @@ pub(super) fn origin(
         _ => Vec::new(),
     };
     let view = View::new(&files);
-    let is_content = |path: &RepoPath, seen: &Seen| match seen {
-        Seen::Content(_) => !matches!(view.kind(path), Ok(Some(Kind::Submodule))),
-        Seen::Absent | Seen::Present(_) | Seen::Link(_) | Seen::Listed(_) | Seen::Directories(_) => false,
-    };
-    let reads: BTreeSet<RepoPath> =
-        reads.iter().filter(|((path, _), seen)| is_content(path, seen)).map(|((path, _), _)| path.clone()).collect();
+    let is_submodule = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Submodule)));
+    let contents = reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_))).map(|((path, _), _)| path);
+    let reads: BTreeSet<RepoPath> = contents.filter(|path| !is_submodule(path)).cloned().collect();
     let template = match object {
         Some(object) if source_type == Some(SourceType::Helm) => template(renderers, application, &context, object),
         _ => None,

@@ -171,24 +171,29 @@ struct File<'f> {
 
 impl File<'_> {
     fn search(&mut self, node: &Node, field: &mut FieldPath) {
-        let mut below = |step: Step, node: &Node| {
-            field.push(step);
-            self.search(node, field);
-            field.pop();
-        };
         match &node.data {
             Data::Mapping(entries) => {
                 for (key, node) in entries {
-                    below(Step::Key(key.as_str().unwrap_or_default().to_owned()), node);
+                    self.search_below(Step::Key(key.as_str().unwrap_or_default().to_owned()), node, field);
                 }
             }
-            Data::Sequence(items) => items.iter().enumerate().for_each(|(index, node)| below(Step::Index(index), node)),
+            Data::Sequence(items) => {
+                for (index, node) in items.iter().enumerate() {
+                    self.search_below(Step::Index(index), node, field);
+                }
+            }
             Data::Scalar(scalar) if !scalar.is_empty() && self.value.contains(scalar.as_str()) => {
                 let candidate = self.candidate(node, scalar, field);
                 self.found.extend(candidate);
             }
             Data::Scalar(_) | Data::Alias(_) => {}
         }
+    }
+
+    fn search_below(&mut self, step: Step, node: &Node, field: &mut FieldPath) {
+        field.push(step);
+        self.search(node, field);
+        field.pop();
     }
 
     /// The file with another value in place of a scalar; none when that is written over several lines or with escapes.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fault::{Fault, Line, Verified};
 use super::promoted::Several;
 use crate::application::BranchName;
-use crate::git::{ObjectBuffer, ObjectId, Repository};
+use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::hydrated_branches;
 use crate::hydrate::setup::{RefNames, Setup};
@@ -37,12 +37,6 @@ pub(crate) fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> 
     let repository = setup.repository;
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(repository))?;
     let mut strayed = Vec::new();
-    let mut add = |branch: &BranchName, tip: Option<ObjectId>, (at, dry, fault)| {
-        let mut verified = Verified { branch: branch.to_string(), ..Verified::default() };
-        verified.tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
-        verified.find(at, dry, [fault]);
-        strayed.push(verified);
-    };
     let (is_recorded, named) = (found.has_records(), environments(&found)?);
     for (branch, record) in found.records.iter().filter(|_| is_recorded) {
         let tip = found.tip(branch);
@@ -52,7 +46,9 @@ pub(crate) fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> 
         }
         if !tip.is_some_and(|tip| tip == record.tip || repository.is_ancestor(record.tip, tip)) {
             let fault = Fault::Strayed { recorded: record.tip.to_string() };
-            add(branch, tip, (tip.unwrap_or(record.tip), Some(record.dry_commit), fault));
+            let mut verified = Verified::of(branch, tip);
+            verified.find(tip.unwrap_or(record.tip), Some(record.dry_commit), [fault]);
+            strayed.push(verified);
         }
     }
     for (branch, named) in &named {
@@ -65,7 +61,9 @@ pub(crate) fn strayed(setup: &Setup<'_>) -> Result<Vec<Verified>, HydrateError> 
             false => named.is_foreign_active(branch, &found)?,
         };
         if is_foreign {
-            add(branch, Some(tip), (tip, None, Fault::NotHydrated));
+            let mut verified = Verified::of(branch, Some(tip));
+            verified.find(tip, None, [Fault::NotHydrated]);
+            strayed.push(verified);
         }
     }
     Ok(strayed)

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::application::BranchName;
 use crate::git::ObjectId;
 use crate::metadata::ENGINE_REVISION;
 
@@ -56,6 +57,12 @@ impl Seen {
 }
 
 impl Verified {
+    /// A branch with nothing found yet.
+    pub(super) fn of(branch: &BranchName, tip: Option<ObjectId>) -> Self {
+        let tip = tip.map(|tip| tip.to_string()).unwrap_or_default();
+        Self { branch: branch.to_string(), tip, ..Self::default() }
+    }
+
     /// Counts a commit of the line.
     pub(super) fn count(&mut self, seen: &Seen) {
         match seen {

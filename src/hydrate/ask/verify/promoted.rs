@@ -24,6 +24,14 @@ pub(super) struct Promotions {
     made: OnceCell<Vec<Commit>>,
 }
 
+/// What a tree has at a directory: the tree itself without one.
+fn part(tree: ObjectId, dir: Option<&str>, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, Error> {
+    match dir {
+        None => Ok(Some(tree)),
+        Some(dir) => buffer.entry(tree, dir).map(|entry| entry.map(|(_, id)| id)),
+    }
+}
+
 impl Promotions {
     /// `lines` are those of all hydrated branches; `recorded` are commits that hydration made, whichever branch has them.
     pub(super) fn new(lines: Vec<Line>, recorded: Vec<ObjectId>, several: Several) -> Self {
@@ -48,14 +56,10 @@ impl Promotions {
         let active = branch.as_ref().map_or(&[][..], |branch| settings.active_paths(branch));
         let is_below = |path: &String, dir: &str| path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
         let dir = active.iter().map(|dir| dir.as_str()).find(|dir| paths.iter().all(|path| is_below(path, dir)));
-        let part = |tree: ObjectId| match dir {
-            None => Ok(Some(tree)),
-            Some(dir) => buffer.entry(tree, dir).map(|entry| entry.map(|(_, id)| id)),
-        };
-        let wanted = part(commit.tree)?;
+        let wanted = part(commit.tree, dir, buffer)?;
         let promotes = |made: &Commit| Line { name: String::new(), tip: made.id, after: made.parents.first().copied() };
         for made in self.made(buffer)? {
-            if wanted.is_some() && part(made.tree)? == wanted {
+            if wanted.is_some() && part(made.tree, dir, buffer)? == wanted {
                 return Ok(Some(promotes(made)));
             }
         }

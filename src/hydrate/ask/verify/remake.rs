@@ -38,15 +38,11 @@ impl<'a> Verifier<'a> {
         let settings = settings.filter(|id| self.repository().has(*id));
         let dry_branch_before = before.as_ref().map(|before| before.dry_branch.clone());
         let renamed_from = dry_branch_before.filter(|before| !shared && *before != trailers.dry_branch);
-        let begin = || match is_first {
-            // Cut from its active branch, it gets a commit whatever is there already.
-            true => Branch::before_first(&trailers.branch, &head, parent.clone(), settings),
-            false => {
-                let mut branch = Branch::resume(&trailers.branch, &head, parent.clone(), dry, settings);
-                branch.renamed_from.clone_from(&renamed_from);
-                branch
-            }
-        };
+        let name = &trailers.branch;
+        // Cut from its active branch, it gets a commit whatever is there already.
+        let first = || Branch::before_first(name, &head, parent.clone(), settings);
+        let resumed = || Branch::resume(name, &head, parent.clone(), dry, settings).renamed_from(renamed_from.clone());
+        let begin = || if is_first { first() } else { resumed() };
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
         let noted = if skipped.is_some() { self.noted(parent, below, shared)? } else { Vec::new() };

@@ -35,10 +35,6 @@ impl Branch {
         let other = other.filter(|_| !self.before.dry_branch_is_gone);
         let foreign =
             self.before.standing.as_ref().is_some_and(|standing| standing.origin == standing::Origin::Foreign);
-        let place = |diagnostic: Diagnostic, application: Option<&Application>| match application {
-            Some(application) => diagnostic.at(application.places.environment_branch().clone()),
-            None => diagnostic,
-        };
         let mistake = if let Some(why) = &self.before.unreadable {
             let hint = "`git hydrate doctor` on the server explains how to fix it";
             place(Diagnostic::error(why).hint(hint), applications.next())
@@ -121,10 +117,7 @@ impl Branch {
     ) {
         let others = others.filter(|other| other.dry_branch != self.dry_branch && other.name != self.name);
         let Some(mistake) = self.clash(others, found) else { return };
-        self.close(match application {
-            Some(application) => mistake.at(application.places.environment_branch().clone()),
-            None => mistake,
-        });
+        self.close(place(mistake, application));
     }
 
     /// The mistake of a branch that this one makes, and that git cannot have beside one that another of `others` makes.
@@ -166,13 +159,14 @@ impl Branch {
     fn fault_of_others(&self, buffer: &ObjectBuffer<'_>) -> Option<String> {
         let base = self.base().filter(|_| self.is_taken_over())?;
         let found = buffer.commit(base).and_then(|commit| buffer.first_tree_fault(commit.tree));
-        match found {
-            Ok(fault) => fault.map(|(dir, fault)| match dir.as_str() {
-                "" => format!("its root directory {fault}"),
-                dir => format!("`{dir}` {fault}"),
-            }),
-            Err(error) => Some(chain(&error)),
-        }
+        let (dir, fault) = match found {
+            Ok(fault) => fault?,
+            Err(error) => return Some(chain(&error)),
+        };
+        Some(match dir.as_str() {
+            "" => format!("its root directory {fault}"),
+            dir => format!("`{dir}` {fault}"),
+        })
     }
 
     pub(in crate::hydrate::run) fn close(&mut self, mistake: Diagnostic) {
@@ -215,4 +209,11 @@ pub(crate) fn written_from(
         }
     };
     Diagnostic::error(format!("`{name}` is hydrated from `{owner}`, not from `{here}`")).hint(hint)
+}
+
+fn place(mistake: Diagnostic, application: Option<&Application>) -> Diagnostic {
+    match application {
+        Some(application) => mistake.at(application.places.environment_branch().clone()),
+        None => mistake,
+    }
 }

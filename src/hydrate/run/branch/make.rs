@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Branch, LeftBehind};
-use crate::application::BranchName;
+use crate::application::{Application, BranchName};
 use crate::diag::Diagnostic;
 use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
@@ -168,12 +168,8 @@ impl Branch {
             is_ours: path.application.is_some(),
             is_active_path: policy.settings.active_paths(&self.name).contains(path.dir),
         };
-        let of_application = |mistake: Diagnostic| match path.application {
-            Some(application) => application.tells(mistake.of(application.name.as_str())),
-            None => mistake,
-        };
         let files = policy.writer.files_for_path(&content, origin);
-        let mut files = files.map_err(|mistake| HydrateError::Template(of_application(mistake)))?;
+        let mut files = files.map_err(|mistake| template_error(mistake, path.application))?;
         if let Some(readme) = path.readme {
             files.insert(README.to_owned(), readme.as_bytes().to_vec());
         }
@@ -216,6 +212,13 @@ pub(crate) fn initial(
 ) -> Result<Commit, HydrateError> {
     let message = policy.writer.initial_message(origin, sync, policy.id);
     write(buffer, policy, origin.commit, buffer.empty_tree_id(), None, message)
+}
+
+fn template_error(mistake: Diagnostic, application: Option<&Application>) -> HydrateError {
+    HydrateError::Template(match application {
+        Some(application) => application.tells(mistake.of(application.name.as_str())),
+        None => mistake,
+    })
 }
 
 fn write(

@@ -137,11 +137,15 @@ fn moved_nowhere(
 /// The branch that an Application of another one names.
 fn other_branch(application: &Application, dry_branch: &BranchName, run: &Run<'_>) -> String {
     let default = run.found.default_branch().map_or("", BranchName::as_str);
-    let names = application.all_sources().filter(|source| source.input.is_none()).map(|source| {
-        let text = source.target_revision.as_str();
-        let is_head = text.is_empty() || text == "HEAD";
-        if is_head { default } else { text.strip_prefix("refs/heads/").unwrap_or(text) }
-    });
-    let mut others = names.filter(|name| *name != dry_branch.as_str());
-    others.next().unwrap_or(default).to_owned()
+    let sources = application.all_sources().filter(|source| source.input.is_none());
+    for source in sources {
+        let name = match source.target_revision.as_str() {
+            "" | "HEAD" => default,
+            revision => revision.strip_prefix("refs/heads/").unwrap_or(revision),
+        };
+        if name != dry_branch.as_str() {
+            return name.to_owned();
+        }
+    }
+    default.to_owned()
 }

@@ -159,13 +159,12 @@ impl Pass {
     fn take_set(&mut self, discovered: &mut Discovered, found: &FoundSet, expansion: &Expansion, site: &Site<'_>) {
         let (file, ordinal) = (found.file.0.clone(), found.ordinal);
         discovered.expanded.push(expansion.noted(file.clone(), ordinal));
-        let unanswered = |Refused { diagnostic, is_limit }| {
-            let by = found.set.by();
-            let asks_for_clusters = found.set.asks_for_clusters();
-            Unanswered { by, file, diagnostic, is_limit, is_told: false, asks_for_clusters }
-        };
         match fitting(expansion, discovered, site, || Diagnostic::error("").at(found.set.span())) {
-            Err(refused) => discovered.unanswered.push(unanswered(refused)),
+            Err(Refused { diagnostic, is_limit }) => {
+                let (by, asks_for_clusters) = (found.set.by(), found.set.asks_for_clusters());
+                let unanswered = Unanswered { by, file, diagnostic, is_limit, is_told: false, asks_for_clusters };
+                discovered.unanswered.push(unanswered);
+            }
             Ok(makes) => {
                 discovered.take_odd(makes);
                 makes.documents.iter().for_each(|document| self.take(discovered, document));

@@ -29,18 +29,20 @@ impl Expansions {
     ) -> Arc<Expansion> {
         let key = (found.file.0.clone(), found.file.1, found.ordinal);
         let view = View::new(site.files);
-        let holds = |expansion: &Expansion| {
-            expansion.clusters.as_ref().is_none_or(|clusters| *clusters == discovered.clusters)
-                && fits(&expansion.used, left)
-                && view.confirms(&expansion.reads).unwrap_or(false)
-        };
-        if let Some(known) = self.known(&key, holds) {
+        if let Some(known) = self.known(&key, |expansion| would_repeat(expansion, discovered, &view, left)) {
             return known;
         }
         let expansion = Arc::new(expanded(found, discovered, site, left));
         self.keep(key, &expansion);
         expansion
     }
+}
+
+/// Whether expanding a set again would give the same.
+fn would_repeat(expansion: &Expansion, discovered: &Discovered, view: &View<'_>, left: &Limits) -> bool {
+    expansion.clusters.as_ref().is_none_or(|clusters| *clusters == discovered.clusters)
+        && fits(&expansion.used, left)
+        && view.confirms(&expansion.reads).unwrap_or(false)
 }
 
 pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_>, left: &Limits) -> Expansion {

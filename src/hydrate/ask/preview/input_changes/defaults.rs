@@ -16,11 +16,14 @@ pub(super) fn differing(texts: [Option<&[u8]>; 2]) -> usize {
 fn between(old: &Value, new: &Value) -> usize {
     let (Value::Mapping(old), Value::Mapping(new)) = (old, new) else { return usize::from(old != new) };
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let differing = |key: &String| match (old.get(key), new.get(key)) {
-        (Some(old), Some(new)) => between(old, new),
-        (one, other) => one.or(other).map_or(0, leaves),
-    };
-    keys.into_iter().map(differing).sum()
+    let mut count = 0;
+    for key in keys {
+        count += match (old.get(key), new.get(key)) {
+            (Some(old), Some(new)) => between(old, new),
+            (one, other) => one.or(other).map_or(0, leaves),
+        };
+    }
+    count
 }
 
 /// How many values are below one.
