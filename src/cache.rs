@@ -1,6 +1,6 @@
 //! What the last run found out about a dry branch, kept beside the repository.
 //!
-//! A [`State`] tells of one dry commit which Applications its tree has, what each of them read and rendered to or failed
+//! A [`State`] says of one dry commit which Applications its tree has, what each of them read and rendered to or failed
 //! by, and where their environment branches stood when all of it was hydrated as far as it could be. From there the next run has to look only at what
 //! changed since. All of it can be found out again, so nothing here is ever needed: a file that is missing, cut off,
 //! damaged, or of another version is as good as none, and the directory may be deleted at any time.
@@ -13,7 +13,7 @@
 //! Every page and record carries the hash of its content and is not believed without it. Files are written aside and
 //! renamed, never changed; nothing is flushed to disk, for nothing is lost with it.
 //!
-//! Leaves to others: what follows from a record. Whether a result still holds is decided by [`View::confirms`], content id by
+//! Leaves to others: what follows from a record. Whether a result is still valid is decided by [`View::confirms`], content id by
 //! content id; the index only says where to look.
 //!
 //! [`View::confirms`]: crate::view::View::confirms

@@ -2,10 +2,10 @@
 //!
 //! A wake-up says only that something may have happened. Under the repository's lock, [`hydrate()`] reads the refs as they
 //! are, finds for each environment branch the first-parent dry commits that it has not seen, hydrates them in order, and
-//! moves all branches and notes in one transaction. When somebody else moved a ref meanwhile it starts again from what
-//! is true then.
+//! moves all branches and notes in one transaction. When somebody else moved a ref meanwhile it starts again from the
+//! state then.
 //!
-//! Three rooms: [`run`] writes, [`gate`] judges a push, [`ask`] answers questions. All of them stand on what a repository
+//! Three parts: [`run`] writes, [`gate`] judges a push, [`ask`] answers questions. All of them start from what a repository
 //! says: its refs and settings ([`snapshot`], [`policy`]), who made a branch ([`branch_records`], [`standing`]), its notes
 //! and failures ([`ledger`]), and the Applications of a dry commit ([`dry_tree`]).
 //!

@@ -2,7 +2,7 @@
 //!
 //! Works on an [`ObjectBuffer`] alone: nothing is on disk, and no ref moves, before the whole run has succeeded.
 //!
-//! Never: a file of somebody else's is touched; a directory is read or written that holds no change.
+//! Never: a file of somebody else's is touched; a directory without a change is read or written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 struct Listing {
     /// Sorted by name.
     entries: Vec<TreeEntry>,
-    /// Why it is none that git would write.
+    /// Why git would not write it so.
     fault: Option<String>,
 }
 
@@ -97,11 +97,11 @@ impl<'a> HydratedTree<'a> {
     }
 
     /// Whether the file at a path is exactly this.
-    pub(crate) fn holds(&self, path: &RepoPath, mode: Mode, content: &[u8]) -> Result<bool, Error> {
+    pub(crate) fn has(&self, path: &RepoPath, mode: Mode, content: &[u8]) -> Result<bool, Error> {
         Ok(self.entry(path)? == Some((mode, self.buffer.hash_blob(content)?)))
     }
 
-    /// Why the directory `dir`, or one above it, is none that git would write: an edit of it would be lost among what is
+    /// Why git would not write the directory `dir`, or one above it, as it is: an edit of it would be lost among what is
     /// wrong there. None when they are well, or are not there.
     pub(crate) fn fault(&self, dir: &str) -> Result<Option<String>, Error> {
         let (mut here, mut path) = (self.root, String::new());
@@ -154,7 +154,7 @@ fn differs_in_case(one: &[u8], other: &str) -> bool {
     one != other.as_bytes() && String::from_utf8_lossy(one).to_lowercase() == other.to_lowercase()
 }
 
-/// The edits that make a tree hold what one hydrated commit writes.
+/// The edits that give a tree what one hydrated commit writes.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     edits: BTreeMap<String, TreeEdit>,
@@ -169,7 +169,7 @@ impl Edits {
         Ok(())
     }
 
-    /// Puts a file into a directory whose content the buffer holds or has.
+    /// Puts a file into a directory whose content the buffer or the repository has.
     pub(crate) fn put(&mut self, buffer: &ObjectBuffer<'_>, dir: &RepoPath, name: &str, blob: ObjectId) {
         buffer.keep_blob(blob);
         self.edits.insert(below(dir, name), TreeEdit::Put(Mode::File, blob));
@@ -182,7 +182,7 @@ impl Edits {
         }
     }
 
-    /// Why a directory that they touch is none that git would write; none when all are well.
+    /// Why git would not write a directory that they touch as it is; none when all are well.
     pub(crate) fn fault(&self, tree: &HydratedTree<'_>) -> Result<Option<String>, Error> {
         let dirs: BTreeSet<&str> =
             self.edits.keys().map(|path| path.rsplit_once('/').map_or("", |(dir, _)| dir)).collect();

@@ -4,7 +4,7 @@
 //! any setting everything works. Settings of one machine (paths of tools, limits, logs) are git config `hydrate.*`
 //! and not here.
 //!
-//! | file | holds |
+//! | file | contains |
 //! |---|---|
 //! | `settings.yaml` | [`Settings`] but for the templates; unknown keys are refused |
 //! | `README.md.j2` | the minijinja template of the README in each destination path |
@@ -47,7 +47,7 @@ pub(crate) use shape::keys;
 pub(crate) use shape::unknown_key;
 pub(crate) use value::{Data, Mapping, Value};
 
-/// The ref whose tree holds the settings.
+/// The ref whose tree contains the settings.
 pub(crate) const SETTINGS_REF: &str = "refs/hydrate/config";
 
 /// Below it is a ref for each commit of settings that a hydrated commit names and `refs/hydrate/config` no longer leads to. Its
@@ -75,7 +75,7 @@ pub(crate) struct Settings {
     /// the Applications while it is empty.
     #[serde(rename = "repoURL", deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub repo_urls: Vec<String>,
-    /// Path globs of the files that may hold Applications; every file while it is empty.
+    /// Path globs of the files that may contain Applications; every file while it is empty.
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub applications: Vec<String>,
     /// The dry branches, the default one (`HEAD` as a `targetRevision`) first. The first hydration sets them while they
@@ -130,7 +130,7 @@ pub(crate) struct Settings {
     /// Branches that get no commit for a time.
     #[serde(skip_serializing_if = "Frozen::is_empty")]
     pub frozen: Frozen,
-    /// Whose rules hold where the proposal and Argo CD's own hydrator differ.
+    /// Whose rules apply where the proposal and Argo CD's own hydrator differ.
     #[serde(skip_serializing_if = "is_default")]
     pub profile: ProfileName,
     /// Which dry commits get a hydrated commit.

@@ -5,7 +5,7 @@
 //! each ref only if it is still what was fetched. Somebody else may have been faster, another worker or the hook of a
 //! server: then all of it is done again from what the remote has by now. As ids are equal, that comes to an end.
 //!
-//! What is deployed depends on what the job was told and on what protection covers: the dry branches and the environment
+//! What is deployed depends on how the job is configured and on what protection covers: the dry branches and the environment
 //! branches. The other refs of such a host may be written by anyone who can push. So settings are those that are [named](given),
 //! and records, notes and failures count as far as branches bear them out ([`RefNames::worker`]).
 //!
@@ -78,7 +78,7 @@ pub(crate) enum Error {
     /// The remote's own history is cut off.
     #[error("{0} is a shallow clone itself, so its hydrated branches cannot be determined")]
     Shallow(String),
-    /// The ref that holds the settings is not there.
+    /// The ref of the settings is missing.
     #[error(
         "{remote} has no ref `{name}` to take settings from; only branches and refs below refs/hydrate/ can be named"
     )]

@@ -13,7 +13,7 @@ const FILES_MAX: usize = 256;
 
 /// Large files that were read for Applications in vain.
 ///
-/// What may hold one is parsed, which takes as long as the limits of a file allow; where it does not parse, every push would
+/// What may contain one is parsed, which takes as long as the limits of a file allow; where it does not parse, every push would
 /// find that out anew.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Barren {
@@ -35,7 +35,7 @@ pub(crate) struct BarrenFile {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the word `sourceHydrator` is in it, or one that was meant to be.
     pub holds_source_hydrator: bool,
-    /// Whether it may hold Secrets of clusters.
+    /// Whether it may contain Secrets of clusters.
     pub may_hold_clusters: bool,
 }
 

@@ -100,7 +100,7 @@ impl Published {
         Some(bytes.0)
     }
 
-    /// Reads such bytes; none when they were made in another context, or are none.
+    /// Reads such bytes; none when they were made in another context, or are invalid.
     pub(crate) fn read(bytes: Vec<u8>, context: &str) -> Option<Self> {
         if bytes.len() as u64 > PUBLISHED_BYTES_MAX {
             return None;

@@ -75,7 +75,7 @@ impl About {
 pub(crate) struct Record {
     /// What it is about.
     pub about: About,
-    /// The file that holds it.
+    /// The file that contains it.
     pub file: RepoPath,
     /// Which Application of the file it is.
     pub index: usize,
@@ -121,7 +121,7 @@ pub(crate) struct Encoded {
 /// What may lead to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way<'a> {
-    /// The file that holds the Application.
+    /// The file that contains the Application.
     File(&'a RepoPath),
     /// The same, and which Application of it: a file with a set has as many as that makes.
     One(&'a RepoPath, usize),
@@ -322,7 +322,7 @@ impl Record {
         own.into_iter().chain(name).chain(reads).chain(objects).chain(commit)
     }
 
-    /// Reads a record; none when it is none.
+    /// Reads a record; none when the bytes are not one.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Decoder(bytes);
         let mut record = Self {

@@ -23,7 +23,7 @@ const MAGIC: &[u8; 16] = b"hydrate state\0\0\x05";
 const CHANGED_MAX: usize = 128;
 const CHANGED_SHARE: usize = 64;
 
-/// The cache cannot tell: it is damaged.
+/// The cache cannot say: it is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cache is damaged")]
 pub struct Unusable;
@@ -37,9 +37,9 @@ impl From<Damaged> for Unusable {
 /// What a state says as a whole. Ids are in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// The dry commit whose tree it tells of.
+    /// The dry commit whose tree it is of.
     pub dry_commit: String,
-    /// An id of all that results depend on beside Applications and dry trees: another one, and nothing here holds.
+    /// An id of all that results depend on beside Applications and dry trees: another one, and nothing here is valid.
     pub context: String,
     /// An id of what else decides which Applications are hydrated, and whether anything is wrong with them.
     pub facts: String,

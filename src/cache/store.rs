@@ -25,7 +25,7 @@ const STATES_MAX: usize = 32;
 /// More than this is not remembered of one dry branch, in bytes: some 80,000 Applications.
 const STATE_BYTES_MAX: usize = 128 << 20;
 
-/// More than this is no overlay of ours, in bytes: what is heavier becomes a table.
+/// More than this is not an overlay of ours, in bytes: what is heavier becomes a table.
 const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 
 /// The name of what is known of trees that are not searched, and how large it may be, in bytes.

@@ -18,7 +18,7 @@ use crate::git::regular;
 /// The first bytes of a table; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate table\0\0\x01";
 
-/// About how many entries stand on one page.
+/// About how many entries are on one page.
 const PAGE_ENTRIES: usize = 256;
 
 const ENTRY_BYTES: usize = 16;
@@ -173,7 +173,7 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    /// Bytes and their check, which stands for them in the hash of the whole.
+    /// Bytes and their check, which represents them in the hash of the whole.
     fn piece(&mut self, bytes: &[u8]) -> io::Result<()> {
         let check = check(bytes);
         self.hash.update(check);

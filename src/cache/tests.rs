@@ -1,4 +1,4 @@
-//! Whatever bytes its files have, the cache tells what was written, or nothing.
+//! Whatever bytes its files have, the cache gives what was written, or nothing.
 //!
 //! `MUTATIONS="SEED COUNT"`, or `tests/long/mutations SEED COUNT cache`, tries other bytes and more of them.
 
@@ -143,13 +143,13 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
 /// All that can be asked, each answer by itself.
 fn answers(dir: &Path) -> Option<Vec<Result<String, Unusable>>> {
     let state = Cache::new(dir.to_owned(), Shared::Umask).load(NAME)?;
-    let told = |records: Result<Vec<Record>, Unusable>| records.map(|records| format!("{records:?}"));
-    let mut answers = vec![Ok(format!("{:?}", state.head)), told(state.records().collect())];
+    let shown = |records: Result<Vec<Record>, Unusable>| records.map(|records| format!("{records:?}"));
+    let mut answers = vec![Ok(format!("{:?}", state.head)), shown(state.records().collect())];
     for n in 0..=RECORDS {
-        answers.push(told(state.of_file(&path(&format!("applications/{n}.yaml")))));
-        answers.push(told(state.named(&AppName::new(&format!("app-{n}")).expect("plain"))));
-        answers.push(told(state.readers([&path(&format!("apps/{n}/a.yaml"))], [])));
-        answers.push(told(state.owners(&branch(), None, &[key(n)])));
+        answers.push(shown(state.of_file(&path(&format!("applications/{n}.yaml")))));
+        answers.push(shown(state.named(&AppName::new(&format!("app-{n}")).expect("plain"))));
+        answers.push(shown(state.readers([&path(&format!("apps/{n}/a.yaml"))], [])));
+        answers.push(shown(state.owners(&branch(), None, &[key(n)])));
         answers.push(state.is_patch(&path(&format!("apps/{n}/patch.yaml"))).map(|is_patch| is_patch.to_string()));
     }
     answers.push(state.flatten().map(|flat| format!("{flat:?}")));

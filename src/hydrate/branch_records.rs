@@ -8,10 +8,10 @@
 //! note, or of the record, is that of the last good expansion, and its Applications and their makers are found in its tree
 //! again, by the settings of the record (`Run::former`). What was left behind is listed with its own dry commit at the root
 //! of the recorded tip, which is ours (`Branch::tip_metadata`). Where the dry commit is gone, a maker or file that cannot be read
-//! holds each branch with a path that nothing writes (`run/unproven.rs`).
+//! holds back each branch with a path that nothing writes (`run/unproven.rs`).
 //!
 //! Repositories that were hydrated before there were records have none. There the notes of hydrated commits, which no
-//! push gets at either, stand in for them once: the next run writes records. A clone or a remote helper, from which
+//! push gets at either, take their place once: the next run writes records. A clone or a remote helper, from which
 //! nothing is deployed, also believes what commits say of themselves where its server keeps no records.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -23,7 +23,7 @@ use crate::application::BranchName;
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit, object_id};
 use crate::metadata::Trailers;
 
-/// The ref whose tree holds the records, a file for each branch.
+/// The ref whose tree contains the records, a file for each branch.
 pub(crate) const RECORDS_REF: &str = "refs/hydrate/branches";
 
 /// What hydration knows of a branch that it made.

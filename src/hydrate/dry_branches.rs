@@ -1,6 +1,6 @@
 //! Which branches are dry: a setting, found once where it is not set.
 //!
-//! What decides is what the repository held when it was hydrated first. So it is written down then: neither a new `HEAD`
+//! What decides is what the repository had when it was hydrated first. So it is written down then: neither a new `HEAD`
 //! nor a branch that somebody pushes later turns another branch into a dry one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use crate::settings::{SETTINGS_FILE, SETTINGS_REF, Settings, SettingsFiles, edit
 pub(super) struct DryBranches;
 
 impl DryBranches {
-    /// The dry branches, the default one first, and whether the setting names them. None at all when nothing tells.
+    /// The dry branches, the default one first, and whether the setting names them. None at all when nothing says which.
     ///
     /// Without the setting: those from which branches were hydrated, as far as they exist; else the one that `HEAD`
     /// names, if it exists; else the only branch that was pushed. Before there were records, the setting named branches

@@ -36,7 +36,7 @@ pub(super) struct DryTree {
     branch: BranchName,
     /// The commit of the settings by which they were found.
     pub settings: Option<ObjectId>,
-    /// What its metadata tell of it.
+    /// What its metadata say of it.
     pub commit: DryCommit,
     /// Its tree.
     pub tree: ObjectId,
@@ -88,7 +88,7 @@ impl DryTree {
     pub(super) fn is_sound(&self) -> bool {
         let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
         let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
-        // A set that is not answered holds the branches that it fed, and no others.
+        // A set that is not answered holds back the branches that it fed, and no others.
         let is_read = self.discovered.broken.is_empty() && self.discovered.unlisted.is_none();
         is_read && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
     }
@@ -171,7 +171,7 @@ impl DryTree {
         self.discovered.unanswered.iter()
     }
 
-    /// What is wrong with files of which it is not known which Applications they hold.
+    /// What is wrong with files of which it is not known which Applications they contain.
     pub(super) fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
         self.discovered.broken.iter().map(|broken| &broken.diagnostic)
     }
@@ -300,7 +300,7 @@ impl DryTree {
         self.discovered.unanswered.iter().filter(fed)
     }
 
-    /// Mistakes in documents of which no one can tell the branch, in files that held Applications of this one; and those by
+    /// Mistakes in documents whose branch cannot be determined, in files that had Applications of this one; and those by
     /// which an Application of this branch seems to have left: near misses of `sourceHydrator`, URLs of other repositories,
     /// revisions that do not exist, destinations that are refused, settings by which nothing is made any more. What is
     /// wrong in `explained` files is known to be about others.
@@ -377,7 +377,7 @@ impl DryTree {
     }
 
     /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
-    /// `fed` tells whether what fed a branch when it was hydrated last is such: a file by an Application that it held, a set
+    /// `fed` says whether what fed a branch when it was hydrated last is such: a file by an Application that it had, a set
     /// by one that it made. What never fed any is odd, when it is a set.
     pub(super) fn problems(
         &self,
@@ -390,7 +390,7 @@ impl DryTree {
         let broken = self.discovered.broken.iter();
         let broken = broken.filter(|broken| !fed(&|former| former.feeds(&broken.file)));
         let unanswered = self.discovered.unanswered.iter();
-        let unanswered = unanswered.filter(|maker| !maker.is_told);
+        let unanswered = unanswered.filter(|maker| !maker.is_reported);
         let unanswered = unanswered.filter(|maker| !fed(&|former| former.is_fed_by(maker, self)));
         let unanswered = unanswered.map(|set| set.diagnostic.as_warning());
         let applications = &self.discovered.applications;

@@ -80,7 +80,7 @@ pub enum HydrateError {
     },
 }
 
-// Its text says all of the cause, so that is no source.
+// Its text says all of the cause, so that is not a source.
 impl From<SettingsError> for HydrateError {
     fn from(error: SettingsError) -> Self {
         Self::Settings(error)

@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::git::{Error, ObjectBuffer, ObjectId, TreeEdit};
 use crate::path::RepoPath;
 
-/// The ref whose tree holds the record.
+/// The ref whose tree contains the record.
 pub const FAILURES_REF: &str = "refs/hydrate/failures";
 
 const FILE: &str = "failures.json";
@@ -33,7 +33,7 @@ pub struct Failure {
     pub dry_branch: String,
     /// The revision of the engine that tried: another one tries again.
     pub engine: u32,
-    /// The id of the settings that held: others are tried again.
+    /// The id of the settings that applied: others are tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<String>,
     /// What was wrong.
@@ -56,7 +56,7 @@ impl Failures {
         Ok(serde_json::from_slice(&buffer.blob(blob)?).unwrap_or_default())
     }
 
-    /// The tree that holds this record.
+    /// The tree that contains this record.
     pub fn write(&self, buffer: &ObjectBuffer<'_>) -> Result<ObjectId, Error> {
         let mut text = serde_json::to_vec_pretty(self).expect("a record of texts and numbers is JSON");
         text.push(b'\n');

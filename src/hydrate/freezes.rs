@@ -1,4 +1,4 @@
-//! Which branches were frozen when, as the history of the settings has it: no other state tells.
+//! Which branches were frozen when, as the history of the settings has it: nothing else records it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

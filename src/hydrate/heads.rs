@@ -101,7 +101,7 @@ pub(crate) fn dry_remote(repository: &Repository) -> Option<String> {
     }
 }
 
-/// Of `branches` by name, those that hold what hydration wrote, as their commits say: environment branches, and the sync
+/// Of `branches` by name, those that have what hydration wrote, as their commits say: environment branches, and the sync
 /// branches of staging branches.
 pub(crate) fn hydrated_branches(
     branches: &BTreeMap<String, ObjectId>,

@@ -95,7 +95,7 @@ impl Ledger {
 pub(super) struct Faults(BTreeMap<&'static str, String>);
 
 impl Faults {
-    /// What a ref holds; none when it cannot be read.
+    /// What a ref contains; none when it cannot be read.
     pub(super) fn read<T>(
         &mut self,
         name: &'static str,
@@ -119,7 +119,7 @@ impl Faults {
         !self.0.contains_key(name)
     }
 
-    /// What to tell of it.
+    /// What to report of it.
     pub(super) fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
         self.0.iter().map(|(name, why)| {
             let what = format!("`{name}` stays as it is, without what this push would add: {why}");

@@ -115,7 +115,7 @@ impl Policy {
         Ok(discovered)
     }
 
-    /// What the makers of a dry branch are told.
+    /// What the makers of a dry branch are given.
     pub(super) fn makers(&self, dry_branch: Option<&BranchName>, head: Option<&BranchName>) -> Makers {
         let settings = &self.settings;
         let branches = dry_branch.map_or(&settings.dry_branches[..], std::slice::from_ref);
@@ -139,7 +139,7 @@ impl Policy {
         }
     }
 
-    /// Reads the settings that a commit holds.
+    /// Reads the settings in a commit.
     pub(super) fn at(commit: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Self, HydrateError> {
         let (id, files) = files_of(commit, buffer)?;
         Ok(Self { id, ..Self::of(&files)? })
@@ -169,7 +169,7 @@ pub(crate) fn destinations(repository: &Repository) -> Result<Vec<(DestinationNa
     Ok(found.unwrap_or_default())
 }
 
-/// The settings of a repository as files, and the commit that holds them; none when there are none.
+/// The settings of a repository as files, and the commit that contains them; none when there are none.
 pub(crate) fn settings_files(
     refs: &Refs,
     buffer: &ObjectBuffer<'_>,
@@ -177,7 +177,7 @@ pub(crate) fn settings_files(
     files_of(refs.get(SETTINGS_REF), buffer)
 }
 
-/// The same of the settings that a commit holds.
+/// The same of the settings in a commit.
 pub(crate) fn files_of(
     commit: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,
@@ -205,7 +205,7 @@ pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     policy.writer.check().map_err(HydrateError::Template)
 }
 
-/// What engines are told about the dry commit that they render.
+/// What engines are given with the dry commit that they render.
 pub(super) fn render_context<'c>(
     settings: &'c Settings,
     files: &'c dyn Files,

@@ -10,7 +10,7 @@ use crate::application::BranchName;
 use crate::git::{Commit, Error, ObjectBuffer, ObjectId};
 use crate::metadata::Trailers;
 
-/// The files in which the tip of a sync branch differs from what was last made for it, when that is no hydrated commit of
+/// The files in which the tip of a sync branch differs from what was last made for it, when that is not a hydrated commit of
 /// its staging branch. Where several are promoted to it, each directory may be of any hydrated commit of theirs.
 pub(super) fn not_promoted(
     found: &Snapshot<'_>,

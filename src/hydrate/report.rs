@@ -33,7 +33,7 @@ impl Report {
         self.problems.is_empty() && self.branches.iter().all(BranchReport::is_success)
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.branches.is_empty() && self.problems.is_empty() && self.warnings.is_empty() && self.notes.is_empty()
     }
@@ -120,7 +120,7 @@ impl fmt::Display for BehindPath {
 pub enum Outcome {
     /// It has new commits.
     Moved,
-    /// Nothing that it holds changed; its note names the dry commit.
+    /// Nothing in it changed; its note names the dry commit.
     Unchanged,
     /// An admin wants it to stay as it is.
     Frozen(Frozen),

@@ -40,14 +40,14 @@ pub(super) struct Snapshot<'a> {
     pub is_new: bool,
     /// Whether a branch that was frozen gets a commit for each dry commit all the same.
     pub wants_every: bool,
-    /// Whether what a program does not render follows from the dry commit, as it does where programs stand in for our engines
-    /// to compare with them.
+    /// Whether what a program does not render follows from the dry commit, as it does where programs render in place of our
+    /// engines, to compare with them.
     pub trusts_programs: bool,
     freezes: Freezes,
 }
 
 impl<'a> Snapshot<'a> {
-    /// Reads a repository, and beside it what hydration keeps in refs that are no branches. The buffer may hold objects
+    /// Reads a repository, and beside it what hydration keeps in refs that are not branches. The buffer may contain objects
     /// of another run already.
     ///
     /// Errors: what hydration cannot do without. Notes, failures and records that cannot be read are faults of the ledger.
@@ -239,7 +239,7 @@ impl<'a> Snapshot<'a> {
         Engines::read(self.refs.get(RECORDS_REF), &self.buffer)
     }
 
-    /// Whether other settings than `before` hold now, as far as they can change what is hydrated.
+    /// Whether other settings than `before` apply now, as far as they can change what is hydrated.
     pub(super) fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
         if before == self.policy.id {
             return Ok(false);

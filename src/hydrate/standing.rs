@@ -8,7 +8,7 @@ use crate::metadata::{Provenance, Trailers, read_note};
 use crate::path::RepoPath;
 use crate::settings::Settings;
 
-/// How far back the commits of a branch are searched for one of ours. A promoter's merges stand on top of ours one by
+/// How far back the commits of a branch are searched for one of ours. A promoter's merges are on top of ours one by
 /// one, never in such numbers.
 const ANCESTORS_MAX: usize = 1000;
 
@@ -60,7 +60,7 @@ impl Standing {
             None if settings.adopt.contains(branch) => Origin::Adopted,
             None => Origin::Foreign,
         };
-        // What cannot be read, or names what is no commit, is as good as none.
+        // What cannot be read, or does not name a commit, is as good as none.
         let is_commit = |id: &ObjectId| buffer.commit(*id).is_ok() || !buffer.repository().has(*id);
         let note = notes.get(tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit);
         let recorded = record.and_then(|record| record.dry_commit_of(dry_branch)).filter(is_commit);
@@ -80,7 +80,7 @@ impl Standing {
         } else if ours.is_some() {
             noted_below(notes).or(recorded)
         } else {
-            // The promoter wrote it, or an admin took it back: its files tell how far it is, and that is checked by
+            // The promoter wrote it, or an admin took it back: its files show how far it is, and that is checked by
             // hydrating it.
             let shown = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
             shown.filter(is_commit).or(recorded)
@@ -167,7 +167,7 @@ pub(super) fn line<'a>(tip: &Commit, buffer: &'a ObjectBuffer<'_>) -> impl Itera
     std::iter::successors(Some(Ok(tip.clone())), next).take(ANCESTORS_MAX)
 }
 
-/// The directory whose `hydrator.metadata` stands for the whole of what `path` belongs to: the root, or the directory
+/// The directory whose `hydrator.metadata` is that of all that `path` belongs to: the root, or the directory
 /// that a promotion strategy promotes on its own.
 pub(super) fn metadata_dir(settings: &Settings, branch: &BranchName, path: &RepoPath) -> RepoPath {
     let active = settings.active_paths(branch).iter().find(|active| path.starts_with(active));

@@ -300,7 +300,7 @@ const CASES: &[Case] = &[
         let text = format!("{{\"$ref\": \"#/$defs/d0\", \"$defs\": {{{all}\"d{n}\": {{}}}}}}");
         schema(&text, "a: b\n".to_owned())
     }),
-    ("a schema that nobody fulfils", 500, false, |n| {
+    ("a schema that no document fulfils", 500, false, |n| {
         let text = "{\"properties\": {\"a\": {\"items\": {\"type\": \"string\"}}}}";
         schema(text, format!("a:\n{}", lines(n, |n| format!("- {n}"))))
     }),

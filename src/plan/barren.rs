@@ -32,7 +32,7 @@ impl BarrenFiles {
         }
     }
 
-    /// What is known of a file: what is wrong with it, if anything is, and whether it may hold Secrets of clusters.
+    /// What is known of a file: what is wrong with it, if anything is, and whether it may contain Secrets of clusters.
     pub(super) fn get(&self, path: &RepoPath, id: ContentId, size: u64) -> Option<(Option<File>, bool)> {
         if size < BYTES_MIN {
             return None;
@@ -122,7 +122,7 @@ mod tests {
         let (first, read) = discovered(&files, Some(&barren));
         assert_eq!((read, first.broken.len()), (all, expected.broken.len()));
         let (again, read) = discovered(&files, Some(&barren));
-        // What names patches, holds an Application or is small is read again.
+        // What names patches, has an Application or is small is read again.
         assert_eq!(read, 3, "of {all}");
         assert_eq!(
             (&again.broken, &again.mistakes, &again.patches),

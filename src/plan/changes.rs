@@ -16,9 +16,9 @@ pub struct Changes {
     pub paths: BTreeSet<RepoPath>,
     /// Of the directories among them those that have other directories or submodules, or are in one of the trees only.
     pub directories: BTreeSet<RepoPath>,
-    /// The files that hold Applications in one of the trees, or seem to, and differ: as they were and as they are.
+    /// The files that contain Applications in one of the trees, or seem to, and differ: as they were and as they are.
     pub files: Vec<(Option<application::File>, Option<application::File>)>,
-    /// Whether one of the files may hold Secrets of clusters, in either tree.
+    /// Whether one of the files may contain Secrets of clusters, in either tree.
     pub may_change_clusters: bool,
     /// The files that a changed kustomization names as patches.
     pub patches: BTreeSet<RepoPath>,
@@ -29,7 +29,7 @@ pub struct Changes {
 impl Changes {
     /// Compares two trees, with Applications that `rules` hydrate. Directories with one id are not opened.
     ///
-    /// None when a directory became a chart or is none any more: what is below may hold Applications where there were
+    /// None when a directory became a chart or is not one any more: what is below may have Applications where there were
     /// none, or the other way round, although it did not change. Nor when directories nest too deep to be followed, or
     /// so much differs that nothing is gained.
     ///
@@ -66,7 +66,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Compares a directory that may be in one of the trees only. `searched` says where it may hold Applications.
+    /// Compares a directory that may be in one of the trees only. `searched` says where it may contain Applications.
     fn directories(
         &mut self,
         dir: &RepoPath,

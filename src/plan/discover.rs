@@ -29,7 +29,7 @@ pub struct Discovered {
     pub mistakes: Vec<(Option<BranchName>, Diagnostic)>,
     /// The documents that these errors are in, each once.
     pub unusable: Vec<Unusable>,
-    /// Files that cannot be read, although they seem to hold Applications.
+    /// Files that cannot be read, although they seem to contain Applications.
     pub broken: Vec<Broken>,
     /// Applications that are not hydrated because their `sourceHydrator` is misspelt; `mistakes` has the warnings too.
     pub misspelt: Vec<Misspelt>,
@@ -43,7 +43,7 @@ pub struct Discovered {
     pub expanded: Vec<Expanded>,
     /// The other makers of Applications that several make alike, by the file of the Application and which of the file it is.
     pub other_makers: BTreeMap<(RepoPath, usize), Vec<Arc<Maker>>>,
-    /// The files that may hold Secrets of clusters.
+    /// The files that may contain Secrets of clusters.
     pub clusters: Vec<(RepoPath, ContentId)>,
     /// Why the lists of clusters cannot be read, as an error of all Applications.
     pub unlisted: Option<Diagnostic>,
@@ -84,7 +84,7 @@ pub struct Broken {
     pub file: RepoPath,
     /// What is wrong with it.
     pub diagnostic: Diagnostic,
-    /// Whether it has no word of `sourceHydrator`: it may hold an Application that a rule is for.
+    /// Whether it has no word of `sourceHydrator`: it may contain an Application that a rule is for.
     pub is_plain: bool,
 }
 
@@ -96,7 +96,7 @@ impl Broken {
 }
 
 /// Finds the Applications of dry trees. A directory that was seen before, at the same path and with the same content, is
-/// not read again; one that cannot hold any is not, wherever it is.
+/// not read again; one that cannot contain any is not, wherever it is.
 #[derive(Debug, Default)]
 pub struct Discovery {
     seen: HashMap<(RepoPath, ContentId), Arc<Directory>>,
@@ -108,7 +108,7 @@ pub struct Discovery {
     rules: RuleSet,
 }
 
-/// What one directory and all below it hold.
+/// What one directory and all below it contain.
 #[derive(Debug, Default)]
 struct Directory {
     files: Vec<Arc<Candidate>>,
@@ -117,7 +117,7 @@ struct Directory {
     is_cut: bool,
 }
 
-/// A file that may hold Applications or name patches.
+/// A file that may contain Applications or name patches.
 #[derive(Debug)]
 struct Candidate {
     path: RepoPath,
@@ -135,7 +135,7 @@ struct Walk<'a> {
     candidates: Vec<Arc<Candidate>>,
 }
 
-/// Whether a directory with these entries is a chart, whose `templates/` and `charts/` hold no Applications.
+/// Whether a directory with these entries is a chart, whose `templates/` and `charts/` contain no Applications.
 pub(super) fn is_chart(entries: &[Entry]) -> bool {
     entries.iter().any(|entry| entry.name == "Chart.yaml" && entry.kind == Kind::File)
 }
@@ -152,7 +152,7 @@ impl Discovered {
         Self::unsearched_by(Diagnostic::error(what).hint(hint))
     }
 
-    /// Nothing was found, because the tree as a whole is not searched: the same that [`Discovered::unsearched`] told.
+    /// Nothing was found, because the tree as a whole is not searched: the same that [`Discovered::unsearched`] gave.
     pub fn unsearched_by(diagnostic: Diagnostic) -> Self {
         let broken = Broken { file: RepoPath::root(), diagnostic, is_plain: false };
         Self { broken: vec![broken], ..Self::default() }
@@ -192,7 +192,7 @@ impl Discovered {
         self.rules.extend(&makes.rules);
     }
 
-    /// Forgets what these files hold.
+    /// Forgets what these files contain.
     pub(super) fn leave_out(&mut self, files: &BTreeSet<RepoPath>) {
         let is_left_out =
             |diagnostic: &Diagnostic| diagnostic.span.as_ref().is_some_and(|span| files.contains(&span.path));
@@ -218,8 +218,8 @@ impl Directory {
 /// How deep directories may nest: far more than any repository has, and no stack overflows.
 pub(super) const DEPTH_MAX: usize = 128;
 
-/// How long the paths of a dry tree may be together, with [`ENTRY_BYTES`] for each: trees may hold one another, so a few
-/// objects can stand for billions of files. Enough for half a million.
+/// How long the paths of a dry tree may be together, with [`ENTRY_BYTES`] for each: trees may contain one another, so a few
+/// objects can be billions of files. Enough for half a million.
 const PATH_BYTES_MAX: usize = 64 << 20;
 
 /// What an entry counts for beside its path.
@@ -249,7 +249,7 @@ impl Discovery {
     }
 
     /// Finds all Applications below the root of `files`, up to so many: those with `spec.sourceHydrator`, and those that
-    /// `rules` hydrate. `patterns` says which files may hold any.
+    /// `rules` hydrate. `patterns` says which files may contain any.
     ///
     /// Links are not followed: what they lead to is found where it is. A tree with more than we take is
     /// [`Broken`] as a whole.

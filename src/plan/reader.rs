@@ -10,13 +10,13 @@ use crate::application::{self, RuleSet};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Files};
 
-/// A file above this is not read for Applications: if it seems to hold some, that is an error.
+/// A file above this is not read for Applications: if it seems to contain some, that is an error.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// A file above this is not even searched for signs of them.
 const SEEMING_BYTES_MAX: u64 = 64 << 20;
 
-/// How large all files may be together that have to be parsed. A file counts wherever it is: trees may hold one
+/// How large all files may be together that have to be parsed. A file counts wherever it is: trees may contain one
 /// another, so one object can be a million files.
 const PARSED_BYTES_MAX: u64 = 128 << 20;
 
@@ -30,7 +30,7 @@ pub(super) struct Found {
     pub file: Option<application::File>,
     /// The files that it names as patches.
     pub patches: BTreeSet<RepoPath>,
-    /// Whether it may hold Secrets of clusters.
+    /// Whether it may contain Secrets of clusters.
     pub may_hold_clusters: bool,
 }
 
@@ -49,7 +49,7 @@ impl From<String> for ReadError {
     }
 }
 
-/// Reads the files of one dry tree that may hold Applications or name patches, up to what a tree may hold.
+/// Reads the files of one dry tree that may contain Applications or name patches, up to what a tree may contain.
 pub(super) struct Reader<'a> {
     files: &'a dyn Files,
     rules: &'a RuleSet,
@@ -59,7 +59,7 @@ pub(super) struct Reader<'a> {
     applications: AtomicUsize,
     /// What earlier readers found out about large files.
     barren: Option<&'a BarrenFiles>,
-    /// What holds nothing, whatever its name.
+    /// What contains nothing, whatever its name.
     bare: Mutex<HashSet<ContentId>>,
     /// Of what the tree has too much: then nothing more of it is read.
     too_much: OnceLock<String>,
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What is said of more Applications than a tree may hold.
+/// What is said of more Applications than a tree may contain.
 pub(super) fn too_many_applications(max: usize) -> String {
     format!("a dry tree has more than {max} Applications; the setting limits.applications sets the limit")
 }

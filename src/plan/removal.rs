@@ -16,7 +16,7 @@ pub(crate) struct Destination {
     pub path: RepoPath,
     /// The Application's name and namespace.
     pub application: (Option<AppName>, AppName),
-    /// The file that holds the Application, or its maker.
+    /// The file that contains the Application, or its maker.
     pub file: RepoPath,
     /// What makes the Application, if something does, and what a cluster keeps of what that makes no more.
     pub maker: Option<(By, Keeps)>,

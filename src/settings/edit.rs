@@ -14,7 +14,7 @@ pub(crate) fn get(text: &str, key: &str) -> Result<Option<Value>, SettingsError>
     Ok(below.iter().try_fold(value, |value, key| value.get(key)).cloned())
 }
 
-/// The text with `key` set to `value`, or without it. What holds nothing any more leaves with its last key.
+/// The text with `key` set to `value`, or without it. A mapping that has nothing any more is removed with its last key.
 ///
 /// Errors: the text is not a mapping, or is written so that its lines cannot be changed key by key.
 pub(crate) fn set(text: &str, key: &str, value: Option<Value>) -> Result<String, SettingsError> {
@@ -77,7 +77,7 @@ pub(crate) fn read(text: &str) -> Result<Mapping, SettingsError> {
     }
 }
 
-/// Where the lines of a top-level key stand, as byte offsets; the end of the text twice when it has none. Blank lines
+/// Where the lines of a top-level key are, as byte offsets; the end of the text twice when it has none. Blank lines
 /// and comments at the end belong to what follows.
 fn block_of(text: &str, key: &str) -> (usize, usize) {
     let names = [format!("{key}:"), format!("'{key}':"), format!("\"{key}\":")];
@@ -90,7 +90,7 @@ fn block_of(text: &str, key: &str) -> (usize, usize) {
             None if names.iter().any(|name| line.starts_with(name.as_str())) => block = Some((offset, next)),
             None => {}
             Some(_) if content.is_empty() || content.starts_with('#') => {}
-            // A list may stand as far left as its key.
+            // A list may be as far left as its key.
             Some((_, end)) if line.starts_with([' ', '\t', '-']) && !content.starts_with("---") => *end = next,
             Some(_) => break,
         }

@@ -84,7 +84,7 @@ impl Frozen {
         self.0.iter().filter(|(glob, _)| matches(glob, branch)).map(|(_, freeze)| freeze)
     }
 
-    /// Errors: a glob, a reason or a date that is none.
+    /// Errors: an invalid glob, reason or date.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         for (glob, Freeze { reason, until }) in &self.0 {
             let wrong = |what: String| SettingsError::Wrong(format!("frozen.{glob}: {what}"));

@@ -39,7 +39,7 @@ pub(crate) struct Chosen {
 /// [`Chosen`] as it is read.
 type Keys = BTreeMap<String, Globs>;
 
-/// A list, or one text that stands for a list of one.
+/// A list, or one text in place of a list of one.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct Globs(#[serde(deserialize_with = "one_or_many")] Vec<String>);
@@ -84,7 +84,7 @@ impl OnFailure {
         application.iter().map(String::as_str).filter(|glob| !is_used(glob)).collect()
     }
 
-    /// Errors: a glob that is none.
+    /// Errors: an invalid glob.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         let Self::Chosen(Chosen { application }) = self else { return Ok(()) };
         let checked = Patterns::new(application);

@@ -1,4 +1,4 @@
-//! What `settings.yaml` may hold, key by key: a mistake is reported by the path of its key, before the values are read.
+//! What `settings.yaml` may contain, key by key: a mistake is reported by the path of its key, before the values are read.
 
 use super::SettingsError;
 use super::scalar::{Number, number};
@@ -130,7 +130,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
-/// Why `key`, as in `removalLimit.share`, is none that can be set; none when it can.
+/// Why `key`, as in `removalLimit.share`, cannot be set; none when it can.
 pub(crate) fn unknown_key(key: &str) -> Option<String> {
     let mut shape = &Shape::Keys(KEYS);
     let mut before = String::new();

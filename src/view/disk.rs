@@ -12,11 +12,11 @@ use super::{ContentId, Entry, Files, Kind};
 use crate::git::regular;
 use crate::path::RepoPath;
 
-/// Files of a plain directory: for rendering what no repository holds.
+/// Files of a plain directory: for rendering what is in no repository.
 ///
-/// Ids are those of paths, not of contents, so that nothing is read to list a directory: they tell files apart within
+/// Ids are those of paths, not of contents, so that nothing is read to list a directory: they distinguish files within
 /// one run over files that do not change meanwhile. A directory is listed once: every path is found from the root on,
-/// through directories that may hold thousands. Sockets, devices and the like are left out, and so is `.git`.
+/// through directories that may contain thousands. Sockets, devices and the like are left out, and so is `.git`.
 #[derive(Debug)]
 pub struct DiskFiles {
     root: PathBuf,

@@ -20,7 +20,7 @@ pub enum ViewError {
     LinkOutside {
         /// The link.
         path: RepoPath,
-        /// What it holds.
+        /// What it contains.
         target: String,
     },
     /// A link to something that is not there.
@@ -28,7 +28,7 @@ pub enum ViewError {
     LinkNowhere {
         /// The link.
         path: RepoPath,
-        /// What it holds.
+        /// What it contains.
         target: String,
         /// The first path on its way that is not there.
         missing: RepoPath,

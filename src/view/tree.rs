@@ -9,7 +9,7 @@ use crate::path::RepoPath;
 
 /// The files of one git tree. A directory is parsed once, however often it is listed.
 ///
-/// A name that is no UTF-8 is read with U+FFFD for what is none, as Go's tools print it; of two names that are then the
+/// A name that is not UTF-8 is read with U+FFFD for what is not, as Go's tools print it; of two names that are then the
 /// same, as of two that are the same in a broken tree, the first one counts.
 pub(crate) struct TreeFiles<'a> {
     repository: &'a Repository,

@@ -28,7 +28,7 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Fetches from a remote of `clone`: branches, notes and what is below `refs/hydrate/`, whatever the copy held before.
+    /// Fetches from a remote of `clone`: branches, notes and what is below `refs/hydrate/`, whatever the copy had before.
     /// A shallow clone gets the whole history of these.
     ///
     /// Errors: the remote cannot be read, or is shallow itself.

@@ -46,7 +46,7 @@ pub(super) fn deliver(copy: &Copy, orders: &Orders, moves: &[RefMove]) -> Result
         let mut output = push(copy, orders, &moves, is_atomic)?;
         if is_atomic && !output.status.success() && String::from_utf8_lossy(&output.stderr).contains(NOT_ATOMIC) {
             is_atomic = false;
-            // A branch tells what is hydrated; the rest of a push that ends half way is made up for.
+            // A branch shows what is hydrated; the rest of a push that ends half way is made up for.
             let (branches, kept): (Vec<RefMove>, Vec<RefMove>) = moves.iter().cloned().partition(RefMove::is_branch);
             output = push(copy, orders, if branches.is_empty() { &kept } else { &branches }, is_atomic)?;
             if output.status.success() && !branches.is_empty() && !kept.is_empty() {

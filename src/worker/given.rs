@@ -15,7 +15,7 @@ pub(crate) enum Given {
     FoundOut,
     /// These files.
     Folder(SettingsFiles),
-    /// Those that this ref of the remote holds: the short name of a branch, or the full name of a ref.
+    /// Those in this ref of the remote: the short name of a branch, or the full name of a ref.
     Ref(String),
 }
 

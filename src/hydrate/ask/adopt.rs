@@ -86,7 +86,7 @@ pub(crate) struct Adoption {
     pub unknown: Vec<Diagnostic>,
     /// What else is worth a look.
     pub notes: Vec<Diagnostic>,
-    /// What is wrong or odd, as `git hydrate check` tells it.
+    /// What is wrong or odd, as `git hydrate check` reports it.
     pub findings: Vec<CheckFinding>,
     /// What no Application names.
     #[serde(flatten)]
@@ -194,7 +194,8 @@ pub(super) fn rendered<'a>(
 /// Why some Applications are not known.
 fn unknown(judged: &Judged) -> Vec<Diagnostic> {
     let discovered = &judged.discovered;
-    let makers = discovered.unanswered.iter().filter(|maker| !maker.is_told).map(|maker| maker.diagnostic.as_warning());
+    let makers =
+        discovered.unanswered.iter().filter(|maker| !maker.is_reported).map(|maker| maker.diagnostic.as_warning());
     let files = discovered.broken.iter().map(|broken| broken.reported());
     files.chain(discovered.unlisted.clone()).chain(makers).collect()
 }

@@ -26,12 +26,12 @@ pub(crate) struct ListedApplication {
     /// The namespace that the Application itself lives in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The file that holds it, or the template that it is made from; of one that is rendered from no template that is known,
+    /// The file that contains it, or the template that it is made from; of one that is rendered from no template that is known,
     /// the file of its parent.
     pub file: String,
     /// Where in it.
     pub line: u32,
-    /// What makes it; none for one that the file holds itself.
+    /// What makes it; none for one that is itself in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<MadeBy>,
     /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.
@@ -205,7 +205,7 @@ pub(crate) fn application_sets(
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
 }
 
-/// What the settings of a repository tell the makers of its Applications.
+/// What the settings of a repository give to the makers of its Applications.
 ///
 /// Errors: the world failed, or settings that cannot be read.
 pub(crate) fn settings_of_makers(repository: &Repository) -> Result<Makers, HydrateError> {

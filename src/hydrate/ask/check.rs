@@ -22,7 +22,7 @@ use crate::view::{Files, Kind, View};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Rule {
-    /// A file that seems to hold Applications cannot be read.
+    /// A file that seems to contain Applications cannot be read.
     UnreadableFile,
     /// An Application is not what it should be.
     Application,
@@ -222,7 +222,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// The branch that an Application is hydrated from; none when it names what is no branch.
+    /// The branch that an Application is hydrated from; none when it does not name a branch.
     pub(super) fn branch_of(&self, application: &Application) -> Option<BranchName> {
         match application.revision_name() {
             "" | "HEAD" => Some(self.head_branch.clone()),
@@ -395,7 +395,7 @@ impl Findings {
             found.add(Rule::UnreadableFile, unlisted.clone(), None);
         }
         // What it fed before, if it fed any branch, is not known here.
-        for maker in discovered.unanswered.iter().filter(|maker| !maker.is_told) {
+        for maker in discovered.unanswered.iter().filter(|maker| !maker.is_reported) {
             found.add(Rule::ApplicationSet, maker.diagnostic.as_warning(), None);
         }
         for (_, mistake) in &discovered.mistakes {

@@ -72,12 +72,12 @@ pub(crate) struct Dry {
 pub(crate) struct PathChange {
     /// The path.
     pub path: String,
-    /// The Applications that are rendered into it, as far as the branch tells.
+    /// The Applications that are rendered into it, as far as the branch shows it.
     pub applications: Vec<String>,
     /// How many objects changed; none when the manifests cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectCounts>,
-    /// `manifest.yaml` before and after; none where there is no such file.
+    /// `manifest.yaml` before and after; none where there is none.
     #[serde(skip)]
     pub blobs: [Option<ObjectId>; 2],
 }
@@ -325,7 +325,7 @@ impl<'a> History<'a> {
         Ok(changed)
     }
 
-    /// The objects of a file; no objects when there is no file, none at all when it cannot be read.
+    /// The objects of a file; no objects without a file, `None` when it cannot be read.
     fn manifests(&self, file: Option<(Mode, ObjectId)>) -> Result<Option<Vec<Manifest>>, Error> {
         Ok(match file {
             None => Some(Vec::new()),

@@ -203,7 +203,7 @@ pub(crate) enum End {
 /// No ref is below it, so every environment branch that is read there is new.
 const NOTHING: &str = "refs/hydrate/nothing/";
 
-/// Hydrates in memory and tells what would change; neither a ref nor an object is written.
+/// Hydrates in memory and says what would change; neither a ref nor an object is written.
 ///
 /// Only the tips of dry branches count, whatever `history` says: what is between is on the way, not at the end. To
 /// compare with a dry commit, [`Setup::wake`] has to be a [`Wake::Commit`].
@@ -399,7 +399,7 @@ fn read_trees_before(made: &mut Run<'_>) -> Result<(), HydrateError> {
 /// How an Application's file has its kind.
 const KIND: &[u8] = b"Application";
 
-/// Whether a dry commit may have Applications that another one has not: files that hold one went or changed, or something
+/// Whether a dry commit may have Applications that another one has not: files that contain one went or changed, or something
 /// makes them.
 fn may_have_other_applications(made: &Run<'_>, before: ObjectId, after: ObjectId) -> Result<bool, HydrateError> {
     if made.trees.known(after).is_none_or(|tree| tree.has_makers()) {

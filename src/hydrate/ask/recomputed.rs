@@ -1,7 +1,7 @@
 //! Branches of hydration without a record, recognized by making their commits again.
 //!
 //! A repository that was moved without `refs/hydrate/*` and the notes has nothing that proves who made its branches: what
-//! commits say of themselves is no evidence. Equal ids are, as long as every commit rests on a dry commit of a dry branch
+//! commits say of themselves is not evidence. Equal ids are, as long as every commit rests on a dry commit of a dry branch
 //! and on settings of this repository.
 
 use super::ForeignBranch;

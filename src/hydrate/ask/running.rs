@@ -192,7 +192,7 @@ struct Side<'a> {
     /// What it renders, but for hooks.
     rendered: Result<Vec<Manifest>, &'a Diagnostic>,
     hooks: usize,
-    /// Whether the API server merges what Argo CD applies, so that nothing tells what was applied last.
+    /// Whether the API server merges what Argo CD applies, so that nothing shows what was applied last.
     server_applies: bool,
     running: Vec<Manifest>,
 }

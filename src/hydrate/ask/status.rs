@@ -81,7 +81,7 @@ pub(crate) struct BranchStatus {
     /// Whether an Application of a dry branch that is there names it.
     #[serde(skip)]
     pub is_named: bool,
-    /// Whether its dry branch is no dry branch any more: nothing is hydrated onto it.
+    /// Whether its dry branch is not one any more: nothing is hydrated onto it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_left: bool,
     /// Whether nothing is on it.
@@ -201,7 +201,7 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
     Ok(Surveyed { problems, pinned })
 }
 
-/// How all branches stand that hydration made or that the Applications of the dry branches name, by name.
+/// The status of all branches that hydration made or that the Applications of the dry branches name, by name.
 ///
 /// [`Setup::wake`] should ask for everything; nothing is rendered.
 pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {

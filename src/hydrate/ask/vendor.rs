@@ -132,7 +132,7 @@ fn referenced(application: &Application, environment: &Environment) -> Vec<(Sour
     found
 }
 
-/// Adds what the source of an Application of one source needs; `source` is none of what is not here yet.
+/// Adds what the source of an Application of one source needs; `source` is `None` where it is not here yet.
 fn add(
     scan: &mut Scan<'_>,
     application: &Application,

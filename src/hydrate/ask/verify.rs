@@ -38,7 +38,7 @@ pub(crate) use branches::strayed;
 
 pub(crate) use fault::{Fault, Finding, Line, Verified};
 
-/// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] counts for nothing.
+/// Makes the hydrated commits of `lines` again and compares. Nothing is written; [`Setup::wake`] is ignored.
 ///
 /// `renderer` renders in place of the one that the settings name.
 pub(crate) fn verify(
@@ -238,7 +238,7 @@ impl<'a> Verifier<'a> {
                 paths = changes;
             }
         }
-        // A promoter that squashes leaves no parent that tells what it promotes.
+        // A promoter that squashes leaves no parent that shows what it promotes.
         if let Some(promoted) = self.promotions.find(&self.run.found.policy.settings, line, commit, &paths, buffer)? {
             merged.push(Line { name: line.name.clone(), ..promoted });
             paths.clear();
@@ -295,9 +295,9 @@ impl<'a> Verifier<'a> {
             Remade::Commit(made) if made.id == commit.id => {}
             Remade::Commit(made) => {
                 let found = self.faults(this, &made, Some(&parent))?;
-                // A commit that is missing below is no parent either.
-                let is_told = |fault: &Fault| *fault == Fault::Parents && !faults.is_empty();
-                faults.extend(found.into_iter().filter(|fault| !is_told(fault)).collect::<Vec<_>>());
+                // A commit that is missing below is not a parent either.
+                let is_reported = |fault: &Fault| *fault == Fault::Parents && !faults.is_empty();
+                faults.extend(found.into_iter().filter(|fault| !is_reported(fault)).collect::<Vec<_>>());
             }
             Remade::Fault(_) if self.is_of_other_revision(this) => {
                 return Ok(vec![Fault::OtherRevision { revision: trailers.engine }]);

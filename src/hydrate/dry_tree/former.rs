@@ -17,12 +17,12 @@ use crate::plan::{Destination, Unanswered};
 pub(in crate::hydrate) struct Former {
     /// The dry commit that the branch shows; none when that is not known.
     pub tree: Option<Rc<DryTree>>,
-    /// The Applications whose files it holds.
+    /// The Applications whose files it has.
     pub applications: Vec<Arc<Application>>,
 }
 
 impl Former {
-    /// Whether a file, or one below the root, held one of the Applications.
+    /// Whether a file, or one below the root, contained one of the Applications.
     pub(crate) fn feeds(&self, file: &RepoPath) -> bool {
         self.applications.iter().any(|application| file.is_root() || application.file == *file)
     }
@@ -33,7 +33,7 @@ impl Former {
     }
 
     /// The Applications that a maker which is not answered at `now` made, alone or by what it made; or, of a set, those that
-    /// its file holds; or, of a parent, those of another parent that its file held and that is gone.
+    /// are in its file; or, of a parent, those of another parent that was in its file and is gone.
     pub(crate) fn made_by<'f>(
         &'f self,
         unanswered: &'f Unanswered,

@@ -12,7 +12,7 @@ use crate::path::RepoPath;
 /// The Applications that something is wrong with before anything is rendered.
 #[derive(Debug, Default)]
 pub(crate) struct Mistaken {
-    /// Those that fed the branch before, and of which the dry commit does not tell what became of them.
+    /// Those that fed the branch before, and of which the dry commit does not say what became of them.
     pub unread: Vec<Arc<Application>>,
     /// The files that those stood in.
     pub files: BTreeSet<RepoPath>,
@@ -42,7 +42,7 @@ impl Mistaken {
 impl DryTree {
     /// Which Applications of a branch its mistakes are about; none when one is about the branch as a whole, or of an
     /// Application that is not known. One that never fed the branch has nothing there: while all that did are accounted
-    /// for, what is wrong with it holds up no other.
+    /// for, what is wrong with it holds back no other.
     pub(crate) fn mistaken(&self, branch: &BranchName, former: &Former) -> Option<Mistaken> {
         let mut mistaken = Mistaken::default();
         if self.discovered.unlisted.is_some() || self.discovered.unsearched().is_some() {
@@ -59,8 +59,8 @@ impl DryTree {
         for (of, mistake) in self.discovered.mistakes.iter().filter(|(_, mistake)| mistake.is_error()) {
             let is_ours = of.as_ref() == Some(branch);
             let file = mistake.span.as_ref().map(|span| &span.path);
-            let is_told = (is_ours || of.is_none()) && file.is_some_and(|file| mistaken.leave(of_file(file), mistake));
-            if is_ours && !is_told {
+            let is_left = (is_ours || of.is_none()) && file.is_some_and(|file| mistaken.leave(of_file(file), mistake));
+            if is_ours && !is_left {
                 unplaced.push(mistake.clone());
             }
         }
@@ -71,19 +71,20 @@ impl DryTree {
             }
         }
         for broken in &self.discovered.broken {
-            let is_told = mistaken.leave(of_file(&broken.file), &broken.diagnostic);
-            if former.feeds(&broken.file) && !is_told {
+            let is_left = mistaken.leave(of_file(&broken.file), &broken.diagnostic);
+            if former.feeds(&broken.file) && !is_left {
                 return None;
             }
         }
         for unanswered in self.discovered.unanswered.iter().filter(|unanswered| !unanswered.is_limit) {
-            let is_told = mistaken.leave(former.made_by(unanswered, self).filter(missing), &unanswered.diagnostic);
-            if former.is_fed_by(unanswered, self) && !is_told {
+            let is_left = mistaken.leave(former.made_by(unanswered, self).filter(missing), &unanswered.diagnostic);
+            if former.is_fed_by(unanswered, self) && !is_left {
                 return None;
             }
         }
-        let is_left = |former: &Arc<Application>| mistaken.unread.iter().any(|left| identity(left) == identity(former));
-        let is_lost = former.applications.iter().any(|former| missing(&former) && !is_left(former));
+        let is_unread =
+            |former: &Arc<Application>| mistaken.unread.iter().any(|left| identity(left) == identity(former));
+        let is_lost = former.applications.iter().any(|former| missing(&former) && !is_unread(former));
         if !unplaced.is_empty() && (is_lost || self.applications(branch).next().is_none()) {
             return None;
         }

@@ -1,7 +1,7 @@
 //! A hydration that was made before its push was accepted, handed over to the hook that runs after it.
 //!
-//! It says which refs move, and holds for exactly one state of all refs: the one that the push leaves when git takes it as
-//! it is. In any other state it counts for nothing, so it may be lost, or be of another push, without harm.
+//! It says which refs move, and applies to exactly one state of all refs: the one that the push leaves when git takes it as
+//! it is. In any other state it is ignored, so it may be lost, or be of another push, without harm.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const BYTES_MAX: u64 = 256 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 struct Foreseen {
     maker: String,
-    /// The refs for which it holds.
+    /// The refs that it applies to.
     refs: String,
     /// The pack with the new objects, when there are any.
     pack: Option<String>,

@@ -213,7 +213,7 @@ impl<'a> Guard<'a> {
         if self.ignores_case { name.to_lowercase().into() } else { name.into() }
     }
 
-    /// The branches that Applications name, and where git cannot tell it from theirs any other, by [`Guard::folded`] name.
+    /// The branches that Applications name, and where git cannot distinguish it from theirs any other, by [`Guard::folded`] name.
     fn taken(&self) -> Result<&BTreeMap<String, BTreeSet<String>>, HydrateError> {
         if self.taken.get().is_none() {
             let recorded = self.records.iter().map(|(branch, _)| branch);

@@ -93,7 +93,7 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         let Run { found, mut report, branches, memory, .. } = made;
         report.branches = branches.into_values().map(Branch::into_report).collect();
         foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;
-        // Should the push not go in for another reason, the next run finds that this does not hold.
+        // Should the push not go in for another reason, the next run finds that this is not so.
         memory.write();
     }
     Ok(judgement)
@@ -255,7 +255,7 @@ impl<'a> Judge<'a> {
         self.by_diagnostics(Some(branch), &left.mistakes)
     }
 
-    /// What is wrong although it is no render that failed.
+    /// What is wrong although no render failed.
     fn by_diagnostics(&mut self, branch: Option<&Branch>, diagnostics: &[Diagnostic]) -> Result<(), HydrateError> {
         for diagnostic in diagnostics.iter().filter(|diagnostic| is_wrong(diagnostic)) {
             let verdict = match self.push.strictness {
@@ -313,7 +313,7 @@ impl<'a> Judge<'a> {
         if self.is_touched(branch, diagnostic)? {
             return Ok(Verdict::Theirs);
         }
-        // Renders that were cut off do not tell what they would have read.
+        // Of renders that were cut off, it is not known what they would have read.
         if (self.push.after.out_of_time)() {
             return Ok(Verdict::Unknown);
         }
@@ -394,7 +394,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A limit as a pusher is told of it: `refused` when the push does not go in by it.
+/// A limit as it is reported to a pusher: `refused` when the push does not go in by it.
 fn as_warned(limit: &Diagnostic, refused: bool) -> Diagnostic {
     let limit = limit.clone();
     match refused {

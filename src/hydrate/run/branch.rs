@@ -274,7 +274,7 @@ impl Branch {
         Ok(self.metadata.get_or_init(|| metadata.unwrap_or_default()))
     }
 
-    /// The other dry branch, as `is_other` tells it, from which hydration made manifests in a directory or below; none where it
+    /// The other dry branch, as `is_other` says, from which hydration made manifests in a directory or below; none where it
     /// made none, or from none of those.
     ///
     /// Errors: the branch cannot be read.
@@ -437,7 +437,7 @@ impl Branch {
         self.progress.new_sync.filter(|_| self.sync == *sync)
     }
 
-    /// Whether it holds what hydration made of [`Branch::dry`], and nothing that others put there since.
+    /// Whether it has what hydration made of [`Branch::dry`], and nothing that others put there since.
     pub(crate) fn holds_what_was_made(&self) -> bool {
         let before = match &self.before.standing {
             Some(standing) => standing.record().is_some() && standing.noted,

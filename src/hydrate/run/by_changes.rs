@@ -167,7 +167,7 @@ impl ByChanges {
         for stuck in &self.state.head.stuck {
             let Ok(name) = BranchName::read(&stuck.name) else { return Err(Stopped::Unknown) };
             if self.lacking.get(&name).is_none_or(|lacking| lacking.contains(&dry)) {
-                // One that failed in this very run is told with its renders.
+                // One that failed in this very run is reported with its renders.
                 let failed = run.branches.get(&name).and_then(|branch| branch.failed().cloned());
                 let failed = failed.unwrap_or_else(|| FailedBranch::carried(stuck));
                 branches.insert(name, Step::Fail(Failing::Renders(failed)));
@@ -371,7 +371,7 @@ impl ByChanges {
     }
 }
 
-/// The dry commit that a state tells of, those that follow, the branches, and the dry commits that those lack which stayed
+/// The dry commit that a state is of, those that follow, the branches, and the dry commits that those lack which stayed
 /// behind.
 type Start = (ObjectId, Vec<ObjectId>, BTreeMap<BranchName, Branch>, BTreeMap<BranchName, Vec<ObjectId>>);
 
@@ -496,7 +496,7 @@ fn open_frozen(
     Ok(Some(branches))
 }
 
-/// Compares the Applications of a changed file with the records of those that it held before; answers those that it holds
+/// Compares the Applications of a changed file with the records of those that it had before; answers those that it has
 /// now.
 fn compare_file(
     state: &mut State,
@@ -518,8 +518,9 @@ fn compare_file(
     }
     let known_fields = &found.policy.settings.known_fields;
     let sides = || before.into_iter().chain(after);
-    let is_sound = sides().flat_map(application::File::all_diagnostics).all(|told| told.is_of_field(known_fields));
-    // An unknown field in another file is told as before, whatever this one says.
+    let is_sound =
+        sides().flat_map(application::File::all_diagnostics).all(|diagnostic| diagnostic.is_of_field(known_fields));
+    // An unknown field in another file is reported as before, whatever this one says.
     let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
     let records = state.of_file(&file.path)?.into_iter().filter(|record| record.about == About::Written);
     let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();

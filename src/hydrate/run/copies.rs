@@ -5,7 +5,7 @@
 //! or frozen keeps its copy as it is, and what is promoted later gets it later. The branch is made last, on what all others
 //! have become; it is recorded, noted and guarded as they are.
 //!
-//! What a hydrated Application renders has no copy here: its manifests hold it ([`Copies`](crate::hydrate::copier::Copies)).
+//! What a hydrated Application renders has no copy here: its manifests contain it ([`Copies`](crate::hydrate::copier::Copies)).
 
 mod branch;
 mod changed;

@@ -10,7 +10,7 @@ use crate::cache::{About, Record};
 use crate::path::RepoPath;
 use crate::view::View;
 
-/// The files of a dry tree that hold Applications. Each is parsed once, however many of its Applications are asked for:
+/// The files of a dry tree that contain Applications. Each is parsed once, however many of its Applications are asked for:
 /// thousands may be in one file, and rest on the same change.
 pub(super) struct Documents<'v, 'f> {
     view: &'v View<'f>,
@@ -30,7 +30,7 @@ impl<'v, 'f> Documents<'v, 'f> {
         Self { view, rules, parsed: HashMap::new() }
     }
 
-    /// The Application of a record. Errors: its file holds none, or one at another place.
+    /// The Application of a record. Errors: its file has none, or one at another place.
     pub(super) fn application(&mut self, record: &Record) -> Result<Arc<Application>, Stopped> {
         let found = match &record.about {
             About::Made(text) => Application::remade(None, text, self.rules).or_else(|| self.made(record, text)),

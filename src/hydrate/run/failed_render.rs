@@ -86,7 +86,7 @@ impl FailedRender {
         // Of those that do not follow from the dry commit, only limits are kept.
         let follows = kind == FailureKind::Mistakes;
         let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows };
-        failed.holds(view).then_some(failed)
+        failed.recurs(view).then_some(failed)
     }
 
     /// Whether it says something of the dry commit, and would be found anywhere.
@@ -94,7 +94,8 @@ impl FailedRender {
         self.follows && self.kind == FailureKind::Mistakes
     }
 
-    fn holds(&self, view: &View<'_>) -> bool {
+    /// Whether rendering again, in the tree of `view`, would fail in the same way.
+    fn recurs(&self, view: &View<'_>) -> bool {
         self.repeats && view.confirms(&self.reads).unwrap_or(false)
     }
 }
@@ -106,7 +107,7 @@ pub(crate) struct FailedRenders(RefCell<HashMap<(RepoPath, usize, ContentId), Ve
 impl FailedRenders {
     /// The failure of an Application, if it would happen again in the tree of `view`.
     pub(crate) fn find(&self, application: &Application, view: &View<'_>) -> Option<FailedRender> {
-        self.0.borrow().get(&identity(application))?.iter().find(|failed| failed.holds(view)).cloned()
+        self.0.borrow().get(&identity(application))?.iter().find(|failed| failed.recurs(view)).cloned()
     }
 
     /// Keeps a failure for the next dry commit.

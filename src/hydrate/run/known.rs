@@ -107,7 +107,7 @@ fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files
     match View::new(files).first_difference(&record.reads) {
         Ok(Some(path)) => nothing(Why::Read(path.clone())),
         Ok(None) if record.names_the_commit => nothing(Why::NamesTheCommit),
-        // What it was made from may stand elsewhere by now.
+        // What it was made from may be elsewhere by now.
         Ok(None) => {
             let record = Record { about: About::of(application), ..record };
             Recalled::Output(Box::new(Output::known(record, manifest)))

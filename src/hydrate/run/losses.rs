@@ -1,4 +1,4 @@
-//! What Applications that stay lose of their objects: counted in what the branch holds, whatever a cache remembers.
+//! What Applications that stay lose of their objects: counted in what the branch has, whatever a cache remembers.
 
 use super::branch::Branch;
 use super::output::PathOutput;
@@ -51,7 +51,7 @@ pub(super) fn losses(
     Ok(Losses::new(counts, replaced, limit.objects_at_least))
 }
 
-/// Why what these Applications lose is too much, told to the pusher. `paths` are all of the branch.
+/// Why what these Applications lose is too much, for the pusher. `paths` are all of the branch.
 pub(super) fn too_many(
     branch: &Branch,
     paths: &[PathOutput<'_>],

@@ -121,7 +121,7 @@ impl Memory {
         self.cache.is_some()
     }
 
-    /// Leaves for the next run what this one found out. Only when all refs have moved, it is true.
+    /// Leaves for the next run what this one found out. It applies only when all refs have moved.
     pub(crate) fn write(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
@@ -136,7 +136,7 @@ impl Memory {
         }
     }
 
-    /// Leaves for the next preview what this one rendered. What it says of branches is true nowhere, and is left out.
+    /// Leaves for the next preview what this one rendered. What it says of branches applies nowhere, and is left out.
     pub(crate) fn write_results(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
@@ -203,7 +203,7 @@ impl Memory {
         (state.head.context == found.policy.context(found.setup.renderers)).then_some(state)
     }
 
-    /// Whether a state tells of the branches as well: a run that starts there looks only at what changed since.
+    /// Whether a state says all of the branches as well: a run that starts there looks only at what changed since.
     pub(crate) fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
         let Head { facts, revisions, destinations, branches, .. } = &state.head;
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)

@@ -2,7 +2,7 @@
 //!
 //! The old branch lets go only of what renders for the new one: that follows from the dry commit and the settings alone, so
 //! the same is decided when the hydrated commit is made again. Whether the new branch takes it in the end does not: it may be
-//! frozen, of others, or held by another of its Applications. Branches do not wait for each other then, and the pusher is
+//! frozen, of others, or held back by another of its Applications. Branches do not wait for each other then, and the pusher is
 //! warned of an Application that is on neither.
 
 mod departures;

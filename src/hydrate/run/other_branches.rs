@@ -1,4 +1,4 @@
-//! What a pusher is told of branches that are not dry branches, although their Applications ask to be hydrated.
+//! What is reported to a pusher of branches that are not dry branches, although their Applications ask to be hydrated.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub(super) fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// A warning of a branch that others were hydrated from, and that is no dry branch any more.
+/// A warning of a branch that others were hydrated from, and that is not a dry branch any more.
 fn left(branch: &BranchName, found: &Snapshot<'_>) -> Option<Diagnostic> {
     let names: Vec<&BranchName> = found.hydrated_from(branch).collect();
     let (verb, listed) = (if names.len() == 1 { "stays as it is" } else { "stay as they are" }, listed(&names));

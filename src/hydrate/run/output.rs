@@ -73,7 +73,7 @@ pub(crate) struct PathOutput<'a> {
     pub dir: &'a RepoPath,
     /// The Applications that are rendered into it, each with its namespace.
     pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
-    /// The blob of `manifest.yaml`, which the buffer holds.
+    /// The blob of `manifest.yaml`, which the buffer has.
     pub manifest: ObjectId,
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],

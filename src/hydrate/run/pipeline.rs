@@ -195,7 +195,7 @@ impl Run<'_> {
             self.expect_moves()?;
             let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
             if let Some(Previewed::SinceBase { looked_at }) = &mut self.preview {
-                // Whose the paths of Applications were that come or go, only a look at everything tells.
+                // Whose the paths of Applications were that come or go, only a look at everything shows.
                 planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
                 looked_at.extend(plan.work().map(|work| work.application.clone()));
             }
@@ -252,7 +252,7 @@ impl Run<'_> {
         Ok(Moves::of(&self.found, &mut self.ledger, &self.branches)?)
     }
 
-    /// Moves the refs and tells what became of the branches.
+    /// Moves the refs and reports what became of the branches.
     pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
         let mut moves = self.moves()?;
         moves.0.splice(0..0, publication::edits(&mut self)?);

@@ -78,8 +78,8 @@ pub(crate) struct Hydration<W> {
 pub(crate) enum Failing {
     /// Something is wrong with its Applications, found before they are rendered or after.
     Mistakes(Vec<Diagnostic>),
-    /// It would write where another dry branch does, as long as that one does: nothing that the dry commit alone tells, so it
-    /// is not recorded.
+    /// It would write where another dry branch does, as long as that one does: nothing that follows from the dry commit
+    /// alone, so it is not recorded.
     Taken(Diagnostic),
     /// An earlier run recorded what is wrong.
     Recorded(Vec<Diagnostic>),

@@ -23,7 +23,7 @@ pub(crate) enum Start<'a> {
     Never,
     /// Those of the branches that it hydrates, if it finds any.
     Wanted,
-    /// They will move, and git waits to be told which.
+    /// They will move, and git waits for their names.
     Begun(Transaction<'a>),
 }
 
@@ -41,7 +41,7 @@ impl<'a> Start<'a> {
 /// the branch of copies.
 ///
 /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last
-/// because they tell what is hydrated: one that moved without its note or its record would never get them.
+/// because they show what is hydrated: one that moved without its note or its record would never get them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Moves(pub Vec<RefEdit>);
 

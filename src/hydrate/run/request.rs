@@ -76,7 +76,7 @@ struct Checked {
     repo_url: String,
 }
 
-/// Commits what the request holds, as hydration would: with metadata, trailers, note, and only when something changed.
+/// Commits what the request contains, as hydration would: with metadata, trailers, note, and only when something changed.
 ///
 /// The caller holds the repository's lock. `now` is the time in seconds since 1970. Errors: the world failed, or, inside,
 /// everything that is wrong with the request, or why the branch is frozen.

@@ -1,7 +1,7 @@
 //! A branch that several dry branches share: each writes to directories of its own, and none where another does.
 //!
 //! Which of them has a directory is read from the branch itself, by what hydration made there last. Where nothing is there yet,
-//! or a directory is given up and asked for at once, the records and the tips of the dry branches tell.
+//! or a directory is given up and asked for at once, the records and the tips of the dry branches show.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn in_order(heads: &[DryHead], run: &mut Run<'_>) -> Result<Vec<DryHe
         let waits = |(head, _, asked): &(&DryHead, Directories, Directories)| {
             left.iter().any(|(other, had, _)| other != head && !had.is_disjoint(asked))
         };
-        // Those that wait for each other go as they come: each is told what it cannot have.
+        // Those that wait for each other go as they come: each gets a report of what it cannot have.
         let next = left.iter().position(|one| !waits(one)).unwrap_or(0);
         ordered.push(left.remove(next).0.clone());
     }
@@ -85,7 +85,7 @@ pub(super) fn taken_path(
 }
 
 /// An Application that comes to a directory of a shared branch that hydration made from another dry branch, which the settings
-/// still name. What is on the branch tells: so each dry commit of a backlog is judged, and judged the same when `verify`
+/// still name. What is on the branch shows it: so each dry commit of a backlog is judged, and judged the same when `verify`
 /// hydrates it again.
 pub(super) fn path_of_another(
     name: &BranchName,

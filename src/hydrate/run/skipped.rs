@@ -3,7 +3,7 @@
 //!
 //! Such an Application keeps the files of the branch's own tip. What is kept, and of which dry commit it is, follows from
 //! the commit that is built on and from the dry commit, so that the hydrated commit can be made again.
-//! Whatever would not follow from them holds the branch as a whole, and so does what would be lost by going on: the path of
+//! Whatever would not follow from them holds back the branch as a whole, and so does what would be lost by going on: the path of
 //! an Application that stays is written by another one, or another one renders an object that it has.
 
 mod after_render;
@@ -33,14 +33,14 @@ pub(crate) struct Leaving {
     pub mistakes: Vec<Diagnostic>,
     /// The Applications that wrote to the branch before.
     pub former: Vec<Arc<Application>>,
-    /// Paths of them of which the commit that is built on does not tell who wrote them.
-    pub untold: BTreeSet<RepoPath>,
+    /// Paths of them whose writer the commit that is built on does not say.
+    pub uncertain: BTreeSet<RepoPath>,
 }
 
 /// An Application that is not rendered.
 #[derive(Debug, Clone)]
 pub(crate) struct Unrendered {
-    /// The Application; as it was before, when the dry commit does not tell.
+    /// The Application; as it was before, when the dry commit does not say.
     pub application: Arc<Application>,
     /// Why.
     pub why: WhyUnrendered,
@@ -53,7 +53,7 @@ pub(crate) enum WhyUnrendered {
     Paused,
     /// It is in the way of others.
     Collides,
-    /// The dry commit does not tell what it is now.
+    /// The dry commit does not say what it is now.
     Unread,
 }
 
@@ -64,7 +64,7 @@ impl Leaving {
         unrendered: Vec::new(),
         mistakes: Vec::new(),
         former: Vec::new(),
-        untold: BTreeSet::new(),
+        uncertain: BTreeSet::new(),
     };
 
     /// Whether an Application of the dry commit is not rendered.

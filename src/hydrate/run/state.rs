@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
         Self::over(setup, ObjectBuffer::new(setup.repository))
     }
 
-    /// The same with a buffer that may hold objects of another run already.
+    /// The same with a buffer that may contain objects of another run already.
     pub(crate) fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, HydrateError> {
         Ok(Self::begin(Snapshot::read(setup, buffer)?))
     }

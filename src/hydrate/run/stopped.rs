@@ -15,7 +15,7 @@ pub(crate) enum Stopped {
 }
 
 impl Stopped {
-    /// What to tell of it when there is no other try.
+    /// What to report of it when there is no other try.
     pub(crate) fn into_error(self) -> HydrateError {
         match self {
             Stopped::Raced(why) => HydrateError::Raced(why),

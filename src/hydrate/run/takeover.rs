@@ -30,7 +30,7 @@ fn is_ours(file: &str, paths: &BTreeSet<&str>) -> bool {
     in_path || file == METADATA || file == ".gitattributes"
 }
 
-/// What to tell an admin of them; none where there are none.
+/// What to report to an admin of them; none where there are none.
 pub(super) fn warning(branch: &BranchName, files: &[String]) -> Option<Diagnostic> {
     let named = listed(files, SHOWN_MAX);
     let text = format!("`{branch}` has files that no Application makes, which stay as they are: {named}");

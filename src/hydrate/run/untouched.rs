@@ -1,4 +1,4 @@
-//! Applications that no dry commit touched keep the files that stand in their branch.
+//! Applications that no dry commit touched keep the files that are on their branch.
 //!
 //! That is so by itself as long as one engine renders: the same reads make the same bytes. Another revision of the engine
 //! may make others, and a new binary alone must not rewrite what is deployed.
@@ -13,7 +13,7 @@ use crate::hydrate::dry_tree::DryTree;
 use crate::path::RepoPath;
 use crate::view::{TreeFiles, View};
 
-/// What tells whether an Application was touched since its branch was hydrated last.
+/// What shows whether an Application was touched since its branch was hydrated last.
 pub(super) struct Untouched<'u> {
     repository: &'u Repository,
     /// The Applications of the branch at that dry commit, and its tree; none when all of them count as touched.

@@ -4,7 +4,8 @@
 //! only where one of these is another. Each makes all of its Applications or none.
 //!
 //! Sets are expanded here. Applications are rendered by what [`Renders`], and only those whose sources have the word
-//! `sourceHydrator`, or may hold what a rule is for ([`Reach`]). What they render may make Applications again; [`MadeLimits`] ends that.
+//! `sourceHydrator`, or may contain what a rule is for ([`Reach`]). What they render may make Applications again; [`MadeLimits`]
+//! ends that.
 
 mod again;
 mod parents;
@@ -29,10 +30,10 @@ pub(crate) use again::{Again, expand_again, render_again};
 /// How many expansions of one maker are kept: a run looks at two trees at a time.
 const KEPT_MAX: usize = 4;
 
-/// What makers are told beside the dry tree.
+/// What makers are given beside the dry tree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Makers {
-    /// Whether Applications that others make are looked for; none when no setting tells, and so not.
+    /// Whether Applications that others make are looked for; none when no setting says so, and so not.
     pub is_on: Option<bool>,
     /// The URLs of the repository; empty when no setting names any.
     pub repo_urls: Vec<String>,
@@ -140,7 +141,7 @@ pub struct Unanswered {
     /// Whether a limit of this machine is the reason, which says nothing about the dry commit.
     pub is_limit: bool,
     /// Whether the same is said of the maker itself, as of an Application that does not render.
-    pub is_told: bool,
+    pub is_reported: bool,
     /// Whether it is a set that asks for the clusters of Argo CD.
     pub asks_for_clusters: bool,
 }
@@ -185,7 +186,7 @@ struct Expansion {
 }
 
 impl Expansion {
-    /// What is to be known of it to tell whether it is still the same.
+    /// What decides whether it is still the same.
     fn noted(&self, file: RepoPath, ordinal: usize) -> Expanded {
         let Limits { params, bytes, template, .. } = self.used;
         let used = Used { params: params as u64, bytes: bytes as u64, steps: template.steps };
@@ -243,8 +244,8 @@ impl Expansions {
         Ok(())
     }
 
-    /// Where a written file turns out to be what a kustomization of a parent is made of, what it holds is no Application of
-    /// its own: everything is expanded once more without it. What was expanded is kept, so that costs little.
+    /// Where a written file turns out to be what a kustomization of a parent is made of, what it contains is not an
+    /// Application of its own: everything is expanded once more without it. What was expanded is kept, so that costs little.
     fn expand(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<(), String> {
         let written = discovered.clone();
         let mut inputs = BTreeSet::new();
@@ -260,8 +261,8 @@ impl Expansions {
         Ok(())
     }
 
-    fn known(&mut self, key: &Key, holds: impl Fn(&Expansion) -> bool) -> Option<Arc<Expansion>> {
-        self.kept.get(key)?.iter().find(|expansion| holds(expansion)).cloned()
+    fn known(&mut self, key: &Key, is_valid: impl Fn(&Expansion) -> bool) -> Option<Arc<Expansion>> {
+        self.kept.get(key)?.iter().find(|expansion| is_valid(expansion)).cloned()
     }
 
     fn keep(&mut self, key: Key, expansion: &Arc<Expansion>) {
@@ -311,7 +312,7 @@ impl Lists {
         Application { cluster: self.of(application), ..application.clone() }
     }
 
-    /// What renders of an Application are told of its cluster; none when that is nothing.
+    /// What renders of an Application are given of its cluster; none when that is nothing.
     fn of(&self, application: &Application) -> Option<Arc<Cluster>> {
         let cluster = self.0.as_ref()?.listed(application.destination_cluster.as_deref()?)?;
         (cluster.kube_version.is_some() || !cluster.api_versions.is_empty()).then(|| Arc::new(cluster.clone()))

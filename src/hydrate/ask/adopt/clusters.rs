@@ -69,7 +69,7 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged, tree: &Tree<'_>) -> Re
     Ok(is_new)
 }
 
-/// The files that are lists of clusters: by their name, then by what they hold.
+/// The files that are lists of clusters: by their name, then by what they contain.
 fn lists(view: &View<'_>, inputs: &InputsDir) -> Vec<RepoPath> {
     let mut found = Vec::new();
     let mut waiting = vec![(RepoPath::root(), 0)];

@@ -53,7 +53,7 @@ pub(super) fn part(
         let kept = known.iter().filter(|known| left.iter().all(|left| left.branch != **known));
         set(draft, kept.collect::<Vec<_>>().into_iter())?;
     }
-    Ok(Some(first.told(&left, is_proposed)))
+    Ok(Some(first.warning(&left, is_proposed)))
 }
 
 /// A dry branch whose Applications go to an environment branch that another one is hydrated to.
@@ -64,7 +64,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn told(&self, all: &[Self], is_left_out: bool) -> Diagnostic {
+    fn warning(&self, all: &[Self], is_left_out: bool) -> Diagnostic {
         let Self { to, from, .. } = self;
         let names: Vec<String> = all.iter().map(|one| format!("`{}`", one.branch)).collect();
         let names = names.join(", ");

@@ -55,7 +55,7 @@ pub(crate) struct HydratorFile {
 /// An Application that is not edited.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct RefusedHydrator {
-    /// The file that holds it, or what makes it.
+    /// The file that contains it, or what makes it.
     pub file: String,
     /// Where in it.
     pub line: u32,
@@ -65,7 +65,7 @@ pub(crate) struct RefusedHydrator {
     pub reason: String,
 }
 
-/// An Application that can be edited as far as its document tells.
+/// An Application that can be edited as far as its document shows.
 struct Candidate<'a> {
     application: &'a Application,
     edit: HydratorEdit,
@@ -214,7 +214,7 @@ fn by_file<'c, 'a>(candidates: &[&'c Candidate<'a>]) -> BTreeMap<RepoPath, Vec<&
 /// Where an Application comes from, and where it goes; of one that is not edited, all that it says too.
 type Trace = (Option<String>, String, String, [String; 3], bool, Option<ContentId>);
 
-/// The Applications of a tree. `is_edited` tells of which only the destination has to stay.
+/// The Applications of a tree. `is_edited` says of which only the destination has to stay.
 fn traces(judged: &Judged, is_edited: &dyn Fn(&Application) -> bool) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (standing, application) in judged.verdict.standings.iter().zip(&judged.discovered.applications) {

@@ -30,7 +30,7 @@ const BRANCHES_MAX: usize = 60;
 /// How many components of a path are tried.
 const COMPONENTS_MAX: usize = 4;
 
-/// Labels and names of directories that tell environments.
+/// Labels and names of directories that distinguish environments.
 const ENVIRONMENTS: [&str; 24] = [
     "env",
     "environment",
@@ -125,7 +125,7 @@ fn pattern(text: &str, objects: &[(Value, RepoPath)]) -> Option<BranchPattern> {
     is_some.then(|| BranchPattern { pattern: text.to_owned(), branches: branches.into_iter().collect(), without })
 }
 
-/// How likely it is that a pattern tells environments: 0 for one that does not.
+/// How likely it is that a pattern distinguishes environments: 0 for one that does not.
 fn worth(pattern: &BranchPattern, all: usize) -> usize {
     let count = pattern.branches.len();
     let is_too_fine = count > 3 && count * 2 > all;

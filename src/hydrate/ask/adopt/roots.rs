@@ -21,7 +21,7 @@ use crate::view::{Kind, View};
 /// The kind, the namespace and the name of an Application or of a set.
 type Name = (String, String, String);
 
-/// Adds the roots that are asked for, and those that make what no file holds; judges the tree again when there are any.
+/// Adds the roots that are asked for, and those that make what no file contains; judges the tree again when there are any.
 /// Answers with those that cannot be roots together.
 pub(super) fn propose(
     draft: &mut Draft,
@@ -100,7 +100,7 @@ struct Candidates {
     url: Option<String>,
 }
 
-/// The charts and kustomizations that make what no file holds.
+/// The charts and kustomizations that make what no file contains.
 fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Candidates, HydrateError> {
     let view = View::new(tree.files);
     let mut url = None;
@@ -257,7 +257,7 @@ fn not_both(path: &RepoPath, other: &RepoPath) -> Diagnostic {
     Diagnostic::warning(text).at(Span::file(RepoPath::new(&path).unwrap_or_default())).hint(hint)
 }
 
-/// What files hold.
+/// What files contain.
 fn written(judged: &Judged, tree: &Tree<'_>) -> BTreeMap<Name, Option<crate::yaml::Value>> {
     let view = View::new(tree.files);
     let discovered = &judged.discovered;

@@ -55,11 +55,11 @@ pub(crate) struct AdoptedApplication {
     /// The namespace that the Application itself lives in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The file that holds it, or the template that it is made from.
+    /// The file that contains it, or the template that it is made from.
     pub file: String,
     /// Where in it.
     pub line: u32,
-    /// What makes it; none for one that the file holds itself.
+    /// What makes it; none for one that is itself in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<MadeBy>,
     /// The branch that hydration writes for it, where that is known.

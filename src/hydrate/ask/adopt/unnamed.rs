@@ -1,4 +1,4 @@
-//! What a tree holds that no Application names: charts and kustomizations, and how many things of each kind there are.
+//! What a tree has that no Application names: charts and kustomizations, and how many things of each kind there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -254,7 +254,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Counts what a file holds.
+    /// Counts what a file contains.
     fn file(&mut self, path: &RepoPath) {
         let is_argo = |text: &[u8]| memchr::memmem::find(text, b"argoproj.io").is_some();
         let Ok(blob) = self.view.read(path) else { return };

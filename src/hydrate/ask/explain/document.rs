@@ -31,7 +31,7 @@ pub(super) fn documents(text: &str) -> Vec<Document<'_>> {
 }
 
 impl Document<'_> {
-    /// The object; none when it is none.
+    /// The object; none when the text is not one.
     pub(super) fn object(&self) -> Option<Object> {
         let manifests = manifest::read(self.text.as_bytes(), Source::Output("manifest.yaml")).ok()?;
         manifests.first().map(Object::from)
@@ -51,7 +51,7 @@ impl Document<'_> {
     }
 
     /// The line of a field, from the start of the file, by its path as [`Self::field`] gives it, or with the numbers of
-    /// items. Without it, the paths of all fields that hold a value of their own.
+    /// items. Without it, the paths of all fields that have a value of their own.
     pub(super) fn line_of(&self, field: &str) -> Result<u32, Vec<String>> {
         let Some(root) = self.parsed() else { return Err(Vec::new()) };
         let mut leaves = Vec::new();

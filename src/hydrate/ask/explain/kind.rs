@@ -9,7 +9,7 @@ pub(crate) struct KindName {
     group: Option<String>,
 }
 
-/// What kubectl calls kinds for short, as far as manifests are likely to hold them.
+/// What kubectl calls kinds for short, as far as manifests are likely to contain them.
 const SHORT: [(&str, &str); 24] = [
     ("cj", "cronjob"),
     ("cm", "configmap"),

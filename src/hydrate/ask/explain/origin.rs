@@ -29,11 +29,11 @@ pub(crate) struct DryOrigin {
     pub dry_sha: String,
     /// The Application.
     pub application: String,
-    /// The file that holds it, or what makes it.
+    /// The file that contains it, or what makes it.
     pub file: String,
     /// Where in it.
     pub line: u32,
-    /// What makes it, and from what; none for one that the file holds itself.
+    /// What makes it, and from what; none for one that is itself in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
     /// The rule of the settings that hydrates it, from 1; none with `spec.sourceHydrator`.

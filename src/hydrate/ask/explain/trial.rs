@@ -64,7 +64,7 @@ struct Candidate {
     text: String,
 }
 
-/// The lines that the field is taken from, of the files that were read: those that hold its value, else those that hold a
+/// The lines that the field is taken from, of the files that were read: those that have its value, else those that have a
 /// part of it. `manifests` is what the Application renders to.
 pub(super) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -> Vec<SourceLine> {
     let Some(index) = manifests.iter().position(|manifest| Object::from(manifest) == *trial.object) else {
@@ -113,7 +113,7 @@ fn becomes(value: &str, part: &str, tried: &str, after: &str) -> bool {
     value.replace(part, tried) == after || value.match_indices(part).any(once)
 }
 
-/// The field of an object as text; none when it is none of a line, or no scalar.
+/// The field of an object as text; none when it is not a scalar in one line.
 fn scalar(object: &Value, field: &FieldPath) -> Option<String> {
     let mut value = object;
     for step in field.steps() {

@@ -115,8 +115,8 @@ impl Search<'_> {
 
     fn file(&mut self, path: &RepoPath) {
         let Ok(blob) = self.view.read(path) else { return };
-        let holds = |words: &[u8]| memchr::memmem::find(&blob.data, words).is_some();
-        if blob.data.len() > FILE_BYTES_MAX || !holds(b"argoproj.io/") || !holds(b"Application") {
+        let has = |words: &[u8]| memchr::memmem::find(&blob.data, words).is_some();
+        if blob.data.len() > FILE_BYTES_MAX || !has(b"argoproj.io/") || !has(b"Application") {
             return;
         }
         let text = String::from_utf8_lossy(&blob.data);

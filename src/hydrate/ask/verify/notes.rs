@@ -114,7 +114,7 @@ impl<'a> Verifier<'a> {
                         return Ok(wrong);
                     }
                 } else {
-                    // A dry commit that is gone tells nothing of those before it.
+                    // A dry commit that is gone says nothing of those before it.
                     let tip = self.run.found.tip(&trailers.dry_branch).filter(|_| next.is_none());
                     if !is_covered && !tip.is_none_or(|tip| self.repository().is_ancestor(dry, tip)) {
                         return Ok(wrong);

@@ -38,7 +38,7 @@ impl Promotions {
         Self { lines, recorded, several, made: OnceCell::new() }
     }
 
-    /// The hydrated commit, as a line of its own, whose files `commit` holds: all of them, or on a branch that is promoted by
+    /// The hydrated commit, as a line of its own, whose files `commit` has: all of them, or on a branch that is promoted by
     /// directory all below those of `paths`, or on one that several staging branches are promoted to all in the directories of
     /// `paths`. None when there is none; then somebody else wrote them.
     pub(super) fn find(

@@ -195,7 +195,7 @@ impl Branch {
         let Ok(written_for) = buffer.commit(written_for) else { return Ok(false) };
         let origin = Origin { commit: &DryCommit::new(&written_for), ..*origin };
         for (name, content) in self.files(policy, &origin, path)? {
-            if !tree.holds(&below(dir, &name), Mode::File, &content)? {
+            if !tree.has(&below(dir, &name), Mode::File, &content)? {
                 return Ok(false);
             }
         }

@@ -51,7 +51,7 @@ impl Branch {
                 made,
                 ..before.clone()
             },
-            // No note tells how far each of the dry branches is that share it.
+            // No note says how far each of the dry branches is that share it.
             (Some(before), None, Some(dry_commit))
                 if self.progress.reached && is_shared && before.dry_commit_of(&self.dry_branch) != Some(dry_commit) =>
             {

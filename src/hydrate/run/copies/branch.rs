@@ -91,7 +91,7 @@ pub(super) fn commit(
         let mut is_there = true;
         for (file, content) in &files {
             let path = dir.child(file).map_err(|error| crate::git::Error::message(error.to_string()))?;
-            is_there &= tree.holds(&path, Mode::File, content)?;
+            is_there &= tree.has(&path, Mode::File, content)?;
         }
         if !is_there {
             let files = files.into_iter().map(|(file, content)| (file.to_owned(), content)).collect();

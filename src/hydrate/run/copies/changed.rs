@@ -1,7 +1,7 @@
 //! The copies that differ from those of the last run, by what the dry branches changed since.
 //!
 //! A copy is another one only with the document of its Application, or where the path of its Application came or went on the
-//! sync branch. Where neither tells all of it, all copies are made again ([`wanted`](mod@super::wanted)).
+//! sync branch. Where neither shows all of it, all copies are made again ([`wanted`](mod@super::wanted)).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::path::RepoPath;
 use crate::view::View;
 use crate::yaml::Value;
 
-/// What is known of one Application: nothing of its copy differs, or it is another one; none where that does not tell.
+/// What is known of one Application: nothing of its copy differs, or it is another one; none where that does not show it.
 type Differs = Option<Vec<(RepoPath, Copy)>>;
 
 const NOTHING: Differs = Some(Vec::new());
@@ -168,7 +168,7 @@ impl Look<'_, '_> {
         if tree.file(&metadata)?.is_none_or(|text| read_copy_metadata(&text) != leads_to) {
             return Ok(None);
         }
-        Ok(match tree.holds(&file, Mode::File, &manifest)? {
+        Ok(match tree.has(&file, Mode::File, &manifest)? {
             true => NOTHING,
             false => Some(vec![(dir, Copy { manifest, leads_to })]),
         })

@@ -40,7 +40,7 @@ pub(super) struct Wanted {
     pub earlier: BTreeSet<RepoPath>,
     /// Whether several Applications have one copy.
     pub is_contested: bool,
-    /// What hydrated Applications render: their manifests hold the copy.
+    /// What hydrated Applications render: their manifests contain the copy.
     pub rendered: BTreeSet<RepoPath>,
     /// Copies that would lead to two places.
     pub mistakes: Vec<Diagnostic>,
@@ -49,15 +49,15 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether others hold or lead to all that a copy leads to: it has another name now, or it was that of a set, or of what a
+    /// Whether others contain or lead to all that a copy leads to: it has another name now, or it was that of a set, or of what a
     /// set makes.
     pub(super) fn replaces(&self, dir: &RepoPath, leads_to: &[Hydrated]) -> bool {
         let is_elsewhere = |hydrated: &Hydrated| self.copies.values().any(|copy| copy.leads_to.contains(hydrated));
         self.rendered.contains(dir) || (!leads_to.is_empty() && leads_to.iter().all(is_elsewhere))
     }
 
-    /// Leaves as they are those among `there` of which an earlier dry commit is deployed: which one their document is of is not
-    /// told to the commit.
+    /// Leaves as they are those among `there` of which an earlier dry commit is deployed: which one their document is of, the
+    /// commit does not say.
     pub(super) fn keep(&mut self, there: &BTreeMap<RepoPath, Vec<Hydrated>>) {
         for dir in &self.earlier {
             if self.copies.get(dir).is_some_and(|copy| there.get(dir) == Some(&copy.leads_to)) {
@@ -219,7 +219,7 @@ impl Search<'_, '_> {
         if *sync == one.branch || deployed.entry(path)? == made.entry(path)? {
             return Ok(Some((application, tree, manifest)));
         }
-        // It is not promoted yet: what is deployed tells which dry commit it is of.
+        // It is not promoted yet: what is deployed shows which dry commit it is of.
         let dir = metadata_dir(&found.policy.settings, sync, path);
         let file = dir.child(METADATA).map(|file| file.to_string()).unwrap_or_default();
         let Some(recorded) = provenance(&found.buffer, root, &file)? else { return Ok(None) };

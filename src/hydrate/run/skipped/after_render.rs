@@ -1,4 +1,4 @@
-//! What of a branch stays as it is, and what holds the whole branch.
+//! What of a branch stays as it is, and what holds back the whole branch.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,8 @@ pub(in crate::hydrate::run) fn left_behind(
     kept.dedup_by(|a, b| a.path == b.path);
     let written: Vec<&RepoPath> = hydration.outputs().map(|(application, _)| &application.sync_path).collect();
     let is_lost = |path: &RepoPath| {
-        leaving.untold.contains(path) || written.iter().any(|other| path.starts_with(other) || other.starts_with(path))
+        leaving.uncertain.contains(path)
+            || written.iter().any(|other| path.starts_with(other) || other.starts_with(path))
     };
     if let Some(lost) = kept.iter().find(|kept| is_former(&kept.path, hydration) && is_lost(&kept.path)) {
         let mistake = in_the_way(lost.application, &lost.path);

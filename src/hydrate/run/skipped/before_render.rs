@@ -41,9 +41,15 @@ pub(in crate::hydrate::run) fn leaving(
     let unread = mistaken.unread.into_iter();
     unrendered.extend(unread.map(|application| Unrendered { application, why: WhyUnrendered::Unread }));
     let doubtful = doubtful(name, tree, &former, &unrendered);
-    let untold = if doubtful.is_empty() { doubtful } else { untold(name, doubtful, run, (head, heads))? };
-    let untold = untold.into_iter().map(|application| application.sync_path.clone()).collect();
-    Ok(Ok(Leaving { leaves_failed, unrendered, mistakes: mistaken.diagnostics, former: former.applications, untold }))
+    let uncertain = if doubtful.is_empty() { doubtful } else { uncertain(name, doubtful, run, (head, heads))? };
+    let uncertain = uncertain.into_iter().map(|application| application.sync_path.clone()).collect();
+    Ok(Ok(Leaving {
+        leaves_failed,
+        unrendered,
+        mistakes: mistaken.diagnostics,
+        former: former.applications,
+        uncertain,
+    }))
 }
 
 /// The Applications of before that stay where the dry commit does not have them.
@@ -63,7 +69,7 @@ fn doubtful(name: &BranchName, tree: &DryTree, former: &Former, unrendered: &[Un
 
 /// Those of which the newest commit of the branch says something else than its note: dry commits in between moved them to
 /// other files, which changed no byte.
-fn untold(
+fn uncertain(
     name: &BranchName,
     doubtful: Vec<Arc<Application>>,
     run: &mut Run<'_>,

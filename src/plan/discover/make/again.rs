@@ -24,7 +24,7 @@ pub(crate) struct Again {
     pub sets: Vec<Arc<ApplicationSet>>,
     /// What it was expanded from.
     pub expanded: Expanded,
-    /// Whether it is a kustomization: what its files hold counts only as it renders it.
+    /// Whether it is a kustomization: what its files contain counts only as it renders it.
     pub is_built: bool,
 }
 

@@ -99,7 +99,7 @@ impl Unanswered {
             file: parent.file,
             diagnostic,
             is_limit,
-            is_told: true,
+            is_reported: true,
             asks_for_clusters: false,
         }))
     }
@@ -123,7 +123,7 @@ fn refused(parent: &Parent, application: &Application, unrendered: Unrendered) -
     }
 }
 
-/// The files that were read and may hold what was rendered.
+/// The files that were read and may contain what was rendered.
 fn origins(reads: &Reads, view: &View<'_>) -> Origins {
     let mut origins = Origins::default();
     let mut left = ORIGIN_BYTES_MAX;

@@ -27,18 +27,18 @@ struct Pass {
     looked_at: usize,
     /// Their names.
     names: BTreeSet<Name>,
-    /// Those that stand in files.
+    /// Those that are in files.
     written: HashMap<Name, Vec<Arc<Application>>>,
     /// The sets that do.
     written_sets: Vec<FoundSet>,
     /// What was made, but for what another maker makes just so.
     made: HashMap<Name, Vec<Arc<Application>>>,
-    /// The files that parents read as part of a kustomization, and that hold what they render otherwise.
+    /// The files that parents read as part of a kustomization, and that contain what they render otherwise.
     inputs: BTreeSet<RepoPath>,
 }
 
 impl Expansions {
-    /// Adds what all makers make. Answers the files that hold no Applications of their own.
+    /// Adds what all makers make. Answers the files that have no Applications of their own.
     pub(super) fn pass(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<BTreeSet<RepoPath>, String> {
         let mut pass = Pass::new(discovered);
         let mut roots = roots(site);
@@ -120,7 +120,7 @@ fn too_much(asked: &Asked, why: &str) -> Unanswered {
         file: file.clone(),
         diagnostic,
         is_limit: false,
-        is_told: false,
+        is_reported: false,
         asks_for_clusters: false,
     }
 }
@@ -162,7 +162,7 @@ impl Pass {
         match fitting(expansion, discovered, site, || Diagnostic::error("").at(found.set.span())) {
             Err(Refused { diagnostic, is_limit }) => {
                 let (by, asks_for_clusters) = (found.set.by(), found.set.asks_for_clusters());
-                let unanswered = Unanswered { by, file, diagnostic, is_limit, is_told: false, asks_for_clusters };
+                let unanswered = Unanswered { by, file, diagnostic, is_limit, is_reported: false, asks_for_clusters };
                 discovered.unanswered.push(unanswered);
             }
             Ok(makes) => {
@@ -175,16 +175,16 @@ impl Pass {
     fn take_parent(&mut self, discovered: &mut Discovered, asked: &Asked, expansion: &Expansion, site: &Site<'_>) {
         let Parent { by, file, place, .. } = &asked.parent;
         discovered.expanded.push(expansion.noted(file.clone(), asked.parent.ordinal()));
-        let is_told = !matches!(by, By::Root { .. });
-        let unanswered = |Refused { diagnostic, is_limit }, is_told| {
+        let is_reported = !matches!(by, By::Root { .. });
+        let unanswered = |Refused { diagnostic, is_limit }, is_reported| {
             let (by, file) = (by.clone(), file.clone());
-            Unanswered { by, file, diagnostic, is_limit, is_told, asks_for_clusters: false }
+            Unanswered { by, file, diagnostic, is_limit, is_reported, asks_for_clusters: false }
         };
         let makes = match fitting(expansion, discovered, site, || Diagnostic::error("").at(place.clone())) {
             Ok(makes) => makes,
             Err(refused) => {
-                let is_told = is_told && expansion.made.is_err();
-                return discovered.unanswered.push(unanswered(refused, is_told));
+                let is_reported = is_reported && expansion.made.is_err();
+                return discovered.unanswered.push(unanswered(refused, is_reported));
             }
         };
         discovered.take_odd(makes);
@@ -223,7 +223,7 @@ impl Pass {
         self.written_sets.iter().any(|written| read.contains(&written.file.0) && written.set.is_same(set))
     }
 
-    /// Files of a kustomization with something that it renders otherwise hold nothing that is applied as it is.
+    /// Files of a kustomization with something that it renders otherwise contain nothing that is applied as it is.
     fn note_inputs(&mut self, discovered: &Discovered, makes: &Makes, read: &BTreeSet<&RepoPath>) {
         let rendered: Vec<&Arc<Application>> =
             makes.documents.iter().filter_map(|document| document.application.as_ref()).collect();
