@@ -31,7 +31,7 @@ mod unsearched;
 
 pub(crate) use barren::{Barren, BarrenFile};
 pub(crate) use codec::{Decoder, Encoder};
-pub(crate) use copies::{CopiedFrom, Copies};
+pub(crate) use copies::{CopiedFrom, CopyBranch};
 pub(crate) use maker_limits::{MakerLimit, MakerLimits};
 pub(crate) use published::{PUBLISHED_BYTES_MAX, Published};
 pub(crate) use record::{About, Encoded, Failure, FailureKind, Record, Used};

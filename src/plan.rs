@@ -13,7 +13,7 @@ pub(crate) use barren::BarrenFiles;
 pub use changes::Changes;
 pub use discover::Discovery;
 pub(crate) use discover::{
-    Again, Answered, Broken, Discovered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered,
-    Unrendered, Unusable, expand_again, render_again,
+    Again, Answered, Broken, Discovered, Expanded, FoundSet, Lists, MadeLimits, Makers, ParentFailure, RenderedParent,
+    Renders, Unanswered, Unusable, expand_again, render_again,
 };
 pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, removals};

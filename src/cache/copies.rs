@@ -10,7 +10,7 @@ const MAGIC: &[u8; 16] = b"hydrate copies\0\x01";
 
 /// A branch of copies that is just what its settings and the commits that it follows make of it. Ids are in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Copies {
+pub(crate) struct CopyBranch {
     /// An id of the settings and the engine.
     pub context: String,
     /// The branch.
@@ -40,7 +40,7 @@ pub(crate) struct CopiedFrom {
     pub dry: Option<(String, String)>,
 }
 
-impl Copies {
+impl CopyBranch {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         unsealed(MAGIC, bytes)
     }
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         let text = |text: &str| text.to_owned();
-        let copies = Copies {
+        let copies = CopyBranch {
             context: text("1"),
             branch: text("copies"),
             tip: text("2"),
@@ -68,12 +68,12 @@ mod tests {
             warnings: vec![Diagnostic::warning("odd")],
         };
         let bytes = copies.written();
-        assert_eq!(Copies::read(&bytes), Some(copies));
+        assert_eq!(CopyBranch::read(&bytes), Some(copies));
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1;
-            assert_eq!(Copies::read(&flipped), None, "bit flipped at {at}");
-            assert_eq!(Copies::read(&bytes[..at]), None, "cut at {at}");
+            assert_eq!(CopyBranch::read(&flipped), None, "bit flipped at {at}");
+            assert_eq!(CopyBranch::read(&bytes[..at]), None, "cut at {at}");
         }
     }
 }

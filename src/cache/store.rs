@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::barren::Barren;
-use super::copies::Copies;
+use super::copies::CopyBranch;
 use super::maker_limits::{BYTES_MAX as MAKER_LIMITS_BYTES_MAX, MakerLimits};
 use super::record::{Encoded, Way};
 use super::state::{Head, State};
@@ -135,13 +135,13 @@ impl Cache {
     }
 
     /// What is remembered under a name of the branch of copies; none when it is nothing, or damaged.
-    pub(crate) fn load_copies(&self, name: &str) -> Option<Copies> {
+    pub(crate) fn load_copies(&self, name: &str) -> Option<CopyBranch> {
         let bytes = regular::read(&self.dir.join(format!("{COPIES}{name}")), COPIES_BYTES_MAX).ok();
-        bytes.and_then(|bytes| Copies::read(&bytes))
+        bytes.and_then(|bytes| CopyBranch::read(&bytes))
     }
 
     /// Remembers it; none forgets what was remembered.
-    pub(crate) fn save_copies(&self, name: &str, copies: Option<&Copies>) -> io::Result<()> {
+    pub(crate) fn save_copies(&self, name: &str, copies: Option<&CopyBranch>) -> io::Result<()> {
         let path = self.dir.join(format!("{COPIES}{name}"));
         match copies {
             Some(copies) => {

@@ -9,7 +9,7 @@ use crate::application::set::{Clusters, Question};
 use crate::application::{Application, Variable};
 use crate::cache::MakerLimit;
 use crate::manifest::Manifest;
-use crate::plan::{Answered, FoundSet, Rendered, Renders, Unrendered};
+use crate::plan::{Answered, FoundSet, ParentFailure, RenderedParent, Renders};
 use crate::render::{self, Failure, Renderers, Set, Unexpanded};
 use crate::settings::Settings;
 use crate::view::{Files, Reads, View};
@@ -52,20 +52,20 @@ impl Making<'_> {
 }
 
 impl Renders for Making<'_> {
-    fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered> {
+    fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<RenderedParent> {
         let view = View::new(files);
         let id = |parent: &&Application| self.limits.as_ref().map(|limits| limits.of_parent(parent));
         let ids: Vec<Option<String>> = parents.iter().map(id).collect();
-        let mut results: Vec<Option<Rendered>> =
+        let mut results: Vec<Option<RenderedParent>> =
             ids.iter().map(|id| self.known(id.as_deref(), &view).map(limited)).collect();
         let unknown = results.iter().zip(parents).filter(|(result, _)| result.is_none()).map(|(_, parent)| *parent);
         let mut rendered = self.rendered(&unknown.collect::<Vec<_>>(), files).into_iter();
         for (result, id) in results.iter_mut().zip(ids).filter(|(result, _)| result.is_none()) {
             *result = rendered.next();
-            if let Some(Rendered { objects, reads, repeats: true }) = result {
+            if let Some(RenderedParent { objects, reads, repeats: true }) = result {
                 let limit = match objects {
-                    Err(Unrendered::Limit(why)) => Some((why.as_str(), reads.clone())),
-                    Ok(_) | Err(Unrendered::Mistakes(_) | Unrendered::World(_)) => None,
+                    Err(ParentFailure::Limit(why)) => Some((why.as_str(), reads.clone())),
+                    Ok(_) | Err(ParentFailure::Mistakes(_) | ParentFailure::World(_)) => None,
                 };
                 self.remember(id, limit);
             }
@@ -100,7 +100,7 @@ impl Renders for Making<'_> {
 }
 
 impl Making<'_> {
-    fn rendered(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered> {
+    fn rendered(&self, parents: &[&Application], files: &dyn Files) -> Vec<RenderedParent> {
         if parents.is_empty() {
             return Vec::new();
         }
@@ -112,25 +112,25 @@ impl Making<'_> {
 }
 
 /// What comes of a parent that reached a limit before.
-fn limited(limit: MakerLimit) -> Rendered {
-    Rendered { objects: Err(Unrendered::Limit(limit.why)), reads: limit.reads, repeats: true }
+fn limited(limit: MakerLimit) -> RenderedParent {
+    RenderedParent { objects: Err(ParentFailure::Limit(limit.why)), reads: limit.reads, repeats: true }
 }
 
 /// What is kept of a render, on the thread that made it.
-fn taken(rendered: render::Rendered) -> Rendered {
+fn taken(rendered: render::Rendered) -> RenderedParent {
     let objects = rendered.manifests.into_iter().map(Manifest::into_object).filter(may_be_made).collect();
     let repeats = !rendered.variables.into_iter().any(Variable::names_the_commit);
-    Rendered { objects: Ok(objects), reads: rendered.reads, repeats }
+    RenderedParent { objects: Ok(objects), reads: rendered.reads, repeats }
 }
 
-fn unrendered(unrendered: render::Unrendered) -> Rendered {
+fn unrendered(unrendered: render::Unrendered) -> RenderedParent {
     let render::Unrendered { failure, reads, repeats, .. } = unrendered;
     let why = match failure {
-        Failure::Mistakes(mistakes) => Unrendered::Mistakes(mistakes),
+        Failure::Mistakes(mistakes) => ParentFailure::Mistakes(mistakes),
         Failure::World(error) if error.is_limit() || matches!(error, render::Error::Cancelled) => {
-            Unrendered::Limit(error.to_string())
+            ParentFailure::Limit(error.to_string())
         }
-        Failure::World(error) => Unrendered::World(error.to_string()),
+        Failure::World(error) => ParentFailure::World(error.to_string()),
     };
-    Rendered { objects: Err(why), reads, repeats }
+    RenderedParent { objects: Err(why), reads, repeats }
 }

@@ -16,7 +16,7 @@ use crate::view::{ContentId, Entry, Files, Kind};
 
 use make::Expansions;
 pub(crate) use make::{
-    Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, Rendered, Renders, Unanswered, Unrendered,
+    Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, ParentFailure, RenderedParent, Renders, Unanswered,
     expand_again, render_again,
 };
 

@@ -10,7 +10,7 @@ use super::branch::{Branch, written_from};
 use super::covered::covered;
 use super::failed_render::FailedBranch;
 use super::known;
-use super::memory::{Identity, Known, recalled_limit};
+use super::memory::{Identity, Overview, recalled_limit};
 use super::moved_applications::astray;
 use super::moved_applications::{self, Departures, moved_from};
 use super::plan::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
@@ -219,8 +219,8 @@ impl ByEverything {
         let Self { tree, backlog, earlier, rendered, fresh, warnings, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
         let names = backlog.keys().collect();
-        let known = Known { head, heads, tree: &tree, names, rendered, fresh, earlier, warnings };
-        run.memory.keep_all(known, &run.found, &run.branches);
+        let overview = Overview { head, heads, tree: &tree, names, rendered, fresh, earlier, warnings };
+        run.memory.keep_all(overview, &run.found, &run.branches);
     }
 }
 

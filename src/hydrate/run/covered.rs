@@ -23,8 +23,8 @@ pub(super) fn covered(branch: &BranchName, tree: &DryTree, former: &Former, run:
     let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
     let mut mistakes = Vec::new();
     for gone in gone {
-        let own = [Some(&gone.file), gone.maker.as_ref().map(|maker| &maker.file)].into_iter().flatten();
-        let own = own.filter(|file| strays.has(file)).next();
+        let mut own = [Some(&gone.file), gone.maker.as_ref().map(|maker| &maker.file)].into_iter().flatten();
+        let own = own.find(|file| strays.has(file));
         let Some(file) = own.or(first.as_ref().filter(|_| gone.maker.is_some())) else { continue };
         let text = format!(
             "`{}` would leave `{branch}`: the setting `vendorDirectory` has `{}`, where `{file}` is not read any more",

@@ -59,7 +59,7 @@ pub(crate) struct Memory {
     pub published: Option<Published>,
     kept: Vec<(String, BranchName, StateAfter)>,
     /// What is left of the branch of copies, under its name.
-    copies: Option<(String, Option<cache::Copies>)>,
+    copies: Option<(String, Option<cache::CopyBranch>)>,
 }
 
 #[derive(Debug)]
@@ -187,14 +187,14 @@ impl Memory {
     }
 
     /// What the last run left on the branch of copies, if all that it was made by is as it was.
-    pub(crate) fn recall_copies(&self, found: &Snapshot<'_>) -> Option<cache::Copies> {
+    pub(crate) fn recall_copies(&self, found: &Snapshot<'_>) -> Option<cache::CopyBranch> {
         let cache = self.cache.as_ref().filter(|_| self.trusted)?;
         let copies = cache.load_copies(&copies_name(found))?;
         (copies.context == found.policy.context(found.setup.renderers)).then_some(copies)
     }
 
     /// Leaves for the next run what the branch of copies shows; none where that is not all that it should.
-    pub(crate) fn keep_copies(&mut self, copies: Option<cache::Copies>, found: &Snapshot<'_>) {
+    pub(crate) fn keep_copies(&mut self, copies: Option<cache::CopyBranch>, found: &Snapshot<'_>) {
         self.copies = Some((copies_name(found), copies));
     }
 
@@ -242,8 +242,13 @@ impl Memory {
     }
 
     /// Keeps what is known of the tip of a dry branch after a look at everything.
-    pub(crate) fn keep_all(&mut self, known: Known<'_>, found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) {
-        let Known { head, heads, tree, names, mut rendered, fresh, earlier, warnings } = known;
+    pub(crate) fn keep_all(
+        &mut self,
+        overview: Overview<'_>,
+        found: &Snapshot<'_>,
+        branches: &BTreeMap<BranchName, Branch>,
+    ) {
+        let Overview { head, heads, tree, names, mut rendered, fresh, earlier, warnings } = overview;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
         let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
         let count = asked.count();
@@ -295,7 +300,7 @@ impl Memory {
 }
 
 /// What a look at everything found out.
-pub(crate) struct Known<'k> {
+pub(crate) struct Overview<'k> {
     pub head: &'k DryHead,
     pub heads: &'k [DryHead],
     /// The tip of the dry branch.

@@ -78,7 +78,7 @@ pub struct MadeLimits {
 /// Renders Applications and expands sets for what they make, within the limits of this machine.
 pub trait Renders {
     /// What Applications render of a tree, in their order.
-    fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<Rendered>;
+    fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<RenderedParent>;
 
     /// What a set makes of a tree, whose clusters are these.
     fn expand(&self, found: &FoundSet, question: &Question, clusters: &Arc<Clusters>, files: &dyn Files) -> Answered;
@@ -97,9 +97,9 @@ pub struct Answered {
 
 /// What rendering a parent came to.
 #[derive(Debug)]
-pub struct Rendered {
+pub struct RenderedParent {
     /// The Applications and ApplicationSets among its objects, in their order.
-    pub objects: Result<Vec<Value>, Unrendered>,
+    pub objects: Result<Vec<Value>, ParentFailure>,
     /// Everything of the dry tree that was looked at.
     pub reads: Reads,
     /// Whether it comes to the same wherever `reads` are confirmed.
@@ -108,7 +108,7 @@ pub struct Rendered {
 
 /// Why a parent was not rendered.
 #[derive(Debug)]
-pub enum Unrendered {
+pub enum ParentFailure {
     /// Mistakes of the dry commit.
     Mistakes(Vec<Diagnostic>),
     /// A limit of this machine.

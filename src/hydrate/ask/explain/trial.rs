@@ -51,8 +51,8 @@ pub(super) struct Trial<'t> {
     pub field: &'t FieldPath,
 }
 
-/// A value of a file that may be where the field is taken from.
-struct Candidate {
+/// A value of a file that may be where the field is taken from, and another one that is tried in its place.
+struct Substitution {
     path: RepoPath,
     line: u32,
     field: String,
@@ -73,10 +73,10 @@ pub(super) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -
     let Some(value) = manifests.get(index).and_then(|manifest| scalar(manifest.object(), trial.field)) else {
         return Vec::new();
     };
-    let mut candidates = candidates(trial.context.files, &value, reads);
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.value.len()));
+    let mut substitutions = substitutions(trial.context.files, &value, reads);
+    substitutions.sort_by_key(|substitution| std::cmp::Reverse(substitution.value.len()));
     let mut found = Vec::new();
-    for Candidate { path, line, field, value: part, tried, text } in candidates.into_iter().take(TRIES_MAX) {
+    for Substitution { path, line, field, value: part, tried, text } in substitutions.into_iter().take(TRIES_MAX) {
         let Some(after) = trial.value_with(&path, text, index) else { continue };
         if after != value && becomes(&value, &part, &tried, &after) {
             let is_whole = part == value;
@@ -139,7 +139,7 @@ fn scalar(object: &Value, field: &FieldPath) -> Option<String> {
 }
 
 /// The values of files that were read which are `value`, or a part of it.
-fn candidates(files: &dyn Files, value: &str, reads: &Reads) -> Vec<Candidate> {
+fn substitutions(files: &dyn Files, value: &str, reads: &Reads) -> Vec<Substitution> {
     let view = View::new(files);
     let mut found = Vec::new();
     for ((path, _), seen) in reads {
@@ -166,7 +166,7 @@ struct File<'f> {
     text: &'f str,
     extents: Extents,
     value: &'f str,
-    found: &'f mut Vec<Candidate>,
+    found: &'f mut Vec<Substitution>,
 }
 
 impl File<'_> {
@@ -183,8 +183,8 @@ impl File<'_> {
                 }
             }
             Data::Scalar(scalar) if !scalar.is_empty() && self.value.contains(scalar.as_str()) => {
-                let candidate = self.candidate(node, scalar, field);
-                self.found.extend(candidate);
+                let substitution = self.substitution(node, scalar, field);
+                self.found.extend(substitution);
             }
             Data::Scalar(_) | Data::Alias(_) => {}
         }
@@ -197,7 +197,7 @@ impl File<'_> {
     }
 
     /// The file with another value in place of a scalar; none when that is written over several lines or with escapes.
-    fn candidate(&self, node: &Node, scalar: &str, field: &FieldPath) -> Option<Candidate> {
+    fn substitution(&self, node: &Node, scalar: &str, field: &FieldPath) -> Option<Substitution> {
         let quote = match node.style {
             Style::Plain => "",
             Style::SingleQuoted => "'",
@@ -213,7 +213,7 @@ impl File<'_> {
         let text = [self.text.get(..start)?, quote, &tried, quote, self.text.get(end..)?].concat();
         let line = node.mark.line;
         let (path, field) = (self.path.clone(), field.to_string());
-        Some(Candidate { path, line, field, value: scalar.to_owned(), tried, text })
+        Some(Substitution { path, line, field, value: scalar.to_owned(), tried, text })
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
         for name in ["values.yaml", "t.tpl"] {
             view.read(&RepoPath::new(name).expect("a path")).expect("there");
         }
-        let found = candidates(&files, "nginx:1.2", &view.reads());
+        let found = substitutions(&files, "nginx:1.2", &view.reads());
         let shown: Vec<(u32, &str, &str, &str)> =
             found.iter().map(|it| (it.line, it.field.as_str(), it.tried.as_str(), it.text.as_str())).collect();
         let other = |from: &str, to: &str| text.replacen(from, to, 1);

@@ -33,7 +33,7 @@ const NOTHING: Differs = Some(Vec::new());
 /// The copies that differ, by their directories; none when all are to be made again. `tree` is that of the copies.
 pub(super) fn changed(
     run: &mut Run<'_>,
-    known: &cache::Copies,
+    known: &cache::CopyBranch,
     tree: ObjectId,
     (followed, heads): (&[Followed], &[DryHead]),
 ) -> Result<Option<BTreeMap<RepoPath, Copy>>, Stopped> {
@@ -56,7 +56,7 @@ pub(super) fn changed(
 
 /// Whether the branches are those of the last run, and each shows what it showed then, or the tip of its dry branch in place of
 /// the dry commit that is known.
-fn are_followed_alike(run: &Run<'_>, known: &cache::Copies, followed: &[Followed], heads: &[DryHead]) -> bool {
+fn are_followed_alike(run: &Run<'_>, known: &cache::CopyBranch, followed: &[Followed], heads: &[DryHead]) -> bool {
     if followed.len() != known.followed.len() {
         return false;
     }
@@ -78,7 +78,7 @@ fn are_followed_alike(run: &Run<'_>, known: &cache::Copies, followed: &[Followed
 
 struct Look<'l, 'a> {
     run: &'l mut Run<'a>,
-    known: &'l cache::Copies,
+    known: &'l cache::CopyBranch,
     /// The tree of copies.
     tree: ObjectId,
     followed: &'l [Followed],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::wanted::Wanted;
 use crate::application::BranchName;
-use crate::cache::{CopiedFrom, Copies};
+use crate::cache::{CopiedFrom, CopyBranch};
 use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::heads::DryHead;
@@ -14,7 +14,7 @@ use crate::metadata::{Followed, Hydrated};
 use crate::path::RepoPath;
 
 /// What the last run left on the branch, if it is all there; none when all copies are to be made again.
-pub(super) fn known(run: &Run<'_>, branch: &Branch, heads: &[DryHead]) -> Option<Copies> {
+pub(super) fn known(run: &Run<'_>, branch: &Branch, heads: &[DryHead]) -> Option<CopyBranch> {
     let known = run.memory.recall_copies(&run.found)?;
     let tip = branch.tip.as_ref().map(|tip| tip.id.to_string());
     let is_there = known.branch == branch.name.as_str() && Some(&known.tip) == tip.as_ref();
@@ -39,7 +39,7 @@ pub(super) fn keep(
         run.memory.keep_copies(None, &run.found);
         return;
     };
-    let copies = Copies {
+    let copies = CopyBranch {
         context: run.found.policy.context(run.found.setup.renderers),
         branch: name.to_string(),
         tip: tip.to_string(),

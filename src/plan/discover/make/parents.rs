@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::super::reader::too_many_applications;
 use super::sets::LIMITS;
-use super::{Expansion, Expansions, Key, Refused, Rendered, Site, Unanswered, Unrendered};
+use super::{Expansion, Expansions, Key, ParentFailure, Refused, RenderedParent, Site, Unanswered};
 use crate::application::Application;
 use crate::application::parent::{Makes, Origins, Parent};
 use crate::application::set::Limits;
@@ -64,11 +64,11 @@ impl Expansions {
 
 pub(super) fn expansion(
     asked: &Asked,
-    rendered: Rendered,
+    rendered: RenderedParent,
     view: &View<'_>,
     site: &Site<'_>,
 ) -> Result<Expansion, String> {
-    let Rendered { objects, reads, repeats } = rendered;
+    let RenderedParent { objects, reads, repeats } = rendered;
     let (parent, makers) = (&asked.parent, site.makers);
     let max = makers.limits.applications;
     let made = match objects {
@@ -90,7 +90,7 @@ impl Unanswered {
     /// Why it is not known what a parent makes, when rendering it came to this; none when it is.
     ///
     /// Errors: the world failed.
-    pub fn of(application: &Application, rendered: Rendered) -> Result<Option<Self>, String> {
+    pub fn of(application: &Application, rendered: RenderedParent) -> Result<Option<Self>, String> {
         let Err(unrendered) = rendered.objects else { return Ok(None) };
         let parent = Parent::of(application);
         let Refused { diagnostic, is_limit } = refused(&parent, application, unrendered)?;
@@ -105,18 +105,18 @@ impl Unanswered {
     }
 }
 
-fn refused(parent: &Parent, application: &Application, unrendered: Unrendered) -> Result<Refused, String> {
+fn refused(parent: &Parent, application: &Application, unrendered: ParentFailure) -> Result<Refused, String> {
     let because = |reason: &str| format!("{} makes no Applications: {reason}", parent.by);
     match unrendered {
-        Unrendered::World(why) => Err(why),
-        Unrendered::Mistakes(mistakes) => {
+        ParentFailure::World(why) => Err(why),
+        ParentFailure::Mistakes(mistakes) => {
             let more = and_more_in_brackets(mistakes.len().saturating_sub(1));
             let first = mistakes.into_iter().find(Diagnostic::is_error);
             let first = first.unwrap_or_else(|| Diagnostic::error("it fails to render").at(parent.place.clone()));
             let message = because(&(first.message.clone() + &more));
             Ok(Refused { diagnostic: Diagnostic { message, ..application.tells(first) }, is_limit: false })
         }
-        Unrendered::Limit(limit) => {
+        ParentFailure::Limit(limit) => {
             let diagnostic = Diagnostic::error(because(&limit)).at(parent.place.clone());
             Ok(Refused { diagnostic: application.tells(diagnostic), is_limit: true })
         }
