@@ -141,22 +141,28 @@ static JSON_TIME: StructType = StructType {
     ..StructType::PLAIN
 };
 
-static ERROR: LazyLock<Functions> = LazyLock::new(|| {
-    let mut methods = Functions::new();
-    methods.add("Error", |error: Value| text_of(&error));
-    methods
-});
+static ERROR: LazyLock<Functions> = LazyLock::new(with_error);
 
-static ERROR_AND_UNWRAP: LazyLock<Functions> = LazyLock::new(|| {
+static ERROR_AND_UNWRAP: LazyLock<Functions> = LazyLock::new(with_error_and_unwrap);
+
+fn with_error() -> Functions {
     let mut methods = Functions::new();
     methods.add("Error", |error: Value| text_of(&error));
-    methods.add("Unwrap", |error: Value| {
-        let Value::Struct(error) = &error else { return Operand::Held(Held::Error, Value::Nil) };
-        let inner = error.fields().find(|(field, _)| field.held.is_some());
-        Operand::Held(Held::Error, inner.map_or(Value::Nil, |(_, inner)| inner))
-    });
     methods
-});
+}
+
+fn with_error_and_unwrap() -> Functions {
+    let mut methods = with_error();
+    methods.add("Unwrap", unwrap);
+    methods
+}
+
+/// The error that an error wraps.
+fn unwrap(error: Value) -> Operand {
+    let Value::Struct(error) = &error else { return Operand::Held(Held::Error, Value::Nil) };
+    let inner = error.fields().find(|(field, _)| field.held.is_some());
+    Operand::Held(Held::Error, inner.map_or(Value::Nil, |(_, inner)| inner))
+}
 
 /// A field as text: a string as it is, an error by what it says.
 fn text(error: &Struct, field: &str) -> Text {

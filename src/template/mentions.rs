@@ -34,29 +34,29 @@ pub(crate) struct Surroundings {
 }
 
 impl Parsed {
-    /// What surrounds a place of the text; none when nothing is there.
+    /// What surrounds a place of the text; `None` when nothing is there.
     pub(crate) fn surroundings(&self, place: &Place) -> Option<Surroundings> {
-        self.trees().find_map(|tree| {
-            let offset = offset(&tree.source, place)?;
-            let mut search = Search { offset, conditions: Vec::new(), variables: BTreeMap::new() };
-            let action = search.block(&tree.root)?;
-            let conditions = search.conditions.iter().rev().map(|pipe| Mentions::of(pipe)).collect();
-            let variables = search.variables.into_iter().map(|(name, pipe)| (name, Mentions::of(pipe))).collect();
-            Some(Surroundings { action: Mentions::of(action), conditions, variables })
-        })
+        self.trees().find_map(|tree| tree.surroundings(place))
     }
 
     /// The definitions of the text, its own included, by name.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (&str, Mentions)> {
-        self.trees().map(|tree: &Tree| {
-            let mut mentions = Mentions::default();
-            mentions.block(&tree.root);
-            (&*tree.name, mentions)
-        })
+        self.trees().map(|tree: &Tree| (&*tree.name, Mentions::of_block(&tree.root)))
     }
 }
 
-/// Where in a text a place is; none when it is in no line of it.
+impl Tree {
+    fn surroundings(&self, place: &Place) -> Option<Surroundings> {
+        let offset = offset(&self.source, place)?;
+        let mut search = Search { offset, conditions: Vec::new(), variables: BTreeMap::new() };
+        let action = search.block(&self.root)?;
+        let conditions = search.conditions.iter().rev().map(|pipe| Mentions::of(pipe)).collect();
+        let variables = search.variables.into_iter().map(|(name, pipe)| (name, Mentions::of(pipe))).collect();
+        Some(Surroundings { action: Mentions::of(action), conditions, variables })
+    }
+}
+
+/// Where in a text a place is; `None` when the text has no such line.
 fn offset(source: &Source, place: &Place) -> Option<u32> {
     let before = usize::try_from(place.line).ok()?.checked_sub(1)?;
     let lines: usize = source.text.split_inclusive(|byte| *byte == b'\n').take(before).map(<[u8]>::len).sum();
@@ -72,13 +72,17 @@ struct Search<'t> {
 
 impl<'t> Search<'t> {
     fn block(&mut self, block: &'t Block) -> Option<&'t Pipe> {
-        block.nodes.iter().find_map(|node| match node {
+        block.nodes.iter().find_map(|node| self.node(node))
+    }
+
+    fn node(&mut self, node: &'t Node) -> Option<&'t Pipe> {
+        match node {
             Node::Action { pipe, .. } => self.pipe(node, pipe),
             Node::Template { pipe, .. } => self.pipe(node, pipe.as_ref()?),
             Node::If(branch) | Node::With(branch) => self.branch(node, branch, true),
             Node::Range(branch) => self.branch(node, branch, false),
             Node::Text { .. } | Node::Break { .. } | Node::Continue { .. } => None,
-        })
+        }
     }
 
     fn branch(&mut self, node: &Node, branch: &'t Branch, is_condition: bool) -> Option<&'t Pipe> {
@@ -125,6 +129,12 @@ impl Mentions {
     fn of(pipe: &Pipe) -> Self {
         let mut mentions = Self::default();
         mentions.pipe(pipe);
+        mentions
+    }
+
+    fn of_block(block: &Block) -> Self {
+        let mut mentions = Self::default();
+        mentions.block(block);
         mentions
     }
 

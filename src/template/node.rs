@@ -95,7 +95,13 @@ pub(super) struct Number {
 impl Block {
     /// Whether nothing but blanks is here (comments are gone already): such a definition never replaces another.
     pub(super) fn is_blank(&self) -> bool {
-        self.nodes.iter().all(|node| match node {
+        self.nodes.iter().all(Node::is_blank)
+    }
+}
+
+impl Node {
+    fn is_blank(&self) -> bool {
+        match self {
             Node::Text { text, .. } => super::text::to_str(text).trim().is_empty(),
             Node::Action { .. }
             | Node::If(_)
@@ -104,7 +110,7 @@ impl Block {
             | Node::Template { .. }
             | Node::Break { .. }
             | Node::Continue { .. } => false,
-        })
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Versions and version ranges as Masterminds/semver 3.5.0 has them, for templates and for charts.
 //!
-//! Looser than the standard: `v1.2` is a version, and a range is a list of comparisons, of which one group has to hold.
+//! Looser than the standard: `v1.2` is a version, and a range is a list of comparisons, of which one group has to match.
 
 mod range;
 
@@ -9,7 +9,7 @@ use std::fmt;
 
 pub(crate) use range::Range;
 
-/// Why a text is no version.
+/// Why a text is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VersionError {
     /// Not of the form `v1.2.3-pre+meta`.
@@ -18,7 +18,7 @@ pub enum VersionError {
     /// A numeric part of the pre-release starts with 0.
     #[error("version segment starts with 0")]
     LeadingZero,
-    /// A number that 64 bits don't hold.
+    /// A number that doesn't fit 64 bits.
     #[error("error parsing version segment: strconv.ParseUint: parsing {}: value out of range", crate::yaml::quote(.0))]
     TooLarge(String),
 }
@@ -52,37 +52,44 @@ struct Parts<'t> {
 /// Reads the parts of a version at the start of a text; with `has_wildcards` numbers may be `x` or `*`.
 fn scan(text: &str, has_wildcards: bool) -> Option<Parts<'_>> {
     let is_number = |byte: u8| byte.is_ascii_digit() || has_wildcards && b"xX*|".contains(&byte);
-    let is_identifier = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    let run =
-        |from: usize, is_part: &dyn Fn(u8) -> bool| text.bytes().skip(from).take_while(|byte| is_part(*byte)).count();
-    let stands = |mark: u8, at: usize| text.as_bytes().get(at) == Some(&mark);
-    let mut at = usize::from(stands(b'v', 0));
+    let mut rest = text.strip_prefix('v').unwrap_or(text);
     let mut numbers = [None; 3];
     for (index, number) in numbers.iter_mut().enumerate() {
-        let from = at + usize::from(index > 0);
-        let length = run(from, &is_number);
-        if length == 0 || index > 0 && !stands(b'.', at) {
-            break;
-        }
-        at = from + length;
-        *number = text.get(from..at);
+        let digits = if index == 0 { Some(rest) } else { rest.strip_prefix('.') };
+        let Some((run, after)) = digits.and_then(|digits| split_run(digits, is_number)) else { break };
+        *number = Some(run);
+        rest = after;
     }
     numbers[0]?;
-    let mut identifiers = |mark: u8| {
-        let from = at + 1;
-        let mut end = from + run(from, &is_identifier);
-        if !stands(mark, at) || end == from {
-            return None;
-        }
-        while stands(b'.', end) && run(end + 1, &is_identifier) > 0 {
-            end += 1 + run(end + 1, &is_identifier);
-        }
-        at = end;
-        text.get(from..end)
-    };
-    let pre = identifiers(b'-');
-    let metadata = identifiers(b'+');
-    Some(Parts { text: text.get(..at)?, numbers, pre, metadata })
+    let pre = identifiers(&mut rest, '-');
+    let metadata = identifiers(&mut rest, '+');
+    Some(Parts { text: text.get(..text.len() - rest.len())?, numbers, pre, metadata })
+}
+
+/// Takes a mark and the identifiers behind it, which have dots between them; without any it takes nothing.
+fn identifiers<'t>(rest: &mut &'t str, mark: char) -> Option<&'t str> {
+    let is_identifier = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let text = rest.strip_prefix(mark)?;
+    let (_, mut after) = split_run(text, is_identifier)?;
+    while let Some((_, next)) = after.strip_prefix('.').and_then(|text| split_run(text, is_identifier)) {
+        after = next;
+    }
+    *rest = after;
+    text.get(..text.len() - after.len())
+}
+
+/// Splits off the bytes at the start that are a part of something, all ASCII; `None` when there are none.
+fn split_run(text: &str, is_part: impl Fn(u8) -> bool) -> Option<(&str, &str)> {
+    let length = text.bytes().take_while(|byte| is_part(*byte)).count();
+    text.split_at_checked(length).filter(|_| length > 0)
+}
+
+impl Parts<'_> {
+    /// A number, which is 0 when it is missing.
+    fn number(&self, index: usize) -> Result<u64, VersionError> {
+        let Some(digits) = self.numbers.get(index).copied().flatten() else { return Ok(0) };
+        digits.parse().map_err(|_| VersionError::TooLarge(digits.to_owned()))
+    }
 }
 
 impl Version {
@@ -91,17 +98,13 @@ impl Version {
     /// Reference: semver 3.5.0 `NewVersion`, which Helm leaves as it is: a `v` before, missing parts and leading zeros are fine.
     pub fn new(text: &str) -> Result<Self, VersionError> {
         let parts = scan(text, false).filter(|parts| parts.text.len() == text.len()).ok_or(VersionError::Invalid)?;
-        let number = |index: usize| match parts.numbers.get(index).copied().flatten() {
-            None => Ok(0),
-            Some(digits) => digits.parse().map_err(|_| VersionError::TooLarge(digits.to_owned())),
-        };
         let pre = parts.pre.unwrap_or_default();
         let starts_with_zero =
             |part: &str| part.len() > 1 && part.starts_with('0') && part.bytes().all(|byte| byte.is_ascii_digit());
         let version = Version {
-            major: number(0)?,
-            minor: number(1)?,
-            patch: number(2)?,
+            major: parts.number(0)?,
+            minor: parts.number(1)?,
+            patch: parts.number(2)?,
             pre: pre.to_owned(),
             metadata: parts.metadata.unwrap_or_default().to_owned(),
             original: text.to_owned(),
@@ -133,12 +136,10 @@ impl fmt::Display for Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.numbers().cmp(&other.numbers()).then_with(|| match (self.pre.is_empty(), other.pre.is_empty()) {
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) => compare_pre(&self.pre, &other.pre),
-        })
+        let numbers = self.numbers().cmp(&other.numbers());
+        // A release follows its pre-releases.
+        let releases = || self.pre.is_empty().cmp(&other.pre.is_empty());
+        numbers.then_with(releases).then_with(|| compare_pre(&self.pre, &other.pre))
     }
 }
 

@@ -110,12 +110,6 @@ fn not_callable(values: &[Operand], args: &[Term]) -> Failure {
 /// Takes what a function costs that looks at all of its arguments once, before it runs. Lists count by their length, and what
 /// is inside of lists and maps not at all: functions that look there take steps for it themselves.
 fn charge_arguments(call: &mut Call<'_>, function: &Function, values: &[Operand]) -> Result<(), Failure> {
-    let length = |value: &Operand| match value.value() {
-        Some(Value::String(text)) => text.len(),
-        Some(Value::Bytes(bytes)) => bytes.len(),
-        Some(Value::List(list)) => list.len(),
-        _ => 0,
-    };
     let Some(Expense { bytes_per_step, growth }) = function.expense() else { return Ok(()) };
     let bytes = values.iter().map(length).fold(0, usize::saturating_add);
     if bytes < FREE_BYTES {
@@ -123,6 +117,15 @@ fn charge_arguments(call: &mut Call<'_>, function: &Function, values: &[Operand]
     }
     call.charge(bytes / bytes_per_step)?;
     call.reserve(bytes.saturating_mul(growth))
+}
+
+fn length(value: &Operand) -> usize {
+    match value.value() {
+        Some(Value::String(text)) => text.len(),
+        Some(Value::Bytes(bytes)) => bytes.len(),
+        Some(Value::List(list)) => list.len(),
+        _ => 0,
+    }
 }
 
 /// Arguments up to here cost no more than the call itself.

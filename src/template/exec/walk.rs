@@ -107,59 +107,57 @@ impl<'f> Frame<'f> {
     fn walk_range(&mut self, dot: &Operand, branch: &'f Branch) -> Result<Flow, Failure> {
         let outer = self.variables.len();
         let value = self.eval_pipeline(dot, &branch.pipe)?;
-        let visible = self.variables.len();
-        let mut has_run = false;
-        let mut run = |frame: &mut Self, index: Operand, element: Operand| -> Result<bool, Failure> {
-            has_run = true;
-            frame.bind(&branch.pipe, index, &element)?;
-            let flow = frame.walk_deeper(&element, &branch.block)?;
-            frame.variables.truncate(visible);
-            Ok(flow != Flow::Break)
-        };
-        match value.value() {
+        let is_empty = match value.value() {
             None if matches!(value, Operand::Held(..)) => return self.error("range can't iterate over <nil>"),
-            None => {}
+            None => true,
             Some(Value::Int(ty, count)) => {
                 if branch.pipe.variables.len() > 1 {
                     return self.error(format!("can't use {count} to iterate over more than one variable"));
                 }
-                let mut number = 0;
-                while number < *count && run(self, Operand::Invalid, Operand::Concrete(Value::Int(*ty, number)))? {
-                    number += 1;
+                for number in 0..*count {
+                    if !self.one_iteration(branch, Operand::Invalid, Operand::Concrete(Value::Int(*ty, number)))? {
+                        break;
+                    }
                 }
+                *count <= 0
             }
             Some(Value::Uint(ty, count)) => {
                 if branch.pipe.variables.len() > 1 {
                     return self.error(format!("can't use {count} to iterate over more than one variable"));
                 }
-                let mut number = 0;
-                while number < *count && run(self, Operand::Invalid, Operand::Concrete(Value::Uint(*ty, number)))? {
-                    number += 1;
+                for number in 0..*count {
+                    if !self.one_iteration(branch, Operand::Invalid, Operand::Concrete(Value::Uint(*ty, number)))? {
+                        break;
+                    }
                 }
+                *count == 0
             }
             Some(Value::List(list)) => {
                 for (index, item) in list.iter().enumerate() {
                     let element = super::eval::element(list.ty().element, item.clone());
-                    if !run(self, Operand::Concrete(Value::Int(IntType::Int, index as i64)), element)? {
+                    if !self.one_iteration(branch, index_of(index), element)? {
                         break;
                     }
                 }
+                list.is_empty()
             }
             Some(Value::Bytes(bytes)) => {
                 for (index, byte) in bytes.iter().enumerate() {
-                    let element = Operand::Concrete(Value::byte(*byte));
-                    if !run(self, Operand::Concrete(Value::Int(IntType::Int, index as i64)), element)? {
+                    if !self.one_iteration(branch, index_of(index), Operand::Concrete(Value::byte(*byte)))? {
                         break;
                     }
                 }
+                bytes.is_empty()
             }
             Some(Value::Map(map)) => {
-                for (key, item) in map.entries().iter() {
+                let entries = map.entries();
+                for (key, item) in entries.iter() {
                     let element = super::eval::element(map.ty().element, item.clone());
-                    if !run(self, Operand::Concrete(Value::String(key.clone())), element)? {
+                    if !self.one_iteration(branch, Operand::Concrete(Value::String(key.clone())), element)? {
                         break;
                     }
                 }
+                entries.is_empty()
             }
             Some(
                 other @ (Value::Nil
@@ -172,9 +170,9 @@ impl<'f> Frame<'f> {
                 let shown = self.sprint(other)?;
                 return self.error(format!("range can't iterate over {}", super::super::text::to_str(&shown)));
             }
-        }
+        };
         let mut flow = Flow::Next;
-        if !has_run && let Some(otherwise) = &branch.otherwise {
+        if is_empty && let Some(otherwise) = &branch.otherwise {
             // Go's loop catches a `break` that is in its own `else`; `continue` is the outer loop's.
             flow = match self.walk_deeper(dot, otherwise)? {
                 Flow::Break => Flow::Next,
@@ -183,6 +181,15 @@ impl<'f> Frame<'f> {
         }
         self.variables.truncate(outer);
         Ok(flow)
+    }
+
+    /// Go's `oneIteration`; false when a `break` ends the loop.
+    fn one_iteration(&mut self, branch: &'f Branch, index: Operand, element: Operand) -> Result<bool, Failure> {
+        let visible = self.variables.len();
+        self.bind(&branch.pipe, index, &element)?;
+        let flow = self.walk_deeper(&element, &branch.block)?;
+        self.variables.truncate(visible);
+        Ok(flow != Flow::Break)
     }
 
     /// Gives the loop's variables their values for one iteration.
@@ -236,4 +243,9 @@ impl<'f> Frame<'f> {
         }
         Ok(())
     }
+}
+
+/// The index of an element, as the loop's variables have it.
+fn index_of(index: usize) -> Operand {
+    Operand::Concrete(Value::Int(IntType::Int, index as i64))
 }

@@ -31,24 +31,27 @@ pub(super) fn add(table: &mut Functions) {
         .add("index", index)
         .add("print", |call: &mut Call<'_>, args: Rest<Value>| {
             let text = sprint(&args.0, call.bytes_left())?;
-            charge_printed(call, text.len())?;
-            Ok::<_, Failure>(Text::from(text))
+            charged(call, text)
         })
         .add("println", |call: &mut Call<'_>, args: Rest<Value>| {
             let text = sprintln(&args.0, call.bytes_left())?;
-            charge_printed(call, text.len())?;
-            Ok::<_, Failure>(Text::from(text))
+            charged(call, text)
         })
         .add("printf", |call: &mut Call<'_>, format: Text, args: Rest<Value>| {
             let text = sprintf(&format, &args.0, call.bytes_left())?;
-            charge_printed(call, text.len())?;
-            Ok::<_, Failure>(Text::from(text))
+            charged(call, text)
         })
         .add("html", |call: &mut Call<'_>, args: Rest<Value>| text_of(call, args.0).map(|text| html(&text)))
         .add("js", |call: &mut Call<'_>, args: Rest<Value>| text_of(call, args.0).map(|text| js(&text)))
         .add("urlquery", |call: &mut Call<'_>, args: Rest<Value>| {
             text_of(call, args.0).map(|text| Text::from(escape(&text, Part::Query)))
         });
+}
+
+/// What was printed, once it is paid for.
+fn charged(call: &mut Call<'_>, text: Vec<u8>) -> Result<Text, Failure> {
+    charge_printed(call, text.len())?;
+    Ok(Text::from(text))
 }
 
 /// The classes of values that compare with each other.

@@ -40,21 +40,21 @@ fn mapped(text: &[u8], mut map: impl FnMut(char) -> char) -> Text {
     out.into()
 }
 
-/// Upper-cases each letter behind a separator: anything but ASCII letters, digits and `_`, beyond ASCII only blanks.
+/// Upper-cases each letter behind a separator.
 fn title(text: &[u8]) -> Text {
-    let is_separator = |c: char| {
-        if c.is_ascii() {
-            !(c.is_ascii_alphanumeric() || c == '_')
-        } else {
-            !is_letter(c) && !is_digit(c) && is_space(c)
-        }
-    };
     let mut before = ' ';
     mapped(text, |c| {
-        let is_first = is_separator(before);
-        before = c;
+        let is_first = is_separator(std::mem::replace(&mut before, c));
         if is_first { to_title(c) } else { c }
     })
+}
+
+/// Go's `strings.isSeparator`: anything but ASCII letters, digits and `_`, beyond ASCII only blanks.
+fn is_separator(c: char) -> bool {
+    if c.is_ascii() {
+        return !(c.is_ascii_alphanumeric() || c == '_');
+    }
+    !is_letter(c) && !is_digit(c) && is_space(c)
 }
 
 /// Lower-cases the first letter of each word between blanks.
@@ -69,17 +69,22 @@ fn untitle(text: &[u8]) -> Text {
 fn swapcase(text: &[u8]) -> Text {
     let mut is_first = true;
     mapped(text, |c| {
-        let was_first = is_first;
-        is_first = false;
-        if is_upper(c) || is_title(c) {
-            to_lower(c)
-        } else if is_lower(c) {
-            if was_first { to_title(c) } else { to_upper(c) }
-        } else {
-            is_first = is_space(c);
-            c
-        }
+        let was_first = std::mem::replace(&mut is_first, is_space(c));
+        swapped(c, was_first)
     })
+}
+
+/// A letter in the other case, which at the start of a word is title case.
+fn swapped(c: char, is_first: bool) -> char {
+    if is_upper(c) || is_title(c) {
+        to_lower(c)
+    } else if is_lower(c) && is_first {
+        to_title(c)
+    } else if is_lower(c) {
+        to_upper(c)
+    } else {
+        c
+    }
 }
 
 /// Whether a byte, taken for a character of its own as goutils does, is a blank: U+0085 and U+00A0 are.
@@ -251,14 +256,7 @@ fn next_word(text: &[char]) -> (Word, &[char], &[char]) {
 fn lower_words(text: &[u8], connector: char) -> Text {
     let characters: Vec<char> = runes(text).map(|(_, rune)| rune.char).collect();
     let mut out = String::new();
-    let push = |out: &mut String, kind: Word, word: &[char]| {
-        let is_changed = matches!(kind, Word::Upper | Word::Connector);
-        out.extend(word.iter().map(|c| match *c {
-            c if !is_changed => c,
-            c if is_connector(c) => connector,
-            c => to_lower(c),
-        }));
-    };
+    let push = |out: &mut String, kind: Word, word: &[char]| push_lower(out, kind, word, connector);
     let joins = |kind: Word| !matches!(kind, Word::None | Word::Punct | Word::Connector);
     let (mut kind, mut word, mut rest) = next_word(&characters);
     while !rest.is_empty() {
@@ -312,4 +310,15 @@ fn lower_words(text: &[u8], connector: char) -> Text {
     }
     push(&mut out, kind, word);
     out.into()
+}
+
+/// Appends a piece in lower case, connectors replaced.
+///
+/// Reference: xstrings 1.5.0 convert.go `toLower`.
+fn push_lower(out: &mut String, kind: Word, word: &[char], connector: char) {
+    if !matches!(kind, Word::Upper | Word::Connector) {
+        out.extend(word);
+        return;
+    }
+    out.extend(word.iter().map(|c| if is_connector(*c) { connector } else { to_lower(*c) }));
 }

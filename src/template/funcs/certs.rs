@@ -33,13 +33,11 @@ pub(super) fn add(table: &mut Functions) {
         .add("buildCustomCert", custom)
         .add("genCA", |call: &mut Call<'_>, name: Text, days: Int| {
             let key = new_key(call)?;
-            let subject = Subject { is_ca: true, ..Subject::new(name, days) };
-            issue(call, &subject, &key, None)
+            issue(call, &Subject::ca(name, days), &key, None)
         })
         .add("genCAWithKey", |call: &mut Call<'_>, name: Text, days: Int, key: Text| {
             let key = read_key(&key.to_str()).map_err(in_key)?;
-            let subject = Subject { is_ca: true, ..Subject::new(name, days) };
-            issue(call, &subject, &key, None)
+            issue(call, &Subject::ca(name, days), &key, None)
         })
         .add("genSelfSignedCert", |call: &mut Call<'_>, name: Text, ips: List, dns: List, days: Int| {
             let key = new_key(call)?;
@@ -114,6 +112,10 @@ impl Subject {
         Subject { name, days: days.0, is_ca: false, ips: Vec::new(), dns: Vec::new() }
     }
 
+    fn ca(name: Text, days: Int) -> Self {
+        Subject { is_ca: true, ..Self::new(name, days) }
+    }
+
     fn with_names(mut self, ips: &List, dns: &List) -> Self {
         self.ips = ips.to_vec();
         self.dns = dns.to_vec();
@@ -121,26 +123,30 @@ impl Subject {
     }
 
     fn addresses(&self) -> Result<Vec<IpAddr>, Failure> {
-        let parse = |value: &Value| match value {
-            Value::String(text) => {
-                let text = text.to_str();
-                text.parse().map_err(|_| Failure::message(format!("error parsing ip: {text}")))
-            }
-            other => Err(Failure::message(format!("error parsing ip: {} is not a string", shown(other)))),
-        };
-        self.ips.iter().map(parse).collect()
+        self.ips.iter().map(address).collect()
     }
 
     fn dns_names(&self) -> Result<Vec<String>, Failure> {
-        let name = |value: &Value| match value {
-            Value::String(text) => Ok(text.to_str().into_owned()),
-            other => {
-                let message = format!("error processing alternate dns name: {} is not a string", shown(other));
-                Err(Failure::message(message))
-            }
-        };
-        self.dns.iter().map(name).collect()
+        self.dns.iter().map(dns_name).collect()
     }
+}
+
+/// An item of Sprig's `getNetIPs`.
+fn address(value: &Value) -> Result<IpAddr, Failure> {
+    let Value::String(text) = value else {
+        return Err(Failure::message(format!("error parsing ip: {} is not a string", shown(value))));
+    };
+    let text = text.to_str();
+    text.parse().map_err(|_| Failure::message(format!("error parsing ip: {text}")))
+}
+
+/// An item of Sprig's `getAlternateDNSStrs`.
+fn dns_name(value: &Value) -> Result<String, Failure> {
+    let Value::String(text) = value else {
+        let message = format!("error processing alternate dns name: {} is not a string", shown(value));
+        return Err(Failure::message(message));
+    };
+    Ok(text.to_str().into_owned())
 }
 
 fn shown(value: &Value) -> String {

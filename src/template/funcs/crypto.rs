@@ -16,15 +16,17 @@ use super::encode::decode_64;
 pub(super) fn add(table: &mut Functions) {
     table
         .add("bcrypt", |call: &mut Call<'_>, password: Text| bcrypt(call, &password))
-        .add("htpasswd", |call: &mut Call<'_>, user: Text, password: Text| {
-            if user.contains(&b':') {
-                return Ok(format!("invalid username: {}", user.to_str()));
-            }
-            Ok::<_, Failure>(format!("{}:{}", user.to_str(), bcrypt(call, &password)?))
-        })
+        .add("htpasswd", htpasswd)
         .add("derivePassword", derive_password)
         .add("encryptAES", encrypt)
         .add("decryptAES", decrypt);
+}
+
+fn htpasswd(call: &mut Call<'_>, user: Text, password: Text) -> Result<String, Failure> {
+    if user.contains(&b':') {
+        return Ok(format!("invalid username: {}", user.to_str()));
+    }
+    Ok(format!("{}:{}", user.to_str(), bcrypt(call, &password)?))
 }
 
 /// What a hash of this sort costs, in steps: some ten milliseconds.

@@ -30,17 +30,24 @@ pub(super) fn add(table: &mut Functions) {
         });
     }
     for name in ["dateModify", "date_modify"] {
-        table.add(name, |shift: Text, date: Time| match parse_duration(&shift.to_str()) {
-            Ok(nanoseconds) => date.plus(nanoseconds),
-            Err(_) => date,
-        });
+        table.add(name, date_modify);
     }
     for name in ["mustDateModify", "must_date_modify"] {
-        table.add(name, |shift: Text, date: Time| match parse_duration(&shift.to_str()) {
-            Ok(nanoseconds) => Ok(date.plus(nanoseconds)),
-            Err(message) => Err(Failure::message(message)),
-        });
+        table.add(name, must_date_modify);
     }
+}
+
+/// A wrong duration changes nothing.
+fn date_modify(shift: Text, date: Time) -> Time {
+    match parse_duration(&shift.to_str()) {
+        Ok(nanoseconds) => date.plus(nanoseconds),
+        Err(_) => date,
+    }
+}
+
+fn must_date_modify(shift: Text, date: Time) -> Result<Time, Failure> {
+    let nanoseconds = parse_duration(&shift.to_str()).map_err(Failure::message)?;
+    Ok(date.plus(nanoseconds))
 }
 
 fn time_of(now: jiff::Timestamp) -> Time {

@@ -8,9 +8,8 @@ use super::common::{deep_equal, is_empty};
 
 pub(super) fn add(table: &mut Functions) {
     table
-        .add("default", |default: Value, given: Rest<Value>| match given.0.into_iter().next() {
-            Some(given) if !is_empty(&given) => given,
-            _ => default,
+        .add("default", |default: Value, given: Rest<Value>| {
+            given.0.into_iter().next().filter(|given| !is_empty(given)).unwrap_or(default)
         })
         .add("empty", |value: Value| is_empty(&value))
         .add("coalesce", |values: Rest<Value>| values.0.into_iter().find(|value| !is_empty(value)).unwrap_or_default())

@@ -8,7 +8,7 @@ use super::super::function::{Functions, Rest};
 use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::List;
 use super::super::map::{Entries, Map, MapType};
-use super::super::structure::{Field, Struct};
+use super::super::structure::Struct;
 use super::super::text::Text;
 use super::super::value::{Element, Value};
 use super::common::{is_empty, text_of};
@@ -24,12 +24,7 @@ pub(super) fn add(table: &mut Functions) {
         })
         .add("hasKey", |map: Map, key: Text| map.has(&key))
         .add("pluck", |key: Text, maps: Rest<Map>| maps.0.iter().filter_map(|map| map.get(&key)).collect::<List>())
-        .add("keys", |call: &mut Call<'_>, maps: Rest<Map>| {
-            charge_items(call, &maps.0)?;
-            Ok::<_, Failure>(List::strings(
-                maps.0.iter().flat_map(|map| map.entries().keys().cloned().collect::<Vec<_>>()),
-            ))
-        })
+        .add("keys", keys)
         .add("values", |call: &mut Call<'_>, map: Map| {
             charge_items(call, std::slice::from_ref(&map))?;
             Ok::<_, Failure>(map.entries().values().cloned().collect::<List>())
@@ -38,20 +33,10 @@ pub(super) fn add(table: &mut Functions) {
             let picked = keys.0.into_iter().filter_map(|key| map.get(&key).map(|value| (key, value)));
             charged(call, picked.collect())
         })
-        .add("omit", |call: &mut Call<'_>, map: Map, keys: Rest<Text>| {
-            call.charge_bytes(map.len().saturating_mul(ENTRY_BYTES))?;
-            let mut entries = (*map.entries()).clone();
-            for key in &keys.0 {
-                entries.remove(key);
-            }
-            charged(call, entries.into_iter().collect())
-        })
+        .add("omit", omit)
         .add("dig", dig);
     for name in ["deepCopy", "mustDeepCopy"] {
-        table.add(name, |call: &mut Call<'_>, value: Value| match value {
-            Value::Nil => Err(Failure::message("reflect: call of reflect.Value.Type on zero Value")),
-            value => deep_copy(call, &value, 0),
-        });
+        table.add(name, deep_copy);
     }
     for name in ["merge", "mustMerge"] {
         table.add(name, |call: &mut Call<'_>, into: Map, from: Rest<Map>| merge_all(call, into, from, false));
@@ -77,6 +62,21 @@ fn charge_items(call: &mut Call<'_>, maps: &[Map]) -> Result<(), Failure> {
 fn charged(call: &mut Call<'_>, map: Map) -> Result<Map, Failure> {
     call.charge_bytes(map.len() * ENTRY_BYTES)?;
     Ok(map)
+}
+
+/// Of all maps, with repetitions.
+fn keys(call: &mut Call<'_>, maps: Rest<Map>) -> Result<List, Failure> {
+    charge_items(call, &maps.0)?;
+    Ok(List::strings(maps.0.iter().flat_map(|map| map.entries().keys().cloned().collect::<Vec<_>>())))
+}
+
+fn omit(call: &mut Call<'_>, map: Map, keys: Rest<Text>) -> Result<Map, Failure> {
+    call.charge_bytes(map.len().saturating_mul(ENTRY_BYTES))?;
+    let mut entries = (*map.entries()).clone();
+    for key in &keys.0 {
+        entries.remove(key);
+    }
+    charged(call, entries.into_iter().collect())
 }
 
 /// Keys are what their values print; a last key without a value gets "".
@@ -105,20 +105,24 @@ fn dig(args: Rest<Value>) -> Result<Value, Failure> {
         return Err(Failure::message("dig needs at least three arguments"));
     }
     let mut value = map.clone();
-    let map_of = |value: &Value| match value {
-        Value::Map(map) if map.ty().name == MapType::ANY.name => Ok(map.clone()),
-        other => Err(not_converted(other, MapType::ANY.name)),
-    };
-    map_of(&value)?;
+    to_map(&value)?;
     let names: Vec<&Text> =
         keys.iter().map(|key| key.as_text().ok_or_else(|| not_converted(key, "string"))).collect::<Result<_, _>>()?;
     for name in names {
-        match map_of(&value)?.get(name) {
+        match to_map(&value)?.get(name) {
             Some(found) => value = found,
             None => return Ok(default.clone()),
         }
     }
     Ok(value)
+}
+
+/// Go's conversion of an interface to a map.
+fn to_map(value: &Value) -> Result<Map, Failure> {
+    match value {
+        Value::Map(map) if map.ty().name == MapType::ANY.name => Ok(map.clone()),
+        other => Err(not_converted(other, MapType::ANY.name)),
+    }
 }
 
 fn not_converted(value: &Value, wanted: &str) -> Failure {
@@ -129,7 +133,14 @@ fn not_converted(value: &Value, wanted: &str) -> Failure {
 /// A copy that shares nothing, of the same types. Of a struct it has the exported fields only: a copied version is 0.0.0.
 ///
 /// Reference: mitchellh/copystructure 1.2.0, which cannot set the others.
-fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Failure> {
+fn deep_copy(call: &mut Call<'_>, value: Value) -> Result<Value, Failure> {
+    match value {
+        Value::Nil => Err(Failure::message("reflect: call of reflect.Value.Type on zero Value")),
+        value => copy_at(call, &value, 0),
+    }
+}
+
+fn copy_at(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Failure> {
     if depth > VALUE_DEPTH_MAX {
         return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).into());
     }
@@ -137,7 +148,7 @@ fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Fa
         Value::List(list) if list.is_nil() => value.clone(),
         Value::List(list) => {
             call.charge_bytes((list.len() + 1) * ENTRY_BYTES)?;
-            let items = list.iter().map(|item| deep_copy(call, item, depth + 1)).collect::<Result<_, _>>()?;
+            let items = list.iter().map(|item| copy_at(call, item, depth + 1)).collect::<Result<_, _>>()?;
             Value::List(List::of(list.ty(), items))
         }
         Value::Map(map) if map.is_nil() => value.clone(),
@@ -145,7 +156,7 @@ fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Fa
             call.charge_bytes(MAP_BYTES + map.len() * ENTRY_BYTES)?;
             let mut entries = Entries::new();
             for (key, item) in map.entries().iter() {
-                entries.insert(key.clone(), deep_copy(call, item, depth + 1)?);
+                entries.insert(key.clone(), copy_at(call, item, depth + 1)?);
             }
             Value::Map(Map::of(map.ty(), entries))
         }
@@ -158,11 +169,11 @@ fn deep_copy(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Fa
         | Value::Bytes(_)
         | Value::Time(_) => value.clone(),
         Value::Struct(fields) => {
-            let copy = |(field, value): (&Field, Value)| match field.is_exported() {
-                true => deep_copy(call, &value, depth + 1),
-                false => Ok(value.zero()),
-            };
-            Value::Struct(Rc::new(Struct::new(fields.ty(), fields.fields().map(copy).collect::<Result<_, _>>()?)))
+            let mut copies = Vec::new();
+            for (field, value) in fields.fields() {
+                copies.push(if field.is_exported() { copy_at(call, &value, depth + 1)? } else { value.zero() });
+            }
+            Value::Struct(Rc::new(Struct::new(fields.ty(), copies)))
         }
     })
 }

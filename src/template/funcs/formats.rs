@@ -32,26 +32,10 @@ pub(super) fn add(table: &mut Functions) {
         .add("mustToPrettyJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, PRETTY))
         .add("toRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
         .add("mustToRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
-        .add("fromJson", |call: &mut Call<'_>, text: Text| {
-            Ok::<_, Failure>(match from_json(call, &text)? {
-                Ok(Value::Nil) => Map::nil(&MapType::ANY),
-                result => or_error_map(result, ""),
-            })
-        })
-        .add("fromJsonArray", |call: &mut Call<'_>, text: Text| {
-            Ok::<_, Failure>(match from_json(call, &text)? {
-                Ok(Value::Nil) => List::nil(&ListType::ANY),
-                result => or_error_list(result, ""),
-            })
-        })
+        .add("fromJson", from_json_map)
+        .add("fromJsonArray", from_json_array)
         .add("mustFromJson", |call: &mut Call<'_>, text: Text| from_json(call, &text)?.map_err(Failure::message))
-        .add("toToml", |call: &mut Call<'_>, value: Value| match to_toml(call, &value) {
-            Ok(text) => Ok(Text::from(text)),
-            Err(failure) => match failure.cause() {
-                Cause::Function(message) if !matches!(value, Value::Nil) => Ok(Text::from(message)),
-                _ => Err(failure),
-            },
-        })
+        .add("toToml", to_toml_or_message)
         .add("mustToToml", |call: &mut Call<'_>, value: Value| to_toml(call, &value).map(Text::from))
         .add("fromToml", |call: &mut Call<'_>, text: Text| {
             call.charge_bytes(text.len() * NODE_BYTES)?;
@@ -95,11 +79,16 @@ pub(super) fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Fail
 ///
 /// Fails with Go's text ([`Cause::Function`]) for what JSON lacks, and when the budget is used up.
 pub(crate) fn marshal_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
-    let value = encodable(call, value).map_err(|failure| match failure.cause() {
+    let value = encodable(call, value).map_err(in_json)?;
+    yaml::sigs::marshal(&value).map_err(|error| Failure::message(error.to_string()))
+}
+
+/// A limit stays as it is.
+fn in_json(failure: Failure) -> Failure {
+    match failure.cause() {
         Cause::Function(_) => failure.within("error marshaling into JSON: "),
         _ => failure,
-    })?;
-    yaml::sigs::marshal(&value).map_err(|error| Failure::message(error.to_string()))
+    }
 }
 
 /// By go-yaml v3, which sees the values themselves: floats stay floats.
@@ -140,6 +129,17 @@ fn to_json(call: &mut Call<'_>, value: &Value, options: Options<'_>) -> Result<S
     Ok(text)
 }
 
+/// Helm's `toTOML`, which returns the message of an error; for nil it fails.
+fn to_toml_or_message(call: &mut Call<'_>, value: Value) -> Result<Text, Failure> {
+    match to_toml(call, &value) {
+        Ok(text) => Ok(Text::from(text)),
+        Err(failure) => match failure.cause() {
+            Cause::Function(message) if !matches!(value, Value::Nil) => Ok(Text::from(message)),
+            _ => Err(failure),
+        },
+    }
+}
+
 fn to_toml(call: &mut Call<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
     let text = toml::encode(call, value)?;
     charge_printed(call, text.len())?;
@@ -154,6 +154,22 @@ pub(super) fn from_yaml(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value
 pub(super) fn from_json(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
     let limits = limits(call, text)?;
     decoded(call, json::decode(text, &limits))
+}
+
+/// Helm's `fromJSON`: null stays nil, which `fromYAML` makes an empty map.
+fn from_json_map(call: &mut Call<'_>, text: Text) -> Result<Map, Failure> {
+    Ok(match from_json(call, &text)? {
+        Ok(Value::Nil) => Map::nil(&MapType::ANY),
+        result => or_error_map(result, ""),
+    })
+}
+
+/// Helm's `fromJSONArray`; see [`from_json_map`] for null.
+fn from_json_array(call: &mut Call<'_>, text: Text) -> Result<List, Failure> {
+    Ok(match from_json(call, &text)? {
+        Ok(Value::Nil) => List::nil(&ListType::ANY),
+        result => or_error_list(result, ""),
+    })
 }
 
 /// What may be read, which the budget also bounds: aliases can make much of a small text.

@@ -12,22 +12,10 @@ pub(super) fn add(table: &mut Functions) {
         table.add(name, |args: Rest<Value>| List::new(args.0));
     }
     for name in ["append", "push", "mustAppend", "mustPush"] {
-        table.add(name, |call: &mut Call<'_>, list: Value, item: Value| {
-            let list = items(call, &list, "Cannot push on type")?;
-            call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
-            let mut all = list.to_vec();
-            all.push(item);
-            Ok::<_, Failure>(List::new(all))
-        });
+        table.add(name, push);
     }
     for name in ["prepend", "mustPrepend"] {
-        table.add(name, |call: &mut Call<'_>, list: Value, item: Value| {
-            let list = items(call, &list, "Cannot prepend on type")?;
-            call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
-            let mut all = vec![item];
-            all.extend_from_slice(&list);
-            Ok::<_, Failure>(List::new(all))
-        });
+        table.add(name, prepend);
     }
     for name in ["first", "mustFirst"] {
         table.add(name, |call: &mut Call<'_>, list: Value| {
@@ -69,13 +57,7 @@ pub(super) fn add(table: &mut Functions) {
         table.add(name, without);
     }
     for name in ["has", "mustHas"] {
-        table.add(name, |call: &mut Call<'_>, item: Value, list: Value| match list {
-            Value::Nil => Ok(false),
-            list => {
-                let list = items(call, &list, "Cannot find has on type")?;
-                contains(call, &list, &item)
-            }
-        });
+        table.add(name, has);
     }
     for name in ["slice", "mustSlice"] {
         table.add(name, slice);
@@ -86,15 +68,43 @@ pub(super) fn add(table: &mut Functions) {
     table
         .add("concat", concat)
         .add("sortAlpha", sort_alpha)
-        .add("toStrings", |call: &mut Call<'_>, value: Value| match value {
-            Value::List(list) if list.ty().name == ListType::STRINGS.name => Ok(list),
-            value => texts_of(call, &value).map(List::strings),
-        })
+        .add("toStrings", to_strings)
         .add("until", until)
         .add("untilStep", |call: &mut Call<'_>, start: Int, stop: Int, step: Int| {
             until_step(call, start.0, stop.0, step.0).map(int_list)
         })
         .add("seq", seq);
+}
+
+fn push(call: &mut Call<'_>, list: Value, item: Value) -> Result<List, Failure> {
+    let list = items(call, &list, "Cannot push on type")?;
+    call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
+    let mut all = list.to_vec();
+    all.push(item);
+    Ok(List::new(all))
+}
+
+fn prepend(call: &mut Call<'_>, list: Value, item: Value) -> Result<List, Failure> {
+    let list = items(call, &list, "Cannot prepend on type")?;
+    call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
+    let mut all = vec![item];
+    all.extend_from_slice(&list);
+    Ok(List::new(all))
+}
+
+fn has(call: &mut Call<'_>, item: Value, list: Value) -> Result<bool, Failure> {
+    if matches!(list, Value::Nil) {
+        return Ok(false);
+    }
+    let list = items(call, &list, "Cannot find has on type")?;
+    contains(call, &list, &item)
+}
+
+fn to_strings(call: &mut Call<'_>, value: Value) -> Result<List, Failure> {
+    match value {
+        Value::List(list) if list.ty().name == ListType::STRINGS.name => Ok(list),
+        value => texts_of(call, &value).map(List::strings),
+    }
 }
 
 fn contains(call: &mut Call<'_>, list: &[Value], item: &Value) -> Result<bool, Failure> {

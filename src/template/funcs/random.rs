@@ -14,31 +14,9 @@ pub(super) fn add(table: &mut Functions) {
         .add("randAlpha", |call: &mut Call<'_>, count: Int| text(call, count, |byte| byte.is_ascii_alphabetic()))
         .add("randNumeric", |call: &mut Call<'_>, count: Int| text(call, count, |byte| byte.is_ascii_digit()))
         .add("randAscii", |call: &mut Call<'_>, count: Int| text(call, count, |byte| (b' '..=b'~').contains(byte)))
-        .add("randBytes", |call: &mut Call<'_>, count: Int| {
-            let mut random = call.random()?;
-            let message = "runtime error: makeslice: len out of range";
-            let count = usize::try_from(count.0).map_err(|_| Failure::message(message))?;
-            call.charge_bytes(count)?;
-            let mut bytes = vec![0; count];
-            random.fill(&mut bytes);
-            Ok::<_, Failure>(BASE64.encode(&bytes))
-        })
-        .add("randInt", |call: &mut Call<'_>, min: Int, max: Int| {
-            let mut random = call.random()?;
-            match u64::try_from(max.0.wrapping_sub(min.0)) {
-                Ok(width) if width > 0 => Ok(Int(min.0.wrapping_add(random.below(width) as i64))),
-                _ => Err(Failure::message("invalid argument to Intn")),
-            }
-        })
-        .add("shuffle", |call: &mut Call<'_>, text: Text| {
-            let mut random = call.random()?;
-            call.charge(text.len())?;
-            let mut characters: Vec<char> = runes(&text).map(|(_, rune)| rune.char).collect();
-            for last in (1..characters.len()).rev() {
-                characters.swap(last, random.below(last as u64 + 1) as usize);
-            }
-            Ok::<_, Failure>(characters.into_iter().collect::<String>())
-        })
+        .add("randBytes", rand_bytes)
+        .add("randInt", rand_int)
+        .add("shuffle", shuffle)
         .add("uuidv4", |call: &mut Call<'_>| call.random().map(|mut random| uuid(&mut random)))
         .add("getHostByName", |_: Text| "");
 }
@@ -51,6 +29,37 @@ fn text(call: &mut Call<'_>, count: Int, is_wanted: impl Fn(&u8) -> bool) -> Res
     call.charge_bytes(count)?;
     call.charge(count.saturating_mul(2))?;
     Ok((0..count).filter_map(|_| alphabet.get(random.below(alphabet.len() as u64) as usize)).collect())
+}
+
+/// In base64.
+fn rand_bytes(call: &mut Call<'_>, count: Int) -> Result<String, Failure> {
+    let mut random = call.random()?;
+    let message = "runtime error: makeslice: len out of range";
+    let count = usize::try_from(count.0).map_err(|_| Failure::message(message))?;
+    call.charge_bytes(count)?;
+    let mut bytes = vec![0; count];
+    random.fill(&mut bytes);
+    Ok(BASE64.encode(&bytes))
+}
+
+/// From `min` to just below `max`. The difference wraps around as Go's does, which panics when it is not positive.
+fn rand_int(call: &mut Call<'_>, min: Int, max: Int) -> Result<Int, Failure> {
+    let mut random = call.random()?;
+    match u64::try_from(max.0.wrapping_sub(min.0)) {
+        Ok(width) if width > 0 => Ok(Int(min.0.wrapping_add(random.below(width) as i64))),
+        _ => Err(Failure::message("invalid argument to Intn")),
+    }
+}
+
+/// The characters in a random order.
+fn shuffle(call: &mut Call<'_>, text: Text) -> Result<String, Failure> {
+    let mut random = call.random()?;
+    call.charge(text.len())?;
+    let mut characters: Vec<char> = runes(&text).map(|(_, rune)| rune.char).collect();
+    for last in (1..characters.len()).rev() {
+        characters.swap(last, random.below(last as u64 + 1) as usize);
+    }
+    Ok(characters.into_iter().collect())
 }
 
 fn uuid(random: &mut Random) -> String {

@@ -11,10 +11,7 @@ use crate::go::strconv::{can_backquote, quote_bytes};
 
 pub(super) fn add(table: &mut Functions) {
     table
-        .add("regexMatch", |call: &mut Call<'_>, pattern: Text, text: Text| match call.regex(&pattern)? {
-            Ok(regex) => is_match(call, &regex, &text),
-            Err(_) => Ok(false),
-        })
+        .add("regexMatch", regex_match)
         .add("mustRegexMatch", |call: &mut Call<'_>, pattern: Text, text: Text| {
             let regex = compile(call, &pattern, Errors::Returned)?;
             is_match(call, &regex, &text)
@@ -23,29 +20,19 @@ pub(super) fn add(table: &mut Functions) {
     for (name, errors) in [("regexFind", Errors::Panics), ("mustRegexFind", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text| {
             let regex = compile(call, &pattern, errors)?;
-            prepare(call, &text)?;
-            Ok::<_, Failure>(Text::from(regex.find(&text, |steps| call.charge(steps))?.unwrap_or_default()))
+            find(call, &regex, &text)
         });
     }
     for (name, errors) in [("regexFindAll", Errors::Panics), ("mustRegexFindAll", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, count: Int| {
             let regex = compile(call, &pattern, errors)?;
-            let count = usize::try_from(count.0).unwrap_or(usize::MAX);
-            prepare(call, &text)?;
-            let found = regex.find_all(&text, count, |work| take(call, work))?;
-            Ok::<_, Failure>(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found) })
+            find_all(call, &regex, &text, count)
         });
     }
     for (name, errors) in [("regexSplit", Errors::Panics), ("mustRegexSplit", Errors::Returned)] {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, count: Int| {
             let regex = compile(call, &pattern, errors)?;
-            if count.0 == 0 {
-                return Ok(List::nil(&ListType::STRINGS));
-            }
-            let count = usize::try_from(count.0).unwrap_or(usize::MAX);
-            prepare(call, &text)?;
-            let parts = regex.split(&text, count, pattern.is_empty(), |work| take(call, work))?;
-            Ok::<_, Failure>(texts(parts))
+            split(call, &regex, &text, count, pattern.is_empty())
         });
     }
     let replacing = [
@@ -57,12 +44,55 @@ pub(super) fn add(table: &mut Functions) {
     for (name, errors, is_literal) in replacing {
         table.add(name, move |call: &mut Call<'_>, pattern: Text, text: Text, replacement: Text| {
             let regex = compile(call, &pattern, errors)?;
-            prepare(call, &text)?;
-            let max = call.bytes_left();
-            let replaced = regex.replace_all(&text, &replacement, is_literal, max, |work| take(call, work))?;
-            Ok::<_, Failure>(replaced.map_or(text, Text::from))
+            replace_all(call, &regex, text, &replacement, is_literal)
         });
     }
+}
+
+/// False for a wrong expression.
+fn regex_match(call: &mut Call<'_>, pattern: Text, text: Text) -> Result<bool, Failure> {
+    match call.regex(&pattern)? {
+        Ok(regex) => is_match(call, &regex, &text),
+        Err(_) => Ok(false),
+    }
+}
+
+fn find(call: &mut Call<'_>, regex: &Regex, text: &Text) -> Result<Text, Failure> {
+    prepare(call, text)?;
+    Ok(Text::from(regex.find(text, |steps| call.charge(steps))?.unwrap_or_default()))
+}
+
+/// A negative count is no limit.
+fn find_all(call: &mut Call<'_>, regex: &Regex, text: &Text, count: Int) -> Result<List, Failure> {
+    let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+    prepare(call, text)?;
+    let found = regex.find_all(text, count, |work| take(call, work))?;
+    Ok(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found) })
+}
+
+/// Go's `Split`, which is nil for a count of 0 and cuts everywhere for a negative one; an empty expression has a rule of
+/// its own there.
+fn split(call: &mut Call<'_>, regex: &Regex, text: &Text, count: Int, is_empty: bool) -> Result<List, Failure> {
+    if count.0 == 0 {
+        return Ok(List::nil(&ListType::STRINGS));
+    }
+    let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+    prepare(call, text)?;
+    let parts = regex.split(text, count, is_empty, |work| take(call, work))?;
+    Ok(texts(parts))
+}
+
+fn replace_all(
+    call: &mut Call<'_>,
+    regex: &Regex,
+    text: Text,
+    replacement: &Text,
+    is_literal: bool,
+) -> Result<Text, Failure> {
+    prepare(call, &text)?;
+    let max = call.bytes_left();
+    let replaced = regex.replace_all(&text, replacement, is_literal, max, |work| take(call, work))?;
+    Ok(replaced.map_or(text, Text::from))
 }
 
 fn texts(parts: Vec<&[u8]>) -> List {
@@ -76,18 +106,25 @@ enum Errors {
     Returned,
 }
 
-fn compile(call: &mut Call<'_>, pattern: &Text, errors: Errors) -> Result<Regex, Failure> {
-    call.regex(pattern)?.map_err(|message| match errors {
-        Errors::Returned => Failure::message(message),
-        Errors::Panics => {
-            let shown = if can_backquote(pattern) {
-                format!("`{}`", pattern.to_str())
-            } else {
-                super::super::text::to_str(&quote_bytes(pattern)).into_owned()
-            };
-            Failure::message(format!("regexp: Compile({shown}): {message}"))
+impl Errors {
+    fn failure(self, pattern: &Text, message: String) -> Failure {
+        match self {
+            Errors::Returned => Failure::message(message),
+            Errors::Panics => Failure::message(format!("regexp: Compile({}): {message}", quoted(pattern))),
         }
-    })
+    }
+}
+
+fn compile(call: &mut Call<'_>, pattern: &Text, errors: Errors) -> Result<Regex, Failure> {
+    call.regex(pattern)?.map_err(|message| errors.failure(pattern, message))
+}
+
+/// As regexp's own `quote` shows an expression.
+fn quoted(pattern: &Text) -> String {
+    if can_backquote(pattern) {
+        return format!("`{}`", pattern.to_str());
+    }
+    super::super::text::to_str(&quote_bytes(pattern)).into_owned()
 }
 
 /// Before a search: a text that is no UTF-8 is copied for it.

@@ -16,13 +16,14 @@ use super::common::NIL_DEREFERENCE;
 use crate::yaml;
 
 pub(super) fn add(table: &mut Functions) {
-    table.add("semver", |text: Text| version(&text).map(|version| to_value(version, &POINTER))).add(
-        "semverCompare",
-        |range: Text, text: Text| {
-            let range = Range::new(&range.to_str()).map_err(|error| Failure::message(error.to_string()))?;
-            Ok::<_, Failure>(range.has(&version(&text)?))
-        },
-    );
+    table
+        .add("semver", |text: Text| version(&text).map(|version| to_value(version, &POINTER)))
+        .add("semverCompare", semver_compare);
+}
+
+fn semver_compare(range: Text, text: Text) -> Result<bool, Failure> {
+    let range = Range::new(&range.to_str()).map_err(|error| Failure::message(error.to_string()))?;
+    Ok(range.has(&version(&text)?))
 }
 
 fn version(text: &Text) -> Result<Version, Failure> {
@@ -72,23 +73,29 @@ fn fields(version: Version) -> Vec<Value> {
     ]
 }
 
-/// The version that a value holds; a copy that `deepCopy` made holds none, which is 0.0.0.
+/// The version in a value; 0.0.0 for a copy that `deepCopy` made, whose fields are empty.
 fn version_of(value: &Struct) -> Version {
-    let text = |name| match value.field(name) {
-        Some((_, Value::String(text))) => text.to_str().into_owned(),
-        _ => String::new(),
-    };
-    let number = |name| match value.field(name) {
+    Version {
+        major: number_in(value, "major"),
+        minor: number_in(value, "minor"),
+        patch: number_in(value, "patch"),
+        pre: text_in(value, "pre"),
+        metadata: text_in(value, "metadata"),
+        original: text_in(value, "original"),
+    }
+}
+
+fn number_in(value: &Struct, field: &str) -> u64 {
+    match value.field(field) {
         Some((_, Value::Uint(_, number))) => number,
         _ => 0,
-    };
-    Version {
-        major: number("major"),
-        minor: number("minor"),
-        patch: number("patch"),
-        pre: text("pre"),
-        metadata: text("metadata"),
-        original: text("original"),
+    }
+}
+
+fn text_in(value: &Struct, field: &str) -> String {
+    match value.field(field) {
+        Some((_, Value::String(text))) => text.to_str().into_owned(),
+        _ => String::new(),
     }
 }
 
@@ -127,51 +134,43 @@ impl Param for Receiver {
     }
 }
 
+impl Receiver {
+    fn compare(&self, other: &Other) -> Result<Ordering, Failure> {
+        Ok(version_of(&self.0).cmp(&other.version()?))
+    }
+}
+
 /// What both types have.
 fn value_methods() -> &'static Functions {
-    static TABLE: LazyLock<Functions> = LazyLock::new(|| {
-        let mut table = Functions::new();
-        add_value_methods(&mut table);
-        table
-    });
+    static TABLE: LazyLock<Functions> = LazyLock::new(value_table);
     &TABLE
 }
 
 fn pointer_methods() -> &'static Functions {
-    static TABLE: LazyLock<Functions> = LazyLock::new(|| {
-        let compared = |is_wanted: fn(Ordering) -> bool| {
-            move |one: Receiver, two: Other| Ok::<_, Failure>(is_wanted(version_of(&one.0).cmp(&two.version()?)))
-        };
-        let mut table = Functions::new();
-        add_value_methods(&mut table);
-        table
-            .add("Original", |one: Receiver| version_of(&one.0).original.clone())
-            .add("Compare", |one: Receiver, two: Other| {
-                Ok::<_, Failure>(Int(version_of(&one.0).cmp(&two.version()?) as i64))
-            })
-            .add("Equal", |one: Receiver, two: Other| two.0.is_some_and(|two| version_of(&one.0) == version_of(&two)))
-            .add("LessThan", compared(Ordering::is_lt))
-            .add("LessThanEqual", compared(Ordering::is_le))
-            .add("GreaterThan", compared(Ordering::is_gt))
-            .add("GreaterThanEqual", compared(Ordering::is_ge))
-            .add("Scan", |one: Receiver, value: Value| match value {
-                Value::String(text) => read_into(&one, &text),
-                Value::Bytes(text) => read_into(&one, &Text::from(text)),
-                Value::Nil => GoError::result(Some(GoError::Plain("cannot scan nil into Version".to_owned()))),
-                other => GoError::result(Some(GoError::Plain(format!("unsupported Scan type {}", other.type_name())))),
-            })
-            .add("UnmarshalText", |one: Receiver, text: Option<Arc<[u8]>>| {
-                read_into(&one, &Text::from(text.unwrap_or_default()))
-            })
-            .add("UnmarshalJSON", |one: Receiver, json: Option<Arc<[u8]>>| {
-                unmarshal_json(&one, &json.unwrap_or_default())
-            });
-        table
-    });
+    static TABLE: LazyLock<Functions> = LazyLock::new(pointer_table);
     &TABLE
 }
 
-fn add_value_methods(table: &mut Functions) {
+fn pointer_table() -> Functions {
+    let mut table = value_table();
+    table
+        .add("Original", |one: Receiver| version_of(&one.0).original.clone())
+        .add("Compare", |one: Receiver, two: Other| one.compare(&two).map(|order| Int(order as i64)))
+        .add("Equal", |one: Receiver, two: Other| two.0.is_some_and(|two| version_of(&one.0) == version_of(&two)))
+        .add("LessThan", |one: Receiver, two: Other| one.compare(&two).map(Ordering::is_lt))
+        .add("LessThanEqual", |one: Receiver, two: Other| one.compare(&two).map(Ordering::is_le))
+        .add("GreaterThan", |one: Receiver, two: Other| one.compare(&two).map(Ordering::is_gt))
+        .add("GreaterThanEqual", |one: Receiver, two: Other| one.compare(&two).map(Ordering::is_ge))
+        .add("Scan", scan)
+        .add("UnmarshalText", |one: Receiver, text: Option<Arc<[u8]>>| {
+            read_into(&one, &Text::from(text.unwrap_or_default()))
+        })
+        .add("UnmarshalJSON", |one: Receiver, json: Option<Arc<[u8]>>| unmarshal_json(&one, &json.unwrap_or_default()));
+    table
+}
+
+fn value_table() -> Functions {
+    let mut table = Functions::new();
     table
         .add("Major", |one: Receiver| version_of(&one.0).major)
         .add("Minor", |one: Receiver| version_of(&one.0).minor)
@@ -184,33 +183,39 @@ fn add_value_methods(table: &mut Functions) {
         .add("Value", |one: Receiver| Operand::Held(Held::DriverValue, version_of(&one.0).to_string().into()))
         .add("SetPrerelease", |one: Receiver, pre: Text| with_text(&one, &pre, &PRERELEASE))
         .add("SetMetadata", |one: Receiver, metadata: Text| with_text(&one, &metadata, &METADATA))
-        .add("IncMajor", |one: Receiver| {
-            next(&one, "major", |version| (version.major.checked_add(1), Some(0), Some(0)))
-        })
-        .add("IncMinor", |one: Receiver| {
-            next(&one, "minor", |version| (Some(version.major), version.minor.checked_add(1), Some(0)))
-        })
-        .add("IncPatch", |one: Receiver| {
-            next(&one, "patch", |version| {
-                let patch = if version.pre.is_empty() { version.patch.checked_add(1) } else { Some(version.patch) };
-                (Some(version.major), Some(version.minor), patch)
-            })
-        });
+        .add("IncMajor", inc_major)
+        .add("IncMinor", inc_minor)
+        .add("IncPatch", inc_patch);
+    table
 }
 
-/// The release that follows, with a `v` when there was one.
-fn next(
-    of: &Receiver,
-    part: &str,
-    numbers: impl Fn(&Version) -> (Option<u64>, Option<u64>, Option<u64>),
-) -> Result<Value, Failure> {
-    let version = version_of(&of.0);
-    let (Some(major), Some(minor), Some(patch)) = numbers(&version) else {
-        return Err(Failure::message(format!("{part} version increment would overflow uint64")));
-    };
-    let original = format!("{}{major}.{minor}.{patch}", v_of(&version));
-    let next = Version { major, minor, patch, pre: String::new(), metadata: String::new(), original };
-    Ok(to_value(next, &VALUE))
+fn inc_major(one: Receiver) -> Result<Value, Failure> {
+    let version = version_of(&one.0);
+    Ok(release(&version, incremented(version.major, "major")?, 0, 0))
+}
+
+fn inc_minor(one: Receiver) -> Result<Value, Failure> {
+    let version = version_of(&one.0);
+    Ok(release(&version, version.major, incremented(version.minor, "minor")?, 0))
+}
+
+/// Of a pre-release the release itself.
+fn inc_patch(one: Receiver) -> Result<Value, Failure> {
+    let version = version_of(&one.0);
+    let patch = if version.pre.is_empty() { incremented(version.patch, "patch")? } else { version.patch };
+    Ok(release(&version, version.major, version.minor, patch))
+}
+
+fn incremented(number: u64, part: &str) -> Result<u64, Failure> {
+    let overflow = || Failure::message(format!("{part} version increment would overflow uint64"));
+    number.checked_add(1).ok_or_else(overflow)
+}
+
+/// A release that follows a version, with a `v` when the version has one.
+fn release(of: &Version, major: u64, minor: u64, patch: u64) -> Value {
+    let original = format!("{}{major}.{minor}.{patch}", v_of(of));
+    let release = Version { major, minor, patch, pre: String::new(), metadata: String::new(), original };
+    to_value(release, &VALUE)
 }
 
 /// The `v` that a version was read with.
@@ -250,7 +255,17 @@ fn with_text(of: &Receiver, text: &Text, part: &Part) -> Result<Value, Failure> 
     Ok(to_value(version, &VALUE))
 }
 
-/// Puts the version that a text is in the place of the receiver's.
+/// The method of `sql.Scanner`.
+fn scan(one: Receiver, value: Value) -> Operand {
+    match value {
+        Value::String(text) => read_into(&one, &text),
+        Value::Bytes(text) => read_into(&one, &Text::from(text)),
+        Value::Nil => GoError::result(Some(GoError::Plain("cannot scan nil into Version".to_owned()))),
+        other => GoError::result(Some(GoError::Plain(format!("unsupported Scan type {}", other.type_name())))),
+    }
+}
+
+/// Replaces the receiver's version by the one that a text is.
 fn read_into(receiver: &Receiver, text: &Text) -> Operand {
     GoError::result(match Version::new(&text.to_str()) {
         Ok(version) => {

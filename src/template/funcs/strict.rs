@@ -3,7 +3,7 @@
 use super::super::call::Call;
 use super::super::error::{Cause, Failure};
 use super::super::function::Functions;
-use super::super::list::List;
+use super::super::list::{List, ListType};
 use super::super::map::Map;
 use super::super::text::Text;
 use super::super::value::Value;
@@ -34,21 +34,25 @@ impl Functions {
                 Ok::<_, Failure>(formats::from_json(call, &text)?.unwrap_or_default())
             })
             .add("toYaml", |call: &mut Call<'_>, value: Value| formats::to_yaml(call, &value))
-            .add("fromYaml", |call: &mut Call<'_>, text: Text| {
-                match formats::from_yaml(call, &text)?.map_err(Failure::message)? {
-                    Value::Map(map) => Ok(map),
-                    Value::Nil => Ok(Map::new()),
-                    other => Err(wrong_kind(&other, "map[string]interface {}")),
-                }
-            })
-            .add("fromYamlArray", |call: &mut Call<'_>, text: Text| {
-                match formats::from_yaml(call, &text)?.map_err(Failure::message)? {
-                    Value::List(list) => Ok(list),
-                    Value::Nil => Ok(List::nil(&super::super::list::ListType::ANY)),
-                    other => Err(wrong_kind(&other, "[]interface {}")),
-                }
-            });
+            .add("fromYaml", from_yaml)
+            .add("fromYamlArray", from_yaml_array);
         table
+    }
+}
+
+fn from_yaml(call: &mut Call<'_>, text: Text) -> Result<Map, Failure> {
+    match formats::from_yaml(call, &text)?.map_err(Failure::message)? {
+        Value::Map(map) => Ok(map),
+        Value::Nil => Ok(Map::new()),
+        other => Err(wrong_kind(&other, "map[string]interface {}")),
+    }
+}
+
+fn from_yaml_array(call: &mut Call<'_>, text: Text) -> Result<List, Failure> {
+    match formats::from_yaml(call, &text)?.map_err(Failure::message)? {
+        Value::List(list) => Ok(list),
+        Value::Nil => Ok(List::nil(&ListType::ANY)),
+        other => Err(wrong_kind(&other, "[]interface {}")),
     }
 }
 

@@ -15,14 +15,8 @@ use crate::go::unicode::is_space;
 pub(super) fn add(table: &mut Functions) {
     table
         .add("trim", |text: Text| Text::from(trim(&text, is_space)))
-        .add("trimPrefix", |prefix: Text, text: Text| match text.strip_prefix(&*prefix) {
-            Some(rest) => Text::from(rest),
-            None => text,
-        })
-        .add("trimSuffix", |suffix: Text, text: Text| match text.strip_suffix(&*suffix) {
-            Some(rest) => Text::from(rest),
-            None => text,
-        })
+        .add("trimPrefix", |prefix: Text, text: Text| text.strip_prefix(&*prefix).map(Text::from).unwrap_or(text))
+        .add("trimSuffix", |suffix: Text, text: Text| text.strip_suffix(&*suffix).map(Text::from).unwrap_or(text))
         .add("contains", |part: Text, text: Text| find(&text, &part).is_some())
         .add("hasPrefix", |prefix: Text, text: Text| text.starts_with(&prefix))
         .add("hasSuffix", |suffix: Text, text: Text| text.ends_with(&suffix))
@@ -45,14 +39,7 @@ pub(super) fn add(table: &mut Functions) {
             let parts = split(call, &text, &separator, None)?;
             split_map(call, parts)
         })
-        .add("splitn", |call: &mut Call<'_>, separator: Text, count: Int, text: Text| {
-            let parts = match usize::try_from(count.0) {
-                Ok(0) => Vec::new(),
-                Ok(count) => split(call, &text, &separator, Some(count))?,
-                Err(_) => split(call, &text, &separator, None)?,
-            };
-            split_map(call, parts)
-        })
+        .add("splitn", splitn)
         .add("splitList", |call: &mut Call<'_>, separator: Text, text: Text| {
             split(call, &text, &separator, None).map(List::strings)
         });
@@ -111,6 +98,16 @@ fn split(call: &mut Call<'_>, text: &[u8], separator: &[u8], count: Option<usize
     }
     parts.push(rest.into());
     Ok(parts)
+}
+
+/// With a negative count all parts, as Go's `SplitN` has it.
+fn splitn(call: &mut Call<'_>, separator: Text, count: Int, text: Text) -> Result<Map, Failure> {
+    let parts = match usize::try_from(count.0) {
+        Ok(0) => Vec::new(),
+        Ok(count) => split(call, &text, &separator, Some(count))?,
+        Err(_) => split(call, &text, &separator, None)?,
+    };
+    split_map(call, parts)
 }
 
 /// A map `_0`, `_1`, … of the parts.

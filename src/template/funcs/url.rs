@@ -26,7 +26,27 @@ fn url_parse(text: Text) -> Result<Map, Failure> {
 }
 
 fn url_join(parts: Map) -> Result<Text, Failure> {
-    let part = |key: &str| match parts.get(key.as_bytes()) {
+    let mut url = Url {
+        scheme: get_or_empty(&parts, "scheme")?,
+        host: get_or_empty(&parts, "host")?,
+        path: get_or_empty(&parts, "path")?,
+        query: get_or_empty(&parts, "query")?,
+        opaque: get_or_empty(&parts, "opaque")?,
+        fragment: get_or_empty(&parts, "fragment")?,
+        ..Url::default()
+    };
+    let userinfo = get_or_empty(&parts, "userinfo")?;
+    if !userinfo.is_empty() {
+        let whole = [b"proto://", userinfo.as_slice(), b"@host"].concat();
+        let message = |error| Failure::message(format!("unable to parse userinfo in dict: {error}"));
+        url.user = Url::parse(&whole).map_err(message)?.user;
+    }
+    Ok(url.text().into())
+}
+
+/// Sprig's `dictGetOrEmpty`.
+fn get_or_empty(parts: &Map, key: &str) -> Result<Vec<u8>, Failure> {
+    match parts.get(key.as_bytes()) {
         None => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(text.to_vec()),
         Some(Value::Nil) => Err(Failure::message(super::common::NIL_DEREFERENCE)),
@@ -35,21 +55,5 @@ fn url_join(parts: Map) -> Result<Text, Failure> {
             let message = format!("unable to parse {key} key, must be of type string, but {kind} found");
             Err(Failure::message(message))
         }
-    };
-    let mut url = Url {
-        scheme: part("scheme")?,
-        host: part("host")?,
-        path: part("path")?,
-        query: part("query")?,
-        opaque: part("opaque")?,
-        fragment: part("fragment")?,
-        ..Url::default()
-    };
-    let userinfo = part("userinfo")?;
-    if !userinfo.is_empty() {
-        let whole = [b"proto://", userinfo.as_slice(), b"@host"].concat();
-        let message = |error| Failure::message(format!("unable to parse userinfo in dict: {error}"));
-        url.user = Url::parse(&whole).map_err(message)?.user;
     }
-    Ok(url.text().into())
 }

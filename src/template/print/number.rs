@@ -155,12 +155,7 @@ pub(super) fn with_point(digits: &[u8], verb: u8, precision: Option<usize>) -> V
         b'g' | b'G' | b'x' => precision.map_or(6, |precision| precision as i64),
         _ => 0,
     };
-    let is_tail = |byte: &u8| match byte {
-        b'p' | b'P' => true,
-        b'e' | b'E' => !matches!(verb, b'x' | b'X'),
-        _ => false,
-    };
-    let at = digits.iter().position(is_tail).unwrap_or(digits.len());
+    let at = digits.iter().position(|byte| is_exponent(*byte, verb)).unwrap_or(digits.len());
     let (number, tail) = digits.split_at(at);
     let mut out = number.to_vec();
     missing -= number.iter().filter(|byte| **byte != b'.').skip_while(|byte| **byte == b'0').count() as i64;
@@ -173,4 +168,13 @@ pub(super) fn with_point(digits: &[u8], verb: u8, precision: Option<usize>) -> V
     out.extend((0..missing.max(0)).map(|_| b'0'));
     out.extend_from_slice(tail);
     out
+}
+
+/// Whether an exponent starts with this byte. In hexadecimal `e` is a digit.
+fn is_exponent(byte: u8, verb: u8) -> bool {
+    match byte {
+        b'p' | b'P' => true,
+        b'e' | b'E' => !matches!(verb, b'x' | b'X'),
+        _ => false,
+    }
 }

@@ -40,7 +40,14 @@ fn measure(functions: &Functions, text: &str) -> (f64, u64, Result<Vec<u8>, Fail
     (cpu_ns() - start, runtime.steps(), result)
 }
 
-/// What stands for an argument of a type: small, or large in one of some ways.
+/// What the variables of calls take, in time and in steps.
+fn measure_setup(functions: &Functions, setup: &str) -> (f64, u64) {
+    let (ns, steps, result) = measure(functions, setup);
+    assert!(result.is_ok(), "{setup}: {result:?}");
+    (ns, steps)
+}
+
+/// Arguments of a type: small, or large in one of some ways.
 fn arguments(ty: Type) -> &'static [&'static str] {
     match ty {
         Type::Any | Type::Reflect => &["$s", "$n", "$w", "$l", "$d", "$deep", "3"],
@@ -124,11 +131,8 @@ pub(crate) fn check(functions: &Functions, tried: impl Fn(&str) -> bool) {
         let Some(function) = functions.get(name) else { continue };
         for call in calls(function) {
             let setup = variables(&call);
-            let (setup_ns, setup_steps) = *setups.entry(setup.clone()).or_insert_with(|| {
-                let (ns, steps, made) = measure(functions, &setup);
-                assert!(made.is_ok(), "{setup}: {made:?}");
-                (ns, steps)
-            });
+            let measured = setups.entry(setup.clone()).or_insert_with(|| measure_setup(functions, &setup));
+            let (setup_ns, setup_steps) = *measured;
             let text = format!("{setup}{{{{ $_ := {call} }}}}");
             let (ns, steps, result) = measure(functions, &text);
             let own_steps = steps.saturating_sub(setup_steps).max(1);

@@ -25,18 +25,21 @@ static LOCATION: StructType = StructType {
     ],
     methods: Methods::of(|| &METHODS),
     string: Some(Stringer { run: name, on_pointer: false }),
-    is_same: Some(|one, two| match (one.inner::<Zone>(), two.inner::<Zone>()) {
-        (Some(one), Some(two)) => one.is_same(two),
-        _ => false,
-    }),
+    is_same: Some(is_same_zone),
     ..StructType::PLAIN
 };
 
-static METHODS: LazyLock<Functions> = LazyLock::new(|| {
+static METHODS: LazyLock<Functions> = LazyLock::new(methods);
+
+fn methods() -> Functions {
     let mut methods = Functions::new();
     methods.add("String", |location: Location| location.0.map_or("UTC".into(), |location| name(&location)));
     methods
-});
+}
+
+fn is_same_zone(one: &Struct, two: &Struct) -> bool {
+    one.inner::<Zone>().zip(two.inner::<Zone>()).is_some_and(|(one, two)| one.is_same(two))
+}
 
 fn name(location: &Struct) -> Text {
     location.field("name").and_then(|(_, name)| name.as_text().cloned()).unwrap_or_default()

@@ -50,46 +50,48 @@ impl From<Duration> for Value {
 }
 
 fn time_methods() -> &'static Functions {
-    static TABLE: LazyLock<Functions> = LazyLock::new(|| {
-        let int = |value: u8| Int(value.into());
-        let mut table = Functions::new();
-        table
-            .add("Format", |time: Time, layout: Text| time.format(&layout.to_str()))
-            .add("String", |time: Time| time.to_string())
-            .add("Unix", |time: Time| time.seconds())
-            .add("UnixMilli", |time: Time| time.unix_in(1_000))
-            .add("UnixMicro", |time: Time| time.unix_in(1_000_000))
-            .add("UnixNano", |time: Time| time.unix_in(1_000_000_000))
-            .add("Year", |time: Time| Int(time.civil().year))
-            .add("Month", |time: Time| Value::Int(IntType::Month, time.civil().month.into()))
-            .add("Day", move |time: Time| int(time.civil().day))
-            .add("Hour", move |time: Time| int(time.civil().hour))
-            .add("Minute", move |time: Time| int(time.civil().minute))
-            .add("Second", move |time: Time| int(time.civil().second))
-            .add("Nanosecond", |time: Time| Int(time.nanoseconds().into()))
-            .add("Weekday", |time: Time| Value::Int(IntType::Weekday, time.civil().weekday.into()))
-            .add("YearDay", |time: Time| Int(time.civil().year_day.into()))
-            .add("UTC", |time: Time| time.with_zone(Zone::Utc))
-            .add("Local", |time: Time| time.with_zone(Zone::Local))
-            .add("IsZero", |time: Time| time.is_same_instant(&Time::zero()))
-            .add("Equal", |time: Time, other: Time| time.is_same_instant(&other))
-            .add("Before", |time: Time, other: Time| time.since(&other) < 0)
-            .add("After", |time: Time, other: Time| time.since(&other) > 0)
-            .add("Compare", |time: Time, other: Time| Int(time.since(&other).signum()))
-            .add("Add", |time: Time, duration: Duration| time.plus(duration.0))
-            .add("Sub", |time: Time, other: Time| Duration(time.since(&other)))
-            .add("AddDate", add_date)
-            .add("GoString", |time: Time| time.go_string())
-            .add("Location", |time: Time| location(time.zone().clone()))
-            .add("In", shown_in)
-            .add("IsDST", |time: Time| time.is_dst())
-            .add("Round", |time: Time, multiple: Duration| time.rounded(multiple.0, false))
-            .add("Truncate", |time: Time, multiple: Duration| time.rounded(multiple.0, true));
-        add_encoders(&mut table);
-        add_uncallable(&mut table);
-        table
-    });
+    static TABLE: LazyLock<Functions> = LazyLock::new(time_table);
     &TABLE
+}
+
+fn time_table() -> Functions {
+    let int = |value: u8| Int(value.into());
+    let mut table = Functions::new();
+    table
+        .add("Format", |time: Time, layout: Text| time.format(&layout.to_str()))
+        .add("String", |time: Time| time.to_string())
+        .add("Unix", |time: Time| time.seconds())
+        .add("UnixMilli", |time: Time| time.unix_in(1_000))
+        .add("UnixMicro", |time: Time| time.unix_in(1_000_000))
+        .add("UnixNano", |time: Time| time.unix_in(1_000_000_000))
+        .add("Year", |time: Time| Int(time.civil().year))
+        .add("Month", |time: Time| Value::Int(IntType::Month, time.civil().month.into()))
+        .add("Day", move |time: Time| int(time.civil().day))
+        .add("Hour", move |time: Time| int(time.civil().hour))
+        .add("Minute", move |time: Time| int(time.civil().minute))
+        .add("Second", move |time: Time| int(time.civil().second))
+        .add("Nanosecond", |time: Time| Int(time.nanoseconds().into()))
+        .add("Weekday", |time: Time| Value::Int(IntType::Weekday, time.civil().weekday.into()))
+        .add("YearDay", |time: Time| Int(time.civil().year_day.into()))
+        .add("UTC", |time: Time| time.with_zone(Zone::Utc))
+        .add("Local", |time: Time| time.with_zone(Zone::Local))
+        .add("IsZero", |time: Time| time.is_same_instant(&Time::zero()))
+        .add("Equal", |time: Time, other: Time| time.is_same_instant(&other))
+        .add("Before", |time: Time, other: Time| time.since(&other) < 0)
+        .add("After", |time: Time, other: Time| time.since(&other) > 0)
+        .add("Compare", |time: Time, other: Time| Int(time.since(&other).signum()))
+        .add("Add", |time: Time, duration: Duration| time.plus(duration.0))
+        .add("Sub", |time: Time, other: Time| Duration(time.since(&other)))
+        .add("AddDate", add_date)
+        .add("GoString", |time: Time| time.go_string())
+        .add("Location", |time: Time| location(time.zone().clone()))
+        .add("In", shown_in)
+        .add("IsDST", |time: Time| time.is_dst())
+        .add("Round", |time: Time, multiple: Duration| time.rounded(multiple.0, false))
+        .add("Truncate", |time: Time, multiple: Duration| time.rounded(multiple.0, true));
+    add_encoders(&mut table);
+    add_uncallable(&mut table);
+    table
 }
 
 /// What writes a time as bytes, alone or behind others.
@@ -176,31 +178,35 @@ fn add_date(time: Time, years: Int, months: Int, days: Int) -> Result<Time, Fail
 }
 
 fn duration_methods() -> &'static Functions {
-    static TABLE: LazyLock<Functions> = LazyLock::new(|| {
-        let mut table = Functions::new();
-        table
-            .add("String", |duration: Duration| duration_string(duration.0))
-            .add("Hours", |duration: Duration| duration.0 as f64 / 3.6e12)
-            .add("Minutes", |duration: Duration| duration.0 as f64 / 6e10)
-            .add("Seconds", |duration: Duration| duration.0 as f64 / 1e9)
-            .add("Milliseconds", |duration: Duration| duration.0 / 1_000_000)
-            .add("Microseconds", |duration: Duration| duration.0 / 1_000)
-            .add("Nanoseconds", |duration: Duration| duration.0)
-            .add("Abs", |duration: Duration| Duration(duration.0.saturating_abs()))
-            .add("Round", |duration: Duration, multiple: Duration| Duration(round_duration(duration.0, multiple.0)))
-            .add("Truncate", |duration: Duration, multiple: Duration| {
-                Duration(if multiple.0 <= 0 { duration.0 } else { duration.0 - duration.0 % multiple.0 })
-            });
-        table
-    });
+    static TABLE: LazyLock<Functions> = LazyLock::new(duration_table);
     &TABLE
 }
 
+fn duration_table() -> Functions {
+    let mut table = Functions::new();
+    table
+        .add("String", |duration: Duration| duration_string(duration.0))
+        .add("Hours", |duration: Duration| duration.0 as f64 / 3.6e12)
+        .add("Minutes", |duration: Duration| duration.0 as f64 / 6e10)
+        .add("Seconds", |duration: Duration| duration.0 as f64 / 1e9)
+        .add("Milliseconds", |duration: Duration| duration.0 / 1_000_000)
+        .add("Microseconds", |duration: Duration| duration.0 / 1_000)
+        .add("Nanoseconds", |duration: Duration| duration.0)
+        .add("Abs", |duration: Duration| Duration(duration.0.saturating_abs()))
+        .add("Round", |duration: Duration, multiple: Duration| Duration(round_duration(duration.0, multiple.0)))
+        .add("Truncate", |duration: Duration, multiple: Duration| {
+            Duration(if multiple.0 <= 0 { duration.0 } else { duration.0 - duration.0 % multiple.0 })
+        });
+    table
+}
+
 fn name_methods() -> &'static Functions {
-    static TABLE: LazyLock<Functions> = LazyLock::new(|| {
-        let mut table = Functions::new();
-        table.add("String", |value: Value| sprint_one(&value, usize::MAX).map(Text::from).map_err(Failure::from));
-        table
-    });
+    static TABLE: LazyLock<Functions> = LazyLock::new(name_table);
     &TABLE
+}
+
+fn name_table() -> Functions {
+    let mut table = Functions::new();
+    table.add("String", |value: Value| sprint_one(&value, usize::MAX).map(Text::from).map_err(Failure::from));
+    table
 }

@@ -59,14 +59,11 @@ fn primes_from<const COUNT: usize>(
 ) -> [Option<BigUint>; COUNT] {
     let searches = starts.each_ref().map(|_| OnceLock::new());
     let pairs: Vec<_> = searches.iter().zip(starts).collect();
-    // Each thread begins with another search.
-    let work = |number: usize| {
-        for index in 0..COUNT {
-            if let Some((search, start)) = pairs.get((index + number) % COUNT) {
-                search.get_or_init(|| Search::new(start, bits, exponent)).help();
-            }
-        }
+    let help = |(search, start): &(&OnceLock<Search>, &BigUint)| {
+        search.get_or_init(|| Search::new(start, bits, exponent)).help();
     };
+    // Each thread begins with another search.
+    let work = |number: usize| pairs.iter().cycle().skip(number).take(COUNT).for_each(help);
     let others = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX) - 1;
     thread::scope(|scope| {
         // Without a thread, this one does it all.
@@ -122,7 +119,9 @@ impl Search {
 }
 
 /// Odd primes that candidates are tried against before the costly test, in groups whose product fits 64 bits.
-static SMALL_PRIMES: LazyLock<Vec<(u64, Vec<u32>)>> = LazyLock::new(|| {
+static SMALL_PRIMES: LazyLock<Vec<(u64, Vec<u32>)>> = LazyLock::new(groups_of_small_primes);
+
+fn groups_of_small_primes() -> Vec<(u64, Vec<u32>)> {
     let mut groups: Vec<(u64, Vec<u32>)> = Vec::new();
     for prime in small_primes().into_iter().skip(1) {
         let last = groups.last_mut().and_then(|group| Some((group.0.checked_mul(u64::from(prime))?, group)));
@@ -135,7 +134,7 @@ static SMALL_PRIMES: LazyLock<Vec<(u64, Vec<u32>)>> = LazyLock::new(|| {
         }
     }
     groups
-});
+}
 
 /// All primes below 2^18: more would take longer than the tests that they save.
 fn small_primes() -> Vec<u32> {
@@ -212,16 +211,20 @@ fn is_prime_of_any_size(number: &BigUint) -> bool {
     let last = number - &one;
     let twos = last.trailing_zeros().unwrap_or(0);
     let odd = &last >> twos;
-    BASES.into_iter().all(|base| {
+    'bases: for base in BASES {
         let mut power = BigUint::from(base).modpow(&odd, number);
         if power == one || power == last {
-            return true;
+            continue;
         }
-        (1..twos).any(|_| {
+        for _ in 1..twos {
             power = &power * &power % number;
-            power == last
-        })
-    })
+            if power == last {
+                continue 'bases;
+            }
+        }
+        return false;
+    }
+    true
 }
 
 #[cfg(test)]

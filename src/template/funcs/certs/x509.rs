@@ -89,16 +89,20 @@ fn extensions(template: &Template, key: &Key, authority: Option<&[u8]>) -> Vec<V
         all.push(extension(&AUTHORITY_KEY_ID, false, &der::group(SEQUENCE, &[der::element(0x80, authority)])));
     }
     let names = template.dns_names.iter().map(|name| der::element(0x82, name.as_bytes()));
-    let addresses = template.addresses.iter().map(|address| match address {
-        IpAddr::V4(address) => der::element(0x87, &address.octets()),
-        IpAddr::V6(address) => der::element(0x87, &address.octets()),
-    });
+    let addresses = template.addresses.iter().map(address_name);
     let alternatives: Vec<Vec<u8>> = names.chain(addresses).collect();
     if !alternatives.is_empty() {
         let is_critical = template.common_name.is_empty();
         all.push(extension(&SUBJECT_ALT_NAME, is_critical, &der::group(SEQUENCE, &alternatives)));
     }
     all
+}
+
+fn address_name(address: &IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => der::element(0x87, &address.octets()),
+        IpAddr::V6(address) => der::element(0x87, &address.octets()),
+    }
 }
 
 /// Makes a certificate; without a signer it is signed by its own key. `None` when the signing key is too short.
@@ -124,7 +128,7 @@ pub(super) fn create(template: &Template, key: &Key, signer: Option<(&Signer, &K
     Some(der::group(SEQUENCE, &[body, signature_algorithm(), der::bits(&signature)]))
 }
 
-/// What a certificate says of its owner; `None` when it is none.
+/// What a certificate says of its owner; `None` for bytes that are not a certificate.
 pub(super) fn parse(bytes: &[u8]) -> Option<Signer> {
     let mut certificate = Reader(Reader(bytes).expect(SEQUENCE)?.content);
     let mut body = Reader(certificate.expect(SEQUENCE)?.content);

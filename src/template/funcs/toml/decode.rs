@@ -50,29 +50,27 @@ pub(in crate::template::funcs) fn decode(text: &[u8]) -> Result<Map, String> {
         arrays: BTreeSet::new(),
         implicit: BTreeSet::new(),
     };
-    decoder.document().map_err(|problem| {
-        let last = decoder.last_key();
-        let key = if last.is_empty() { String::new() } else { format!(" (last key {})", crate::yaml::quote(&last)) };
-        format!("toml: line {}{key}: {}", problem.line, problem.message)
-    })?;
-    Ok(map_of(decoder.root))
+    match decoder.document() {
+        Ok(()) => Ok(map_of(decoder.root)),
+        Err(problem) => Err(decoder.message(&problem)),
+    }
 }
 
 fn map_of(table: Table) -> Map {
-    let entries: Entries = table
-        .into_iter()
-        .map(|(key, node)| {
-            let value = match node {
-                Node::Value(value) => value,
-                Node::Table(table) => map_of(table).into(),
-                Node::Tables(tables) => {
-                    List::of(&ListType::MAPS, tables.into_iter().map(|table| map_of(table).into()).collect()).into()
-                }
-            };
-            (key, value)
-        })
-        .collect();
+    let entries: Entries = table.into_iter().map(|(key, node)| (key, node.into())).collect();
     Map::of(&MapType::ANY, entries)
+}
+
+impl From<Node> for Value {
+    fn from(node: Node) -> Self {
+        match node {
+            Node::Value(value) => value,
+            Node::Table(table) => map_of(table).into(),
+            Node::Tables(tables) => {
+                List::of(&ListType::MAPS, tables.into_iter().map(|table| map_of(table).into()).collect()).into()
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -97,25 +95,33 @@ struct Decoder<'t> {
     /// Where that key is.
     key_line: u32,
     root: Table,
-    /// Keys that hold an array.
+    /// Keys whose value is an array.
     arrays: BTreeSet<Path>,
     /// Tables that are there only because a longer key named them.
     implicit: BTreeSet<Path>,
 }
 
 fn joined(path: &[Text]) -> String {
-    let part = |part: &Text| {
-        let text = part.to_str();
-        if !text.is_empty() && text.chars().all(is_bare) {
-            return text.into_owned();
-        }
-        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
-        format!("\"{escaped}\"")
-    };
-    path.iter().map(part).collect::<Vec<_>>().join(".")
+    path.iter().map(maybe_quoted).collect::<Vec<_>>().join(".")
+}
+
+/// A part of a key as BurntSushi's `Key.maybeQuoted` shows it.
+fn maybe_quoted(part: &Text) -> String {
+    let text = part.to_str();
+    if !text.is_empty() && text.chars().all(is_bare) {
+        return text.into_owned();
+    }
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!("\"{escaped}\"")
 }
 
 impl Decoder<'_> {
+    fn message(&self, problem: &Problem) -> String {
+        let last = self.last_key();
+        let key = if last.is_empty() { String::new() } else { format!(" (last key {})", crate::yaml::quote(&last)) };
+        format!("toml: line {}{key}: {}", problem.line, problem.message)
+    }
+
     fn last_key(&self) -> String {
         match (self.context.is_empty(), self.key.is_empty()) {
             (_, true) => joined(&self.context),
@@ -230,7 +236,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `a.b = value`; an inline table also collects what it holds, for when it is in an array.
+    /// `a.b = value`; an inline table also collects its contents, for when it is in an array.
     fn key_value(&mut self, hash: &mut Option<Table>) -> Read<()> {
         self.skip(is_blank)?;
         match self.peek()? {
