@@ -1,4 +1,4 @@
-//! What Go's standard library does, where the tools that we stand in for let it decide: one port of each.
+//! What Go's standard library does, where the tools that we replace let it decide: one port of each.
 //!
 //! The lowest layer: it knows nothing of Kubernetes, templates, YAML or git, so any module may use it. What an engine
 //! does with it (a limit, a charge, words around an error) is the engine's own.

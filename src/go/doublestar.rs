@@ -1,8 +1,8 @@
-//! Path patterns of `doublestar`, which is no part of Go, but what Argo CD reads values files with.
+//! Path patterns of `doublestar`, which is not a part of Go, but what Argo CD reads values files with.
 
 use super::path::{BadPattern, Pattern};
 
-/// How many patterns the braces of one may stand for.
+/// How many patterns the braces of one may expand to.
 const ALTERNATIVES_MAX: usize = 256;
 
 /// A pattern of whole paths: each component as in Go's `filepath.Match`, but `**` matches any number of them; `[!a]` is
@@ -19,35 +19,42 @@ enum Component {
 impl PathPattern {
     /// Compiles a pattern.
     pub(crate) fn new(text: &str) -> Result<Self, BadPattern> {
-        let component = |text: &str| match text {
-            "**" => Ok(Component::Any),
-            text => Pattern::new(&text.replace("[!", "[^")).map(Component::One),
-        };
-        let patterns = alternatives(text)?.into_iter().map(|text| text.split('/').map(component).collect());
+        let patterns = alternatives(text)?.into_iter().map(|text| text.split('/').map(Component::new).collect());
         patterns.collect::<Result<_, _>>().map(Self)
     }
 
     /// Whether the pattern describes the path of these components.
     pub(crate) fn matches<'a>(&self, components: impl Iterator<Item = &'a str>) -> bool {
         let names: Vec<&str> = components.collect();
-        self.0.iter().any(|components| {
-            // Whether the components so far describe this many of the names.
-            let mut ends: Vec<bool> = std::iter::once(true).chain(names.iter().map(|_| false)).collect();
-            for component in components {
-                match component {
-                    Component::Any => {
-                        let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
-                        ends.iter_mut().skip(first).for_each(|end| *end = true);
-                    }
-                    Component::One(pattern) => {
-                        let fits = ends.iter().zip(&names).map(|(end, name)| *end && pattern.matches(name));
-                        ends = std::iter::once(false).chain(fits.collect::<Vec<_>>()).collect();
-                    }
-                }
-            }
-            ends.last() == Some(&true)
-        })
+        self.0.iter().any(|components| are_matched(components, &names))
     }
+}
+
+impl Component {
+    fn new(text: &str) -> Result<Self, BadPattern> {
+        match text {
+            "**" => Ok(Component::Any),
+            text => Pattern::new(&text.replace("[!", "[^")).map(Component::One),
+        }
+    }
+}
+
+fn are_matched(components: &[Component], names: &[&str]) -> bool {
+    // Whether the components so far describe this many of the names.
+    let mut ends: Vec<bool> = std::iter::once(true).chain(names.iter().map(|_| false)).collect();
+    for component in components {
+        match component {
+            Component::Any => {
+                let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
+                ends.iter_mut().skip(first).for_each(|end| *end = true);
+            }
+            Component::One(pattern) => {
+                let fits = ends.iter().zip(names).map(|(end, name)| *end && pattern.matches(name));
+                ends = std::iter::once(false).chain(fits.collect::<Vec<_>>()).collect();
+            }
+        }
+    }
+    ends.last() == Some(&true)
 }
 
 /// The patterns without braces that a pattern expands to.

@@ -1,4 +1,4 @@
-//! Path patterns of `gobwas/glob`, which is no part of Go, but Helm's `.Files.Glob` and Argo CD's `include` and `exclude`
+//! Path patterns of `gobwas/glob`, which is not a part of Go, but Helm's `.Files.Glob` and Argo CD's `include` and `exclude`
 //! alike.
 #![expect(clippy::indexing_slicing, reason = "there is one place more than nodes")]
 

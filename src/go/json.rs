@@ -34,7 +34,7 @@ pub struct UnmarshalTypeError {
 }
 
 impl UnmarshalTypeError {
-    /// The error of a value that is no part of a struct.
+    /// The error of a value that is not a part of a struct.
     pub fn of_value(value: impl Into<String>, go_type: impl Into<String>) -> Self {
         Self { value: value.into(), field: None, go_type: go_type.into() }
     }

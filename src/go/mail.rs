@@ -180,7 +180,7 @@ impl<'a> Rest<'a> {
         Some(())
     }
 
-    /// The text of a comment, which may hold others.
+    /// The text of a comment, which may contain others.
     fn comment(&mut self) -> Option<String> {
         let mut text = String::new();
         let mut depth = 0_usize;
@@ -212,7 +212,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// The word itself, or what an encoded word of RFC 2047 stands for; none for a charset that Go doesn't know.
+/// The word itself, or an encoded word of RFC 2047 decoded; `None` for a charset that Go doesn't know.
 fn decoded(word: &str) -> Option<(String, bool)> {
     let as_it_is = || Some((word.to_owned(), false));
     let inner = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?="));
@@ -267,7 +267,7 @@ fn quoted(text: &str) -> String {
     result
 }
 
-/// How many bytes an encoded word may hold: 75 without `=?utf-8?q?` and `?=`.
+/// How many bytes an encoded word may have: 75 without `=?utf-8?q?` and `?=`.
 const ENCODED_BYTES_MAX: usize = 63;
 
 fn encoded_quoted(text: &str) -> String {

@@ -67,7 +67,7 @@ enum Token {
     Class { negated: bool, ranges: Vec<(char, char)> },
 }
 
-/// The text is no pattern. Reads as Go's `filepath.ErrBadPattern`.
+/// The text is not a pattern. Reads as Go's `filepath.ErrBadPattern`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("syntax error in pattern")]
 pub struct BadPattern;

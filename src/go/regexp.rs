@@ -129,7 +129,7 @@ impl Regex {
         caches.as_ref().map_or(0, Caches::bytes)
     }
 
-    /// How many bytes a text takes beside itself while it is searched: one that is no UTF-8 is copied.
+    /// How many bytes a text takes beside itself while it is searched: one that is not UTF-8 is copied.
     pub fn haystack_bytes(text: &[u8]) -> usize {
         if std::str::from_utf8(text).is_ok() { 0 } else { text.len().saturating_mul(3 + 3 * size_of::<usize>()) }
     }
@@ -263,10 +263,8 @@ impl Regex {
                 if is_literal {
                     out.extend_from_slice(replacement);
                 } else {
-                    let group = |group| match &groups {
-                        Some(groups) => groups.span(group),
-                        None => (group == 0).then_some(span),
-                    };
+                    let whole = |group| (group == 0).then_some(span);
+                    let group = |group| groups.as_ref().map_or_else(|| whole(group), |groups| groups.span(group));
                     self.expand(out, replacement, &haystack, group, max);
                 }
             }
@@ -332,10 +330,11 @@ fn parsed(pattern: &[u8]) -> Result<Parsed, RegexError> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(too_large(pattern));
     }
-    parse::parse(pattern).map_err(|error| match error.is_of_size() {
-        true => too_large(pattern),
-        false => RegexError::Syntax(error.to_string()),
-    })
+    match parse::parse(pattern) {
+        Ok(parsed) => Ok(parsed),
+        Err(error) if error.is_of_size() => Err(too_large(pattern)),
+        Err(error) => Err(RegexError::Syntax(error.to_string())),
+    }
 }
 
 fn too_large(pattern: &[u8]) -> RegexError {

@@ -51,7 +51,7 @@ pub struct Fixed {
 }
 
 impl Zone {
-    /// By its IANA name; `None` when there is none such.
+    /// By its IANA name; `None` when there is no zone of that name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "" | "UTC" | "Local" => Some(Zone::Utc),

@@ -9,7 +9,7 @@ pub(crate) struct Rune {
     pub char: char,
     /// How many bytes it takes; 1 for a wrong byte.
     pub width: usize,
-    /// Whether the byte was wrong, so that `char` stands in for it.
+    /// Whether the byte was wrong, so that `char` replaces it.
     pub wrong: bool,
 }
 
@@ -52,12 +52,10 @@ pub(crate) fn decode_last(bytes: &[u8]) -> Option<Rune> {
 
 /// The characters from front to back, each with the offset of its first byte.
 pub(crate) fn runes(bytes: &[u8]) -> impl Iterator<Item = (usize, Rune)> + '_ {
-    let mut offset = 0;
-    std::iter::from_fn(move || {
-        let rune = decode(bytes.get(offset..)?)?;
-        let at = offset;
-        offset += rune.width;
-        Some((at, rune))
+    let first = decode(bytes).map(|rune| (0, rune));
+    std::iter::successors(first, move |(offset, rune)| {
+        let next = offset + rune.width;
+        Some((next, decode(bytes.get(next..)?)?))
     })
 }
 

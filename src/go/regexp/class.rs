@@ -27,13 +27,15 @@ pub(super) fn folded(mut class: ClassUnicode) -> (ClassUnicode, usize) {
 }
 
 /// At least the characters that differ from another only by case.
-static CASED: LazyLock<ClassUnicode> = LazyLock::new(|| {
-    let parts = ["Changes_When_Casemapped", "Changes_When_Casefolded", "Cased"].into_iter().filter_map(property);
-    parts.fold(ClassUnicode::empty(), |mut all, part| {
+static CASED: LazyLock<ClassUnicode> = LazyLock::new(cased);
+
+fn cased() -> ClassUnicode {
+    let mut all = ClassUnicode::empty();
+    for part in ["Changes_When_Casemapped", "Changes_When_Casefolded", "Cased"].into_iter().filter_map(property) {
         all.union(&part);
-        all
-    })
-});
+    }
+    all
+}
 
 /// `\d`, `\s` and `\w`, of ASCII only, by their letter.
 pub(super) fn perl(letter: u8) -> Option<ClassUnicode> {
@@ -106,11 +108,13 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
 }
 
 /// What Unicode 15 has assigned. Noncharacters have an age, too.
-static ASSIGNED: LazyLock<Option<ClassUnicode>> = LazyLock::new(|| {
+static ASSIGNED: LazyLock<Option<ClassUnicode>> = LazyLock::new(assigned);
+
+fn assigned() -> Option<ClassUnicode> {
     let mut class = property("age=15.0")?;
     class.difference(&property("gc=Unassigned")?);
     Some(class)
-});
+}
 
 fn negated(mut class: ClassUnicode) -> ClassUnicode {
     class.negate();

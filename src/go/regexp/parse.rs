@@ -20,7 +20,7 @@ pub(super) struct Parsed {
     pub names: Vec<Option<Box<str>>>,
 }
 
-/// Why a text is no expression, with the part that is wrong.
+/// Why a text is not an expression, with the part that is wrong.
 #[derive(Debug)]
 pub(super) struct SyntaxError {
     what: &'static str,

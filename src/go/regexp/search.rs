@@ -1,8 +1,8 @@
 //! Where an expression matches: two automata that are made while they go over a text, forward for the end of a match and
 //! backward for where it begins.
 //!
-//! What makes a search dear are the transitions that were not taken before: each looks at all of the program that a state stands
-//! for. An evil expression meets a new one with each byte. So the automata are walked here, byte by byte, and each new
+//! What makes a search dear are the transitions that were not taken before: each looks at all of the program that a state
+//! represents. An evil expression meets a new one with each byte. So the automata are walked here, byte by byte, and each new
 //! transition is paid for before it is made: a search can stop at any of them. The engines that `regex-automata` has
 //! for whole searches fall back on ones that go over all of a program for each byte, which nothing can interrupt.
 

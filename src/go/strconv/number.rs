@@ -3,7 +3,7 @@
 use super::super::utf8::to_str;
 use super::quote::quote;
 
-/// Why a text is no number.
+/// Why a text is not a number.
 ///
 /// Reference: Go 1.26 strconv `NumError`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -35,17 +35,13 @@ pub fn parse_uint(text: &[u8]) -> Result<u64, NumberError> {
     if digits.is_empty() || !underscores_are_good(text) {
         return Err(NumberError::Syntax);
     }
-    let mut value = Ok(0u64);
+    // A wrong digit counts more than a number that is out of range before it.
+    let mut value = Some(0u64);
     for digit in digits.iter().filter(|digit| **digit != b'_') {
         let digit = char::from(*digit).to_digit(base).ok_or(NumberError::Syntax)?;
-        value = value.and_then(|value: u64| {
-            value
-                .checked_mul(u64::from(base))
-                .and_then(|value| value.checked_add(u64::from(digit)))
-                .ok_or(NumberError::Range)
-        });
+        value = value.and_then(|value| value.checked_mul(u64::from(base))?.checked_add(u64::from(digit)));
     }
-    value
+    value.ok_or(NumberError::Range)
 }
 
 /// `strconv.ParseInt(text, 0, 64)`
@@ -64,7 +60,7 @@ pub fn atoi(text: &[u8]) -> Result<i64, NumberError> {
     signed(is_negative, value)
 }
 
-/// The same with the nearest number for one that is too large, and 0 for what is none: `strconv` without its error.
+/// The same with the nearest number for one that is too large, and 0 for what is not a number: `strconv` without its error.
 pub(crate) fn atoi_clamped(text: &[u8]) -> i64 {
     match atoi(text) {
         Ok(value) => value,

@@ -24,14 +24,15 @@ pub(crate) fn quote_bytes(text: &[u8]) -> Vec<u8> {
 
 /// Whether a text may be in back quotes: `strconv.CanBackquote`.
 pub(crate) fn can_backquote(text: &[u8]) -> bool {
-    runes(text).all(|(_, rune)| {
-        !rune.wrong
-            && match rune.char {
-                '\u{feff}' | '`' | '\u{7f}' => false,
-                '\t' => true,
-                c => c >= ' ',
-            }
-    })
+    runes(text).all(|(_, rune)| !rune.wrong && can_be_in_backquotes(rune.char))
+}
+
+fn can_be_in_backquotes(c: char) -> bool {
+    match c {
+        '\u{feff}' | '`' | '\u{7f}' => false,
+        '\t' => true,
+        c => c >= ' ',
+    }
 }
 
 /// Between `mark`s, which are escaped inside.
@@ -108,7 +109,7 @@ pub fn unquote(quoted: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// What one escape or character of a constant stands for.
+/// What one escape or character of a constant represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// `\x..` and octal escapes are bytes.
@@ -130,13 +131,6 @@ pub(crate) fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
     }
     let kind = *text.get(1)?;
     let rest = text.get(2..)?;
-    let hex = |width: usize| -> Option<(u32, &[u8])> {
-        let digits = std::str::from_utf8(rest.get(..width)?).ok()?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        Some((u32::from_str_radix(digits, 16).ok()?, rest.get(width..)?))
-    };
     let byte = |byte: u8| Some((Unit::Byte(byte), rest));
     match kind {
         b'a' => byte(7),
@@ -148,9 +142,9 @@ pub(crate) fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
         b'v' => byte(11),
         b'\\' => byte(b'\\'),
         b'\'' | b'"' if kind == mark => byte(kind),
-        b'x' => hex(2).map(|(code, rest)| (Unit::Byte(code as u8), rest)),
-        b'u' => hex(4).and_then(|(code, rest)| Some((Unit::Char(char::from_u32(code)?), rest))),
-        b'U' => hex(8).and_then(|(code, rest)| Some((Unit::Char(char::from_u32(code)?), rest))),
+        b'x' => hex(rest, 2).map(|(code, rest)| (Unit::Byte(code as u8), rest)),
+        b'u' => hex(rest, 4).and_then(|(code, rest)| Some((Unit::Char(char::from_u32(code)?), rest))),
+        b'U' => hex(rest, 8).and_then(|(code, rest)| Some((Unit::Char(char::from_u32(code)?), rest))),
         b'0'..=b'7' => {
             let digits = text.get(1..4)?;
             let mut code = 0u32;
@@ -161,6 +155,15 @@ pub(crate) fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
         }
         _ => None,
     }
+}
+
+/// The number of so many hexadecimal digits, and what follows them.
+fn hex(text: &[u8], width: usize) -> Option<(u32, &[u8])> {
+    let digits = std::str::from_utf8(text.get(..width)?).ok()?;
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    Some((u32::from_str_radix(digits, 16).ok()?, text.get(width..)?))
 }
 
 #[cfg(test)]

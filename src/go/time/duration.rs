@@ -91,7 +91,7 @@ pub fn parse_duration(text: &str) -> Result<i64, String> {
     i64::try_from(total).map_err(|_| invalid())
 }
 
-/// `0.fraction · unit`; digits beyond what 63 bits hold don't count.
+/// `0.fraction · unit`; digits beyond what fits 63 bits don't count.
 fn part(fraction: &str, unit: u64) -> u64 {
     let (mut value, mut scale) = (0u64, 1f64);
     for digit in fraction.bytes() {

@@ -40,7 +40,7 @@ pub(super) enum Element {
 /// How an offset from UTC is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Offset {
-    /// `Z` stands for zero.
+    /// Zero is `Z`.
     pub is_iso: bool,
     pub has_colons: bool,
     pub parts: Parts,
@@ -122,7 +122,7 @@ fn element_at(rest: &str, first: char) -> Option<(Element, usize)> {
 }
 
 impl Time {
-    /// The time as a layout shows it; what is no element of a layout stays as it is.
+    /// The time as a layout shows it; what is not an element of a layout stays as it is.
     pub fn format(&self, layout: &str) -> String {
         let civil = self.civil();
         let mut out = String::new();

@@ -67,18 +67,20 @@ fn mismatch(layout: &str, value: &[u8], element: &str, at: &[u8]) -> String {
 
 /// As the package quotes: everything but printable ASCII byte by byte.
 pub(super) fn quoted(text: &[u8]) -> String {
-    let inner: String = text
-        .iter()
-        .map(|byte| match byte {
-            b'"' | b'\\' => format!("\\{}", char::from(*byte)),
-            b' '..=b'~' | 0x7f => char::from(*byte).to_string(),
-            byte => format!("\\x{byte:02x}"),
-        })
-        .collect();
-    format!("\"{inner}\"")
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for byte in text {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
+            b' '..=b'~' | 0x7f => out.push(char::from(*byte)),
+            byte => out += &format!("\\x{byte:02x}"),
+        }
+    }
+    out.push('"');
+    out
 }
 
-/// Passes over text that is no element; a run of blanks matches any run of blanks.
+/// Passes over text that is not an element; a run of blanks matches any run of blanks.
 fn skip(text: &mut &[u8], prefix: &str) -> Result<(), ()> {
     let mut prefix = prefix.as_bytes();
     while let Some(first) = prefix.first() {

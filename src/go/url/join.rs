@@ -112,8 +112,8 @@ impl Url {
 
 /// The text as it came, where it still means `meaning`.
 fn raw<'a>(raw: &'a [u8], meaning: &[u8], part: Part) -> Option<&'a [u8]> {
-    let holds = !raw.is_empty() && is_escaped(raw, part) && unescape(raw, part).is_ok_and(|text| text == meaning);
-    holds.then_some(raw)
+    let is_kept = !raw.is_empty() && is_escaped(raw, part) && unescape(raw, part).is_ok_and(|text| text == meaning);
+    is_kept.then_some(raw)
 }
 
 /// The path that `reference` means where `base` is, without `.` and `..`.

@@ -70,7 +70,7 @@ impl Parser<'_> {
         Ok(Some(found))
     }
 
-    /// An escape that stands for one character, which may be a surrogate.
+    /// An escape for one character, which may be a surrogate.
     pub(super) fn escape(&mut self) -> Result<u32> {
         let start = self.rest;
         self.advance(1);
