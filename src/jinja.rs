@@ -14,7 +14,7 @@ pub(crate) use minijinja::Value;
 /// How deep macros may call each other.
 const DEPTH_MAX: usize = 50;
 
-/// The functions that templates have, which are no values.
+/// The functions that templates have, which are not values.
 const FUNCTIONS: [&str; 3] = ["dict", "namespace", "range"];
 
 /// What one template may take.

@@ -100,13 +100,13 @@ pub fn closure(
     let mut walk =
         Walk { view, libraries, known: BTreeSet::new(), todo: Vec::new(), lookups: 0, closure: Closure::default() };
     for variable in options.ext_vars.iter().chain(&options.tlas).filter(|variable| variable.code) {
-        walk.follow(None, variable.value.as_bytes()).map_err(|error| match error {
-            Error::Mistake(mistake) => Error::Mistake(Diagnostic {
-                message: format!("the code of the variable `{}`: {}", variable.name, mistake.message),
-                ..mistake
-            }),
-            error => error,
-        })?;
+        match walk.follow(None, variable.value.as_bytes()) {
+            Err(Error::Mistake(mistake)) => {
+                let message = format!("the code of the variable `{}`: {}", variable.name, mistake.message);
+                return Err(Error::Mistake(Diagnostic { message, ..mistake }));
+            }
+            followed => followed?,
+        }
     }
     walk.add(file.clone(), true);
     while let Some((file, is_code)) = walk.todo.pop() {
@@ -174,7 +174,7 @@ struct Import {
     is_code: bool,
 }
 
-/// The imports of a text, up to the first place where it is no Jsonnet.
+/// The imports of a text, up to the first place where it is not Jsonnet.
 fn imports(text: &[u8]) -> Vec<Import> {
     let (arena, ast_arena, interner) = (Arena::new(), Arena::new(), StrInterner::new());
     let mut spans = SpanManager::new();
@@ -182,15 +182,18 @@ fn imports(text: &[u8]) -> Vec<Import> {
     let Ok(tokens) = Lexer::new(&arena, &ast_arena, &interner, &mut spans, context, text).lex_to_eof(false) else {
         return Vec::new();
     };
-    let pairs = tokens.iter().zip(tokens.iter().skip(1));
-    let imports = pairs.filter_map(|(keyword, path)| match (&keyword.kind, &path.kind) {
-        (TokenKind::Simple(STokenKind::Import), TokenKind::String(path)) => Some((path, true)),
-        (TokenKind::Simple(STokenKind::Importstr | STokenKind::Importbin), TokenKind::String(path)) => {
-            Some((path, false))
+    let mut imports = Vec::new();
+    for (keyword, path) in tokens.iter().zip(tokens.iter().skip(1)) {
+        let is_code = match &keyword.kind {
+            TokenKind::Simple(STokenKind::Import) => true,
+            TokenKind::Simple(STokenKind::Importstr | STokenKind::Importbin) => false,
+            _ => continue,
+        };
+        if let TokenKind::String(path) = &path.kind {
+            imports.push(Import { path: (*path).to_owned(), is_code });
         }
-        _ => None,
-    });
-    imports.map(|(path, is_code)| Import { path: (*path).to_owned(), is_code }).collect()
+    }
+    imports
 }
 
 /// Whether a path has none of the parts that [`RepoPath::resolve`] takes out.

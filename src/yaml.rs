@@ -58,10 +58,10 @@ pub use value::Value;
 
 pub(crate) use crate::go::strconv::{format_shortest as format_float, quote};
 
-/// How much a text may hold.
+/// How much a text may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The size of the text; also that of all scalars together for which its aliases stand.
+    /// The size of the text; also that of all scalars together that its aliases bring in.
     pub bytes: usize,
     /// Collections inside each other.
     pub depth: u32,
@@ -83,7 +83,7 @@ impl Default for Limits {
 ///
 /// # Errors
 ///
-/// The text is no YAML, an alias has no anchor, or a limit is passed.
+/// The text is not YAML, an alias has no anchor, or a limit is passed.
 pub fn parse(text: &[u8], limits: &Limits) -> Result<Vec<Node>, Error> {
     compose::compose(text, Dialect::V3, limits, usize::MAX)
 }
@@ -115,8 +115,8 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// A key or a tagged scalar can't be what it should, a float is no number, an alias holds itself, in V3 a key stands
-    /// twice; or a limit is passed.
+    /// A key or a tagged scalar can't be what it should, a float is not a number, an alias contains itself, in V3 a key is
+    /// there twice; or a limit is passed.
     pub fn to_value(&self, dialect: Dialect, limits: &Limits) -> Result<Value, Error> {
         convert::to_value(self, dialect, limits)
     }

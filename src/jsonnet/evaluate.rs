@@ -38,7 +38,7 @@ pub(crate) fn arguments(
     }
     for (flag, variables) in [("--ext", &options.ext_vars), ("--tla", &options.tlas)] {
         for (index, variable) in variables.iter().enumerate() {
-            // Of two with one name the last one holds.
+            // Of two with one name the last one counts.
             if variables.iter().skip(index + 1).any(|later| later.name == variable.name) {
                 continue;
             }
@@ -72,7 +72,7 @@ fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("--lib") => session.add_search_path(arguments.next()?.into()),
-            // It is noted who imports a file that is no Jsonnet.
+            // It is noted which file imports one that is not Jsonnet.
             Some("--name") => drop(session.load_real_file(arguments.next()?.as_ref())),
             Some(flag @ ("--ext-text" | "--ext-code" | "--tla-text" | "--tla-code")) => {
                 let (name, value) = (arguments.next()?.into_string().ok()?, arguments.next()?.into_string().ok()?);

@@ -1,4 +1,4 @@
-//! Aliases and merge keys of nodes replaced by what they stand for.
+//! Aliases and merge keys of nodes replaced by what they refer to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ type Result<T> = std::result::Result<T, Error>;
 ///
 /// # Errors
 ///
-/// An alias holds itself or has no anchor, a merge key has something else than mappings, or a limit is passed.
+/// An alias contains itself or has no anchor, a merge key has something else than mappings, or a limit is passed.
 ///
 /// Reference: kyaml 0.21.1 yaml/rnode.go, `DeAnchor`.
 pub fn resolve_aliases(mut root: Node, limits: &Limits) -> Result<Node> {
@@ -54,7 +54,7 @@ struct Resolver<'a> {
 }
 
 enum Anchor {
-    /// Its node is being resolved: an alias to it would hold itself.
+    /// Its node is being resolved: an alias to it would contain itself.
     Open,
     Known {
         node: Node,
@@ -94,7 +94,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Keeps a copy of `node`, which holds `size` nodes, for the aliases to it.
+    /// Keeps a copy of `node`, which has `size` nodes, for the aliases to it.
     fn keep(&mut self, name: Box<str>, node: &Node, size: usize) -> Result<()> {
         // The copy counts as well, or nested anchors would take more and more.
         self.count(size, node.mark)?;

@@ -1,6 +1,6 @@
 //! Comments, kept out of the way of nodes that have none.
 
-/// The comments around a node, with their `#`; several lines are joined by LF. Empty text is no comment.
+/// The comments around a node, with their `#`; several lines are joined by LF. Empty text is not a comment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comments(Option<Box<Texts>>);
 

@@ -315,19 +315,14 @@ impl<'a> Converter<'a> {
     /// Notes each key that occurs twice. All lists and all mappings count as the same key, as in go-yaml.
     fn are_unique(&mut self, entries: &[(Node, Node)]) -> bool {
         let mut lines: HashMap<(u8, &str), Vec<Mark>> = HashMap::with_capacity(entries.len());
-        let names = entries.iter().map(|(key, _)| match &key.data {
-            Data::Scalar(text) => (0, text.as_str()),
-            Data::Alias(name) => (1, name.as_str()),
-            Data::Sequence(_) => (2, ""),
-            Data::Mapping(_) => (3, ""),
-        });
-        for (name, (key, _)) in names.clone().zip(entries) {
-            lines.entry(name).or_default().push(key.mark);
+        for (key, _) in entries {
+            lines.entry(kind_and_value(key)).or_default().push(key.mark);
         }
         if lines.len() == entries.len() {
             return true;
         }
-        for (name, (key, _)) in names.zip(entries) {
+        for (key, _) in entries {
+            let name = kind_and_value(key);
             let later = lines.get(&name).into_iter().flatten().filter(|mark| mark.offset > key.mark.offset);
             for mark in later {
                 if self.mistakes.len() == MISTAKES_MAX {
@@ -358,6 +353,16 @@ impl<'a> Converter<'a> {
             }
         }
         Ok(found)
+    }
+}
+
+/// What go-yaml compares of two keys: the kind of the node, and its `Value`, which lists and mappings lack.
+fn kind_and_value(key: &Node) -> (u8, &str) {
+    match &key.data {
+        Data::Scalar(text) => (0, text.as_str()),
+        Data::Alias(name) => (1, name.as_str()),
+        Data::Sequence(_) => (2, ""),
+        Data::Mapping(_) => (3, ""),
     }
 }
 

@@ -56,7 +56,7 @@ impl Error {
         Self::yaml(format!("{bytes} bytes are more than the limit of {limit}"), None)
     }
 
-    /// The same, told by a caller that says what it was doing: `context: …`.
+    /// The same, reported by a caller that says what it was doing: `context: …`.
     pub(super) fn within(self, context: &str) -> Self {
         Self { prefix: Cow::Owned(format!("{context}: {}", self.prefix)), ..self }
     }
@@ -109,7 +109,7 @@ pub(super) enum Stage {
 pub(super) struct Fault {
     pub stage: Stage,
     pub message: Cow<'static, str>,
-    /// Where the construct starts that holds the problem.
+    /// Where the construct with the problem starts.
     pub context: Option<Mark>,
     pub problem: Option<Mark>,
 }

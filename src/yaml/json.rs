@@ -20,7 +20,7 @@ pub struct Options<'a> {
 /// Writes `value`, keys in the order of their bytes, no line break at the end.
 ///
 /// Floats are plain from 1e-6 up to 1e21, else with an exponent (`1e+21`, `1e-7`). U+2028 and U+2029 are always
-/// escaped. A float that is no number, which a [`Value`] must not hold, becomes `null`. Recurses as deep as `value`.
+/// escaped. A float that is not a number, which a [`Value`] must not contain, becomes `null`. Recurses as deep as `value`.
 ///
 /// Reference: Go 1.26 encoding/json encode.go and indent.go.
 pub fn encode(value: &Value, options: Options<'_>) -> String {
@@ -136,7 +136,7 @@ fn push_string(text: &mut String, value: &str, escape_html: bool) {
     text.push('"');
 }
 
-/// Bytes as a string in JSON: Go replaces each byte that is no UTF-8.
+/// Bytes as a string in JSON: Go replaces each byte that is not UTF-8.
 pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);

@@ -26,11 +26,11 @@ pub struct Node {
     pub mark: Mark,
     /// The comments around it.
     pub comments: Comments,
-    /// What it holds.
+    /// Its content.
     pub data: Data,
 }
 
-/// What a [`Node`] holds.
+/// The content of a [`Node`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {
     /// A text: without quotes, escapes and indentation.

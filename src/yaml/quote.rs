@@ -5,10 +5,7 @@ use crate::go::strconv::{format_shortest, quote};
 
 /// A value as Go's `%#v` prints what go-yaml has read.
 pub(super) fn go_syntax(value: &Value, dialect: Dialect) -> String {
-    let inner = |value: &Value| match value {
-        Value::Null => "interface {}(nil)".to_owned(),
-        value => go_syntax(value, dialect),
-    };
+    let inner = |value: &Value| inner_syntax(value, dialect);
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(value) => value.to_string(),
@@ -29,5 +26,13 @@ pub(super) fn go_syntax(value: &Value, dialect: Dialect) -> String {
             };
             format!("map[{key}]interface {{}}{{{}}}", entries.join(", "))
         }
+    }
+}
+
+/// A value inside another, where a nil has its type.
+fn inner_syntax(value: &Value, dialect: Dialect) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        value => go_syntax(value, dialect),
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Scanner<'a> {
     fault: Option<Box<Fault>>,
     dialect: Dialect,
     at: Position,
-    /// Line breaks since the last character that is no blank.
+    /// Line breaks since the last character that is not a blank.
     newlines: u32,
     started: bool,
     flow_level: usize,

@@ -36,7 +36,7 @@ pub fn yaml_to_json(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 ///
 /// # Errors
 ///
-/// A string has a character that YAML does not allow and JSON does not escape, such as U+007F; a float is no number.
+/// A string has a character that YAML does not allow and JSON does not escape, such as U+007F; a float is not a number.
 ///
 /// Reference: sigs.k8s.io/yaml v1.6.0 `Marshal`.
 pub fn marshal(value: &Value) -> Result<String, Error> {
@@ -51,11 +51,7 @@ fn through_json(value: &Value) -> Result<Cow<'_, Value>, Error> {
     if has(value, &|value| matches!(value, Value::Float(number) if !number.is_finite())) {
         return Err(Error::bare("json: unsupported value: a float that is no number", None));
     }
-    if has(value, &|value| match value {
-        Value::String(text) => reads_differently(text),
-        Value::Mapping(mapping) => mapping.keys().any(|key| is_long(key) || reads_differently(key)),
-        _ => false,
-    }) {
+    if has(value, &changes_in_json) {
         let text = json::encode(value, json::Options { escape_html: true, indent: None });
         return yaml_to_json(text.as_bytes(), &Limits { bytes: text.len(), ..Limits::default() }).map(Cow::Owned);
     }
@@ -74,6 +70,15 @@ fn has(value: &Value, is_so: &impl Fn(&Value) -> bool) -> bool {
             Value::Mapping(mapping) => mapping.values().any(|value| has(value, is_so)),
             _ => false,
         }
+}
+
+/// Whether a value, apart from those inside it, may be something else, or nothing, as YAML once it is JSON.
+fn changes_in_json(value: &Value) -> bool {
+    match value {
+        Value::String(text) => reads_differently(text),
+        Value::Mapping(mapping) => mapping.keys().any(|key| is_long(key) || reads_differently(key)),
+        _ => false,
+    }
 }
 
 /// Whether a string in JSON may be something else, or nothing, as YAML.

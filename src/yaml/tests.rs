@@ -1,4 +1,4 @@
-//! Tables of what go-yaml does, and what must hold for any text. Expected values come from the Go libraries that
+//! Tables of what go-yaml does, and what must be true of any text. Expected values come from the Go libraries that
 //! `tests/cases/yaml/README.md` names; whole documents are cases there.
 
 mod hostile;
@@ -25,7 +25,7 @@ impl Rng {
     }
 }
 
-/// Texts that hold a bit of everything; mutations of them come near each corner of the grammar.
+/// Texts with a bit of everything; mutations of them come near each corner of the grammar.
 const SEEDS: &[&str] = &[
     "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n  labels: {app: web, tier: \"front\"}\ndata:\n  a: |\n    x\n     y\n\n    z\n  b: >-\n    one\n    two\n",
     "# head\na: 1 # line\n# foot\n\nb:\n  # c\n  - c: 2\n    d: 3\n  - - e\n    - f\n  -\n    g\n# end\n",

@@ -17,7 +17,7 @@ pub enum Value {
     Bool(bool),
     /// An integer that fits `int64`.
     Int(i64),
-    /// A larger integer that fits `uint64`; never one that [`Value::Int`] can hold.
+    /// A larger integer that fits `uint64`; never one that fits [`Value::Int`].
     Uint(u64),
     /// Any other number. Never an infinity or NaN: JSON has none.
     Float(f64),

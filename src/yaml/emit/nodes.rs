@@ -32,15 +32,8 @@ pub fn emit_nodes<'a>(nodes: impl IntoIterator<Item = &'a Node>, sequences: Sequ
 /// Emits `node` with the comment `foot` below it. `tail` is the foot of the entry before it.
 fn emit<'a>(emitter: &mut Emitter<'a>, node: &'a Node, foot: &'a str, tail: &'a str) {
     let (tag, quoted) = written_tag(node);
-    let event = |kind| Event {
-        kind,
-        anchor: node.anchor.as_deref().unwrap_or_default(),
-        tag: &tag,
-        head: node.comments.head(),
-        line: "",
-        foot: "",
-        tail: "",
-    };
+    let anchor = node.anchor.as_deref().unwrap_or_default();
+    let event = |kind| Event { anchor, tag: &tag, head: node.comments.head(), ..Event::new(kind) };
     let end = |kind| Event { line: node.comments.line(), foot, ..Event::new(kind) };
     let flow = node.style == Style::Flow;
     match &node.data {

@@ -10,7 +10,7 @@ use crate::go::utf8::to_str;
 
 /// Reads one JSON value; of duplicate keys the last one wins.
 ///
-/// Numbers without a point or exponent are integers where they fit, all others floats (so is `-0`). What is no UTF-8,
+/// Numbers without a point or exponent are integers where they fit, all others floats (so is `-0`). What is not UTF-8,
 /// and half of a surrogate pair, becomes U+FFFD.
 ///
 /// # Errors
@@ -261,7 +261,7 @@ impl Decoder<'_> {
                 let pair = 0x10000 + ((first & 0x3FF) << 10) + (second & 0x3FF);
                 return Ok(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            // No pair: the second escape stands for itself.
+            // Not a pair: the second escape is a character of its own.
             self.at = back;
         }
         Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))

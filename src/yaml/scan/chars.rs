@@ -58,7 +58,7 @@ impl<'a> Scanner<'a> {
         self.at.column += 1;
     }
 
-    /// Skips `bytes` that hold `chars` characters and no line break, the last of them no blank.
+    /// Skips `bytes` of `chars` characters without a line break, the last of them not a blank.
     pub(super) fn skip_run(&mut self, bytes: usize, chars: u32) {
         if bytes > 0 {
             self.newlines = 0;

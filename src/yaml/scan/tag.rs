@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
             if handle.len() > 1 && handle.ends_with('!') {
                 (handle, self.scan_tag_uri(start, "")?)
             } else {
-                // What looked like a handle is the start of the suffix; `!` alone stands for itself.
+                // What looked like a handle is the start of the suffix; `!` alone is a tag.
                 match self.scan_tag_uri(start, handle)? {
                     suffix if suffix.is_empty() => ("", Cow::Borrowed("!")),
                     suffix => ("!", suffix),
@@ -135,7 +135,7 @@ impl<'a> Scanner<'a> {
         Ok(Token { kind: TokenKind::Tag { handle, suffix }, start, end: self.at })
     }
 
-    /// Scans `!`, `!name!` or, when it is no handle after all, `!name`.
+    /// Scans `!`, `!name!` or, when it is not a handle after all, `!name`.
     fn scan_tag_handle(&mut self, start: Position) -> Result<&'a str> {
         if self.byte(0) != b'!' {
             return Err(self.after(start, "did not find expected '!'"));
@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
         Ok(self.slice(from, self.at.offset))
     }
 
-    /// Scans the rest of a tag. `head` has been scanned already; its `!` is no part of the tag.
+    /// Scans the rest of a tag. `head` has been scanned already; its `!` is not part of the tag.
     fn scan_tag_uri(&mut self, start: Position, head: &'a str) -> Result<Cow<'a, str>> {
         let from = self.at.offset;
         let mut escaped = false;

@@ -1,4 +1,4 @@
-//! What must hold for any text: no panic, no run without end, limits; and what is written is read as the same.
+//! What must be true of any text: no panic, no run without end, limits; and what is written is read as the same.
 
 use super::*;
 
