@@ -1,7 +1,7 @@
 //! `helm template` in our own process: the output of Helm 4.2.3 or 4.2.4, to the byte, from the files of a [`View`].
 //!
 //! [`load()`] makes a [`Chart`] of a directory or a `.tgz`; [`render`] executes it with [`Options`] into what Helm prints
-//! and the documents in it. A chart holds nothing of a render: [`Charts`] keeps it as long as its files are the same.
+//! and the documents in it. A chart has nothing of a render in it: [`Charts`] keeps it as long as its files are the same.
 //!
 //! Guarantees: the same files and options give the same bytes, or the same error; nothing but the view is read. What
 //! Helm leaves to chance (the order of charts that `Chart.yaml` does not list, of schema messages, of files with one
@@ -53,7 +53,7 @@ use crate::template::{
     semver::{self, Range},
 };
 use crate::view::View;
-use crate::yaml::Mapping;
+use crate::yaml::{Data, Limits, Mapping, Node, parse_first};
 
 pub(crate) use chart::Chart;
 pub use charts::Charts;
@@ -156,22 +156,20 @@ fn files(
     until: Option<&str>,
     warnings: &mut Vec<String>,
 ) -> Result<Files, Error> {
-    prepared(chart, values, options, warnings, |tree, roots| {
-        let Executed { rendered, probed, steps } = engine::render(tree, roots, options.limits, effects, until)?;
-        let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
-        let crds = if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() };
-        Ok(Files { rendered, crds, probed, steps })
-    })
+    let (tree, roots) = prepared(chart, values, options, warnings)?;
+    let Executed { rendered, probed, steps } = engine::render(&tree, &roots, options.limits, effects, until)?;
+    let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
+    let crds = if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() };
+    Ok(Files { rendered, crds, probed, steps })
 }
 
-/// Works with the charts and what their templates start from.
-fn prepared<T>(
-    chart: &Arc<Chart>,
+/// The charts, and the objects that their templates start from.
+fn prepared<'a>(
+    chart: &'a Arc<Chart>,
     values: &Mapping,
-    options: &Options,
+    options: &'a Options,
     warnings: &mut Vec<String>,
-    work: impl FnOnce(&Tree<'_>, &objects::Roots) -> Result<T, Error>,
-) -> Result<T, Error> {
+) -> Result<(Tree<'a>, objects::Roots), Error> {
     let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
     let mut tree = Tree::new(chart, &options.stop);
     let values = template_values::map_to_template(values);
@@ -189,7 +187,7 @@ fn prepared<T>(
     }
     let capabilities = capabilities::capabilities(options.helm, &cluster, &options.api_versions);
     let roots = objects::Roots::new(&tree, options, &capabilities, &values);
-    work(&tree, &roots)
+    Ok((tree, roots))
 }
 
 /// Checks the values of all charts by their schemas; what all of them say is one error.
@@ -259,27 +257,28 @@ fn is_release_name(name: &str) -> bool {
 
 /// Where the value at `keys` is in a YAML file; the file as a whole when it cannot be determined.
 fn place_of(path: &RepoPath, text: &[u8], keys: &[&str]) -> Span {
-    use crate::yaml::{Data, Limits, parse_first};
-    let find = || {
-        let mut node = parse_first(text, &Limits::default()).ok().flatten()?;
-        for key in keys {
-            let entries = match node.data {
-                Data::Mapping(entries) => entries,
-                Data::Sequence(items) => items.into_iter().find_map(|item| match item.data {
-                    Data::Mapping(entries) if entries.iter().any(|(name, _)| is_key(name, key)) => Some(entries),
-                    _ => None,
-                })?,
-                Data::Scalar(_) | Data::Alias(_) => return None,
-            };
-            node = entries.into_iter().find(|(name, _)| is_key(name, key))?.1;
-        }
-        Some(Span::at(path.clone(), node.mark.line, node.mark.column).quoting(&String::from_utf8_lossy(text)))
-    };
-    find().unwrap_or_else(|| Span::file(path.clone()))
+    match parse_first(text, &Limits::default()).ok().flatten().and_then(|node| node_at(node, keys)) {
+        Some(node) => Span::at(path.clone(), node.mark.line, node.mark.column).quoting(&String::from_utf8_lossy(text)),
+        None => Span::file(path.clone()),
+    }
 }
 
-fn is_key(node: &crate::yaml::Node, key: &str) -> bool {
-    matches!(&node.data, crate::yaml::Data::Scalar(text) if is_field(key, text))
+/// The node that keys lead to; of a list, by way of the first item that has the key.
+fn node_at(mut node: Node, keys: &[&str]) -> Option<Node> {
+    for key in keys {
+        node = match node.data {
+            Data::Sequence(items) => items.into_iter().find_map(|item| value_of(item, key))?,
+            Data::Mapping(_) | Data::Scalar(_) | Data::Alias(_) => value_of(node, key)?,
+        };
+    }
+    Some(node)
+}
+
+/// The value of a mapping's key, matched as Go matches the names of fields.
+fn value_of(node: Node, key: &str) -> Option<Node> {
+    let Data::Mapping(entries) = node.data else { return None };
+    let is_key = |node: &Node| matches!(&node.data, Data::Scalar(text) if is_field(key, text));
+    entries.into_iter().find(|(name, _)| is_key(name)).map(|(_, value)| value)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) struct ArchiveFile {
     pub data: Arc<[u8]>,
 }
 
-/// Why an archive is no chart. Reads as Helm's own message, except where Helm has no such limit.
+/// Why an archive is not a chart. Reads as Helm's own message, except where Helm has no such limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     #[error("gzip: invalid header")]

@@ -125,14 +125,7 @@ impl KubeVersion {
         }
         let mut plain = Vec::new();
         for component in &components {
-            let number: u64 = component.parse().map_err(|_| {
-                wrong(format!(
-                    "illegal non-numeric version component {} in {}: strconv.ParseUint: parsing {}: value out of range",
-                    quote(component),
-                    quote(text),
-                    quote(component)
-                ))
-            })?;
+            let number: u64 = component.parse().map_err(|_| wrong(out_of_range(component, text)))?;
             plain.push(number.to_string());
         }
         let (major, minor) = (plain[0].clone(), plain.get(1).cloned().unwrap_or_else(|| (*minor).to_owned()));
@@ -146,6 +139,16 @@ impl KubeVersion {
     }
 }
 
+/// What `strconv.ParseUint` says of a component of digits, as apimachinery's version package reports it.
+fn out_of_range(component: &str, version: &str) -> String {
+    format!(
+        "illegal non-numeric version component {} in {}: strconv.ParseUint: parsing {}: value out of range",
+        quote(component),
+        quote(version),
+        quote(component)
+    )
+}
+
 static CAPABILITIES: StructType = StructType {
     name: "common.Capabilities",
     pointer: Some("*common.Capabilities"),
@@ -157,15 +160,21 @@ static CAPABILITIES: StructType = StructType {
     is_same: None,
 };
 
-static CAPABILITIES_METHODS: LazyLock<Functions> = LazyLock::new(|| {
+static CAPABILITIES_METHODS: LazyLock<Functions> = LazyLock::new(capabilities_methods);
+
+fn capabilities_methods() -> Functions {
     let mut methods = Functions::new();
-    // Another pointer, which `eq` distinguishes from the first.
-    methods.add("Copy", |capabilities: Value| match capabilities {
+    methods.add("Copy", copy);
+    methods
+}
+
+/// Another pointer, which `eq` distinguishes from the first.
+fn copy(capabilities: Value) -> Value {
+    match capabilities {
         Value::Struct(fields) => Struct::new(&CAPABILITIES, fields.fields().map(|(_, value)| value).collect()).into(),
         other => other,
-    });
-    methods
-});
+    }
+}
 
 static KUBE_VERSION: StructType = StructType {
     name: "common.KubeVersion",
@@ -183,19 +192,21 @@ static KUBE_VERSION: StructType = StructType {
     is_same: None,
 };
 
-static KUBE_VERSION_METHODS: LazyLock<Functions> = LazyLock::new(|| {
-    let get = |value: &Value, name| match value {
-        Value::Struct(version) => field(version, name),
-        _ => Text::default(),
-    };
+static KUBE_VERSION_METHODS: LazyLock<Functions> = LazyLock::new(kube_version_methods);
+
+fn kube_version_methods() -> Functions {
     let mut methods = Functions::new();
-    methods.add("GitVersion", move |version: Value| get(&version, "Version"));
-    methods.add("String", |version: Value| match &version {
-        Value::Struct(version) => kube_version_text(version),
-        _ => Text::default(),
-    });
+    methods.add("GitVersion", |version: Value| text_by(&version, |version| field(version, "Version")));
+    methods.add("String", |version: Value| text_by(&version, kube_version_text));
     methods
-});
+}
+
+fn text_by(value: &Value, text: impl Fn(&Struct) -> Text) -> Text {
+    match value {
+        Value::Struct(value) => text(value),
+        _ => Text::default(),
+    }
+}
 
 /// The numbers alone; a copy that `deepCopy` made has only the version as a whole.
 fn kube_version_text(version: &Struct) -> Text {
@@ -206,13 +217,15 @@ fn kube_version_text(version: &Struct) -> Text {
 static VERSION_SET: ListType =
     ListType { name: "common.VersionSet", element: Element::String, methods: Methods::of(|| &VERSION_SET_METHODS) };
 
-static VERSION_SET_METHODS: LazyLock<Functions> = LazyLock::new(|| {
+static VERSION_SET_METHODS: LazyLock<Functions> = LazyLock::new(version_set_methods);
+
+fn version_set_methods() -> Functions {
     let mut methods = Functions::new();
     methods.add("Has", |versions: Value, version: Text| {
         versions.as_list().is_some_and(|list| list.iter().any(|known| known.as_text() == Some(&version)))
     });
     methods
-});
+}
 
 static BUILD_INFO: StructType = StructType {
     name: "version.BuildInfo",

@@ -10,7 +10,7 @@ use crate::template::{Functions, ParseError, Parsed};
 use crate::view::{Stop, ViewError};
 use crate::yaml::Mapping;
 
-/// A chart with all charts in its `charts/`. Holds nothing of a render, so that one may be kept and used by many.
+/// A chart with all charts in its `charts/`. It has nothing of a render in it, so that one may be kept and used by many.
 #[derive(Debug, Clone)]
 pub struct Chart {
     pub(super) metadata: Metadata,

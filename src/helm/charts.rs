@@ -48,22 +48,27 @@ impl Charts {
         }
         let (chart, reads) = view.with_reads(|| load(view, path));
         let chart = chart?;
-        let bytes = CHART_BYTES + chart.bytes();
-        self.kept(|kept| {
-            if let Some((old, _)) = kept.charts.remove(path) {
-                kept.bytes -= CHART_BYTES + old.bytes();
-            }
-            if kept.bytes + bytes > self.bytes_max {
-                *kept = LoadedCharts::default();
-            }
-            kept.charts.insert(path.clone(), (chart.clone(), Arc::new(reads)));
-            kept.bytes += bytes;
-        });
+        self.kept(|kept| kept.insert(path, &chart, reads, self.bytes_max));
         Ok(chart)
     }
 
     fn kept<T>(&self, work: impl FnOnce(&mut LoadedCharts) -> T) -> T {
         work(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl LoadedCharts {
+    /// Forgets all others when they take more than `bytes_max` with this one.
+    fn insert(&mut self, path: &RepoPath, chart: &Arc<Chart>, reads: Reads, bytes_max: u64) {
+        let bytes = CHART_BYTES + chart.bytes();
+        if let Some((old, _)) = self.charts.remove(path) {
+            self.bytes -= CHART_BYTES + old.bytes();
+        }
+        if self.bytes + bytes > bytes_max {
+            *self = Self::default();
+        }
+        self.charts.insert(path.clone(), (Arc::clone(chart), Arc::new(reads)));
+        self.bytes += bytes;
     }
 }
 

@@ -14,7 +14,7 @@ use crate::template::{Map, Text, Value};
 /// What becomes of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nulls {
-    /// They remove what they stand for.
+    /// They remove what they are set for.
     Remove,
     /// They stay, for a later round.
     Keep,

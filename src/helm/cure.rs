@@ -61,7 +61,7 @@ impl<'a> Trials<'a> {
 
     /// Whether a chart renders that way, and prints nothing that comes from the calls.
     ///
-    /// Nor from calls that were not met before: what only lets another one step in is no cure.
+    /// Nor from calls that were not met before: what only lets another one take its place is not a cure.
     fn helps(&mut self, subject: Subject<'_>, calls: &[&RefusedCall]) -> bool {
         if self.left == 0 || subject.options.stop.is_set() {
             return false;

@@ -78,7 +78,7 @@ fn apply_tags(dependencies: &mut [Dependency], values: &Map, warnings: &mut Vec<
     }
 }
 
-/// The first path that holds a boolean decides; tags don't count then.
+/// The first path with a boolean decides; tags don't count then.
 fn apply_conditions(dependencies: &mut [Dependency], values: &Map, path: &str, warnings: &mut Vec<String>) {
     for dependency in dependencies {
         for condition in dependency.condition.trim().split(',').filter(|condition| !condition.is_empty()) {
@@ -100,8 +100,8 @@ fn apply_conditions(dependencies: &mut [Dependency], values: &Map, path: &str, w
 /// The value at a path with dots, unless it is a table.
 fn value_at(values: &Map, path: &str) -> Option<Value> {
     let (tables, key) = path.rsplit_once('.').map_or((None, path), |(tables, key)| (Some(tables), key));
-    let holder = tables.map_or_else(|| Some(values.clone()), |tables| table(values, tables));
-    holder?.get(key.as_bytes()).filter(|value| !matches!(value, Value::Map(_)))
+    let parent = tables.map_or_else(|| Some(values.clone()), |tables| table(values, tables));
+    parent?.get(key.as_bytes()).filter(|value| !matches!(value, Value::Map(_)))
 }
 
 /// The table at a path with dots.
@@ -152,7 +152,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
     Ok(())
 }
 
-/// A table that holds `table` at a path with dots; `.` is the table itself.
+/// A table that has `table` at a path with dots; `.` is the table itself.
 fn nested(path: &str, table: Map) -> Map {
     if path == "." {
         return table;

@@ -31,7 +31,7 @@ pub(super) struct Executed {
     pub steps: u64,
 }
 
-/// Executes all templates that are no partials, or those up to one.
+/// Executes all templates that are not partials, or those up to one.
 pub(super) fn render(
     tree: &Tree<'_>,
     roots: &Roots,
@@ -76,11 +76,14 @@ pub(super) fn render(
 }
 
 fn unreadable(tree: &Tree<'_>, chart: ChartId) -> Unreadable {
-    let reason = |error: &ViewError| match error {
-        ViewError::LfsPointer(_) => format!("{error}; commit the file itself instead of storing it with Git LFS"),
-        _ => error.to_string(),
-    };
     let files = tree.chart(chart).files.iter();
     let all = files.filter_map(|file| Some((Text::from(&file.name), reason(file.unreadable.as_ref()?))));
     Unreadable(Rc::new(all.collect()))
+}
+
+fn reason(error: &ViewError) -> String {
+    match error {
+        ViewError::LfsPointer(_) => format!("{error}; commit the file itself instead of storing it with Git LFS"),
+        _ => error.to_string(),
+    }
 }

@@ -13,12 +13,14 @@ use crate::yaml::{Value as Data, sigs};
 /// Reference: helm 4.2.3 pkg/engine/files.go. Case `files-api`.
 static FILES: MapType = MapType { name: "engine.files", element: Element::Bytes, methods: Methods::of(|| &METHODS) };
 
-static METHODS: LazyLock<Functions> = LazyLock::new(|| {
+static METHODS: LazyLock<Functions> = LazyLock::new(methods);
+
+fn methods() -> Functions {
     let mut methods = Functions::new();
     methods.add("Get", get).add("GetBytes", get_bytes).add("Glob", glob).add("Lines", lines);
     methods.add("AsConfig", as_config).add("AsSecrets", as_secrets);
     methods
-});
+}
 
 /// How long a pattern may be: what it becomes takes much more memory.
 const PATTERN_BYTES_MAX: usize = 64 << 10;

@@ -23,13 +23,15 @@ pub(super) const SET_NAME: &str = "gotpl";
 
 /// All functions that charts may call.
 pub(super) fn functions() -> &'static Functions {
-    static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
-        let mut functions = Functions::standard();
-        functions.add("include", include).add("tpl", tpl).add("required", required).add("fail", fail);
-        functions.add("lookup", |_: Text, _: Text, _: Text, _: Text| Map::new());
-        functions
-    });
+    static FUNCTIONS: LazyLock<Functions> = LazyLock::new(table);
     &FUNCTIONS
+}
+
+fn table() -> Functions {
+    let mut functions = Functions::standard();
+    functions.add("include", include).add("tpl", tpl).add("required", required).add("fail", fail);
+    functions.add("lookup", |_: Text, _: Text, _: Text, _: Text| Map::new());
+    functions
 }
 
 fn include(call: &mut Call<'_>, name: Text, data: Value) -> Result<Text, Failure> {

@@ -21,7 +21,7 @@ const SETTINGS_MAX: usize = 20;
 const PREFERRING: [&str; 4] = ["default", "coalesce", "ternary", "empty"];
 /// How many assignments and definitions are followed from an expression to a value.
 const STEPS_MAX: usize = 4;
-/// What the names of values contain that stand for something random.
+/// What is in the names of values that hold something random.
 const SECRETS: &[&str] =
     &["password", "passwd", "secret", "token", "key", "cert", "crt", "tls", "salt", "credential", "generat", "uuid"];
 
@@ -80,14 +80,14 @@ impl<'a> Settings<'a> {
 
 /// Settings of values: secrets that are missing first, what is missing next, and what would change last.
 fn in_order(paths: Vec<String>, values: &Map) -> Vec<Setting> {
-    let setting = |path: String| {
+    let mut found = Vec::new();
+    for path in paths {
         let value = value_at(values, &path);
         let name = path.rsplit('.').next().unwrap_or_default();
         let rank = (!is_secret(name), path.starts_with("global."));
-        let setting = Setting::of(path, value.as_ref())?;
-        Some((!setting.gives(), rank, setting))
-    };
-    let mut found: Vec<_> = paths.into_iter().filter_map(setting).collect();
+        let Some(setting) = Setting::of(path, value.as_ref()) else { continue };
+        found.push((!setting.gives(), rank, setting));
+    }
     found.sort_by_key(|(changes, rank, _)| (*changes, (!*changes).then_some(*rank)));
     found.into_iter().map(|(.., setting)| setting).collect()
 }
@@ -101,11 +101,12 @@ fn is_secret(name: &str) -> bool {
 /// The value at a path with dots.
 fn value_at(values: &Map, path: &str) -> Option<GoValue> {
     let mut keys = path.split('.');
-    let first = values.get(keys.next()?.as_bytes())?;
-    keys.try_fold(first, |value, key| match value {
-        GoValue::Map(map) => map.get(key.as_bytes()),
-        _ => None,
-    })
+    let mut value = values.get(keys.next()?.as_bytes())?;
+    for key in keys {
+        let GoValue::Map(map) = value else { return None };
+        value = map.get(key.as_bytes())?;
+    }
+    Some(value)
 }
 
 /// The values whose names look like those of secrets: those of one chart first.
@@ -170,7 +171,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a path with dots leads to a value of the chart that is no table: an empty one counts.
+/// Whether a path with dots leads to a value of the chart that is not a table: an empty one counts.
 fn has_value(tree: &Tree<'_>, chart: ChartId, path: &str) -> bool {
     let mut keys = path.split('.');
     let first = keys.next().and_then(|key| tree.chart(chart).values.get(key));

@@ -1,4 +1,4 @@
-//! `.helmignore`: which files of a chart directory are no part of the chart.
+//! `.helmignore`: which files of a chart directory are not part of the chart.
 
 use crate::go::path::{BadPattern, Pattern};
 
@@ -19,7 +19,7 @@ pub(super) struct Ignore(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
-    /// None for the rest of a rule that is no pattern once its `/` is taken off: it matches nothing.
+    /// None for the rest of a rule that is not a pattern once its `/` is taken off: it matches nothing.
     pattern: Option<Pattern>,
     /// Compare the base name, not the whole path.
     base_name: bool,
@@ -33,7 +33,7 @@ pub enum Mistake {
     /// A rule has `**`.
     #[error("double-star (**) syntax is not supported")]
     DoubleStar,
-    /// A rule is no pattern.
+    /// A rule is not a pattern.
     #[error(transparent)]
     BadPattern(#[from] BadPattern),
     /// A line longer than Helm reads.

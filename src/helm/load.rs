@@ -246,13 +246,14 @@ fn first_component(path: &str) -> &str {
 fn merge_metadata(metadata: &mut Metadata, file: &Raw) -> Result<(), Error> {
     let text = file.content()?;
     let value = read_yaml(&file.name, &file.origin, text)?;
-    metadata.merge(&value).map_err(|error| match error {
-        MetadataError::Invalid(invalid) => ErrorKind::from(invalid).at(Span::file(file.origin.clone())),
-        MetadataError::WrongType(error) => {
+    match metadata.merge(&value) {
+        Ok(()) => Ok(()),
+        Err(MetadataError::Invalid(invalid)) => Err(ErrorKind::from(invalid).at(Span::file(file.origin.clone()))),
+        Err(MetadataError::WrongType(error)) => {
             let span = super::place_of(&file.origin, text, &error.keys().collect::<Vec<_>>());
-            ErrorKind::File { name: file.name.clone(), reason: error.to_string() }.at(span)
+            Err(ErrorKind::File { name: file.name.clone(), reason: error.to_string() }.at(span))
         }
-    })
+    }
 }
 
 fn lock(file: &Raw) -> Result<Vec<metadata::Dependency>, Error> {

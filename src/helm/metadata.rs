@@ -50,7 +50,7 @@ pub(super) struct Dependency {
     pub version: String,
     /// Where `helm dependency update` gets it.
     pub repository: String,
-    /// Paths of values, by commas; the first one that holds a boolean decides whether the chart is used.
+    /// Paths of values, by commas; the first one with a boolean decides whether the chart is used.
     pub condition: String,
     /// Names below the top-level `tags` value that decide when no condition does.
     pub tags: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metadata::{Dependency, Metadata};
+use super::metadata::{Dependency, Maintainer, Metadata};
 use super::options::Options;
 use super::template_values::to_template;
 use super::tree::{ChartId, Tree};
@@ -88,14 +88,7 @@ fn chart_object(tree: &Tree<'_>, chart: ChartId) -> Map {
     object.set("KubeVersion", metadata.kube_version.as_str());
     object.set("Type", metadata.kind.as_str());
     object.set("IsRoot", tree.is_root(chart));
-    let maintainer = |maintainer: &super::metadata::Maintainer| {
-        let object = Map::new();
-        object.set("Name", maintainer.name.as_str());
-        object.set("Email", maintainer.email.as_str());
-        object.set("URL", maintainer.url.as_str());
-        Value::Map(object)
-    };
-    object.set("Maintainers", metadata.maintainers.iter().map(maintainer).collect::<List>());
+    object.set("Maintainers", metadata.maintainers.iter().map(maintainer_object).collect::<List>());
     let dependencies = tree.dependencies(chart).unwrap_or_default();
     object.set("Dependencies", dependencies.iter().map(dependency_object).collect::<List>());
     object
@@ -111,6 +104,14 @@ fn annotations(metadata: &Metadata) -> Map {
     }
 }
 
+fn maintainer_object(maintainer: &Maintainer) -> Value {
+    let object = Map::new();
+    object.set("Name", maintainer.name.as_str());
+    object.set("Email", maintainer.email.as_str());
+    object.set("URL", maintainer.url.as_str());
+    object.into()
+}
+
 fn dependency_object(dependency: &Dependency) -> Value {
     let object = Map::new();
     object.set("Name", dependency.name.as_str());
@@ -120,11 +121,14 @@ fn dependency_object(dependency: &Dependency) -> Value {
     object.set("Tags", dependency.tags.iter().map(|tag| Value::from(tag.as_str())).collect::<List>());
     object.set("Enabled", dependency.enabled);
     object.set("Alias", dependency.alias.as_str());
-    // Preparing made maps of strings of them.
-    let import = |value: &crate::yaml::Value| match to_template(value) {
+    object.set("ImportValues", dependency.import_values.iter().flatten().map(import_value).collect::<List>());
+    object.into()
+}
+
+/// Helm's `processImportValues` replaces the maps by maps of strings.
+fn import_value(value: &crate::yaml::Value) -> Value {
+    match to_template(value) {
         Value::Map(map) => Value::Map(map.cast(&STRINGS)),
         other => other,
-    };
-    object.set("ImportValues", dependency.import_values.iter().flatten().map(import).collect::<List>());
-    object.into()
+    }
 }

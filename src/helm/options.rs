@@ -187,11 +187,7 @@ impl Options {
         for text in &self.set_json {
             set_json(text, &mut all)?;
         }
-        let read_file = |name: &str| {
-            let path = self.base.resolve(name).map_err(|error| format!("open {name}: {error}"))?;
-            let blob = view.read(&path).map_err(|error| format!("open {error}"))?;
-            Ok(String::from_utf8_lossy(&blob.data).into_owned())
-        };
+        let read_file = |name: &str| self.read_file(view, name);
         let flags = [
             ("set", Typing::Typed, &self.set),
             ("set-string", Typing::Strings, &self.set_string),
@@ -204,6 +200,13 @@ impl Options {
             }
         }
         Ok(all)
+    }
+
+    /// The text of a file that `--set-file` names.
+    fn read_file(&self, view: &View<'_>, name: &str) -> Result<String, String> {
+        let path = self.base.resolve(name).map_err(|error| format!("open {name}: {error}"))?;
+        let blob = view.read(&path).map_err(|error| format!("open {error}"))?;
+        Ok(String::from_utf8_lossy(&blob.data).into_owned())
     }
 
     /// The version of the cluster.
@@ -258,14 +261,13 @@ impl ValuesSource {
                 (path.as_str().to_owned(), blob.data, Some(path))
             }
         };
-        values::parse(&text, view.stop()).map_err(|error| {
-            let (line, column) = (error.line, error.column);
-            let found: Error = ErrorKind::ValuesFile { path: name, reason: error.to_string() }.into();
-            let span = |path: &RepoPath| Span::at(path.clone(), line, column).quoting(&String::from_utf8_lossy(&text));
-            match path {
-                Some(path) => found.at(span(path)),
-                None => found,
-            }
-        })
+        let error = match values::parse(&text, view.stop()) {
+            Ok(values) => return Ok(values),
+            Err(error) => error,
+        };
+        let (line, column) = (error.line, error.column);
+        let found: Error = ErrorKind::ValuesFile { path: name, reason: error.to_string() }.into();
+        let Some(path) = path else { return Err(found) };
+        Err(found.at(Span::at(path.clone(), line, column).quoting(&String::from_utf8_lossy(&text))))
     }
 }

@@ -89,7 +89,7 @@ pub struct Document {
     pub source: String,
     /// Where that file is in the repository.
     pub origin: RepoPath,
-    /// YAML: one document as Helm counts them, or a whole file of `crds/`, which may hold several.
+    /// YAML: one document as Helm counts them, or a whole file of `crds/`, which may have several.
     pub text: String,
     /// Whether it is a hook, and with which events.
     pub hook: Option<Vec<String>>,
@@ -159,17 +159,16 @@ fn rank(kind: &str) -> (usize, String) {
 }
 
 fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Result<Option<Document>, Error> {
-    let wrong = |reason: String| {
-        let kind = ErrorKind::Manifest { template: file.name.clone(), reason };
-        kind.at(Span::file(file.origin.clone()))
+    let value = match sigs::unmarshal(text.as_bytes(), &Limits::default()) {
+        Ok(value) => value,
+        Err(error) => {
+            let found = wrong(file, error.to_string());
+            let Some(before) = (error.line() as usize).checked_sub(1) else { return Err(found) };
+            let line = text.lines().nth(before).unwrap_or_default();
+            return Err(found.hint(format!("line {} of the rendered document reads `{}`", error.line(), line.trim())));
+        }
     };
-    let value = sigs::unmarshal(text.as_bytes(), &Limits::default()).map_err(|error| {
-        let line = text.lines().nth((error.line() as usize).saturating_sub(1)).unwrap_or_default();
-        let at_line = format!("line {} of the rendered document reads `{}`", error.line(), line.trim());
-        let found = wrong(error.to_string());
-        if error.line() == 0 { found } else { found.hint(at_line) }
-    })?;
-    let head = Head::new(&value).map_err(|error| wrong(error.to_string()))?;
+    let head = Head::new(&value).map_err(|error| wrong(file, error.to_string()))?;
     let events = head.annotations.get("helm.sh/hook").map(|events| {
         let event = |event: &str| event.trim().to_lowercase();
         events.split(',').map(event).collect::<Vec<_>>()
@@ -186,6 +185,11 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
         hook: events,
         kind: head.kind,
     }))
+}
+
+fn wrong(file: &RenderedFile, reason: String) -> Error {
+    let kind = ErrorKind::Manifest { template: file.name.clone(), reason };
+    kind.at(Span::file(file.origin.clone()))
 }
 
 /// All that Helm looks at in a manifest.

@@ -5,6 +5,7 @@ use super::engine::templates::Templates;
 use super::error::Error;
 use super::hint::Settings;
 use super::probe::{FIRST, OTHERS, Subject, affordable};
+use super::setting::Setting;
 use super::{Files, prepared, render_here, report};
 use crate::template::RefusedCall;
 
@@ -25,14 +26,19 @@ pub(super) fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
         return None;
     }
     let first = subject.files(FIRST);
-    let is_same = |other: &Result<Files, Error>| match (&first, other) {
-        (Ok(first), Ok(other)) => subject.prints_alike(first, other),
-        (Err(first), Err(other)) => !first.is_refusal() && first.is_alike(other),
-        _ => false,
-    };
+    let is_same = |other: &Result<Files, Error>| ends_alike(subject, &first, other);
     // What prints the same with a weak key does not depend on good ones either.
     let is_unaffected = |(number, sketch): &(u8, _)| is_same(sketch) || is_same(&subject.files(*number));
     sketches.iter().all(is_unaffected).then_some(first)
+}
+
+/// Whether two renders print the same, or fail in the same way for another reason than a refused call.
+fn ends_alike(subject: Subject<'_>, one: &Result<Files, Error>, other: &Result<Files, Error>) -> bool {
+    match (one, other) {
+        (Ok(one), Ok(other)) => subject.prints_alike(one, other),
+        (Err(one), Err(other)) => !one.is_refusal() && one.is_alike(other),
+        _ => false,
+    }
 }
 
 /// The refused calls that what the chart prints depends on, each with its cure.
@@ -72,13 +78,7 @@ fn is_same_text(one: &RefusedCall, other: &RefusedCall) -> bool {
 ///
 /// `plain` is the sketch that they are from, if there is one.
 fn with_hints(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<&Files>) -> Result<Vec<Error>, Error> {
-    let calls = || groups.iter().filter_map(|group| group.first());
-    let found = prepared(subject.chart, subject.values, subject.options, &mut Vec::new(), |tree, roots| {
-        let templates = Templates::new(tree);
-        let settings = Settings::new(&templates, tree, roots);
-        let error = |call: &&RefusedCall| (report::refused(call, &templates), settings.of(call));
-        Ok(calls().map(error).collect::<Vec<_>>())
-    })?;
+    let found = with_settings(subject, groups.iter().filter_map(|group| group.first().copied()))?;
     let mut trials = Trials::new(subject, plain);
     let mut errors: Vec<Error> = Vec::new();
     for (group, (error, settings)) in groups.iter().zip(found) {
@@ -89,4 +89,15 @@ fn with_hints(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<
         }
     }
     Ok(errors)
+}
+
+/// Each call as an error, with the settings that may make it needless.
+fn with_settings<'c>(
+    subject: Subject<'_>,
+    calls: impl Iterator<Item = &'c RefusedCall>,
+) -> Result<Vec<(Error, Vec<Setting>)>, Error> {
+    let (tree, roots) = prepared(subject.chart, subject.values, subject.options, &mut Vec::new())?;
+    let templates = Templates::new(&tree);
+    let settings = Settings::new(&templates, &tree, &roots);
+    Ok(calls.map(|call| (report::refused(call, &templates), settings.of(call))).collect())
 }

@@ -8,7 +8,7 @@ use crate::diag::Span;
 use crate::template::{Cause, Failure, Level, Limit, ParseError, Place, Refused, RefusedCall};
 use crate::yaml::quote;
 
-/// A file that is no template: the first part of Go's message that has a place, and the last part of all.
+/// A file that is not a template: the first part of Go's message that has a place, and the last part of all.
 pub(super) fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {
     let text = error.to_string();
     let parts: Vec<&str> = text.split(": ").collect();
@@ -91,11 +91,6 @@ fn paragraphs(failure: &Failure) -> Option<String> {
         return None;
     }
     let mut paragraphs: Vec<String> = Vec::new();
-    let mut push = |paragraph: String| {
-        if paragraphs.last() != Some(&paragraph) {
-            paragraphs.push(paragraph);
-        }
-    };
     let count = failure.levels().len();
     for (level, number) in failure.levels().zip(1..) {
         let Level { place, executing, node, calling, .. } = level;
@@ -108,11 +103,16 @@ fn paragraphs(failure: &Failure) -> Option<String> {
         }
         // What comes behind is a paragraph of its own.
         let message = message.split(" template:").next().unwrap_or_default();
-        push(format!("{place}\n  executing {} at <{node}>:\n    {}\n", quote(executing), message.trim_end()));
+        paragraphs.push(format!(
+            "{place}\n  executing {} at <{node}>:\n    {}\n",
+            quote(executing),
+            message.trim_end()
+        ));
     }
     if matches!(failure.cause(), Cause::Function(_)) {
-        push(format!("{last_words}\n"));
+        paragraphs.push(format!("{last_words}\n"));
     }
+    paragraphs.dedup();
     Some(paragraphs.concat().trim().to_owned())
 }
 

@@ -24,7 +24,7 @@ use report::Problem;
 use crate::view::Stop;
 use crate::yaml::Value;
 
-/// How many schemas one file may hold or refer to.
+/// How many schemas one file may contain or refer to.
 const SCHEMAS_MAX: usize = 200_000;
 /// How much the regular expressions of a schema may take together, in bytes. `\p{L}` takes 50 kB.
 const PATTERNS_BYTES_MAX: usize = 32 << 20;
@@ -95,13 +95,8 @@ impl Schema {
 
 /// Checks a schema by the metaschema of its draft, formats too.
 fn check_against_metaschema(draft: Draft, schema: &Value, url: &str, stop: &Stop) -> Result<(), CompileError> {
-    static METASCHEMAS: LazyLock<[Compiled; 5]> = LazyLock::new(|| {
-        [Draft::V4, Draft::V6, Draft::V7, Draft::V2019, Draft::V2020].map(|draft| {
-            let value = draft::metaschema(draft.url()).cloned().unwrap_or(Value::Bool(true));
-            let never = Stop::default();
-            compile::compile(draft.url(), value, true, &never).expect("the metaschemas are part of the program")
-        })
-    });
+    static METASCHEMAS: LazyLock<[Compiled; 5]> =
+        LazyLock::new(|| [Draft::V4, Draft::V6, Draft::V7, Draft::V2019, Draft::V2020].map(metaschema_of));
     let [v4, v6, v7, v2019, v2020] = &*METASCHEMAS;
     let metaschema = match draft {
         Draft::V4 => v4,
@@ -110,11 +105,15 @@ fn check_against_metaschema(draft: Draft, schema: &Value, url: &str, stop: &Stop
         Draft::V2019 => v2019,
         Draft::V2020 => v2020,
     };
-    validate::validate(metaschema, schema, stop).map_err(|problems| CompileError::Metaschema {
-        url: url.to_owned(),
-        metaschema: draft.url(),
-        problems: shown(&problems),
-    })
+    let Err(problems) = validate::validate(metaschema, schema, stop) else { return Ok(()) };
+    let problems = shown(&problems);
+    Err(CompileError::Metaschema { url: url.to_owned(), metaschema: draft.url(), problems })
+}
+
+fn metaschema_of(draft: Draft) -> Compiled {
+    let value = draft::metaschema(draft.url()).cloned().unwrap_or(Value::Bool(true));
+    let never = Stop::default();
+    compile::compile(draft.url(), value, true, &never).expect("the metaschemas are part of the program")
 }
 
 fn shown(problems: &[Problem]) -> String {
@@ -123,14 +122,16 @@ fn shown(problems: &[Problem]) -> String {
 
 /// The part of a document that a JSON pointer leads to.
 fn lookup<'a>(document: &'a Value, pointer: &str) -> Option<&'a Value> {
-    pointer.split('/').skip(1).try_fold(document, |value, token| {
+    let mut value = document;
+    for token in pointer.split('/').skip(1) {
         let token = token.replace("~1", "/").replace("~0", "~");
-        match value {
-            Value::Mapping(entries) => entries.get(&token),
-            Value::Sequence(items) => items.get(token.parse::<usize>().ok()?),
-            _ => None,
-        }
-    })
+        value = match value {
+            Value::Mapping(entries) => entries.get(&token)?,
+            Value::Sequence(items) => items.get(token.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "it is what the reference prints")]

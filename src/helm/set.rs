@@ -43,7 +43,7 @@ pub enum SetError {
     /// More indexes than [`INDEXES_MAX`].
     #[error("a value name has more than {INDEXES_MAX} indexes")]
     TooManyIndexes,
-    /// An index that is no number, in Go's words.
+    /// An index that is not a number, in Go's words.
     #[error("error parsing index: {0}")]
     BadIndex(String),
     /// An index below zero.
@@ -348,12 +348,13 @@ fn typed(text: String) -> Value {
 
 /// As Go prints a list of characters with `%q`.
 fn quote_each(text: &str) -> String {
-    let quoted = |c: char| {
-        let quoted = quote(&c.to_string());
-        let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
-        format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
-    };
-    text.chars().map(quoted).collect::<Vec<_>>().join(" ")
+    text.chars().map(quote_char).collect::<Vec<_>>().join(" ")
+}
+
+fn quote_char(c: char) -> String {
+    let quoted = quote(&c.to_string());
+    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
+    format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
 }
 
 fn wrong_kind(found: &Value, wanted: &'static str) -> Stop {

@@ -22,7 +22,7 @@ pub(super) fn to_template(value: &Value) -> GoValue {
     }
 }
 
-/// Values of templates as data: what a schema looks at. What is no JSON is null.
+/// Values of templates as data: what a schema looks at. What JSON lacks is null.
 pub(super) fn from_template(value: &GoValue) -> Value {
     match value {
         GoValue::Bool(value) => Value::Bool(*value),

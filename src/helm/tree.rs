@@ -171,7 +171,7 @@ impl<'a> Tree<'a> {
         ChartId(self.nodes.len() - 1)
     }
 
-    /// Whether this is no subchart.
+    /// Whether this is not a subchart.
     pub(super) fn is_root(&self, id: ChartId) -> bool {
         self.node(id).parent.is_none()
     }

@@ -1,7 +1,7 @@
 //! Values as files and flags give them.
 //!
 //! Numbers of files are floats, whatever they look like, because Helm reads YAML by way of JSON; only `--set` makes
-//! integers. [`crate::yaml::Value::Int`] and [`crate::yaml::Value::Float`] stand for the two from here on.
+//! integers. [`crate::yaml::Value::Int`] and [`crate::yaml::Value::Float`] represent the two from here on.
 
 use std::borrow::Cow;
 
@@ -18,6 +18,14 @@ pub(super) struct ValuesError {
     pub line: u32,
     /// 1-based, in characters; 0 when unknown.
     pub column: u32,
+}
+
+impl ValuesError {
+    /// `lines_before` are those of the file before the document.
+    fn in_document(error: &crate::yaml::Error, lines_before: u32) -> Self {
+        let line = if error.line() == 0 { 0 } else { error.line() + lines_before };
+        Self { message: error.to_string(), line, column: error.column() }
+    }
 }
 
 /// After how many documents the time is looked at.
@@ -37,11 +45,8 @@ pub(super) fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
         if number % DOCUMENTS_PER_LOOK == DOCUMENTS_PER_LOOK - 1 && stop.is_set() {
             return Err(ValuesError { message: "the time limit was reached".to_owned(), line: 0, column: 0 });
         }
-        let value = sigs::unmarshal(document, &Limits::default()).map_err(|error| ValuesError {
-            message: error.to_string(),
-            line: if error.line() == 0 { 0 } else { error.line() + first_line },
-            column: error.column(),
-        })?;
+        let value = sigs::unmarshal(document, &Limits::default())
+            .map_err(|error| ValuesError::in_document(&error, first_line))?;
         match value {
             Value::Null => {}
             Value::Mapping(mut mapping) => {

@@ -15,12 +15,14 @@ use crate::yaml::quote;
 pub(super) static VALUES: MapType =
     MapType { name: "common.Values", element: Element::Any, methods: Methods::of(|| &METHODS) };
 
-static METHODS: LazyLock<Functions> = LazyLock::new(|| {
+static METHODS: LazyLock<Functions> = LazyLock::new(methods);
+
+fn methods() -> Functions {
     let mut methods = Functions::new();
     methods.add("AsMap", as_map).add("YAML", yaml).add("Table", |values: Map, path: Text| table(&values, &path));
     methods.add("PathValue", path_value).add("Encode", encode);
     methods
-});
+}
 
 /// The same map, so that changes are shared; another one when it is empty.
 fn as_map(values: Map) -> Map {

@@ -21,17 +21,22 @@ pub(super) fn walk(view: &View<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
 /// The first of some files below a chart's directory that its `.helmignore` hides: in a packaged dependency it would not.
 pub(crate) fn hidden(view: &View<'_>, chart: &RepoPath, files: &[RepoPath]) -> Result<Option<RepoPath>, Error> {
     let ignore = rules(view, chart)?;
-    let is_hidden = |path: &&RepoPath| {
-        let below = path.strip_prefix(chart).unwrap_or_default();
-        let mut name = String::new();
-        let count = below.components().count();
-        below.components().zip(1..).any(|(word, number)| {
-            name += if name.is_empty() { "" } else { "/" };
-            name += word;
-            ignore.ignores(&name, number < count)
-        })
-    };
+    let is_hidden = |path: &&RepoPath| hides(&ignore, &path.strip_prefix(chart).unwrap_or_default());
     Ok(files.iter().find(is_hidden).cloned())
+}
+
+/// Whether a file is ignored, or a directory that it is in.
+fn hides(ignore: &Ignore, path: &RepoPath) -> bool {
+    let count = path.components().count();
+    let mut name = String::new();
+    for (word, number) in path.components().zip(1..) {
+        name += if name.is_empty() { "" } else { "/" };
+        name += word;
+        if ignore.ignores(&name, number < count) {
+            return true;
+        }
+    }
+    false
 }
 
 fn rules(view: &View<'_>, dir: &RepoPath) -> Result<Ignore, Error> {

@@ -81,7 +81,7 @@ pub(super) struct Keywords {
     pub unique_items: bool,
     /// The schemas of the first items.
     pub first_items: Vec<SchemaId>,
-    /// What holds for all other items.
+    /// What applies to all other items.
     pub other_items: Option<Additional>,
     pub contains: Option<SchemaId>,
     pub min_contains: Option<usize>,
@@ -99,7 +99,7 @@ pub(super) struct Keywords {
     pub multiple_of: Option<f64>,
 }
 
-/// What holds for what no other keyword names.
+/// What applies to everything that no other keyword names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Additional {
     /// Nothing, or that there is none.
@@ -120,14 +120,20 @@ pub(super) enum Dependency {
 impl Keywords {
     fn count_names(&self) -> usize {
         let all_of = |names: &BTreeMap<String, Vec<String>>| names.values().map(|names| 1 + names.len()).sum::<usize>();
-        let of_dependency = |dependency: &Dependency| match dependency {
-            Dependency::Properties(names) => 1 + names.len(),
-            Dependency::Schema(_) => 1,
-        };
         self.required.len()
-            + self.dependencies.values().map(of_dependency).sum::<usize>()
+            + self.dependencies.values().map(Dependency::count_names).sum::<usize>()
             + all_of(&self.dependent_required)
             + self.dependent_schemas.len()
+    }
+}
+
+impl Dependency {
+    /// The property's own name, and those of the others.
+    fn count_names(&self) -> usize {
+        match self {
+            Dependency::Properties(names) => 1 + names.len(),
+            Dependency::Schema(_) => 1,
+        }
     }
 }
 

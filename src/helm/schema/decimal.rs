@@ -71,12 +71,14 @@ impl Decimal {
         if self.digits == 0 || other.digits == 0 {
             return self.digits.cmp(&other.digits);
         }
+        let scales = scale(self).cmp(&scale(other));
+        if scales != Ordering::Equal {
+            return scales;
+        }
         // Of one scale, the one with fewer digits gets as many as the other has: at most 20.
-        scale(self).cmp(&scale(other)).then_with(|| {
-            let shift = self.exponent - other.exponent;
-            let power = 10u128.pow(shift.unsigned_abs());
-            if shift > 0 { (self.digits * power).cmp(&other.digits) } else { self.digits.cmp(&(other.digits * power)) }
-        })
+        let shift = self.exponent - other.exponent;
+        let power = 10u128.pow(shift.unsigned_abs());
+        if shift > 0 { (self.digits * power).cmp(&other.digits) } else { self.digits.cmp(&(other.digits * power)) }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::draft::{Draft, Holds};
+use super::draft::{Draft, Subschemas};
 use super::report::{fragment, push_pointer};
 use super::{CompileError, lookup};
 use crate::yaml::Value;
@@ -80,10 +80,11 @@ impl Document {
         if fragment.is_empty() || fragment.starts_with('/') {
             return Ok(format!("{}{fragment}", resource.pointer));
         }
-        resource.anchors.get(fragment).cloned().ok_or_else(|| CompileError::NoAnchor {
-            reference: format!("{}#{fragment}", resource.url),
-            url: self.url.clone(),
-        })
+        let Some(pointer) = resource.anchors.get(fragment) else {
+            let reference = format!("{}#{fragment}", resource.url);
+            return Err(CompileError::NoAnchor { reference, url: self.url.clone() });
+        };
+        Ok(pointer.clone())
     }
 
     /// Whether the schema at a pointer was looked through.
@@ -118,7 +119,7 @@ impl Document {
         Ok(())
     }
 
-    /// `base` is the URL that references here are relative to, `fallback` the draft of what holds this schema.
+    /// `base` is the URL that references here are relative to, `fallback` the draft of what this schema is in.
     fn collect(&mut self, schema: &Value, base: &str, pointer: &str, fallback: Draft) -> Result<(), CompileError> {
         if self.seen.contains(pointer) {
             return Ok(());
@@ -158,11 +159,9 @@ impl Document {
             self.add(Resource::new(pointer, &url, draft))?;
         }
         self.collect_anchors(schema, &url, pointer)?;
-        for (keyword, holds) in draft.keywords() {
+        for (keyword, schemas) in draft.keywords() {
             let Some(value) = schema.get(keyword) else { continue };
-            let mut below = pointer.to_owned();
-            push_pointer(&mut below, keyword);
-            self.collect_keyword(value, holds, &url, &below, draft)?;
+            self.collect_keyword(value, schemas, &url, &below(pointer, keyword), draft)?;
         }
         Ok(())
     }
@@ -170,29 +169,24 @@ impl Document {
     fn collect_keyword(
         &mut self,
         value: &Value,
-        holds: Holds,
+        schemas: Subschemas,
         base: &str,
         pointer: &str,
         draft: Draft,
     ) -> Result<(), CompileError> {
-        let step = |token: &str| {
-            let mut below = pointer.to_owned();
-            push_pointer(&mut below, token);
-            below
-        };
-        match (value, holds) {
-            (Value::Sequence(items), Holds::Items | Holds::OneOrItems) => {
+        match (value, schemas) {
+            (Value::Sequence(items), Subschemas::Items | Subschemas::OneOrItems) => {
                 for (item, index) in items.iter().zip(0usize..) {
-                    self.collect(item, base, &step(&index.to_string()), draft)?;
+                    self.collect(item, base, &below(pointer, &index.to_string()), draft)?;
                 }
             }
-            (Value::Mapping(entries), Holds::Values) => {
+            (Value::Mapping(entries), Subschemas::Values) => {
                 for (key, value) in entries {
-                    self.collect(value, base, &step(key), draft)?;
+                    self.collect(value, base, &below(pointer, key), draft)?;
                 }
             }
-            (value, Holds::One | Holds::OneOrItems) => self.collect(value, base, pointer, draft)?,
-            (_, Holds::Items | Holds::Values) => {}
+            (value, Subschemas::One | Subschemas::OneOrItems) => self.collect(value, base, pointer, draft)?,
+            (_, Subschemas::Items | Subschemas::Values) => {}
         }
         Ok(())
     }
@@ -251,4 +245,10 @@ fn id_of(schema: &Value, draft: Draft) -> Option<&str> {
     }
     let id = schema.get(draft.id_keyword())?.as_str()?;
     id.split('#').next().filter(|id| !id.is_empty())
+}
+
+fn below(pointer: &str, token: &str) -> String {
+    let mut below = pointer.to_owned();
+    push_pointer(&mut below, token);
+    below
 }

@@ -1,4 +1,4 @@
-//! The drafts of JSON Schema: how they are named, and where their keywords hold schemas.
+//! The drafts of JSON Schema: how they are named, and where their keywords have schemas.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,9 +20,9 @@ pub(super) enum Draft {
     V2020,
 }
 
-/// What a keyword holds schemas in.
+/// Where in the value of a keyword the schemas are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum Subschemas {
     /// It is one.
     One,
     /// Each item of its list is one.
@@ -33,35 +33,36 @@ pub(super) enum Holds {
     Values,
 }
 
-const V4_KEYWORDS: &[(&str, Holds)] = &[
-    ("definitions", Holds::Values),
-    ("not", Holds::One),
-    ("allOf", Holds::Items),
-    ("anyOf", Holds::Items),
-    ("oneOf", Holds::Items),
-    ("properties", Holds::Values),
-    ("additionalProperties", Holds::One),
-    ("patternProperties", Holds::Values),
-    ("items", Holds::OneOrItems),
-    ("additionalItems", Holds::One),
-    ("dependencies", Holds::Values),
+const V4_KEYWORDS: &[(&str, Subschemas)] = &[
+    ("definitions", Subschemas::Values),
+    ("not", Subschemas::One),
+    ("allOf", Subschemas::Items),
+    ("anyOf", Subschemas::Items),
+    ("oneOf", Subschemas::Items),
+    ("properties", Subschemas::Values),
+    ("additionalProperties", Subschemas::One),
+    ("patternProperties", Subschemas::Values),
+    ("items", Subschemas::OneOrItems),
+    ("additionalItems", Subschemas::One),
+    ("dependencies", Subschemas::Values),
 ];
-const V6_KEYWORDS: &[(&str, Holds)] = &[("propertyNames", Holds::One), ("contains", Holds::One)];
-const V7_KEYWORDS: &[(&str, Holds)] = &[("if", Holds::One), ("then", Holds::One), ("else", Holds::One)];
-const V2019_KEYWORDS: &[(&str, Holds)] = &[
-    ("$defs", Holds::Values),
-    ("dependentSchemas", Holds::Values),
-    ("unevaluatedProperties", Holds::One),
-    ("unevaluatedItems", Holds::One),
-    ("contentSchema", Holds::One),
+const V6_KEYWORDS: &[(&str, Subschemas)] = &[("propertyNames", Subschemas::One), ("contains", Subschemas::One)];
+const V7_KEYWORDS: &[(&str, Subschemas)] =
+    &[("if", Subschemas::One), ("then", Subschemas::One), ("else", Subschemas::One)];
+const V2019_KEYWORDS: &[(&str, Subschemas)] = &[
+    ("$defs", Subschemas::Values),
+    ("dependentSchemas", Subschemas::Values),
+    ("unevaluatedProperties", Subschemas::One),
+    ("unevaluatedItems", Subschemas::One),
+    ("contentSchema", Subschemas::One),
 ];
-const V2020_KEYWORDS: &[(&str, Holds)] = &[("prefixItems", Holds::Items)];
+const V2020_KEYWORDS: &[(&str, Subschemas)] = &[("prefixItems", Subschemas::Items)];
 
 impl Draft {
     /// The newest: what a schema is that doesn't say.
     pub(super) const LATEST: Draft = Draft::V2020;
 
-    /// The draft that `$schema` names; none for what is no draft.
+    /// The draft that `$schema` names; `None` for any other URL.
     pub(super) fn from_url(url: &str) -> Option<Self> {
         let url = url.strip_suffix('#').unwrap_or(url);
         let url = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
@@ -92,8 +93,8 @@ impl Draft {
         if self == Draft::V4 { "id" } else { "$id" }
     }
 
-    /// The keywords that hold schemas.
-    pub(super) fn keywords(self) -> impl Iterator<Item = (&'static str, Holds)> {
+    /// The keywords whose values contain schemas.
+    pub(super) fn keywords(self) -> impl Iterator<Item = (&'static str, Subschemas)> {
         let since = [
             (Draft::V4, V4_KEYWORDS),
             (Draft::V6, V6_KEYWORDS),
@@ -107,16 +108,19 @@ impl Draft {
 
 /// The metaschema at a URL without fragment.
 pub(super) fn metaschema(url: &str) -> Option<&'static Value> {
-    // Only what is of use to validation: titles, defaults and comments are left out.
-    static ALL: LazyLock<BTreeMap<String, Value>> =
-        LazyLock::new(|| match crate::helm::values::parse_json(include_str!("metaschemas.json")) {
-            Ok(Value::Mapping(all)) => all,
-            _ => unreachable!("the file is part of the program"),
-        });
+    static ALL: LazyLock<BTreeMap<String, Value>> = LazyLock::new(metaschemas);
     let known = |url: &str| ALL.get(url);
     let rest = url.strip_prefix("https://json-schema.org/").or_else(|| url.strip_prefix("http://json-schema.org/"))?;
     if rest == "schema" {
         return known(Draft::LATEST.url());
     }
     known(&format!("http://json-schema.org/{rest}")).or_else(|| known(&format!("https://json-schema.org/{rest}")))
+}
+
+/// Only what is of use to validation: titles, defaults and comments are left out.
+fn metaschemas() -> BTreeMap<String, Value> {
+    match crate::helm::values::parse_json(include_str!("metaschemas.json")) {
+        Ok(Value::Mapping(all)) => all,
+        _ => unreachable!("the file is part of the program"),
+    }
 }

@@ -38,8 +38,8 @@ fn error(message: impl Into<String>) -> Checked {
     Err(message.into())
 }
 
-fn ensure(holds: bool, message: &str) -> Checked {
-    if holds { Ok(()) } else { error(message) }
+fn ensure(is_met: bool, message: &str) -> Checked {
+    if is_met { Ok(()) } else { error(message) }
 }
 
 fn json_pointer(text: &str) -> Checked {

@@ -279,19 +279,22 @@ impl Checking<'_> {
         let same_value = |scope: &&Scope<'_>| scope.value_number == self.scope.value_number;
         let first =
             self.scope.chain().skip(1).take_while(same_value).find(|scope| scope.schema == self.scope.schema)?;
-        let way = |scope: &Scope<'_>| {
-            let mut steps: Vec<String> = Vec::new();
-            for step in scope.chain() {
-                let Some(parent) = step.parent else { break };
-                let location = |scope: &Scope<'_>| self.run.compiled.get(scope.schema).location.clone();
-                let below = location(step).get(location(parent).len()..).unwrap_or_default().to_owned();
-                steps.push(if step.keyword.is_empty() { below } else { format!("/{}", step.keyword) });
-            }
-            steps.reverse();
-            steps.concat()
-        };
         let location = crate::yaml::quote(&self.keywords.location);
-        Some(format!("both {} and {} resolve to {location} causing reference cycle", way(self.scope), way(first)))
+        let ways = (self.way(self.scope), self.way(first));
+        Some(format!("both {} and {} resolve to {location} causing reference cycle", ways.0, ways.1))
+    }
+
+    /// The keywords that lead to a schema from the root, references followed.
+    fn way(&self, scope: &Scope<'_>) -> String {
+        let location = |scope: &Scope<'_>| self.run.compiled.get(scope.schema).location.as_str();
+        let mut steps: Vec<String> = Vec::new();
+        for step in scope.chain() {
+            let Some(parent) = step.parent else { break };
+            let below = location(step).get(location(parent).len()..).unwrap_or_default();
+            steps.push(if step.keyword.is_empty() { below.to_owned() } else { format!("/{}", step.keyword) });
+        }
+        steps.reverse();
+        steps.concat()
     }
 
     /// Applies a schema to this value; its problems are problems of this one.

@@ -169,11 +169,13 @@ impl<'a> Object<'a> {
 
     pub(super) fn regex(&mut self, keyword: &str, pattern: &str) -> Result<Regex, CompileError> {
         self.compiler.go_on()?;
-        let regex = Regex::new(pattern.as_bytes()).map_err(|reason| CompileError::Regex {
-            regex: pattern.to_owned(),
-            at: format!("{}#{}/{keyword}", self.url, fragment(self.pointer)),
-            reason: reason.to_string(),
-        })?;
+        let regex = match Regex::new(pattern.as_bytes()) {
+            Ok(regex) => regex,
+            Err(reason) => {
+                let at = format!("{}#{}/{keyword}", self.url, fragment(self.pointer));
+                return Err(CompileError::Regex { regex: pattern.to_owned(), at, reason: reason.to_string() });
+            }
+        };
         self.compiler.pattern_bytes += regex.size();
         if self.compiler.pattern_bytes > PATTERNS_BYTES_MAX { Err(CompileError::Patterns) } else { Ok(regex) }
     }

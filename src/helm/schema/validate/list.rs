@@ -58,18 +58,16 @@ impl Checking<'_> {
                 }
             }
         }
-        let places = || matched.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        let found = count(matched.len());
         match keywords.min_contains {
             Some(min) if matched.is_empty() && min > 0 => {
                 let message = format!("min {} items required to match contains schema, but none matched", count(min));
                 self.add_with(&message, causes);
             }
             Some(min) if matched.len() < min => {
-                let min = count(min);
+                let (min, found) = (count(min), count(matched.len()));
                 let message = format!(
                     "min {min} items required to match contains schema, but matched {found} items at {}",
-                    places()
+                    places(&matched)
                 );
                 self.add_with(&message, causes);
             }
@@ -77,13 +75,21 @@ impl Checking<'_> {
             _ => {}
         }
         if let Some(max) = keywords.max_contains.filter(|max| matched.len() > *max) {
-            self.add(|| {
-                format!(
-                    "max {} items required to match contains schema, but matched {found} items at {}",
-                    count(max),
-                    places()
-                )
-            });
+            self.add(|| too_many(max, &matched));
         }
     }
+}
+
+/// `matched` are the indexes of the items that match.
+fn too_many(max: usize, matched: &[usize]) -> String {
+    let found = count(matched.len());
+    format!(
+        "max {} items required to match contains schema, but matched {found} items at {}",
+        count(max),
+        places(matched)
+    )
+}
+
+fn places(indexes: &[usize]) -> String {
+    indexes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -67,17 +67,17 @@ impl Checking<'_> {
     pub(super) fn number(&mut self) {
         let keywords = self.keywords;
         let (Some(exact), Some(got)) = (decimal(self.target.value), number(self.target.value)) else { return };
-        type Holds = fn(&Decimal, &Decimal) -> bool;
-        let limits: [(&str, Option<f64>, Holds); 5] = [
+        type IsMet = fn(&Decimal, &Decimal) -> bool;
+        let limits: [(&str, Option<f64>, IsMet); 5] = [
             ("minimum", keywords.minimum, |number, limit| number >= limit),
             ("maximum", keywords.maximum, |number, limit| number <= limit),
             ("exclusiveMinimum", keywords.exclusive_minimum, |number, limit| number > limit),
             ("exclusiveMaximum", keywords.exclusive_maximum, |number, limit| number < limit),
             ("multipleOf", keywords.multiple_of, Decimal::is_multiple_of),
         ];
-        for (keyword, limit, holds) in limits {
+        for (keyword, limit, is_met) in limits {
             if let Some(limit) = limit
-                && !holds(&exact, &Decimal::float(limit))
+                && !is_met(&exact, &Decimal::float(limit))
             {
                 self.add(|| format!("{keyword}: got {}, want {}", show_number(got), show_number(limit)));
             }
