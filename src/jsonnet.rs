@@ -141,7 +141,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes what `text` imports. `importing` is its file, none for the code of a variable.
+    /// Notes what `text` imports. `importing` is its file, `None` for the code of a variable.
     fn follow(&mut self, importing: Option<&RepoPath>, text: &[u8]) -> Result<(), Error> {
         let imports = imports(text);
         self.charge(importing, &imports)?;

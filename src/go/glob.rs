@@ -37,7 +37,7 @@ enum Node {
     AnyOf(Vec<Vec<Node>>),
 }
 
-/// Why a text is no [`Glob`].
+/// Why a text is not a [`Glob`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadGlob {
     /// It does not compile. `.Files.Glob` then takes every file.

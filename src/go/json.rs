@@ -3,7 +3,7 @@
 
 use super::strconv::format_float;
 
-/// A float as Go writes it: `1000000`, `1e+21`, `1e-7`. None for an infinity or NaN.
+/// A float as Go writes it: `1000000`, `1e+21`, `1e-7`. `None` for an infinity or NaN.
 ///
 /// Reference: Go 1.26 encoding/json/encode.go `floatEncoder`.
 pub fn format_number(value: f64) -> Option<String> {
@@ -27,7 +27,7 @@ pub fn format_number(value: f64) -> Option<String> {
 pub struct UnmarshalTypeError {
     /// What was found: `bool`, `number 1.5`.
     pub value: String,
-    /// The struct that is decoded, and the names of the fields from there by dots; none for the value as a whole.
+    /// The struct that is decoded, and the names of the fields from there by dots; `None` for the value as a whole.
     pub field: Option<(String, String)>,
     /// The type of the field: `[]string`.
     pub go_type: String,

@@ -14,7 +14,7 @@ pub struct Address {
 impl Address {
     /// Reads `Name <local@domain>` or `local@domain`, with quotes, comments and encoded words.
     ///
-    /// None for what Go's `mail.ParseAddress` refuses, and for a group of addresses.
+    /// `None` for what Go's `mail.ParseAddress` refuses, and for a group of addresses.
     ///
     /// Reference: RFC 5322 as Go 1.26 net/mail/message.go reads it.
     pub fn parse(text: &str) -> Option<Self> {
@@ -170,7 +170,7 @@ impl<'a> Rest<'a> {
         (words > 0).then_some(phrase)
     }
 
-    /// Blanks and comments; none when a comment has no end.
+    /// Blanks and comments; `None` when a comment has no end.
     fn skip_comments(&mut self) -> Option<()> {
         self.skip_blanks();
         while self.0.starts_with('(') {

@@ -232,7 +232,7 @@ impl Regex {
         Ok(parts)
     }
 
-    /// The text with each match replaced; with `is_literal` the replacement is taken as it is. None where nothing matches.
+    /// The text with each match replaced; with `is_literal` the replacement is taken as it is. `None` where nothing matches.
     ///
     /// Not much more than `max` bytes are made.
     pub fn replace_all<E>(
@@ -250,7 +250,7 @@ impl Regex {
         let mut out: Option<Vec<u8>> = None;
         let (mut at, mut done) = (0, 0);
         while at <= length {
-            take(Work::Made(out.as_ref().map_or(0, Vec::len)))?;
+            take(Work::Output(out.as_ref().map_or(0, Vec::len)))?;
             let Some(span) = self.next(&haystack, at, &mut take)? else { break };
             let out = out.get_or_insert_default();
             out.extend_from_slice(haystack.part(Span::from(done..span.start)));
@@ -280,7 +280,7 @@ impl Regex {
         }
         let Some(mut out) = out else { return Ok(None) };
         out.extend_from_slice(haystack.part(Span::from(done..length)));
-        take(Work::Made(out.len()))?;
+        take(Work::Output(out.len()))?;
         Ok(Some(out))
     }
 

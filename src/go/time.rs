@@ -188,7 +188,7 @@ impl Time {
         Time { seconds, nanoseconds: (total % 1_000_000_000) as u32, zone: self.zone.clone() }
     }
 
-    /// Later by years, months and days on the calendar, days beyond the end of a month running on into the next. None for
+    /// Later by years, months and days on the calendar, days beyond the end of a month running on into the next. `None` for
     /// what is more than a billion of them away.
     pub fn plus_date(self, years: i64, months: i64, days: i64) -> Option<Self> {
         let Civil { year, month, day, hour, minute, second, offset, .. } = self.civil();

@@ -69,7 +69,7 @@ impl Chart {
         own + self.charts.iter().map(|chart| chart.bytes()).sum::<u64>()
     }
 
-    /// `values.schema.json`, compiled; none when there is no such file.
+    /// `values.schema.json`, compiled; `None` when there is no such file.
     ///
     /// # Errors
     ///

@@ -135,7 +135,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
             );
             match table(&values, &format!("{name}.{child}")) {
                 Some(found) => {
-                    // Helm hands on the very table, except when there is nothing in it.
+                    // Helm uses the table itself, except when there is nothing in it.
                     let found = if found.is_empty() { Map::new() } else { found };
                     coalesce::merge_tables(&imported, &nested(&parent, found), Nulls::Keep, warnings);
                 }

@@ -29,7 +29,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The error for a value that is no `wanted` here.
+    /// The error for a value that is not a `wanted` here.
     pub(super) fn wrong(&self, value: &Value, wanted: &str) -> WrongType {
         WrongType(UnmarshalTypeError {
             value: value.json_kind().to_owned(),
@@ -39,7 +39,7 @@ impl Place<'_> {
     }
 }
 
-/// The entries of a value that must be a map. None for null.
+/// The entries of a value that must be a map. `None` for null.
 pub(super) fn object<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Option<&'a Mapping>, WrongType> {
     match value {
         Value::Null => Ok(None),
@@ -48,7 +48,7 @@ pub(super) fn object<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> R
     }
 }
 
-/// The items of a value that must be a list. None for null.
+/// The items of a value that must be a list. `None` for null.
 pub(super) fn list<'a>(value: &'a Value, place: Place<'_>, go_type: &str) -> Result<Option<&'a [Value]>, WrongType> {
     match value {
         Value::Null => Ok(None),
@@ -83,7 +83,7 @@ pub(super) fn boolean(field: &mut bool, value: &Value, place: Place<'_>) -> Resu
     Ok(())
 }
 
-/// A scalar as a string field takes it; none for null.
+/// A scalar as a string field takes it; `None` for null.
 pub(super) fn text(value: &Value, place: Place<'_>) -> Result<Option<String>, WrongType> {
     match value {
         Value::Null => Ok(None),

@@ -19,7 +19,7 @@ pub(super) struct Ignore(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
-    /// None for the rest of a rule that is not a pattern once its `/` is taken off: it matches nothing.
+    /// `None` for the rest of a rule that is not a pattern once its `/` is taken off: it matches nothing.
     pattern: Option<Pattern>,
     /// Compare the base name, not the whole path.
     base_name: bool,

@@ -21,13 +21,13 @@ pub(super) struct Metadata {
     pub keywords: Vec<String>,
     pub home: String,
     pub sources: Vec<String>,
-    /// None when there is no list at all, which Helm treats otherwise than an empty one.
+    /// `None` when there is no list at all, which Helm treats otherwise than an empty one.
     pub dependencies: Option<Vec<Dependency>>,
     pub maintainers: Vec<Maintainer>,
     pub icon: String,
     pub app_version: String,
     pub deprecated: bool,
-    /// None when there is no map at all.
+    /// `None` when there is no map at all.
     pub annotations: Option<BTreeMap<String, String>>,
     pub condition: String,
     pub tags: String,

@@ -39,7 +39,7 @@ pub struct Options {
     pub set_literal: Vec<String>,
     /// The directory in which `set_file` names files.
     pub base: RepoPath,
-    /// `--kube-version`; none for the one of Helm's client.
+    /// `--kube-version`; `None` for the one of Helm's client.
     pub kube_version: Option<String>,
     /// `--api-versions`, in addition to those of Helm's client.
     pub api_versions: Vec<String>,
@@ -132,7 +132,7 @@ impl Effects {
     }
 }
 
-/// Values that a caller hands in.
+/// Values that a caller gives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValuesSource {
     /// A file of the view.

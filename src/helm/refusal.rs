@@ -15,7 +15,7 @@ const CALLS_MAX: usize = 100;
 /// What becomes of a chart that calls random or clock functions.
 ///
 /// Its files when nothing in them comes from such a call, as in `.Values.password | default (randAlphaNum 10)` with a
-/// password. Its error when it fails whatever such calls give, because then Helm fails too. None when its files depend on
+/// password. Its error when it fails whatever such calls give, because then Helm fails too. `None` when its files depend on
 /// them.
 pub(super) fn unaffected(subject: Subject<'_>) -> Option<Result<Files, Error>> {
     // Most charts print what they draw: those are found out without a good key, which takes long to make.

@@ -80,7 +80,7 @@ fn label(failure: &Failure, shown: &Level) -> String {
     }
 }
 
-/// A paragraph for each level; none when Helm does not report it so.
+/// A paragraph for each level; `None` when Helm does not report it so.
 fn paragraphs(failure: &Failure) -> Option<String> {
     let last_words = match failure.cause() {
         Cause::Engine(message) => message,

@@ -28,7 +28,7 @@ enum To {
 }
 
 impl Setting {
-    /// The other content that a value can be tried with; none for a number, a list or a table.
+    /// The other content that a value can be tried with; `None` for a number, a list or a table.
     pub(super) fn of(path: String, value: Option<&GoValue>) -> Option<Self> {
         let to = match value {
             None | Some(GoValue::Nil) => To::Text,
@@ -45,7 +45,7 @@ impl Setting {
         self.to == To::Text
     }
 
-    /// The user's values with it; none when these have something else than a table on the way.
+    /// The user's values with it; `None` when these have something else than a table on the way.
     pub(super) fn apply(&self, values: &Mapping) -> Option<Mapping> {
         let mut all = values.clone();
         let mut here = &mut all;

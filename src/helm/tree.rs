@@ -115,7 +115,7 @@ impl<'a> Tree<'a> {
         &self.head(id).name
     }
 
-    /// The dependencies that are left. None when the chart has no list of them.
+    /// The dependencies that are left. `None` when the chart has no list of them.
     pub(super) fn dependencies(&self, id: ChartId) -> Option<&[Dependency]> {
         self.head(id).dependencies.as_deref()
     }

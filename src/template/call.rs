@@ -15,7 +15,7 @@ use crate::go::regexp::{PATTERN_BYTES_MAX, PATTERN_GROWTH, Regex, RegexError};
 /// What `.key` gives when the map has no such key: Go's option `missingkey`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum MissingKey {
-    /// The zero value of what the map holds: `missingkey=zero`, as Helm has it.
+    /// The zero value of the map's element type: `missingkey=zero`, as Helm has it.
     #[default]
     Zero,
     /// Nothing: `missingkey=invalid` and `missingkey=default`, as Go has it without an option.
@@ -63,7 +63,7 @@ impl Runtime {
         self
     }
 
-    /// The same with somebody to ask now and then whether time is up.
+    /// The same with a function that is asked now and then whether time is up.
     pub(crate) fn with_deadline(mut self, is_time_up: impl Fn() -> bool + 'static) -> Self {
         self.budget.set_deadline(Box::new(is_time_up));
         self

@@ -28,7 +28,7 @@ impl Value {
 
     /// What `json.Marshal` makes of it and YAML or JSON can say: bytes become base64, times text, structs mappings.
     ///
-    /// Fails when it holds itself, is too deep or too large, and with Go's text ([`super::Cause::Function`]) for what
+    /// Fails when it contains itself, is too deep or too large, and with Go's text ([`super::Cause::Function`]) for what
     /// JSON lacks.
     pub(crate) fn to_yaml(&self) -> Result<yaml::Value, Failure> {
         self.to_yaml_within(BYTES_MAX).map(|(value, _)| value)
@@ -123,7 +123,7 @@ impl Converter {
     }
 }
 
-/// How many values a value holds, itself included.
+/// How many values a value consists of, itself included.
 pub(super) fn count(value: &yaml::Value) -> usize {
     match value {
         yaml::Value::Sequence(items) => 1 + items.iter().map(count).sum::<usize>(),

@@ -45,7 +45,7 @@ pub(crate) enum Cause {
     /// The chart's author said so with `fail` or `required`.
     #[error("{0}")]
     Raised(String),
-    /// A text handed to a function such as `tpl` is no template.
+    /// A text passed to a function such as `tpl` is not a template.
     #[error(transparent)]
     Parse(#[from] ParseError),
     /// The function's result would differ from run to run.
@@ -106,10 +106,10 @@ pub enum Limit {
     /// Templates, calls and control structures nested too deep.
     #[error("templates are nested more than {0} levels deep")]
     Depth(u32),
-    /// A value that holds others too deep, or itself.
+    /// A value that contains others too deep, or itself.
     #[error("a value is nested more than {0} levels deep, or contains itself")]
     ValueDepth(u32),
-    /// A value that holds too many others to be encoded.
+    /// A value that contains too many others to be encoded.
     #[error("a value contains more than {0} others")]
     Values(usize),
     /// A regular expression that is too large, or that would be searched for too long.

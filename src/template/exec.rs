@@ -1,7 +1,7 @@
 //! Executes templates.
 //!
-//! The shape is Go's: `at` remembers the node that is being worked on, so that whatever fails has a place; operands tell
-//! nothing from nil and an interface from what is in it, because messages and printing do.
+//! The shape is Go's: `at` remembers the node that is being worked on, so that whatever fails has a place; operands
+//! distinguish nothing from nil and an interface from what is in it, because messages and printing do.
 
 mod call;
 mod eval;

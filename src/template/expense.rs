@@ -9,7 +9,7 @@ pub(super) struct Expense {
     pub growth: usize,
 }
 
-/// Functions that hand on their arguments, or look at their type, length or sign only.
+/// Functions that return their arguments, or look at their type, length or sign only.
 const CONSTANT: &[&str] = &[
     "all",
     "and",
@@ -51,7 +51,7 @@ impl Expense {
     /// That of a function which looks at each byte once and makes copies of them: what is not known otherwise.
     const PLAIN: Expense = Expense { bytes_per_step: 16, growth: 2 };
 
-    /// The expense of the function `name`; none for one that looks into none of its arguments.
+    /// The expense of the function `name`; `None` for one that looks into none of its arguments.
     pub(super) fn of(name: &str) -> Option<Self> {
         if CONSTANT.contains(&name) {
             return None;

@@ -21,14 +21,14 @@ pub(crate) enum GoError {
     Wrapped(String, Box<GoError>),
     /// `strconv.ParseUint` of a text.
     Number {
-        /// The text that is no number.
+        /// The text that is not a number.
         text: String,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// `json.Unmarshal` of a text that is no JSON.
+    /// `json.Unmarshal` of a text that is not JSON.
     JsonSyntax(String),
-    /// `json.Unmarshal` of a value that is no string, such as `number`, into one.
+    /// `json.Unmarshal` of a value that is not a string, such as `number`, into one.
     JsonNoString(&'static str),
     /// `json.Marshal` of a number that JSON lacks, as Go prints it.
     JsonNumber(String),
@@ -101,7 +101,7 @@ static NUMBER: StructType = StructType {
     ..StructType::PLAIN
 };
 
-// The fields of the next four that are missing here hold offsets and types of Go; a template that asks for one fails.
+// The fields of the next four that are missing here are offsets and types of Go; a template that asks for one fails.
 
 static JSON_SYNTAX: StructType = StructType {
     name: "json.SyntaxError",
@@ -178,7 +178,7 @@ fn text_of(value: &Value) -> Text {
 }
 
 impl GoError {
-    /// The error of `yaml.Marshal`, of which `failure` says what JSON lacks; a failure that is no error of Go, such as a
+    /// The error of `yaml.Marshal`, of which `failure` says what JSON lacks; a failure that is not an error of Go, such as a
     /// limit, comes back.
     pub(crate) fn of_marshal(failure: Failure) -> Result<Self, Failure> {
         let super::error::Cause::Function(what) = failure.cause() else { return Err(failure) };

@@ -13,7 +13,7 @@ pub struct Limits {
     pub depth: u32,
 }
 
-/// How deep a value may hold others before printing, encoding or copying it fails: a map may hold itself.
+/// How deep a value may contain others before printing, encoding or copying it fails: a map may contain itself.
 pub(super) const VALUE_DEPTH_MAX: u32 = 500;
 
 impl Default for Limits {

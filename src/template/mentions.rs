@@ -186,7 +186,7 @@ impl Mentions {
         }
     }
 
-    /// What follows `Values`, wherever that is: templates are given what holds it under many names.
+    /// What follows `Values`, wherever that is: templates get the object that has it under many names.
     fn fields(&mut self, fields: &[Arc<str>]) {
         let mut fields = fields.iter().skip_while(|field| &***field != "Values").skip(1).peekable();
         if fields.peek().is_some() {

@@ -83,7 +83,7 @@ pub(super) enum Term {
     Pipe(Box<Pipe>),
 }
 
-/// A constant, as every kind of number that can hold it exactly.
+/// A constant, as every kind of number that can represent it exactly.
 #[derive(Debug, Clone)]
 pub(super) struct Number {
     pub at: u32,

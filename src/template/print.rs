@@ -78,7 +78,7 @@ struct Flags {
 /// The address that pointers print: in Go it differs from run to run.
 const ADDRESS: u64 = 0xc000000000;
 
-/// Widths and precisions above this are no numbers to Go.
+/// Widths and precisions above this are not numbers to Go.
 const NUMBER_MAX: usize = 1_000_000;
 
 const LOWER: [u8; 17] = *b"0123456789abcdefx";

@@ -26,7 +26,7 @@ fn data() -> Value {
     Value::from_yaml(&yaml::json::decode(DATA.as_bytes(), &yaml::Limits::default()).expect("good"))
 }
 
-/// The bytes that a line of a table stands for.
+/// The bytes that a line of a table represents.
 fn unescaped(line: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = line;

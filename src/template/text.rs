@@ -9,8 +9,8 @@ pub(crate) use crate::go::utf8::{Rune, decode, decode_last, push_char, runes, to
 
 /// A string as Go has it: immutable bytes, cheap to clone, shareable between threads.
 ///
-/// `trunc` and `substr` cut characters in half, and what is left must survive until it is printed, so this is no
-/// `str`. The order is that of the bytes.
+/// `trunc` and `substr` cut characters in half, and what is left must survive until it is printed, so this is not
+/// a `str`. The order is that of the bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Arc<[u8]>);
 

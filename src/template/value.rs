@@ -112,7 +112,7 @@ impl Kind {
     }
 }
 
-/// The type of what a map or a list holds.
+/// The type of the elements of a map or a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     /// `interface {}`
@@ -254,7 +254,7 @@ impl Value {
         }
     }
 
-    /// The zero value of its type, for what can be a field of a struct; nil for what is none.
+    /// The zero value of its type, for what can be a field of a struct; nil for anything else.
     pub(super) fn zero(&self) -> Self {
         match self {
             Value::Bool(_) => Value::Bool(false),

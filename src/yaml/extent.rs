@@ -74,7 +74,7 @@ impl Extents {
         }
     }
 
-    /// Where the value ends that starts at the byte `start`: behind its last character, comments not counted. None where no
+    /// Where the value ends that starts at the byte `start`: behind its last character, comments not counted. `None` where no
     /// value starts.
     pub(crate) fn end(&self, start: usize) -> Option<usize> {
         let first = self.0.partition_point(|token| token.start < start);

@@ -107,7 +107,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Input<'static> {
     Input { text: Cow::Owned(text), fault: Some(fault) }
 }
 
-/// The part of `text` that go-yaml hands on before it meets what is wrong at `end`.
+/// The part of `text` that go-yaml passes on before it meets what is wrong at `end`.
 fn cut<'a>(text: &'a str, end: usize, message: &str) -> &'a str {
     if message.starts_with("incomplete") {
         // That is known only once the last chunk has been read.

@@ -28,8 +28,8 @@ pub enum Work {
     Steps(usize),
     /// One more match is kept.
     Match,
-    /// So many bytes of a result were made until now.
-    Made(usize),
+    /// The result has so many bytes until now.
+    Output(usize),
     /// The groups of a match are to be found, which looks at so many states of the program and takes so many bytes. It cannot
     /// be interrupted.
     Groups {
@@ -46,7 +46,7 @@ impl Work {
         match self {
             Work::Steps(steps) => steps,
             Work::Match => 1,
-            Work::Made(_) => 0,
+            Work::Output(_) => 0,
             Work::Groups { states, .. } => {
                 usize::try_from(states / STATES_PER_STEP as u64).unwrap_or(usize::MAX).saturating_add(1)
             }

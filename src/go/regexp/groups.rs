@@ -17,7 +17,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// For the groups of a program; none where it has none.
+    /// For the groups of a program; `None` where it has none.
     pub(super) fn new(nfa: &NFA) -> Option<Self> {
         let slots = nfa.group_info().slot_len();
         (slots > 2).then_some(())?;

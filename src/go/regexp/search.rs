@@ -54,7 +54,7 @@ struct Cache {
 const KNOWN_MAX: usize = 1 << 14;
 
 impl Program {
-    /// None where it takes more than `bytes_max` bytes.
+    /// `None` where it takes more than `bytes_max` bytes.
     pub(super) fn new(hir: &Hir, bytes_max: usize) -> Option<Self> {
         let config = thompson::Config::new().nfa_size_limit(Some(bytes_max));
         let nfa = thompson::Compiler::new().configure(config.clone()).build_from_hir(hir).ok()?;

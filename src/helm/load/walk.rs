@@ -90,7 +90,7 @@ impl Walk<'_> {
         let (data, unreadable) = match self.view.read(&path) {
             Ok(blob) if blob.data.len() as u64 > limit => return Err(too_large(&name, &path)),
             Ok(blob) => (without_mark(blob.data), None),
-            // Counts only when somebody asks for the file.
+            // Reported only when a template asks for the file.
             Err(error @ ViewError::LfsPointer(_)) => (Arc::from([]), Some(error)),
             Err(ViewError::TooLarge { .. }) => return Err(too_large(&name, &path)),
             Err(error) => return Err(error.into()),

@@ -102,7 +102,7 @@ pub(super) struct Keywords {
 /// What applies to everything that no other keyword names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Additional {
-    /// Nothing, or that there is none.
+    /// Whether there may be any.
     Allowed(bool),
     /// Each must meet a schema.
     Schema(SchemaId),

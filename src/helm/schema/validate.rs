@@ -173,7 +173,7 @@ impl<'a> Run<'a> {
         self.take(1 + width(value) / BYTES_PER_STEP);
     }
 
-    /// Whether a text matches; none when finding out takes longer than the limits.
+    /// Whether a text matches; `None` when finding out takes longer than the limits.
     fn matches(&self, regex: &Regex, text: &str) -> Option<bool> {
         self.take(1);
         let take = |steps| {

@@ -131,7 +131,7 @@ fn length(value: &Operand) -> usize {
 /// Arguments up to here cost no more than the call itself.
 const FREE_BYTES: usize = 64;
 
-/// What a result takes from the budget. Maps are charged where they are built: most functions hand on one they got.
+/// What a result takes from the budget. Maps are charged where they are built: most functions return one of their arguments.
 fn size(value: &Operand) -> usize {
     match value.value() {
         Some(Value::String(text)) => text.len(),

@@ -13,7 +13,7 @@ use super::super::value::{Element, IntType, Methods, UintType, Value};
 use super::Frame;
 use crate::yaml::quote;
 
-/// An element of a list or map: in an interface when that is what the container holds.
+/// An element of a list or map: in an interface when the container's element type is one.
 pub(super) fn element(of: Element, value: Value) -> Operand {
     if of == Element::Any { Operand::Interface(value) } else { Operand::Concrete(value) }
 }

@@ -58,7 +58,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     !value.is_true()
 }
 
-/// `cast.ToInt64`: 0 for what is no number.
+/// `cast.ToInt64`: 0 for what is not a number.
 pub(super) fn int_of(value: &Value) -> i64 {
     match value {
         Value::Int(IntType::Duration, _) => 0,
@@ -85,7 +85,7 @@ fn without_zero_places(text: &[u8]) -> &[u8] {
     }
 }
 
-/// `cast.ToFloat64`: 0 for what is no number.
+/// `cast.ToFloat64`: 0 for what is not a number.
 pub(super) fn float_of(value: &Value) -> f64 {
     match value {
         Value::Int(IntType::Duration, _) => 0.0,

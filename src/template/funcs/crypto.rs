@@ -48,7 +48,7 @@ fn bcrypt(call: &mut Call<'_>, password: &[u8]) -> Result<String, Failure> {
     Ok(hash.format_for_version(bcrypt::Version::TwoA))
 }
 
-/// The kinds of passwords: templates whose letters stand for sets of characters.
+/// The kinds of passwords: templates whose letters name sets of characters.
 fn password_templates(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "maximum" => &["anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno"],

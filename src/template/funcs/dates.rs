@@ -60,7 +60,7 @@ fn time_of(now: jiff::Timestamp) -> Time {
     Time::unix(seconds, nanoseconds).with_zone(Zone::Local)
 }
 
-/// What is no time and no integer means now.
+/// Anything but a time or an integer means now.
 fn date_in_zone(call: &mut Call<'_>, layout: &Text, date: &Value, zone: &str) -> Result<Text, Failure> {
     let time = match date {
         Value::Time(time) => (**time).clone(),

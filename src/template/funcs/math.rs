@@ -66,7 +66,7 @@ fn divisor(value: &Value) -> Result<i64, Failure> {
     }
 }
 
-/// A signed octal number; 0 for what is none.
+/// A signed octal number; 0 for anything else.
 fn octal(text: &[u8]) -> i64 {
     let text = super::super::text::to_str(text);
     let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);

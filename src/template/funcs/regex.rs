@@ -127,7 +127,7 @@ fn quoted(pattern: &Text) -> String {
     super::super::text::to_str(&quote_bytes(pattern)).into_owned()
 }
 
-/// Before a search: a text that is no UTF-8 is copied for it.
+/// Before a search: a text that is not UTF-8 is copied for it.
 fn prepare(call: &mut Call<'_>, text: &Text) -> Result<(), Failure> {
     call.reserve(Regex::haystack_bytes(text))
 }
@@ -138,7 +138,7 @@ fn take(call: &mut Call<'_>, work: Work) -> Result<(), Failure> {
         Work::Steps(_) => {}
         Work::Match => call.charge_bytes(TEXT_BYTES)?,
         // The result itself is taken when it is there.
-        Work::Made(bytes) => call.reserve(bytes)?,
+        Work::Output(bytes) => call.reserve(bytes)?,
         Work::Groups { states, .. } if states > GROUPS_COST_MAX => return Err(Limit::Regex.into()),
         Work::Groups { bytes, .. } => call.reserve(bytes)?,
     }

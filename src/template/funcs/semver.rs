@@ -99,7 +99,7 @@ fn text_in(value: &Struct, field: &str) -> String {
     }
 }
 
-/// An argument; none for nil.
+/// An argument; `None` for nil.
 struct Other(Option<Rc<Struct>>);
 
 impl Other {

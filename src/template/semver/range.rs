@@ -2,16 +2,16 @@
 
 use super::{Parts, Version, scan};
 
-/// Why a text is no range.
+/// Why a text is not a range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RangeError {
-    /// Not a list of comparisons; holds the text, hyphen ranges written out.
+    /// Not a list of comparisons; with the text, hyphen ranges written out.
     #[error("improper constraint: {}", crate::yaml::quote(.0))]
     Improper(String),
     /// Longer than a range is read: finding ranges with hyphens takes time by the square of it.
     #[error("a version constraint of more than {BYTES_MAX} bytes")]
     TooLong,
-    /// A comparison with what is no version.
+    /// A comparison with something that is not a version.
     #[error("constraint parser error")]
     Version,
 }
@@ -19,7 +19,7 @@ pub(crate) enum RangeError {
 /// How long a range may be.
 const BYTES_MAX: usize = 4096;
 
-/// A range of versions: groups of comparisons, of which all in one group have to hold.
+/// A range of versions: groups of comparisons, of which all in one group have to match.
 #[derive(Debug, Clone)]
 pub(crate) struct Range {
     groups: Vec<Vec<Comparison>>,
@@ -66,7 +66,7 @@ impl Range {
     pub(crate) fn has(&self, version: &Version) -> bool {
         self.groups.iter().any(|group| {
             let takes_pre = group.iter().any(|comparison| !comparison.version.pre.is_empty());
-            (version.pre.is_empty() || takes_pre) && group.iter().all(|comparison| comparison.holds(version))
+            (version.pre.is_empty() || takes_pre) && group.iter().all(|comparison| comparison.matches(version))
         })
     }
 }
@@ -160,7 +160,7 @@ impl Comparison {
         Ok(Self { operator, version, given })
     }
 
-    fn holds(&self, version: &Version) -> bool {
+    fn matches(&self, version: &Version) -> bool {
         let wanted = &self.version;
         let is_partial = self.given < 3;
         match self.operator {

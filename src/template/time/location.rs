@@ -52,11 +52,11 @@ pub(super) fn location(zone: Zone) -> Value {
     Struct::new(&LOCATION, fields).with_inner(Rc::new(zone)).into()
 }
 
-/// A location as a receiver or an argument; none for nil.
+/// A location as a receiver or an argument; `None` for nil.
 pub(super) struct Location(Option<Rc<Struct>>);
 
 impl Location {
-    /// None for nil; a copy that `deepCopy` made has lost its zone.
+    /// `None` for nil; a copy that `deepCopy` made has lost its zone.
     pub(super) fn zone(&self) -> Option<Option<Zone>> {
         self.0.as_ref().map(|location| location.inner::<Zone>().cloned())
     }

@@ -188,7 +188,7 @@ impl Function {
         self.variadic
     }
 
-    /// What a call costs by the size of its arguments; none when it looks into none of them.
+    /// What a call costs by the size of its arguments; `None` when it looks into none of them.
     pub(in crate::template) fn expense(&self) -> Option<Expense> {
         self.expense
     }

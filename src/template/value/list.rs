@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use super::{Element, Methods, Value, dismantle};
 
-/// A list's type: its name, what it holds, and the methods that template code may call on it.
+/// A list's type: its name, the type of its elements, and the methods that template code may call on it.
 #[derive(Debug)]
 pub(crate) struct ListType {
     /// As `typeOf` prints it.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its elements.
     pub element: Element,
     /// Called as `.List.Method argument`.
     pub methods: Methods,

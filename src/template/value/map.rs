@@ -11,7 +11,7 @@ use crate::template::text::Text;
 /// The entries of a map, in the order in which Go prints, ranges over and encodes them: by the bytes of the key.
 pub(crate) type Entries = BTreeMap<Text, Value>;
 
-/// A map's type: its name, what it holds, and the methods that template code may call on it.
+/// A map's type: its name, the type of its values, and the methods that template code may call on it.
 #[derive(Debug)]
 pub(crate) struct MapType {
     /// As `typeOf` prints it.
@@ -34,8 +34,8 @@ impl MapType {
 /// A handle to a shared map; the type belongs to the handle, so that one map may be `common.Values` here and
 /// `map[string]interface {}` there, as in Go.
 ///
-/// Readers take a snapshot ([`Map::entries`]), which costs nothing until somebody writes while it is held: so a map
-/// may be changed while it is ranged over.
+/// Readers take a snapshot ([`Map::entries`]), which costs nothing unless the map is written to while it exists: so a
+/// map may be changed while it is ranged over.
 #[derive(Clone)]
 pub(crate) struct Map {
     ty: &'static MapType,
@@ -101,14 +101,14 @@ impl Map {
         self.shared.as_ref().is_some_and(|shared| shared.0.borrow().contains_key(key))
     }
 
-    /// Sets an entry for every holder of this map; false, and nothing done, when this is a nil map.
+    /// Sets an entry in every clone of this map; false, and nothing done, when this is a nil map.
     pub(crate) fn set(&self, key: impl Into<Text>, value: impl Into<Value>) -> bool {
         let Some(shared) = &self.shared else { return false };
         Rc::make_mut(&mut shared.0.borrow_mut()).insert(key.into(), value.into());
         true
     }
 
-    /// Removes an entry for every holder of this map.
+    /// Removes an entry from every clone of this map.
     pub(crate) fn unset(&self, key: &[u8]) {
         if let Some(shared) = &self.shared {
             Rc::make_mut(&mut shared.0.borrow_mut()).remove(key);
@@ -123,7 +123,7 @@ impl Map {
         }
     }
 
-    /// The entries, when no one else holds the map: for taking deep values apart without recursion.
+    /// The entries, when the map has no other clone: for taking deep values apart without recursion.
     pub(super) fn into_unshared(self) -> Option<Entries> {
         let shared = Rc::into_inner(self.shared?)?;
         Rc::into_inner(shared.0.take())

@@ -24,7 +24,7 @@ pub(crate) enum Operand {
 /// The interfaces with a name that methods return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// `error`, whose nil prints as `<nil>`, and is no missing value.
+    /// `error`, whose nil prints as `<nil>`, and is not a missing value.
     Error,
     /// `driver.Value`, which has no methods, so that the next stage of a pipeline takes the value out.
     DriverValue,

@@ -54,7 +54,7 @@ pub(crate) struct Field {
     pub json: &'static str,
     /// Left out of JSON when empty.
     pub omit_empty: bool,
-    /// The interface that holds it, when the field's type is one with a name.
+    /// The interface that it is in, when the field's type is one with a name.
     pub held: Option<Held>,
 }
 
@@ -136,7 +136,7 @@ impl Struct {
         Some((self.ty.fields.get(at)?, self.fields.borrow().get(at)?.clone()))
     }
 
-    /// Gives the fields other values, for every holder of this pointer: what methods that read do with their receiver.
+    /// Gives the fields other values, for everything that shares this pointer: what methods that read do with their receiver.
     pub(in crate::template) fn assign(&self, fields: Vec<Value>) {
         *self.fields.borrow_mut() = fields;
     }

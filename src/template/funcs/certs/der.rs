@@ -60,7 +60,7 @@ pub(super) struct Element<'d> {
 }
 
 impl<'d> Reader<'d> {
-    /// The next element; `None` at the end and for what is no DER.
+    /// The next element; `None` at the end and for bytes that are not DER.
     pub(super) fn next(&mut self) -> Option<Element<'d>> {
         let [tag, first, rest @ ..] = self.0 else { return None };
         let (length, rest) = if *first < 0x80 {

@@ -11,7 +11,7 @@ pub(super) struct Modulus<const N: usize> {
 }
 
 impl<const N: usize> Modulus<N> {
-    /// None when the number is even or too small.
+    /// `None` when the number is even or too small.
     pub(super) fn new(limbs: [u64; N]) -> Option<Self> {
         let (low, high) = (*limbs.first()?, *limbs.last()?);
         let is_fit = low % 2 == 1 && high >> 63 == 1;

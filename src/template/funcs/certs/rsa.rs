@@ -90,7 +90,7 @@ impl Key {
         is_key.then_some(Key { modulus, exponent, private, primes, is_made_here: false })
     }
 
-    /// Reads `PRIVATE KEY`, PKCS #8, when it holds an RSA key.
+    /// Reads `PRIVATE KEY`, PKCS #8, when it contains an RSA key.
     pub(super) fn from_pkcs8(bytes: &[u8]) -> Option<Self> {
         let mut key = Reader(Reader(bytes).expect(SEQUENCE)?.content);
         key.expect(INTEGER)?;
