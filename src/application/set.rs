@@ -19,7 +19,6 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/.
 
-mod cluster;
 mod clusters;
 mod fasttemplate;
 mod fault;
@@ -27,6 +26,7 @@ mod functions;
 mod generators;
 mod git;
 mod import;
+mod known_clusters;
 mod language;
 mod list;
 mod make;
@@ -79,10 +79,10 @@ pub(crate) use sources::ARGOCD_NAMESPACE;
 pub use sources::Home;
 pub use sources::Sources;
 
-pub use cluster::Clusters;
-pub(crate) use cluster::may_hold_clusters;
-pub(crate) use cluster::{Cluster, has_userinfo};
 pub use import::{Versions, import};
+pub use known_clusters::Clusters;
+pub(crate) use known_clusters::may_hold_clusters;
+pub(crate) use known_clusters::{Cluster, has_userinfo};
 pub(in crate::application) use near_fields::misspelt_keys_of_application;
 pub(crate) use only::Only;
 pub(crate) use question::{Answer, Question};

@@ -3,9 +3,9 @@
 //! Reference: argo-cd `37ee0097` applicationset/generators/cluster.go.
 
 use super::Sources;
-use super::cluster::{Cluster, Known};
 use super::fault::{Fault, Result};
 use super::functions::normalize;
+use super::known_clusters::{Cluster, Known};
 use super::language::Language;
 use super::origin::{Element, Origin, Source};
 use super::params::{self, Params};

@@ -1,4 +1,4 @@
-//! From the Secrets of clusters, as `kubectl` prints them, to the list of [`super::cluster`].
+//! From the Secrets of clusters, as `kubectl` prints them, to the list of [`super::known_clusters`].
 //!
 //! Such a Secret holds the credentials of a cluster. Nothing of it goes into the list but the name, the server, the project,
 //! the labels, and those annotations that a set asks for; `config` is never looked at. What is wrong is said without quoting
@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::field::{Content, Field};
-use super::cluster::LABEL;
+use super::known_clusters::LABEL;
 use super::{ApplicationSet, has_userinfo};
 use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 

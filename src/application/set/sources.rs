@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::cluster::{Clusters, Known};
 use super::fault::{Fault, Result};
+use super::known_clusters::{Clusters, Known};
 use super::only::Only;
 use super::recorded::{Recorded, read_recorded};
 use crate::application::url::RepoUrl;
