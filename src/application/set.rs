@@ -19,16 +19,13 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/.
 
-mod clusters;
 mod fasttemplate;
 mod fault;
 mod functions;
 mod generators;
-mod git;
 mod import;
 mod known_clusters;
 mod language;
-mod list;
 mod make;
 mod misspelt;
 mod near_fields;

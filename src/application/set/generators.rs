@@ -2,11 +2,15 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/generator_spec_processor.go.
 
+mod clusters;
+mod git;
+mod list;
 mod matrix;
 mod merge;
 
 use std::sync::Arc;
 
+use super::Sources;
 use super::fault::{Fault, Result};
 use super::language::Language;
 use super::origin::{Element, Origin, Source};
@@ -16,7 +20,6 @@ use super::render::render;
 use super::selector::{Kind, Selector};
 use super::shape::{Keys, Shape, fill, read};
 use super::types::{GENERATOR, NESTED_MATRIX, NESTED_MERGE, TEMPLATE};
-use super::{Sources, clusters, git, list};
 use crate::diag::Refusal;
 use crate::yaml::{Mapping, Value};
 

@@ -2,14 +2,14 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/cluster.go.
 
-use super::Sources;
-use super::fault::{Fault, Result};
-use super::functions::normalize;
-use super::known_clusters::{Cluster, Known};
-use super::language::Language;
-use super::origin::{Element, Origin, Source};
-use super::params::{self, Params};
-use super::selector::{Kind, Selector};
+use super::super::Sources;
+use super::super::fault::{Fault, Result};
+use super::super::functions::normalize;
+use super::super::known_clusters::{Cluster, Known};
+use super::super::language::Language;
+use super::super::origin::{Element, Origin, Source};
+use super::super::params::{self, Params};
+use super::super::selector::{Kind, Selector};
 use crate::diag::Refusal;
 use crate::template::Value as TemplateValue;
 use crate::yaml::Value;

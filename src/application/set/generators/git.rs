@@ -7,12 +7,12 @@ mod files;
 mod pathspec;
 mod wildmatch;
 
-use super::Sources;
-use super::fault::{EMPTY, Fault, Result};
-use super::functions::normalize;
-use super::language::Language;
-use super::origin::Element;
-use super::params::{self, Params};
+use super::super::Sources;
+use super::super::fault::{EMPTY, Fault, Result};
+use super::super::functions::normalize;
+use super::super::language::Language;
+use super::super::origin::Element;
+use super::super::params::{self, Params};
 use crate::path::RepoPath;
 use crate::template::{Map, Value as TemplateValue};
 use crate::view::ViewError;

@@ -4,11 +4,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::fault::{Fault, Result};
-use super::super::language::Language;
+use super::super::super::fault::{Fault, Result};
+use super::super::super::language::Language;
+use super::super::super::origin::{Element, Origin, Source};
+use super::super::super::params::{self, Params};
 use super::super::list;
-use super::super::origin::{Element, Origin, Source};
-use super::super::params::{self, Params};
 use super::pathspec::Pathspec;
 use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
 use crate::diag::Span;

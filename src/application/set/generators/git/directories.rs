@@ -1,9 +1,9 @@
 //! Directories by patterns.
 
-use super::super::fault::Result;
-use super::super::language::Language;
-use super::super::origin::{Element, Origin, Source};
-use super::super::params::Params;
+use super::super::super::fault::Result;
+use super::super::super::language::Language;
+use super::super::super::origin::{Element, Origin, Source};
+use super::super::super::params::Params;
 use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
 use crate::go::path::Pattern;
 use crate::path::RepoPath;

@@ -2,10 +2,10 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/list.go.
 
-use super::fault::{Fault, Result};
-use super::language::Language;
-use super::origin::Element;
-use super::params::{self, Params};
+use super::super::fault::{Fault, Result};
+use super::super::language::Language;
+use super::super::origin::Element;
+use super::super::params::{self, Params};
 use crate::go::json::UnmarshalTypeError;
 use crate::yaml::{self, Limits, Mapping, Value};
 
