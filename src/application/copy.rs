@@ -160,11 +160,13 @@ fn repointed(mut object: Value, target: Target) -> Value {
 
 /// Replaces the sources of the specification of an Application, which is at `path`.
 fn repoint(object: &mut Value, path: &[&str], target: Target) {
-    let spec = path.iter().try_fold(object, |value, key| match value {
-        Value::Mapping(entries) => entries.get_mut(*key),
-        _ => None,
-    });
-    let Some(Value::Mapping(spec)) = spec else { return };
+    let mut value = object;
+    for key in path {
+        let Value::Mapping(entries) = value else { return };
+        let Some(below) = entries.get_mut(*key) else { return };
+        value = below;
+    }
+    let Value::Mapping(spec) = value else { return };
     for key in ["sources", "sourceHydrator"] {
         spec.remove(key);
     }

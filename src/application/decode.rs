@@ -49,24 +49,11 @@ fn read<T>(source: &Object<'_>, key: &'static str, read: fn(&Object<'_>) -> T) -
 fn helm(object: &Object<'_>) -> Helm {
     Helm {
         value_files: object.texts("valueFiles"),
-        parameters: object.objects("parameters", |object| HelmParameter {
-            name: required(object, "name"),
-            value: object.text("value").unwrap_or_default(),
-            force_string: object.flag("forceString"),
-        }),
-        file_parameters: object.objects("fileParameters", |object| FileParameter {
-            name: required(object, "name"),
-            path: required(object, "path"),
-        }),
+        parameters: object.objects("parameters", helm_parameter),
+        file_parameters: object.objects("fileParameters", file_parameter),
         release_name: object.text("releaseName"),
         values: object.text("values"),
-        values_object: object.entry("valuesObject").and_then(|entry| match &entry.field.content {
-            Content::Mapping(_) => Some(entry.field.to_value()),
-            Content::Scalar(_) | Content::List(_) => {
-                object.wrong_type(&entry.field, object.called("valuesObject"), "a mapping");
-                None
-            }
-        }),
+        values_object: values_object(object),
         version: object.text("version"),
         pass_credentials: object.flag("passCredentials"),
         ignore_missing_value_files: object.flag("ignoreMissingValueFiles"),
@@ -79,15 +66,35 @@ fn helm(object: &Object<'_>) -> Helm {
     }
 }
 
+fn helm_parameter(object: &Object<'_>) -> HelmParameter {
+    HelmParameter {
+        name: required(object, "name"),
+        value: object.text("value").unwrap_or_default(),
+        force_string: object.flag("forceString"),
+    }
+}
+
+fn file_parameter(object: &Object<'_>) -> FileParameter {
+    FileParameter { name: required(object, "name"), path: required(object, "path") }
+}
+
+fn values_object(object: &Object<'_>) -> Option<Value> {
+    let field = &object.entry("valuesObject")?.field;
+    match &field.content {
+        Content::Mapping(_) => Some(field.to_value()),
+        Content::Scalar(_) | Content::List(_) => {
+            object.wrong_type(field, object.called("valuesObject"), "a mapping");
+            None
+        }
+    }
+}
+
 fn kustomize(object: &Object<'_>) -> Kustomize {
     Kustomize {
         name_prefix: object.text("namePrefix"),
         name_suffix: object.text("nameSuffix"),
         images: object.texts("images"),
-        replicas: object.objects("replicas", |object| Replicas {
-            name: required(object, "name"),
-            count: object.required("count").and_then(|entry| count(object, &entry.field)).unwrap_or_default(),
-        }),
+        replicas: object.objects("replicas", replicas),
         common_labels: object.map("commonLabels", Object::as_text),
         common_annotations: object.map("commonAnnotations", Object::as_text),
         force_common_labels: object.flag("forceCommonLabels"),
@@ -96,29 +103,40 @@ fn kustomize(object: &Object<'_>) -> Kustomize {
         label_include_templates: object.flag("labelIncludeTemplates"),
         common_annotations_envsubst: object.flag("commonAnnotationsEnvsubst"),
         namespace: object.text("namespace"),
-        patches: object.objects("patches", |object| Patch {
-            path: object.text("path"),
-            patch: object.text("patch"),
-            target: object.object("target").map(|object| {
-                let target = PatchTarget {
-                    group: object.text("group"),
-                    version: object.text("version"),
-                    kind: object.text("kind"),
-                    name: object.text("name"),
-                    namespace: object.text("namespace"),
-                    annotation_selector: object.text("annotationSelector"),
-                    label_selector: object.text("labelSelector"),
-                };
-                object.finish();
-                target
-            }),
-            options: object.map("options", Object::as_flag),
-        }),
+        patches: object.objects("patches", patch),
         components: object.texts("components"),
         ignore_missing_components: object.flag("ignoreMissingComponents"),
         version: object.text("version"),
         kube_version: object.text("kubeVersion"),
         api_versions: object.texts("apiVersions"),
+    }
+}
+
+fn replicas(object: &Object<'_>) -> Replicas {
+    Replicas {
+        name: required(object, "name"),
+        count: object.required("count").and_then(|entry| count(object, &entry.field)).unwrap_or_default(),
+    }
+}
+
+fn patch(object: &Object<'_>) -> Patch {
+    Patch {
+        path: object.text("path"),
+        patch: object.text("patch"),
+        target: object.read("target", patch_target),
+        options: object.map("options", Object::as_flag),
+    }
+}
+
+fn patch_target(object: &Object<'_>) -> PatchTarget {
+    PatchTarget {
+        group: object.text("group"),
+        version: object.text("version"),
+        kind: object.text("kind"),
+        name: object.text("name"),
+        namespace: object.text("namespace"),
+        annotation_selector: object.text("annotationSelector"),
+        label_selector: object.text("labelSelector"),
     }
 }
 
@@ -142,15 +160,15 @@ fn directory(object: &Object<'_>) -> Directory {
         include: object.text("include"),
         exclude: object.text("exclude"),
         disable_extension_filter: object.flag("disableExtensionFilter"),
-        jsonnet: object.object("jsonnet").map_or_else(Jsonnet::default, |object| {
-            let jsonnet = Jsonnet {
-                ext_vars: object.objects("extVars", jsonnet_variable),
-                tlas: object.objects("tlas", jsonnet_variable),
-                libs: object.texts("libs"),
-            };
-            object.finish();
-            jsonnet
-        }),
+        jsonnet: object.read("jsonnet", jsonnet).unwrap_or_default(),
+    }
+}
+
+fn jsonnet(object: &Object<'_>) -> Jsonnet {
+    Jsonnet {
+        ext_vars: object.objects("extVars", jsonnet_variable),
+        tlas: object.objects("tlas", jsonnet_variable),
+        libs: object.texts("libs"),
     }
 }
 
@@ -165,16 +183,24 @@ fn jsonnet_variable(object: &Object<'_>) -> JsonnetVariable {
 fn plugin(object: &Object<'_>) -> Plugin {
     Plugin {
         name: object.text("name"),
-        env: object.objects("env", |object| PluginVariable {
-            name: required(object, "name"),
-            value: object.required_text("value").map(|(text, _)| text).unwrap_or_default(),
-        }),
-        parameters: object.objects("parameters", |object| PluginParameter {
-            name: required(object, "name"),
-            string: object.entry("string").and_then(|entry| object.as_text(&entry.field, object.called("string"))),
-            map: object.entry("map").map(|_| object.map("map", Object::as_text)),
-            array: object.entry("array").map(|_| object.texts("array")),
-        }),
+        env: object.objects("env", plugin_variable),
+        parameters: object.objects("parameters", plugin_parameter),
+    }
+}
+
+fn plugin_variable(object: &Object<'_>) -> PluginVariable {
+    PluginVariable {
+        name: required(object, "name"),
+        value: object.required_text("value").map(|(text, _)| text).unwrap_or_default(),
+    }
+}
+
+fn plugin_parameter(object: &Object<'_>) -> PluginParameter {
+    PluginParameter {
+        name: required(object, "name"),
+        string: object.entry("string").and_then(|entry| object.as_text(&entry.field, object.called("string"))),
+        map: object.entry("map").map(|_| object.map("map", Object::as_text)),
+        array: object.entry("array").map(|_| object.texts("array")),
     }
 }
 

@@ -41,15 +41,17 @@ impl Deployed {
 }
 
 fn object(application: &Field) -> Value {
-    let part = |key: &'static str, is_kept: &dyn Fn(&str) -> bool| {
-        let Some(Field { content: Content::Mapping(entries), .. }) = application.get(key) else { return None };
-        let kept = entries.iter().filter(|entry| is_kept(&entry.key) && !entry.field.is_null());
-        Some((key.to_owned(), Value::Mapping(kept.map(|entry| (entry.key.clone(), entry.field.to_value())).collect())))
-    };
     let whole = |key: &'static str| application.get(key).map(|field| (key.to_owned(), field.to_value()));
-    let metadata = part("metadata", &|key| METADATA.contains(&key));
-    let spec = part("spec", &|key| !SOURCES.contains(&key));
+    let metadata = part(application, "metadata", |key| METADATA.contains(&key));
+    let spec = part(application, "spec", |key| !SOURCES.contains(&key));
     Value::Mapping([whole("apiVersion"), whole("kind"), metadata, spec].into_iter().flatten().collect())
+}
+
+/// The entries of a mapping that are kept, as an entry of that key.
+fn part(application: &Field, key: &str, is_kept: impl Fn(&str) -> bool) -> Option<(String, Value)> {
+    let Content::Mapping(entries) = &application.get(key)?.content else { return None };
+    let kept = entries.iter().filter(|entry| is_kept(&entry.key) && !entry.field.is_null());
+    Some((key.to_owned(), Value::Mapping(kept.map(|entry| (entry.key.clone(), entry.field.to_value())).collect())))
 }
 
 fn named(mut renamed: Value, other: &Value) -> Value {

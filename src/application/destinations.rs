@@ -90,15 +90,16 @@ impl TryFrom<BTreeMap<String, String>> for Destinations {
     type Error = String;
 
     fn try_from(written: BTreeMap<String, String>) -> Result<Self, String> {
-        let checked = written.into_iter().map(|(name, url)| {
+        let mut checked = BTreeMap::new();
+        for (name, url) in written {
             let of_name = DestinationName::new(&name);
             let of_name = of_name.map_err(|error| format!("`{name}` is not a valid name of a destination: {error}"))?;
-            match unsafe_url(&url) {
-                Some(why) => Err(format!("{name}: `{}` cannot be a destination: {why}", url.escape_debug())),
-                None => Ok((of_name, url)),
+            if let Some(why) = unsafe_url(&url) {
+                return Err(format!("{name}: `{}` cannot be a destination: {why}", url.escape_debug()));
             }
-        });
-        checked.collect::<Result<_, String>>().map(Self)
+            checked.insert(of_name, url);
+        }
+        Ok(Self(checked))
     }
 }
 

@@ -69,19 +69,22 @@ pub(super) fn document(
         Document { index, name: None, environment_branch: None, application: None, diagnostics: Vec::new(), rule };
     let mistakes: RefCell<Mistakes> = RefCell::default();
     let root = Object::new(field, "", &field.place, &mistakes);
-    let application = root.and_then(|root| {
-        if !of_list || root.entry("apiVersion").is_some() {
-            api_version(&root);
-        }
-        let application = application(&root, &field.place, (placement, destinations), &mut document)?;
-        let document = rule.map(|_| field.id());
-        let deployed = Deployed::read(field);
-        Some(Application { sync_policy: SyncPolicy::read(field), deployed, document, ..application })
-    });
+    if let Some(root) = root.as_ref().filter(|root| !of_list || root.entry("apiVersion").is_some()) {
+        api_version(root);
+    }
+    let application = root.and_then(|root| application(&root, &field.place, (placement, destinations), &mut document));
+    let application = application.map(|application| with_whole_document(application, field));
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
     document.diagnostics = mistakes.into_diagnostics();
     document
+}
+
+/// The Application with what is read of its document as a whole.
+fn with_whole_document(application: Application, field: &Field) -> Application {
+    let document = application.rule.map(|_| field.id());
+    let deployed = Deployed::read(field);
+    Application { sync_policy: SyncPolicy::read(field), deployed, document, ..application }
 }
 
 fn api_version(root: &Object<'_>) {
@@ -196,17 +199,21 @@ fn by_document<'a>(
         sync.finish();
     }
     let staging = hydrator.entry("hydrateTo");
-    let hydrate_to = staging.and_then(|entry| hydrator.object_called(entry, "hydrateTo")).and_then(|hydrate_to| {
-        let branch = branch(&hydrate_to);
-        hydrate_to.finish();
-        branch
-    });
+    let hydrate_to = staging.and_then(|entry| staging_branch(&hydrator, entry));
     hydrator.finish();
     let there = |(branch, place)| (at(branch, destination), place);
     let (sync_branch, hydrate_to) = (sync_branch.map(there), hydrate_to.map(there));
     let several = Vec::new();
     let is_staged = staging.is_some() || hydrator.is_misspelt("hydrateTo");
     Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged })
+}
+
+/// The branch of `hydrateTo`.
+fn staging_branch<'a>(hydrator: &Object<'a>, entry: &'a Entry) -> Placed<'a, BranchName> {
+    let hydrate_to = hydrator.object_called(entry, "hydrateTo")?;
+    let branch = branch(&hydrate_to);
+    hydrate_to.finish();
+    branch
 }
 
 /// What a rule says. What is wrong with it is reported at the name of the Application.
@@ -217,33 +224,68 @@ fn by_rule<'a>(
     (placement, destinations): (&Placement, &Destinations),
 ) -> Hydration<'a> {
     let place = name.map_or(around, |(_, place)| *place);
-    let Placement { rule, branch, path, hydrate_to, repo_url, wrong, is_proposed, .. } = placement;
-    let destination = repo_url.as_ref().and_then(|url| destinations.of_url(url));
-    let report = |field: &'static str, reason: String| {
-        spec.add(Mistake::OfRule { rule: *rule, is_proposed: *is_proposed, field, reason }, place);
-    };
-    wrong.iter().for_each(|(field, reason)| report(field, reason.clone()));
-    let is_made = |field: &str| !wrong.iter().any(|(failed, _)| *failed == field);
-    let branch_of = |field: &'static str, text: &str| {
-        let wrong = |reason| report(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
-        BranchName::new(text)
-            .map_err(wrong)
-            .ok()
-            .filter(|_| is_made(field))
-            .map(|branch| (at(branch, destination), place))
-    };
-    let sync_branch = if is_made("branch") { branch_of("branch", branch) } else { None };
-    let staging = hydrate_to.as_ref().filter(|_| is_made("hydrateTo"));
-    let staging = staging.and_then(|text| branch_of("hydrateTo", text));
-    let checked = |path: &String| {
-        sync_path(path, name.map(|(name, _)| name)).map_err(|mistake| report("path", mistake.to_string())).ok()
-    };
-    let sync_path = Some(path).filter(|_| is_made("path")).and_then(checked).map(|path| (path, place));
+    let destination = placement.repo_url.as_ref().and_then(|url| destinations.of_url(url));
+    let by_rule = ByRule { spec, placement, destination, place };
+    for (field, reason) in &placement.wrong {
+        by_rule.report(field, reason.clone());
+    }
+    let sync_branch = by_rule.branch("branch", &placement.branch);
+    let staging = placement.hydrate_to.as_ref();
+    let hydrate_to = staging.and_then(|text| by_rule.branch("hydrateTo", text));
+    let sync_path = by_rule.sync_path(name.map(|(name, _)| name));
     let (source, several) = match plain::sources(spec, placement) {
         Some(sources) => (Some(sources.anchor), sources.several),
         None => (None, Vec::new()),
     };
-    Hydration { source, several, sync_branch, sync_path, hydrate_to: staging, is_staged: hydrate_to.is_some() }
+    Hydration { source, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() }
+}
+
+/// What a rule says of one Application, while it is checked.
+struct ByRule<'o, 'a> {
+    spec: &'o Object<'a>,
+    placement: &'o Placement,
+    destination: Option<&'o DestinationName>,
+    /// The name of the Application.
+    place: &'a Place,
+}
+
+impl<'a> ByRule<'_, 'a> {
+    fn report(&self, field: &'static str, reason: String) {
+        let Placement { rule, is_proposed, .. } = *self.placement;
+        self.spec.add(Mistake::OfRule { rule, is_proposed, field, reason }, self.place);
+    }
+
+    /// Whether the template of a field was rendered.
+    fn is_rendered(&self, field: &str) -> bool {
+        !self.placement.wrong.iter().any(|(failed, _)| *failed == field)
+    }
+
+    /// The branch that the template of `field` was rendered to.
+    fn branch(&self, field: &'static str, text: &str) -> Placed<'a, BranchName> {
+        if !self.is_rendered(field) {
+            return None;
+        }
+        match BranchName::new(text) {
+            Ok(branch) => Some((at(branch, self.destination), self.place)),
+            Err(reason) => {
+                self.report(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
+                None
+            }
+        }
+    }
+
+    fn sync_path(&self, name: Option<&AppName>) -> Placed<'a, RepoPath> {
+        if !self.is_rendered("path") {
+            return None;
+        }
+        match sync_path(&self.placement.path, name) {
+            Ok(path) => Some((path, self.place)),
+            Err(mistake) => {
+                self.report("path", mistake.to_string());
+                None
+            }
+        }
+    }
 }
 
 /// The drySource. None only after a mistake was noted.
@@ -251,13 +293,7 @@ fn dry_source(root: &Object<'_>, hydrator: &Object<'_>, entry: &Entry) -> Option
     let dry = hydrator.object_called(entry, "drySource")?;
     let repo_url = dry.required_name("repoURL").and_then(|(text, place)| checked_url(root, text, place));
     let target_revision = dry.required_text("targetRevision");
-    let path = dry.required_text("path").and_then(|(text, place)| match RepoPath::clean(&text) {
-        Ok(path) => Some((path, text, place)),
-        Err(reason) => {
-            root.add(Mistake::DryPath { text, reason }, place);
-            None
-        }
-    });
+    let path = dry.required_text("path").and_then(|(text, place)| dry_path(root, text, place));
     let options = decode::options(&dry);
     dry.finish();
     let ((repo_url, url_place), (target_revision, revision_place), (path, path_text, path_place)) =
@@ -268,6 +304,16 @@ fn dry_source(root: &Object<'_>, hydrator: &Object<'_>, entry: &Entry) -> Option
         DrySource { repo_url, target_revision, path, path_text, options, input, root, reference, renders, fields };
     let [repo_url, target_revision, dry_path]: [Span; 3] = [url_place, revision_place, path_place].map(Place::span);
     Some(PlacedSource { dry, repo_url, target_revision, dry_path })
+}
+
+fn dry_path<'a>(root: &Object<'_>, text: String, place: &'a Place) -> Option<(RepoPath, String, &'a Place)> {
+    match RepoPath::clean(&text) {
+        Ok(path) => Some((path, text, place)),
+        Err(reason) => {
+            root.add(Mistake::DryPath { text, reason }, place);
+            None
+        }
+    }
 }
 
 fn app_name<'a>(object: &Object<'_>, text: String, place: &'a Place, of: &'static str) -> Placed<'a, AppName> {

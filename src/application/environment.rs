@@ -72,9 +72,26 @@ impl Variable {
         Self::ARGOCD.iter().copied().find(|variable| variable.name() == name)
     }
 
-    /// Whether its value is another one in every dry commit, so that no earlier result can stand in.
+    /// Whether its value is another one in every dry commit, so that no earlier result can be used.
     pub fn names_the_commit(self) -> bool {
         matches!(self, Variable::Revision | Variable::RevisionShort | Variable::RevisionShort8)
+    }
+
+    /// Its value for an Application at a dry commit.
+    fn value(self, application: &Application, dry_commit: &str) -> String {
+        let short = |len: usize| dry_commit.get(..len).unwrap_or(dry_commit).to_owned();
+        let dry = &application.dry;
+        match self {
+            Variable::AppName => application.name.to_string(),
+            Variable::AppNamespace => application.destination_namespace.clone().unwrap_or_default(),
+            Variable::ProjectName => application.project.clone(),
+            Variable::Revision => dry_commit.to_owned(),
+            Variable::RevisionShort => short(7),
+            Variable::RevisionShort8 => short(8),
+            Variable::SourcePath => dry.path_text.clone(),
+            Variable::SourceRepoUrl => dry.repo_url.clone(),
+            Variable::SourceTargetRevision => dry.target_revision.clone(),
+        }
     }
 }
 
@@ -109,20 +126,7 @@ impl Environment {
             Profile::Proposal => Variable::PROPOSAL,
             Profile::Argocd => Variable::ARGOCD,
         };
-        let short = |len: usize| dry_commit.get(..len).unwrap_or(dry_commit).to_owned();
-        let dry = &application.dry;
-        let value = |variable| match variable {
-            Variable::AppName => application.name.to_string(),
-            Variable::AppNamespace => application.destination_namespace.clone().unwrap_or_default(),
-            Variable::ProjectName => application.project.clone(),
-            Variable::Revision => dry_commit.to_owned(),
-            Variable::RevisionShort => short(7),
-            Variable::RevisionShort8 => short(8),
-            Variable::SourcePath => dry.path_text.clone(),
-            Variable::SourceRepoUrl => dry.repo_url.clone(),
-            Variable::SourceTargetRevision => dry.target_revision.clone(),
-        };
-        let values = variables.iter().map(|&variable| (variable, value(variable))).collect();
+        let values = variables.iter().map(|&variable| (variable, variable.value(application, dry_commit))).collect();
         Self { values, has_refs: !application.sources.is_empty() }
     }
 
@@ -193,16 +197,19 @@ impl Environment {
         Ok(Substituted { source: result, used, diagnostics: mistakes.into_diagnostics() })
     }
 
-    /// A file's name with its variables replaced, for who looks for the file without rendering: what is unknown becomes
-    /// nothing.
+    /// A file's name with its variables replaced, for looking for the file without rendering: unknown variables become
+    /// empty.
     pub fn file(&self, text: &str) -> String {
         let is_ref = self.has_refs && text.starts_with('$');
         let (name, rest) = text.split_at(if is_ref { text.find('/').unwrap_or(text.len()) } else { 0 });
-        let value = |name: &str| match name {
+        format!("{name}{}", expand(rest, |name| self.value_or_empty(name)))
+    }
+
+    fn value_or_empty(&self, name: &str) -> String {
+        match name {
             "$" => "$".to_owned(),
             name => self.get(name).map(|(_, value)| value.to_owned()).unwrap_or_default(),
-        };
-        format!("{name}{}", expand(rest, value))
+        }
     }
 
     fn get(&self, name: &str) -> Option<(Variable, &str)> {
@@ -243,29 +250,32 @@ impl Substitution<'_> {
     }
 
     fn replace(&mut self, path: &[&str], text: &mut String) {
-        *text = expand(text, |name| {
-            if name == "$" {
-                return "$".to_owned();
+        *text = expand(text, |name| self.value(name, path));
+    }
+
+    /// The value of a variable in the text at `path`; empty after a mistake.
+    fn value(&mut self, name: &str, path: &[&str]) -> String {
+        if name == "$" {
+            return "$".to_owned();
+        }
+        if let Some((variable, value)) = self.environment.get(name) {
+            self.used.insert(variable);
+            if let Some(bytes_left) = self.bytes_left.checked_sub(value.len()) {
+                self.bytes_left = bytes_left;
+                return value.to_owned();
             }
-            if let Some((variable, value)) = self.environment.get(name) {
-                self.used.insert(variable);
-                if let Some(bytes_left) = self.bytes_left.checked_sub(value.len()) {
-                    self.bytes_left = bytes_left;
-                    return value.to_owned();
-                }
-                self.mistakes.add(Mistake::VariablesGrow, self.source.place(path));
-                return String::new();
-            }
-            let name = name.to_owned();
-            let mistake = if name.starts_with("ARGOCD_") || name.starts_with("KUBE_") {
-                let known = self.environment.values.iter().map(|(variable, _)| variable.name()).collect();
-                Mistake::VariableNotSet { name, known }
-            } else {
-                Mistake::VariableUnknown { name }
-            };
-            self.mistakes.add(mistake, self.source.place(path));
-            String::new()
-        });
+            self.mistakes.add(Mistake::VariablesGrow, self.source.place(path));
+            return String::new();
+        }
+        let name = name.to_owned();
+        let mistake = if name.starts_with("ARGOCD_") || name.starts_with("KUBE_") {
+            let known = self.environment.values.iter().map(|(variable, _)| variable.name()).collect();
+            Mistake::VariableNotSet { name, known }
+        } else {
+            Mistake::VariableUnknown { name }
+        };
+        self.mistakes.add(mistake, self.source.place(path));
+        String::new()
     }
 }
 

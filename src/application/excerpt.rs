@@ -81,6 +81,17 @@ impl Excerpt {
         Self::new(self.path().clone(), self.line, String::new())
     }
 
+    /// The same with its text taken off `bytes_left`; without it when that is too little.
+    pub(super) fn within(self, bytes_left: &mut usize) -> Self {
+        match bytes_left.checked_sub(self.text_bytes()) {
+            Some(left) => {
+                *bytes_left = left;
+                self
+            }
+            None => self.without_text(),
+        }
+    }
+
     fn text(&self) -> &str {
         &self.text.text
     }
@@ -118,26 +129,22 @@ impl Excerpt {
 impl Lookup<'_> {
     fn field(&self, value: &Value, region: Region, place: &Place) -> Field {
         let content = match value {
-            Value::Mapping(entries) => Content::Mapping(
-                entries
-                    .iter()
-                    .map(|(key, value)| {
-                        let found = self.find(key, region);
-                        let (key_place, field) = match &found {
-                            Some(found) => (
-                                self.place(found.key, key.len()),
-                                self.field(value, found.value, &self.value_place(found)),
-                            ),
-                            None => (place.clone(), Field::everywhere(value, place)),
-                        };
-                        Entry { key: key.clone(), key_place, field, twice: false }
-                    })
-                    .collect(),
-            ),
+            Value::Mapping(entries) => {
+                Content::Mapping(entries.iter().map(|(key, value)| self.entry(key, value, region, place)).collect())
+            }
             Value::Sequence(items) => Content::List(items.iter().map(|item| Field::everywhere(item, place)).collect()),
             scalar => Content::Scalar(scalar.clone()),
         };
         Field { place: place.clone(), content }
+    }
+
+    /// An entry of the mapping at `place`, with its places as far as they are found in `region`.
+    fn entry(&self, key: &str, value: &Value, region: Region, place: &Place) -> Entry {
+        let (key_place, field) = match &self.find(key, region) {
+            Some(found) => (self.place(found.key, key.len()), self.field(value, found.value, &self.value_place(found))),
+            None => (place.clone(), Field::everywhere(value, place)),
+        };
+        Entry { key: key.to_owned(), key_place, field, twice: false }
     }
 
     /// The key in a block of lines that is indented least, else in braces.

@@ -40,16 +40,11 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
 /// The documents of a file, empty ones left out.
 pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnostic> {
     let file = Arc::new(Text::new(path.clone(), text(bytes).into_owned()));
-    let syntax = |error: &yaml::Error| {
-        let mistake = Mistake::Syntax(format!("the file cannot be read: {}", error.message()));
-        mistake
-            .at(error.mark().map_or_else(|| Span::file(path.clone()), |mark| place(&file, mark, Extent::Start).span()))
-    };
-    let nodes = yaml::parse(bytes, &LIMITS).map_err(|error| syntax(&error))?;
+    let nodes = yaml::parse(bytes, &LIMITS).map_err(|error| unreadable(&file, &error))?;
     let (mut values_left, mut steps_left) = (VALUES_MAX, STEPS_MAX);
     let mut fields = Vec::with_capacity(nodes.len());
     for node in &nodes {
-        let value = node.to_value(Dialect::V2, &LIMITS).map_err(|error| syntax(&error))?;
+        let value = node.to_value(Dialect::V2, &LIMITS).map_err(|error| unreadable(&file, &error))?;
         if value.is_null() {
             continue;
         }
@@ -69,7 +64,15 @@ pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnos
     Ok(fields)
 }
 
-/// Where the values of one document stand.
+fn unreadable(file: &Arc<Text>, error: &yaml::Error) -> Diagnostic {
+    let mistake = Mistake::Syntax(format!("the file cannot be read: {}", error.message()));
+    mistake.at(match error.mark() {
+        Some(mark) => place(file, mark, Extent::Start).span(),
+        None => Span::file(file.path.clone()),
+    })
+}
+
+/// Where the values of one document are.
 struct Places<'a> {
     file: &'a Arc<Text>,
     anchors: HashMap<&'a str, &'a Node>,
@@ -99,13 +102,14 @@ impl<'a> Places<'a> {
             }
             Value::Mapping(mapping) => {
                 let origins = node.map(|node| self.origins(node, 0)).unwrap_or_default();
-                let entries = mapping.into_iter().map(|(key, value)| {
+                let mut entries = Vec::with_capacity(mapping.len());
+                for (key, value) in mapping {
                     let origin = origins.get(key.as_str());
                     let key_place = origin.map_or_else(|| place.clone(), |origin| self.place(origin.key));
                     let field = self.field(value, origin.map(|origin| origin.value), &key_place)?;
-                    Some(Entry { key, key_place, field, twice: origin.is_some_and(|origin| origin.twice) })
-                });
-                Content::Mapping(entries.collect::<Option<_>>()?)
+                    entries.push(Entry { key, key_place, field, twice: origin.is_some_and(|origin| origin.twice) });
+                }
+                Content::Mapping(entries)
             }
             scalar => Content::Scalar(scalar),
         };

@@ -253,32 +253,28 @@ fn placed(value: &Value, sources: &[Option<&Field>], around: &Place, patch: &Pla
     let found = sources.iter().flatten().next();
     let place = found.map_or_else(|| around.clone(), |field| field.place.clone());
     let content = match value {
-        Value::Mapping(entries) => Content::Mapping(
-            entries
-                .iter()
-                .map(|(key, value)| {
-                    let below: Vec<Option<(&Field, &Place)>> =
-                        sources.iter().map(|source| entry(*source, key)).collect();
-                    let key_place = below.iter().flatten().next().map_or(patch, |(_, key_place)| key_place);
-                    let below: Vec<Option<&Field>> = below.iter().map(|below| below.map(|(field, _)| field)).collect();
-                    let field = placed(value, &below, key_place, patch);
-                    Entry { key: key.clone(), key_place: key_place.clone(), field, twice: false }
-                })
-                .collect(),
-        ),
-        Value::Sequence(items) => Content::List(
-            items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| {
-                    let below: Vec<Option<&Field>> = sources.iter().map(|source| item_of(*source, index)).collect();
-                    placed(item, &below, &place, patch)
-                })
-                .collect(),
-        ),
+        Value::Mapping(entries) => {
+            Content::Mapping(entries.iter().map(|(key, value)| placed_entry(key, value, sources, patch)).collect())
+        }
+        Value::Sequence(items) => {
+            let mut fields = Vec::with_capacity(items.len());
+            for (index, item) in items.iter().enumerate() {
+                let below: Vec<Option<&Field>> = sources.iter().map(|source| item_of(*source, index)).collect();
+                fields.push(placed(item, &below, &place, patch));
+            }
+            Content::List(fields)
+        }
         scalar => Content::Scalar(scalar.clone()),
     };
     Field { place, content }
+}
+
+fn placed_entry(key: &str, value: &Value, sources: &[Option<&Field>], patch: &Place) -> Entry {
+    let below: Vec<Option<(&Field, &Place)>> = sources.iter().map(|source| entry(*source, key)).collect();
+    let key_place = below.iter().flatten().next().map_or(patch, |(_, key_place)| key_place);
+    let below: Vec<Option<&Field>> = below.iter().map(|below| below.map(|(field, _)| field)).collect();
+    let field = placed(value, &below, key_place, patch);
+    Entry { key: key.to_owned(), key_place: key_place.clone(), field, twice: false }
 }
 
 fn entry<'f>(field: Option<&'f Field>, key: &str) -> Option<(&'f Field, &'f Place)> {

@@ -35,6 +35,14 @@ impl Misspelt {
         Self { application, file: object.place.span().path, diagnostic }
     }
 
+    /// The same of an object that was meant to be an Application or a set.
+    fn of_kind(kind: &str, object: &Field, diagnostic: Diagnostic) -> Self {
+        match kind {
+            "Application" => Self::new(object, diagnostic),
+            _ => Self::of_set(object, diagnostic),
+        }
+    }
+
     /// The same of a set: which Applications it is about is known by what the file made before.
     pub(super) fn of_set(set: &Field, diagnostic: Diagnostic) -> Self {
         Self { application: None, ..Self::new(set, diagnostic) }
@@ -50,10 +58,7 @@ fn name(object: &Field, key: &str) -> Option<AppName> {
 /// `named` is its kind, or that of the items of the list around; `is_meant` tells whether it would be hydrated as one of a kind.
 pub(super) fn misspelt_head(object: &Field, named: Option<&str>, is_meant: &dyn Fn(&str) -> bool) -> Option<Misspelt> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
-    let misspelt = |kind: &str, mistake: Diagnostic| match kind {
-        "Application" => Some(Misspelt::new(object, mistake)),
-        _ => Some(Misspelt::of_set(object, mistake)),
-    };
+    let misspelt = |kind: &str, mistake: Diagnostic| Some(Misspelt::of_kind(kind, object, mistake));
     let Some((version, version_place)) = text("apiVersion") else {
         let kind = named.filter(|kind| KINDS.contains(kind) && is_meant(kind))?;
         let entry = near_entry(object, "apiVersion")?;
@@ -229,16 +234,17 @@ impl Head<'_> {
     }
 
     fn mistake(&self, object: &Field) -> Diagnostic {
-        let said = |key, value: Option<&str>| match (value, near_entry(object, key)) {
+        let is_kind = self.kind.is_some_and(|kind| KINDS.contains(&kind));
+        let (key, value) = if is_kind { ("apiVersion", self.version) } else { ("kind", self.kind) };
+        let place = object.get(key).map(|field| &field.place);
+        let near_miss = near_entry(object, key);
+        let place = place.or_else(|| near_miss.map(|entry| &entry.key_place)).unwrap_or(&object.place);
+        let found = match (value, near_miss) {
             (Some(value), _) => format!("`{key}: {value}`"),
             (None, Some(entry)) => format!("`{}` in place of `{key}`", entry.key),
             (None, None) => format!("no `{key}`"),
         };
-        let is_kind = self.kind.is_some_and(|kind| KINDS.contains(&kind));
-        let (key, value) = if is_kind { ("apiVersion", self.version) } else { ("kind", self.kind) };
-        let place = object.get(key).map(|field| &field.place);
-        let place = place.or_else(|| near_entry(object, key).map(|entry| &entry.key_place)).unwrap_or(&object.place);
-        let text = format!("`{}` is no longer an Application: its document has {}", self.name, said(key, value));
+        let text = format!("`{}` is no longer an Application: its document has {found}", self.name);
         let right = match (key, self.kind.and_then(|kind| near(kind, &KINDS))) {
             ("kind", Some(kind)) => format!("write `kind: {kind}`"),
             ("kind", None) => "write the kind that it had".to_owned(),

@@ -130,15 +130,24 @@ impl<'a> Object<'a> {
         self.list(key).filter_map(|(name, field)| self.as_text(field, name)).collect()
     }
 
+    /// A mapping inside of this one, read by `read`.
+    pub(super) fn read<T>(&self, key: &'static str, read: impl FnOnce(&Object<'a>) -> T) -> Option<T> {
+        let object = self.object(key)?;
+        let value = read(&object);
+        object.finish();
+        Some(value)
+    }
+
     /// The mappings of a list, each read by `read`.
     pub(super) fn objects<T>(&self, key: &'static str, mut read: impl FnMut(&Object<'a>) -> T) -> Vec<T> {
-        let objects = self.list(key).enumerate().filter_map(|(index, (name, field))| {
-            let object = self.inner(field, &name, &field.place, &format!("{key}[{index}]"))?;
-            let value = read(&object);
+        let mut values = Vec::new();
+        for (index, (name, field)) in self.list(key).enumerate() {
+            let step = format!("{key}[{index}]");
+            let Some(object) = self.inner(field, &name, &field.place, &step) else { continue };
+            values.push(read(&object));
             object.finish();
-            Some(value)
-        });
-        objects.collect()
+        }
+        values
     }
 
     /// A mapping of texts to what `read` makes of each value.

@@ -105,13 +105,7 @@ impl Parent {
         for (number, object) in (1..).zip(objects) {
             let name = object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
             let excerpt = origins.find(object.get("kind").and_then(Value::as_str).unwrap_or_default(), name);
-            let excerpt = excerpt.map(|excerpt| match bytes_left.checked_sub(excerpt.text_bytes()) {
-                Some(left) => {
-                    bytes_left = left;
-                    excerpt
-                }
-                None => excerpt.without_text(),
-            });
+            let excerpt = excerpt.map(|excerpt| excerpt.within(&mut bytes_left));
             // Where the number says nothing, what comes before may come and go.
             let number = if excerpt.is_some() { 0 } else { number };
             let (parent, object) = (self.clone(), to_json(&object));

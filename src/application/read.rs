@@ -91,20 +91,13 @@ pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> 
     let kinds = ["kind: Application", "\"kind\": \"Application\"", "\"kind\":\"Application\""];
     let seems = is_marked(bytes, rules)
         && (text.lines().any(|line| line.trim_end() == kinds[0]) || kinds[1..].iter().any(|kind| text.contains(kind)));
-    seems.then(|| File {
-        path: path.clone(),
-        documents: Vec::new(),
-        diagnostics: vec![
-            Diagnostic::error(format!("a file of {} MiB is too large for Applications", bytes.len() >> 20))
-                .hint("split it, or exclude it with the setting `applications` if it has none")
-                .at(Span::file(path.clone())),
-        ],
-        sets: Vec::new(),
-        rules: BTreeSet::new(),
-        misspelt: Vec::new(),
-        holds_source_hydrator: text.contains(MARK),
-        is_marked: true,
-    })
+    if !seems {
+        return None;
+    }
+    let diagnostic = Diagnostic::error(format!("a file of {} MiB is too large for Applications", bytes.len() >> 20))
+        .hint("split it, or exclude it with the setting `applications` if it has none")
+        .at(Span::file(path.clone()));
+    Some(File::barren(path, vec![diagnostic], text.contains(MARK)))
 }
 
 /// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may hold what a rule is for. One without

@@ -33,6 +33,16 @@ struct Group<'a> {
     missing: Option<&'a Application>,
 }
 
+/// The index of the group with the URL of an Application, which is added if there is none.
+fn group_of<'a>(application: &'a Application, groups: &mut Vec<Group<'a>>) -> usize {
+    let url = RepoUrl::new(&application.dry.repo_url);
+    if let Some(index) = groups.iter().position(|group| RepoUrl::new(&group.first.dry.repo_url).is_same(&url)) {
+        return index;
+    }
+    groups.push(Group { first: application, count: 0, proofs: 0, missing: None });
+    groups.len() - 1
+}
+
 /// Weighs the URLs that Applications name. `is_here` tells which of them are rendered from this very tree: the others may
 /// well name directories that it does not have.
 pub(super) fn evidence<'a>(
@@ -49,14 +59,7 @@ pub(super) fn evidence<'a>(
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for application in sorted {
         let text = application.dry.repo_url.as_str();
-        let index = *known.entry(text).or_insert_with(|| {
-            let url = RepoUrl::new(text);
-            let same = groups.iter().position(|group| RepoUrl::new(&group.first.dry.repo_url).is_same(&url));
-            same.unwrap_or_else(|| {
-                groups.push(Group { first: application, count: 0, proofs: 0, missing: None });
-                groups.len() - 1
-            })
-        });
+        let index = *known.entry(text).or_insert_with(|| group_of(application, &mut groups));
         let Some(group) = groups.get_mut(index) else { continue };
         group.count += 1;
         let path = &application.dry.path;

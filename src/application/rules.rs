@@ -250,13 +250,16 @@ impl RuleSet {
     /// Whether a rule may hydrate what an ApplicationSet makes, as far as its template tells.
     pub(super) fn may_hydrate_of(&self, set: &Field, file: &RepoPath) -> bool {
         let Some(outline) = Outline::of_set(set, file) else { return false };
-        let mut possible = self.rules.iter().filter_map(|rule| match rule.compiled.matches.hold(&outline) {
-            Some(false) => None,
-            certain => Some((certain == Some(true), rule.compiled.templates.is_some())),
-        });
-        // What is certainly left alone is not looked at by later rules.
-        let decides = |(is_certain, hydrates): &(bool, bool)| *is_certain || *hydrates;
-        possible.find(decides).is_some_and(|(_, hydrates)| hydrates)
+        for rule in &self.rules {
+            let hydrates = rule.compiled.templates.is_some();
+            match rule.compiled.matches.hold(&outline) {
+                // What is certainly left alone is not looked at by later rules.
+                Some(true) => return hydrates,
+                None if hydrates => return true,
+                None | Some(false) => {}
+            }
+        }
+        false
     }
 
     /// Whether a source is a chart, or of another repository.
@@ -298,17 +301,27 @@ impl Templates {
     /// Where it leads to, of sources that are all of this repository.
     fn placement(&self, rule: usize, values: &Value) -> Placement {
         let mut wrong = Vec::new();
-        let mut text = |field: &'static str, template: &Template| match template.render(values.clone()) {
-            Ok(text) => text.trim().to_owned(),
-            Err(error) => {
-                wrong.push((field, error.reason));
-                String::new()
-            }
-        };
+        let mut text = |field, template| rendered(field, template, values, &mut wrong);
         let (branch, path) = (text("branch", &self.branch), text("path", &self.path));
         let hydrate_to = self.hydrate_to.as_ref().map(|template| text("hydrateTo", template));
         let repo_url = self.repo_url.clone();
         Placement { rule, branch, path, hydrate_to, repo_url, wrong, ..Placement::default() }
+    }
+}
+
+/// What a template gives; empty when it fails, and the reason in `wrong`.
+fn rendered(
+    field: &'static str,
+    template: &Template,
+    values: &Value,
+    wrong: &mut Vec<(&'static str, String)>,
+) -> String {
+    match template.render(values.clone()) {
+        Ok(text) => text.trim().to_owned(),
+        Err(error) => {
+            wrong.push((field, error.reason));
+            String::new()
+        }
     }
 }
 

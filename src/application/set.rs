@@ -67,7 +67,7 @@ use language::{Language, TEMPLATE_LIMITS};
 use make::{Maker, finished};
 use origin::{Origin, Source};
 use read::{git_directories, git_patterns, has_clusters, mentions};
-use shape::Keys;
+use shape::{Keys, Mismatch};
 use types::APPLICATION_SET;
 
 pub(crate) use read::SETS_MAX;
@@ -311,12 +311,7 @@ impl ApplicationSet {
     }
 
     fn expanded(&self, sources: &Sources<'_>, limits: &mut Limits) -> Result<Expanded> {
-        let set = shape::read(&self.field.to_value(), &APPLICATION_SET, Keys::Exact).map_err(|mismatch| {
-            let text = format!("error unmarshaling JSON: while decoding JSON: {}", mismatch.text);
-            Fault::new(text)
-                .in_path(&mismatch.steps)
-                .hint("a field that is not a string cannot have a template; set it with `templatePatch`")
-        })?;
+        let set = shape::read(&self.field.to_value(), &APPLICATION_SET, Keys::Exact).map_err(not_a_set)?;
         let spec = set.get("spec").cloned().unwrap_or_default();
         let is_go = spec.get("goTemplate").and_then(Value::as_bool) == Some(true);
         let options = spec.get("goTemplateOptions").and_then(Value::as_sequence).unwrap_or_default();
@@ -384,12 +379,20 @@ impl ApplicationSet {
     fn unknown_generators(&self, generators: &[Value]) -> Vec<Diagnostic> {
         let is_unknown = |entry: &Value| entry.as_mapping().is_none_or(Mapping::is_empty);
         let unknown = generators.iter().enumerate().filter(|(_, entry)| is_unknown(entry));
-        let name = self.name().unwrap_or_default();
-        let warning = |(index, _): (usize, &Value)| {
-            Diagnostic::warning(format!("ApplicationSet {name} contains unrecognized generators"))
-                .hint("an entry must name `list`, `git`, `clusters`, `matrix` or `merge`")
-                .at(self.place_of(&["spec", "generators", &index.to_string()]))
-        };
-        unknown.map(warning).collect()
+        unknown.map(|(index, _)| self.unknown_generator(index)).collect()
     }
+
+    fn unknown_generator(&self, index: usize) -> Diagnostic {
+        let name = self.name().unwrap_or_default();
+        Diagnostic::warning(format!("ApplicationSet {name} contains unrecognized generators"))
+            .hint("an entry must name `list`, `git`, `clusters`, `matrix` or `merge`")
+            .at(self.place_of(&["spec", "generators", &index.to_string()]))
+    }
+}
+
+/// What is wrong with an object that cannot be read as an ApplicationSet.
+fn not_a_set(mismatch: Mismatch) -> Fault {
+    Fault::new(format!("error unmarshaling JSON: while decoding JSON: {}", mismatch.text))
+        .in_path(&mismatch.steps)
+        .hint("a field that is not a string cannot have a template; set it with `templatePatch`")
 }

@@ -194,25 +194,14 @@ impl Sources<'_> {
                 let mistake = Mistake::Type { field: file.to_string(), expected: "a mapping", found: patch.kind() };
                 return Err(SourceError::Mistakes(vec![mistake.at(patch.place.span())]));
             };
-            entries.retain(|entry| {
-                let is_plain = self.application.rule.is_some() && PLAIN.contains(&entry.key.as_str());
-                let kept = is_plain || FIXED.contains(&entry.key.as_str());
-                if kept {
-                    mistakes.borrow_mut().add(Mistake::Fixed { field: entry.key.clone() }, &entry.key_place);
-                }
-                !kept
-            });
+            for entry in entries.iter().filter(|entry| self.is_fixed(&entry.key)) {
+                mistakes.borrow_mut().add(Mistake::Fixed { field: entry.key.clone() }, &entry.key_place);
+            }
+            entries.retain(|entry| !self.is_fixed(&entry.key));
             fields.merge(&patch);
         }
-        let options = Object::new(&fields, "", &fields.place, &mistakes).map(|object| {
-            let options = decode::options(&object);
-            let plain: &[&str] = if self.application.rule.is_some() { &PLAIN } else { &[] };
-            for key in FIXED.iter().chain(plain) {
-                object.entry(key);
-            }
-            object.finish();
-            options
-        });
+        let object = Object::new(&fields, "", &fields.place, &mistakes);
+        let options = object.map(|object| self.options(&object)).unwrap_or_default();
         let mistakes = mistakes.into_inner();
         let stop = mistakes.is_error();
         let mut diagnostics = mistakes.into_diagnostics();
@@ -223,7 +212,27 @@ impl Sources<'_> {
         if stop {
             return Err(SourceError::Mistakes(diagnostics));
         }
-        Ok((Arc::new(fields), options.unwrap_or_default(), diagnostics))
+        Ok((Arc::new(fields), options, diagnostics))
+    }
+
+    /// The fields that override files cannot set.
+    fn fixed(&self) -> impl Iterator<Item = &'static str> {
+        let plain: &[&str] = if self.application.rule.is_some() { &PLAIN } else { &[] };
+        FIXED.iter().chain(plain).copied()
+    }
+
+    fn is_fixed(&self, key: &str) -> bool {
+        self.fixed().any(|fixed| fixed == key)
+    }
+
+    /// The options of a source, with warnings of fields that are neither options nor fixed.
+    fn options(&self, source: &Object<'_>) -> Options {
+        let options = decode::options(source);
+        for key in self.fixed() {
+            source.entry(key);
+        }
+        source.finish();
+        options
     }
 
     fn detect(&self, profile: Profile) -> Result<Tool, SourceError> {

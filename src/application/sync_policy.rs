@@ -32,6 +32,18 @@ pub enum Removal {
     Forbidden,
 }
 
+impl Removal {
+    /// What the last option of this name says.
+    fn by_option(name: &str, options: &[Value]) -> Self {
+        let mut named = options.iter().filter_map(Value::as_str).filter_map(|option| option.trim().strip_prefix(name));
+        match named.next_back() {
+            Some("=false") => Self::Forbidden,
+            Some("=confirm") => Self::Confirmed,
+            _ => Self::Allowed,
+        }
+    }
+}
+
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 
 impl SyncPolicy {
@@ -42,15 +54,7 @@ impl SyncPolicy {
         let policy = value(["spec", "syncPolicy"]).unwrap_or(Value::Null);
         let automated = |key| policy.at(&["automated", key]).and_then(Value::as_bool);
         let options = policy.get("syncOptions").and_then(Value::as_sequence).unwrap_or_default();
-        let removal = |name: &str| {
-            let mut named =
-                options.iter().filter_map(Value::as_str).filter_map(|option| option.trim().strip_prefix(name));
-            match named.next_back() {
-                Some("=false") => Removal::Forbidden,
-                Some("=confirm") => Removal::Confirmed,
-                _ => Removal::Allowed,
-            }
-        };
+
         let finalizers = value(["metadata", "finalizers"]);
         let finalizers = finalizers.as_ref().and_then(Value::as_sequence).unwrap_or_default();
         // With a propagation policy: `…/background`.
@@ -58,8 +62,8 @@ impl SyncPolicy {
             |name: &str| name.strip_prefix(FINALIZER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         Self {
             prunes: automated("prune") == Some(true) && automated("enabled") != Some(false),
-            prune: removal("Prune"),
-            delete: removal("Delete"),
+            prune: Removal::by_option("Prune", options),
+            delete: Removal::by_option("Delete", options),
             cascades: finalizers.iter().filter_map(Value::as_str).any(is_ours),
             has_finalizer: !finalizers.is_empty(),
         }

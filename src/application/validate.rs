@@ -117,18 +117,25 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
     rules.paths(&hydrated);
     let place = |span: &Span| (span.path.clone(), span.line, span.column);
     rules.found.sort_by_key(|(_, _, span)| place(span));
-    let findings = rules.found.into_iter().map(|(mut applications, conflict, span)| {
-        let mut about = applications.iter().rev().map(|index| &rules.applications[*index]);
-        let made = about.find(|application| application.has_place(&span));
-        applications.sort_unstable();
+    let findings = rules.found.into_iter().map(|found| Finding::of(found, applications)).collect();
+    Verdict { standings, findings }
+}
+
+/// The indexes of Applications, what is wrong with them, and where.
+type Found = (Vec<usize>, Conflict, Span);
+
+impl Finding {
+    fn of((mut about, conflict, span): Found, applications: &[Arc<Application>]) -> Self {
+        let mut last_first = about.iter().rev().map(|index| &applications[*index]);
+        let made = last_first.find(|application| application.has_place(&span));
+        about.sort_unstable();
         let (is_of_branch, is_kept_off) = (conflict.is_of_branch(), conflict.is_kept_off());
         let diagnostic = conflict.at(span);
         let rule = made.and_then(|made| made.rule).filter(|_| diagnostic.is_error());
         let diagnostic = rule.map_or(diagnostic.clone(), |rule| diagnostic.by_rule(rule));
         let diagnostic = made.map_or(diagnostic.clone(), |made| made.tells(diagnostic));
-        Finding { applications, diagnostic, is_of_branch, is_kept_off }
-    });
-    Verdict { standings, findings: findings.collect() }
+        Self { applications: about, diagnostic, is_of_branch, is_kept_off }
+    }
 }
 
 /// The URL of the repository whose tree holds these Applications, when enough of them prove it to be kept for good.
@@ -150,7 +157,7 @@ fn weigh<'a>(applications: &'a [Arc<Application>], context: &Context<'_>) -> Evi
 struct Rules<'a> {
     applications: &'a [Arc<Application>],
     context: &'a Context<'a>,
-    found: Vec<(Vec<usize>, Conflict, Span)>,
+    found: Vec<Found>,
 }
 
 impl<'a> Rules<'a> {

@@ -80,11 +80,13 @@ impl<'t> File<'t> {
 
     /// The object whose name is at the place of the edit.
     fn object(&self, edit: &HydratorEdit) -> Option<(&Node, ObjectPath)> {
-        self.documents.iter().enumerate().find_map(|(number, document)| {
+        for (number, document) in self.documents.iter().enumerate() {
             let mut path = Vec::new();
-            let found = object_in(document, edit.name, &mut path)?;
-            Some((found, (number, path)))
-        })
+            if let Some(found) = object_in(document, edit.name, &mut path) {
+                return Some((found, (number, path)));
+            }
+        }
+        None
     }
 
     /// Where the source of an Application is in the text.
@@ -135,13 +137,13 @@ fn object_in<'n>(node: &'n Node, name: (u32, u32), path: &mut Vec<usize>) -> Opt
 }
 
 fn at_path<'v>(documents: &'v mut [Value], (number, items): &ObjectPath) -> Option<&'v mut Value> {
-    items.iter().try_fold(documents.get_mut(*number)?, |value, item| match value {
-        Value::Mapping(entries) => match entries.get_mut("items") {
-            Some(Value::Sequence(items)) => items.get_mut(*item),
-            _ => None,
-        },
-        _ => None,
-    })
+    let mut value = documents.get_mut(*number)?;
+    for index in items {
+        let Value::Mapping(entries) = value else { return None };
+        let Some(Value::Sequence(items)) = entries.get_mut("items") else { return None };
+        value = items.get_mut(*index)?;
+    }
+    Some(value)
 }
 
 /// What the document has to mean once it is written.
@@ -277,24 +279,15 @@ impl<'f> Source<'f> {
         let mut splices = self.shifted();
         let (indent, step, line_end) = (self.before(), " ".repeat(self.step()), self.line_end());
         let quotes = self.quotes();
-        let open = if self.is_flow { " {" } else { "" };
-        let comma = if self.is_flow { "," } else { "" };
+        let open = self.open();
         let head =
             format!("{}:{open}{line_end}{indent}{step}{}", quotes.key("sourceHydrator"), quotes.key("drySource"));
         splices.push(Splice { at: self.key..self.key + self.word.len(), by: head });
         splices.extend(self.additions(edit, first)?);
-        let mut tail = String::new();
-        let mut block = |key: &str, pairs: &[String]| {
-            tail += &format!("{comma}{line_end}{indent}{step}{}:{open}", quotes.key(key));
-            let pairs: Vec<String> = pairs.iter().map(|pair| format!("{line_end}{indent}{step}{step}{pair}")).collect();
-            tail += &pairs.join(comma);
-            if self.is_flow {
-                tail += &format!("{line_end}{indent}{step}}}");
-            }
-        };
-        block("syncSource", &[quotes.pair("targetBranch", &edit.branch), quotes.pair("path", &edit.path)]);
+        let sync_source = [quotes.pair("targetBranch", &edit.branch), quotes.pair("path", &edit.path)];
+        let mut tail = self.block("syncSource", &sync_source);
         if let Some(branch) = &edit.hydrate_to {
-            block("hydrateTo", &[quotes.pair("targetBranch", branch)]);
+            tail += &self.block("hydrateTo", &[quotes.pair("targetBranch", branch)]);
         }
         if self.is_flow {
             tail += &format!("{line_end}{indent}}}");
@@ -304,30 +297,51 @@ impl<'f> Source<'f> {
         Ok(splices)
     }
 
+    /// What is behind the `:` of a key with a mapping.
+    fn open(&self) -> &'static str {
+        if self.is_flow { " {" } else { "" }
+    }
+
+    /// A mapping behind the source, on lines of its own.
+    fn block(&self, key: &str, pairs: &[String]) -> String {
+        let (indent, step, line_end) = (self.before(), " ".repeat(self.step()), self.line_end());
+        let comma = if self.is_flow { "," } else { "" };
+        let mut text = format!("{comma}{line_end}{indent}{step}{}:{}", self.quotes().key(key), self.open());
+        let pairs: Vec<String> = pairs.iter().map(|pair| format!("{line_end}{indent}{step}{step}{pair}")).collect();
+        text += &pairs.join(comma);
+        if self.is_flow {
+            text += &format!("{line_end}{indent}{step}}}");
+        }
+        text
+    }
+
     /// Where what comes behind the source goes: in braces behind its value, else behind its last line and the comments that
     /// are as deep as it.
     fn tail(&self) -> usize {
         if self.is_flow {
             return self.end;
         }
-        let line_of = |at: usize| {
-            let rest = self.file.get(at..).unwrap_or_default();
-            let line = rest.split('\n').next().unwrap_or_default();
-            (at + line.strip_suffix('\r').unwrap_or(line).len(), at + line.len() + 1)
-        };
-        let (mut tail, mut next) = line_of(self.end);
+        let (mut tail, mut next) = self.line_ends(self.end);
         while next < self.file.len() {
-            let line = self.file.get(next..line_of(next).0).unwrap_or_default();
+            let (line_end, after) = self.line_ends(next);
+            let line = self.file.get(next..line_end).unwrap_or_default();
             let text = line.trim_start_matches(' ');
             let is_deeper = line.len() - text.len() > self.before().len();
             match (text.is_empty(), text.starts_with('#') && is_deeper) {
                 (true, _) => {}
-                (false, true) => tail = line_of(next).0,
+                (false, true) => tail = line_end,
                 (false, false) => break,
             }
-            next = line_of(next).1;
+            next = after;
         }
         tail
+    }
+
+    /// Where the line that `at` is in ends, without its line break and with it.
+    fn line_ends(&self, at: usize) -> (usize, usize) {
+        let rest = self.file.get(at..).unwrap_or_default();
+        let line = rest.split('\n').next().unwrap_or_default();
+        (at + line.strip_suffix('\r').unwrap_or(line).len(), at + line.len() + 1)
     }
 
     /// The lines below the key, one step deeper.

@@ -102,10 +102,7 @@ impl<'f> Outline<'f> {
 
     /// What templates are given.
     pub(super) fn values(&self) -> Value {
-        let text = |path: &[&str]| match self.text(path) {
-            Known::Text(text) => Value::from(text),
-            Known::Absent | Known::Open | Known::Any => Value::UNDEFINED,
-        };
+        let text = |path: &[&str]| self.text(path).value();
         let source = sources(self.object).into_iter().next();
         let of_source = |key: &str| {
             let text = source.and_then(|source| source.get(key)).and_then(Field::as_str);

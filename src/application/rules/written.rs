@@ -10,7 +10,7 @@ use super::super::sync_path::sync_path;
 use super::super::{BranchName, NameError};
 use super::outline::VARIABLES;
 use super::{Compiled, Matches, Rule, Templates};
-use crate::jinja::{Bounds, Template};
+use crate::jinja::{Bounds, Template, TemplateError};
 
 /// What one template of a rule may take: it runs for each Application.
 pub(super) const BOUNDS: Bounds = Bounds { steps: 10_000, bytes: 4096 };
@@ -179,10 +179,7 @@ impl Texts {
 
 /// Compiles a template, and checks what it says whatever the Application is.
 fn template(field: &str, text: &str) -> Result<Template, String> {
-    let template = Template::new(field, text, BOUNDS, &[]).map_err(|error| match error.line {
-        Some(line) if line > 1 => format!("`{field}`, line {line}: {error}"),
-        _ => format!("`{field}`: {error}"),
-    })?;
+    let template = Template::new(field, text, BOUNDS, &[]).map_err(|error| not_compiled(field, &error))?;
     for variable in template.variables() {
         let (top, below) = variable.split_once('.').unwrap_or((&variable, ""));
         let below = below.split('.').next().unwrap_or_default();
@@ -195,6 +192,13 @@ fn template(field: &str, text: &str) -> Result<Template, String> {
         }
     }
     Ok(template)
+}
+
+fn not_compiled(field: &str, error: &TemplateError) -> String {
+    match error.line {
+        Some(line) if line > 1 => format!("`{field}`, line {line}: {error}"),
+        _ => format!("`{field}`: {error}"),
+    }
 }
 
 fn is_literal(text: &str) -> bool {

@@ -15,12 +15,7 @@ const SLUG_BYTES_MAX: i64 = 50;
 pub(super) fn functions() -> &'static Functions {
     static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
         let mut functions = Functions::sprig();
-        functions
-            .add("normalize", |call: &mut Call<'_>, name: Text| {
-                call.charge_bytes(name.len())?;
-                Ok::<_, Failure>(normalize(&name.to_str()))
-            })
-            .add("slugify", slugify);
+        functions.add("normalize", charged_normalize).add("slugify", slugify);
         functions
     });
     &FUNCTIONS
@@ -36,6 +31,12 @@ pub(super) fn normalize(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
     let plain = lower.map(|c| if is_plain(c) { c } else { '-' }).take(NAME_BYTES_MAX);
     plain.collect::<String>().trim_matches(['-', '.']).to_owned()
+}
+
+/// `normalize name`
+fn charged_normalize(call: &mut Call<'_>, name: Text) -> Result<String, Failure> {
+    call.charge_bytes(name.len())?;
+    Ok(normalize(&name.to_str()))
 }
 
 /// `slugify [max [smart]] name`

@@ -154,15 +154,20 @@ fn unnested(child: &Value, parent: Parent) -> Result<Value> {
     let mut entry = child.as_mapping().cloned().unwrap_or_default();
     for (name, shape) in [("matrix", &NESTED_MATRIX), ("merge", &NESTED_MERGE)] {
         let Some(json) = entry.get_mut(name) else { continue };
-        *json = nested(json, shape).map_err(|fault| match (name, parent) {
-            ("matrix", _) => fault,
-            (_, Parent::Merge) => fault.within("error converting to nested merge generator"),
-            (_, Parent::Matrix) => {
-                fault.within("error converting to nested merge generator").within("error retrieving merge generator")
-            }
-        })?;
+        *json = nested(json, shape).map_err(|fault| not_nested(fault, name, parent))?;
     }
     Ok(Value::Mapping(entry))
+}
+
+/// In upstream's words, which depend on the generator of this name and on what it is nested in.
+fn not_nested(fault: Fault, name: &str, parent: Parent) -> Fault {
+    match (name, parent) {
+        ("matrix", _) => fault,
+        (_, Parent::Merge) => fault.within("error converting to nested merge generator"),
+        (_, Parent::Matrix) => {
+            fault.within("error converting to nested merge generator").within("error retrieving merge generator")
+        }
+    }
 }
 
 fn nested(json: &Value, shape: &Shape) -> Result<Value> {

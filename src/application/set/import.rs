@@ -129,16 +129,8 @@ fn cluster(
     sets: &[&ApplicationSet],
     versions: &BTreeMap<String, Versions>,
 ) -> Result<(String, Value), String> {
-    let object = secret.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
-    let text = |key: &str| match secret.at(&["stringData", key]).and_then(Value::as_str) {
-        Some(text) => Ok(text.to_owned()),
-        None => {
-            let data = secret.at(&["data", key]).and_then(Value::as_str).unwrap_or_default();
-            let bytes = data_encoding::BASE64.decode(data.trim().as_bytes()).ok();
-            let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-            text.ok_or_else(|| format!("`data.{key}` of the Secret `{object}` is not base64-encoded text"))
-        }
-    };
+    let object = object_name(secret);
+    let text = |key| text_of(secret, key);
     let (name, server, project) = (text("name")?, text("server")?, text("project")?);
     if name.is_empty() || server.is_empty() {
         return Err(format!("the Secret `{object}` has no `name` or no `server`"));
@@ -157,22 +149,32 @@ fn cluster(
     let annotations: Mapping = annotations.into_iter().filter(|(key, _)| asked.contains(key)).collect();
     let versions = versions.get(&name).cloned().unwrap_or_default();
     let apis: Vec<Value> = versions.api_versions.into_iter().map(Value::from).collect();
-    let mut cluster = Mapping::new();
-    let mut put = |key: &str, value: Value, is_there: bool| {
-        if is_there {
-            cluster.insert(key.to_owned(), value);
-        }
-    };
-    put("name", Value::from(name.as_str()), true);
-    put("server", Value::from(server), true);
-    put("project", Value::from(project.as_str()), !project.is_empty());
-    put("labels", Value::Mapping(labels.clone()), !labels.is_empty());
-    put("annotations", Value::Mapping(annotations.clone()), !annotations.is_empty());
-    if let Some(version) = versions.kube_version {
-        put("kubeVersion", Value::from(version), true);
-    }
-    put("apiVersions", Value::Sequence(apis.clone()), !apis.is_empty());
+    let fields = [
+        ("name", Some(Value::from(name.as_str()))),
+        ("server", Some(Value::from(server))),
+        ("project", Some(project).filter(|project| !project.is_empty()).map(Value::from)),
+        ("labels", Some(labels).filter(|labels| !labels.is_empty()).map(Value::Mapping)),
+        ("annotations", Some(annotations).filter(|annotations| !annotations.is_empty()).map(Value::Mapping)),
+        ("kubeVersion", versions.kube_version.map(Value::from)),
+        ("apiVersions", Some(apis).filter(|apis| !apis.is_empty()).map(Value::Sequence)),
+    ];
+    let cluster = fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
     Ok((name, Value::Mapping(cluster)))
+}
+
+fn object_name(secret: &Value) -> &str {
+    secret.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The text of a key of a Secret; empty when it has no such key.
+fn text_of(secret: &Value, key: &str) -> Result<String, String> {
+    if let Some(text) = secret.at(&["stringData", key]).and_then(Value::as_str) {
+        return Ok(text.to_owned());
+    }
+    let data = secret.at(&["data", key]).and_then(Value::as_str).unwrap_or_default();
+    let bytes = data_encoding::BASE64.decode(data.trim().as_bytes()).ok();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.ok_or_else(|| format!("`data.{key}` of the Secret `{}` is not base64-encoded text", object_name(secret)))
 }
 
 #[cfg(test)]

@@ -74,6 +74,12 @@ impl Unclear {
         Self { text: text.into(), hint, span: place.span() }
     }
 
+    /// A list that cannot be parsed.
+    fn unreadable(wrong: Diagnostic, list: &RepoPath) -> Self {
+        let span = wrong.span.unwrap_or_else(|| Span::file(list.clone()));
+        Self { text: wrong.message, hint: AS_WRITTEN, span }
+    }
+
     pub(super) fn fault(&self) -> Fault {
         Fault::refused(self.text.clone(), Refusal::Elsewhere, self.hint).at(self.span.clone())
     }
@@ -106,16 +112,12 @@ impl Clusters {
     }
 
     fn read(view: &View<'_>, lists: &[RepoPath], secrets: impl FnOnce() -> Result<Found, Unclear>) -> Self {
-        let ((known, listed), reads) = view.with_reads(|| {
-            let listed = lists.iter().map(|path| list_of(view, path)).collect::<Result<Vec<_>, _>>();
-            let listed = listed.map(|lists| lists.concat());
-            let known = match (&listed, secrets()) {
-                (Ok(listed), Ok(found)) => united(found, listed),
-                (Err(unclear), _) => Err(unclear.clone()),
-                (_, Err(unclear)) => Err(unclear),
-            };
-            (known, listed)
-        });
+        let ((listed, found), reads) = view.with_reads(|| (all_listed(view, lists), secrets()));
+        let known = match (&listed, found) {
+            (Ok(listed), Ok(found)) => united(found, listed),
+            (Err(unclear), _) => Err(unclear.clone()),
+            (_, Err(unclear)) => Err(unclear),
+        };
         Self { known, reads, listed }
     }
 
@@ -171,17 +173,18 @@ fn united(secrets: Vec<(RepoPath, Cluster)>, listed: &[Cluster]) -> Result<Known
 
 const AS_WRITTEN: &str = "write it as `git hydrate clusters import` does";
 
+fn all_listed(view: &View<'_>, lists: &[RepoPath]) -> Result<Vec<Cluster>, Unclear> {
+    let lists = lists.iter().map(|path| list_of(view, path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(lists.concat())
+}
+
 /// The clusters of one list.
 fn list_of(view: &View<'_>, path: &RepoPath) -> Result<Vec<Cluster>, Unclear> {
     let blob = view.read(path).map_err(|error| {
         let hint = "commit the file, or correct the setting: git hydrate config set clusters FILE";
         Unclear::in_file(format!("the list of clusters that the setting `clusters` names: {error}"), hint, path.clone())
     })?;
-    let documents = located::parse(path, &blob.data).map_err(|wrong| Unclear {
-        text: wrong.message,
-        hint: AS_WRITTEN,
-        span: wrong.span.unwrap_or_else(|| Span::file(path.clone())),
-    })?;
+    let documents = located::parse(path, &blob.data).map_err(|wrong| Unclear::unreadable(wrong, path))?;
     let mut clusters: Vec<Cluster> = Vec::new();
     for document in &documents {
         let Content::List(items) = &document.content else {

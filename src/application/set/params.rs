@@ -127,14 +127,14 @@ const DEPTH_MAX: u32 = 500;
 /// Reference: argo-cd `37ee0097` generators/generator_spec_processor.go `normalizeMapForFlatten`.
 fn with_plain_maps(params: &Params, depth: u32) -> Params {
     let entries = params.entries();
-    let plain = entries.iter().map(|(key, value)| {
-        let value = match value {
-            Value::Map(map) if depth < DEPTH_MAX => Value::Map(with_plain_maps(map, depth + 1)),
-            value => value.clone(),
-        };
-        (key.clone(), value)
-    });
-    plain.collect()
+    entries.iter().map(|(key, value)| (key.clone(), plain(value, depth))).collect()
+}
+
+fn plain(value: &Value, depth: u32) -> Value {
+    match value {
+        Value::Map(map) if depth < DEPTH_MAX => Value::Map(with_plain_maps(map, depth + 1)),
+        value => value.clone(),
+    }
 }
 
 /// Unites the params of two generators as texts; the same name with two texts is an error.

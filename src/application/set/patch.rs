@@ -25,12 +25,9 @@ pub(super) fn patched(application: &Value, patch: &str) -> Result<Value> {
     read(&patch, &APPLICATION, Keys::Folded).map_err(|mismatch| invalid(mismatch.text))?;
     let original = written(application, &APPLICATION);
     let merged = match (original, patch) {
-        (Value::Mapping(original), Value::Mapping(patch)) => merge(original, patch, &APPLICATION).map_err(|error| {
-            Fault::new(format!(
-                "error while applying templatePatch template to json {}: {error}",
-                quote(&quoted_part(&text))
-            ))
-        })?,
+        (Value::Mapping(original), Value::Mapping(patch)) => {
+            merge(original, patch, &APPLICATION).map_err(|error| not_applied(&text, &error))?
+        }
         // A patch of nothing.
         (Value::Mapping(original), _) => original,
         (original, _) => return Ok(original),
@@ -39,6 +36,11 @@ pub(super) fn patched(application: &Value, patch: &str) -> Result<Value> {
         .map_err(|mismatch| Fault::new(format!("error while unmarhsalling patched application: {}", mismatch.text)))?;
     let project = application.at(&["spec", "project"]).cloned();
     Ok(with_project(merged, project))
+}
+
+fn not_applied(text: &str, error: &str) -> Fault {
+    let text = quote(&quoted_part(text));
+    Fault::new(format!("error while applying templatePatch template to json {text}: {error}"))
 }
 
 fn with_project(mut application: Value, project: Option<Value>) -> Value {
@@ -175,24 +177,25 @@ fn merge_list(ours: Vec<Value>, theirs: Vec<Value>, patch: ListPatch, is_deletio
     }
 }
 
-/// The items of both: those of the patch first, others where they stand before an item of the patch in our own order.
+/// The items of both: those of the patch first, others where they are before an item of the patch in our own order.
 fn united(ours: &[Value], theirs: &[Value]) -> Vec<Value> {
     let place = |item: &Value| ours.iter().position(|own| own == item);
     let mut others = ours.iter().filter(|item| !theirs.contains(item)).peekable();
     let mut united: Vec<Value> = Vec::new();
-    let mut add = |item: &Value| {
-        if !united.contains(item) {
-            united.push(item.clone());
-        }
-    };
     for item in theirs {
         while let Some(other) = others.next_if(|other| place(other) < place(item) && place(item).is_some()) {
-            add(other);
+            add_missing(other, &mut united);
         }
-        add(item);
+        add_missing(item, &mut united);
     }
-    others.for_each(&mut add);
+    others.for_each(|other| add_missing(other, &mut united));
     united
+}
+
+fn add_missing(item: &Value, items: &mut Vec<Value>) {
+    if !items.contains(item) {
+        items.push(item.clone());
+    }
 }
 
 #[cfg(test)]

@@ -93,12 +93,12 @@ fn before_wildcards(pattern: &str) -> Option<RepoPath> {
 
 /// Whether one of the generators is `clusters`, those of `matrix` and `merge` included.
 pub(super) fn has_clusters(generators: &Value, depth: u32) -> bool {
-    let below = |generator: &Value| {
-        let inner = ["matrix", "merge"].iter().filter_map(|kind| generator.at(&[kind, "generators"]));
-        generator.get("clusters").is_some()
-            || (depth < 4 && inner.into_iter().any(|inner| has_clusters(inner, depth + 1)))
-    };
-    generators.as_sequence().unwrap_or_default().iter().any(below)
+    generators.as_sequence().unwrap_or_default().iter().any(|generator| is_of_clusters(generator, depth))
+}
+
+fn is_of_clusters(generator: &Value, depth: u32) -> bool {
+    let mut nested = ["matrix", "merge"].iter().filter_map(|kind| generator.at(&[kind, "generators"]));
+    generator.get("clusters").is_some() || (depth < 4 && nested.any(|nested| has_clusters(nested, depth + 1)))
 }
 
 /// Whether a word is a key, or stands in a text, of a value.

@@ -26,12 +26,12 @@ pub fn read_recorded(bytes: &[u8]) -> Result<Recorded, String> {
             return Err(format!("`{name}` is not one of {}", RECORDABLE.map(|name| format!("`{name}`")).join(", ")));
         }
         let Value::Sequence(sets) = sets else { return Err(format!("`{name}` is not a list")) };
-        let sets = sets.into_iter().map(|set| match set {
-            Value::Mapping(set) => Ok(set),
-            _ => Err(format!("an item of `{name}` is not a mapping")),
-        });
-        let sets = sets.collect::<Result<_, _>>()?;
-        all.insert(name, sets);
+        let mut params = Vec::with_capacity(sets.len());
+        for set in sets {
+            let Value::Mapping(set) = set else { return Err(format!("an item of `{name}` is not a mapping")) };
+            params.push(set);
+        }
+        all.insert(name, params);
     }
     Ok(all)
 }

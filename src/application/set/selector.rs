@@ -63,16 +63,7 @@ impl Selector {
 
     /// Whether labels are selected; `label` finds one by its key.
     pub(super) fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
-        self.0.iter().all(|requirement| {
-            let value = label(&requirement.key);
-            let is_named = || value.is_some_and(|value| requirement.values.iter().any(|named| named == value));
-            match requirement.operator {
-                Operator::In => is_named(),
-                Operator::NotIn => !is_named(),
-                Operator::Exists => value.is_some(),
-                Operator::DoesNotExist => value.is_none(),
-            }
-        })
+        self.0.iter().all(|requirement| requirement.is_met(label(&requirement.key)))
     }
 }
 
@@ -96,6 +87,17 @@ fn expression_of(expression: &Value, kind: Kind) -> Result<Requirement> {
 }
 
 impl Requirement {
+    /// Whether it is met by the value of its label; none for an object without that label.
+    fn is_met(&self, value: Option<&str>) -> bool {
+        let is_named = || value.is_some_and(|value| self.values.iter().any(|named| named == value));
+        match self.operator {
+            Operator::In => is_named(),
+            Operator::NotIn => !is_named(),
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+        }
+    }
+
     fn check(&self, kind: Kind) -> Result<()> {
         let mut errors = Vec::new();
         let reasons = qualified_name(&self.key);

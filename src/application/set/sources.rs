@@ -160,15 +160,17 @@ impl<'a> Sources<'a> {
     /// What was recorded for a set.
     pub(super) fn recorded_of(&self, set: &str) -> Result<Arc<Recorded>> {
         let Some(path) = self.recorded_files.get(set) else { return Ok(self.recorded.clone()) };
-        let wrong = |reason: String| {
-            let hint = format!(
-                "correct the file, or the setting: git hydrate config set applicationSets.{set}.parameters FILE"
-            );
-            Fault::new(format!("the recorded parameters of the ApplicationSet cannot be read: {reason}"))
-                .hint(hint)
-                .at(Span::file(path.clone()))
+        let read = match self.view.read(path) {
+            Ok(blob) => read_recorded(&blob.data),
+            Err(error) => Err(error.to_string()),
         };
-        let blob = self.view.read(path).map_err(|error| wrong(error.to_string()))?;
-        read_recorded(&blob.data).map(Arc::new).map_err(wrong)
+        read.map(Arc::new).map_err(|reason| unreadable(set, path, &reason))
     }
+}
+
+/// What is wrong with the file of the recorded parameters of a set.
+fn unreadable(set: &str, path: &RepoPath, reason: &str) -> Fault {
+    Fault::new(format!("the recorded parameters of the ApplicationSet cannot be read: {reason}"))
+        .hint(format!("correct the file, or the setting: git hydrate config set applicationSets.{set}.parameters FILE"))
+        .at(Span::file(path.clone()))
 }

@@ -54,6 +54,21 @@ struct Item<'a> {
     is_exclude: bool,
 }
 
+impl<'a> Item<'a> {
+    fn new(index: usize, item: &'a Value) -> Self {
+        Self {
+            index,
+            path: item.get("path").and_then(Value::as_str).unwrap_or_default(),
+            is_exclude: item.get("exclude").and_then(Value::as_bool) == Some(true),
+        }
+    }
+
+    /// The pattern, with the root of the repository as git calls it.
+    fn pattern(&self) -> &'a str {
+        if self.path.is_empty() { "." } else { self.path }
+    }
+}
+
 impl<'a> Generator<'a> {
     fn new(generator: &'a Value) -> Self {
         let text = |key: &str| generator.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -160,16 +175,16 @@ impl Path<'_> {
 
 /// The patterns of a list, in their order.
 fn patterns(items: &[Value]) -> impl Iterator<Item = Item<'_>> {
-    items.iter().enumerate().map(|(index, item)| Item {
-        index,
-        path: item.get("path").and_then(Value::as_str).unwrap_or_default(),
-        is_exclude: item.get("exclude").and_then(Value::as_bool) == Some(true),
-    })
+    items.iter().enumerate().map(|(index, item)| Item::new(index, item))
 }
 
 /// What a tree that cannot be read says of itself.
 fn unreadable(error: &ViewError) -> Fault {
-    let fault = Fault::new(error.to_string());
+    refused_by(Fault::new(error.to_string()), error)
+}
+
+/// The fault as a refusal if the error is one.
+fn refused_by(fault: Fault, error: &ViewError) -> Fault {
     match error.refusal() {
         Some(refusal) => fault.refused_as(refusal),
         None => fault,

@@ -47,27 +47,32 @@ fn of_element(language: &mut Language, element: &Value) -> Result<Params> {
 /// Without Go templates all values are texts, but for those of `values`.
 fn flat(object: &Mapping) -> Result<Params> {
     let params = Params::new();
-    let add = |key: String, value: &Value| match value {
-        Value::String(text) => {
-            params.set(key, text.as_str());
-            Ok(())
-        }
-        // Upstream prints an error that there is not.
-        _ => Err(Fault::new("error parsing value as string %!w(<nil>)")
-            .hint("quote the value, or set `goTemplate: true`: without it, params of a list must be strings")),
-    };
     for (key, value) in object {
         match (key.as_str(), value) {
             ("values", Value::Mapping(values)) => {
                 for (name, value) in values {
-                    add(format!("values.{name}"), value).map_err(|fault| fault.below(name).below(key))?;
+                    let text = text_of(value).map_err(|fault| fault.below(name).below(key))?;
+                    params.set(format!("values.{name}"), text);
                 }
             }
             ("values", _) => return Err(Fault::new("error parsing values map").below(key)),
-            _ => add(key.clone(), value).map_err(|fault| fault.below(key))?,
+            _ => {
+                let text = text_of(value).map_err(|fault| fault.below(key))?;
+                params.set(key.clone(), text);
+            }
         }
     }
     Ok(params)
+}
+
+fn text_of(value: &Value) -> Result<&str> {
+    value.as_str().ok_or_else(not_a_string)
+}
+
+fn not_a_string() -> Fault {
+    // Upstream prints an error that there is not.
+    Fault::new("error parsing value as string %!w(<nil>)")
+        .hint("quote the value, or set `goTemplate: true`: without it, params of a list must be strings")
 }
 
 /// The objects of a YAML list, as Go reads it into `[]map[string]any`; an item that is null is an empty one.
@@ -79,21 +84,24 @@ pub(super) fn objects(language: &mut Language, text: &[u8]) -> Result<std::resul
 
 /// The objects of a list that was read.
 pub(super) fn objects_of(value: Value) -> std::result::Result<Vec<Mapping>, String> {
-    let into = |found: &Value, what: &str| {
-        let wrong = UnmarshalTypeError::of_value(found.json_kind(), what);
-        format!("error unmarshaling JSON: while decoding JSON: {wrong}")
-    };
-    let items = match value {
-        Value::Null => Vec::new(),
-        Value::Sequence(items) => items,
-        other => return Err(into(&other, "[]map[string]interface {}")),
-    };
-    let objects = items.into_iter().map(|item| match item {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Sequence(items) => items.into_iter().map(object_of).collect(),
+        other => Err(not_decoded(&other, "[]map[string]interface {}")),
+    }
+}
+
+fn object_of(item: Value) -> std::result::Result<Mapping, String> {
+    match item {
         Value::Mapping(object) => Ok(object),
         Value::Null => Ok(Mapping::new()),
-        other => Err(into(&other, "map[string]interface {}")),
-    });
-    objects.collect()
+        other => Err(not_decoded(&other, "map[string]interface {}")),
+    }
+}
+
+fn not_decoded(value: &Value, go_type: &str) -> String {
+    let wrong = UnmarshalTypeError::of_value(value.json_kind(), go_type);
+    format!("error unmarshaling JSON: while decoding JSON: {wrong}")
 }
 
 /// The first document of a text; the inner error is Go's text. Nothing is read beyond what the set may still make.

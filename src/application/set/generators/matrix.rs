@@ -46,11 +46,9 @@ pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<E
 fn united(engine: &mut Engine<'_>, first: &Params, second: &Params) -> Result<Params> {
     let language = &mut engine.language;
     if !language.is_go {
-        return params::combine(language, first, second).map_err(|fault| {
-            fault
-                .within("failed to combine string maps with merging params for the matrix generator")
-                .hint("give a `git` generator a `pathParamPrefix`, or the params different names")
-        });
+        let words = "failed to combine string maps with merging params for the matrix generator";
+        let hint = "give a `git` generator a `pathParamPrefix`, or the params different names";
+        return params::combine(language, first, second).map_err(|fault| fault.within(words).hint(hint));
     }
     let united = Params::new();
     params::merge(language, &united, second, 0)?;

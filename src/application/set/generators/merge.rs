@@ -21,11 +21,8 @@ pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<E
     }
     let mut all = Vec::with_capacity(children.len());
     for (index, child) in children.iter().enumerate() {
-        let mut elements = engine.child(child, Parent::Merge, None).map_err(|fault| {
-            let words = format!("error getting params from generator {} of {}", index + 1, children.len());
-            let fault = fault.within(words).within("error getting param sets from generators");
-            fault.below(index).below("generators")
-        })?;
+        let mut elements =
+            engine.child(child, Parent::Merge, None).map_err(|fault| of_child(fault, index, children.len()))?;
         for element in &mut elements {
             element.origin.below(index);
             element.origin.below("generators");
@@ -62,6 +59,13 @@ fn over(engine: &mut Engine<'_>, base: &Params, set: &Params) -> Result<()> {
         base.set(key.clone(), value.clone());
     }
     Ok(())
+}
+
+/// In upstream's words, which count the children.
+fn of_child(fault: Fault, index: usize, count: usize) -> Fault {
+    let words = format!("error getting params from generator {} of {count}", index + 1);
+    let fault = fault.within(words).within("error getting param sets from generators");
+    fault.below(index).below("generators")
 }
 
 /// What tells each params set from the others: the JSON of its merge keys.

@@ -10,7 +10,7 @@ use super::super::super::origin::{Element, Origin, Source};
 use super::super::super::params::{self, Params};
 use super::super::list;
 use super::pathspec::Pathspec;
-use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
+use super::{Generator, Item, Path, Sources, Walking, patterns, refused_by, unreadable};
 use crate::diag::Span;
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
@@ -59,6 +59,16 @@ pub(super) fn params(
     Ok(all)
 }
 
+fn not_listed(generator: &Generator<'_>, item: &Item<'_>, text: &str) -> Fault {
+    let fault = Fault::new(format!(
+        "error retrieving Git files: rpc error: code = Internal desc = unable to list files. repo {} with revision {} pattern {}: {text}",
+        generator.repo_url,
+        generator.revision,
+        item.pattern()
+    ));
+    fault.below("path").below(item.index).below("files")
+}
+
 /// The files that a pattern matches, links among them.
 fn matching(
     language: &mut Language,
@@ -67,15 +77,8 @@ fn matching(
     item: &Item<'_>,
     listed: &mut Option<Vec<RepoPath>>,
 ) -> Result<BTreeSet<RepoPath>> {
-    let path = if item.path.is_empty() { "." } else { item.path };
-    let wrong = |text: String| {
-        let fault = Fault::new(format!(
-            "error retrieving Git files: rpc error: code = Internal desc = unable to list files. repo {} with revision {} pattern {path}: {text}",
-            generator.repo_url, generator.revision
-        ));
-        fault.below("path").below(item.index).below("files")
-    };
-    let pathspec = Pathspec::new(path).map_err(|error| wrong(format!("fatal: {error}")))?;
+    let wrong = |text: String| not_listed(generator, item, &text);
+    let pathspec = Pathspec::new(item.pattern()).map_err(|error| wrong(format!("fatal: {error}")))?;
     let only = pathspec.literal_directory();
     if !only.is_root() {
         let files = walk(language, sources, only).map_err(|fault| wrong(fault.text))?;
@@ -127,18 +130,20 @@ fn walk_into(
 }
 
 fn read(view: &View<'_>, generator: &Generator<'_>, item: &Item<'_>, path: &RepoPath) -> Result<Arc<[u8]>> {
-    view.read(path).map(|blob| blob.data).map_err(|error| {
-        let pattern = if item.path.is_empty() { "." } else { item.path };
-        let fault = Fault::new(format!(
-            "error retrieving Git files: rpc error: code = Internal desc = unable to read files. repo {} with revision {} pattern {pattern}: read {error}",
-            generator.repo_url, generator.revision
-        ));
-        let fault = match error.refusal() {
-            Some(refusal) => fault.refused_as(refusal),
-            None => fault,
-        };
-        fault.hint(format!("exclude `{path}` with an item that has `exclude: true`")).below(item.index).below("files")
-    })
+    match view.read(path) {
+        Ok(blob) => Ok(blob.data),
+        Err(error) => {
+            let text = format!(
+                "error retrieving Git files: rpc error: code = Internal desc = unable to read files. repo {} with revision {} pattern {}: read {error}",
+                generator.repo_url,
+                generator.revision,
+                item.pattern()
+            );
+            let fault = refused_by(Fault::new(text), &error);
+            let hint = format!("exclude `{path}` with an item that has `exclude: true`");
+            Err(fault.hint(hint).below(item.index).below("files"))
+        }
+    }
 }
 
 /// A params set for each object of a file; an empty file is an empty object.

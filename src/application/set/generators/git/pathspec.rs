@@ -92,16 +92,19 @@ impl Pathspec {
         if self.text.is_empty() {
             return true;
         }
-        let same = |one: &[u8], two: &[u8]| match self.ignores_case {
-            true => one.eq_ignore_ascii_case(two),
-            false => one == two,
-        };
         let text = self.text.as_bytes();
-        let is_prefix = path.as_bytes().get(..text.len()).is_some_and(|start| same(start, text));
+        let is_prefix = path.as_bytes().get(..text.len()).is_some_and(|start| self.is_same(start, text));
         if is_prefix && (path.len() == text.len() || text.ends_with(b"/") || path.as_bytes()[text.len()] == b'/') {
             return true;
         }
         self.wildcards.as_ref().is_some_and(|wildcards| wildcards.matches(path.as_bytes()))
+    }
+
+    fn is_same(&self, one: &[u8], two: &[u8]) -> bool {
+        match self.ignores_case {
+            true => one.eq_ignore_ascii_case(two),
+            false => one == two,
+        }
     }
 }
 

@@ -138,19 +138,14 @@ fn folded(byte: u8, options: Options) -> u8 {
 
 /// The rest of a class, its `[` taken already. None when it has no end.
 fn class(rest: &mut &[u8], options: Options) -> Option<Token> {
-    let next = |rest: &mut &[u8]| {
-        let (&byte, after) = rest.split_first()?;
-        *rest = after;
-        Some(byte)
-    };
     let is_negated = matches!(rest.first(), Some(b'!' | b'^'));
     if is_negated {
-        next(rest)?;
+        next_byte(rest)?;
     }
     let mut ranges = Vec::new();
     let mut is_first = true;
     loop {
-        let byte = next(rest)?;
+        let byte = next_byte(rest)?;
         let low = match byte {
             b']' if !is_first => return Some(Token::Class { is_negated, ranges }),
             b'[' if rest.first() == Some(&b':') => {
@@ -167,16 +162,16 @@ fn class(rest: &mut &[u8], options: Options) -> Option<Token> {
                     None => byte,
                 }
             }
-            b'\\' => next(rest)?,
+            b'\\' => next_byte(rest)?,
             byte => byte,
         };
         is_first = false;
         let is_range = rest.first() == Some(&b'-') && rest.get(1).is_some_and(|byte| *byte != b']');
         let high = match is_range {
             true => {
-                next(rest)?;
-                match next(rest)? {
-                    b'\\' => next(rest)?,
+                next_byte(rest)?;
+                match next_byte(rest)? {
+                    b'\\' => next_byte(rest)?,
                     byte => byte,
                 }
             }
@@ -189,7 +184,13 @@ fn class(rest: &mut &[u8], options: Options) -> Option<Token> {
     }
 }
 
-/// A class such as `[:digit:]`; None when there is none of that name.
+fn next_byte(rest: &mut &[u8]) -> Option<u8> {
+    let (&byte, after) = rest.split_first()?;
+    *rest = after;
+    Some(byte)
+}
+
+/// A class such as `[:digit:]`; None when there is no class of that name.
 fn named(word: &[u8]) -> Option<Vec<(u8, u8)>> {
     let all = |accepts: fn(&u8) -> bool| Some((0..=127).filter(accepts).map(|byte| (byte, byte)).collect());
     match word {
