@@ -41,11 +41,7 @@ impl ChartLock {
             false => ("Chart.lock", "Chart.yaml"),
         };
         let requested = list(requested.iter().map(fields));
-        let locked = list(self.dependencies.iter().map(|(name, repository, version)| {
-            let text = |text: &str| Value::String(text.to_owned());
-            let entries = [("name", name), ("repository", repository), ("version", version)];
-            fields(&Value::Mapping(entries.map(|(key, value)| (key.to_owned(), text(value))).into()))
-        }));
+        let locked = list(self.dependencies.iter().map(locked_fields));
         let fits = |json: String| self.digest == format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(json)));
         if fits(format!("[{requested},{locked}]")) || (is_v1 && fits(format!("{{\"dependencies\":{requested}}}"))) {
             return Ok(());
@@ -56,6 +52,12 @@ impl ChartLock {
 
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(","))
+}
+
+/// What Go writes of a dependency of a lock file.
+fn locked_fields((name, repository, version): &(String, String, String)) -> String {
+    let entries = [("name", name), ("repository", repository), ("version", version)];
+    fields(&Value::Mapping(entries.map(|(key, text)| (key.to_owned(), Value::String(text.clone()))).into()))
 }
 
 /// What Go writes of a dependency: its fields in their order, `<`, `>` and `&` escaped, those left out that are empty and
@@ -73,17 +75,19 @@ fn fields(dependency: &Value) -> String {
         ("import-values", false),
         ("alias", false),
     ];
-    let field = |(name, always): (&str, bool)| {
-        let options = json::Options { escape_html: true, indent: None };
-        let value = dependency.get(name).map(|value| json::encode(value, options));
-        let is_empty = value.as_deref().is_none_or(|value| matches!(value, "null" | "false" | "\"\"" | "[]"));
-        match (is_empty, always) {
-            (false, _) => Some(format!("\"{name}\":{}", value.unwrap_or_default())),
-            (true, true) => Some(format!("\"{name}\":\"\"")),
-            (true, false) => None,
-        }
-    };
-    format!("{{{}}}", FIELDS.into_iter().filter_map(field).collect::<Vec<_>>().join(","))
+    let written = FIELDS.into_iter().filter_map(|(name, always)| field(dependency, name, always));
+    format!("{{{}}}", written.collect::<Vec<_>>().join(","))
+}
+
+fn field(dependency: &Value, name: &str, always: bool) -> Option<String> {
+    let options = json::Options { escape_html: true, indent: None };
+    let value = dependency.get(name).map(|value| json::encode(value, options));
+    let is_empty = value.as_deref().is_none_or(|value| matches!(value, "null" | "false" | "\"\"" | "[]"));
+    match (is_empty, always) {
+        (false, _) => Some(format!("\"{name}\":{}", value.unwrap_or_default())),
+        (true, true) => Some(format!("\"{name}\":\"\"")),
+        (true, false) => None,
+    }
 }
 
 #[cfg(test)]

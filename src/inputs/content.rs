@@ -95,23 +95,20 @@ pub(crate) fn without_those_of_git(files: Vec<InputFile>, known: Option<&str>) -
 /// What at a path no input has, such as `the symbolic link x`.
 pub(super) fn odd(view: &View<'_>, path: &RepoPath) -> Option<String> {
     let items = items(view, path).ok()?;
-    items.into_iter().find_map(|(below, content)| {
-        let shown = crate::yaml::quote(path.join(&below).as_str());
-        let is_name = below.components().all(name::is_name);
+    for (below, content) in items {
+        let shown = || crate::yaml::quote(path.join(&below).as_str());
         match content {
-            Content::Other(what) => Some(format!("the {what} {shown}")),
-            Content::File(_) => (!is_name).then(|| format!("the file {shown}, whose name no input has")),
+            Content::Other(what) => return Some(format!("the {what} {}", shown())),
+            Content::File(_) if below.components().all(name::is_name) => {}
+            Content::File(_) => return Some(format!("the file {}, whose name no input has", shown())),
         }
-    })
+    }
+    None
 }
 
 /// The files of an input that is kept at a path. What is not a file there is one without content.
 pub(crate) fn files(view: &View<'_>, path: &RepoPath) -> Result<Vec<InputFile>, ViewError> {
-    let file = |(path, content)| match content {
-        Content::File(data) => InputFile { path, data },
-        Content::Other(_) => InputFile { path, data: Arc::from([]) },
-    };
-    Ok(items(view, path)?.into_iter().map(file).collect())
+    Ok(items(view, path)?.into_iter().map(|(path, content)| InputFile { path, data: content.into_data() }).collect())
 }
 
 /// What is at a path below the directory of an input.
@@ -122,6 +119,13 @@ enum Content {
 }
 
 impl Content {
+    fn into_data(self) -> Arc<[u8]> {
+        match self {
+            Self::File(data) => data,
+            Self::Other(_) => Arc::from([]),
+        }
+    }
+
     /// What the digest has of it. No word is a sum.
     fn sum(&self) -> String {
         match self {

@@ -28,6 +28,16 @@ pub struct Release {
     pub digest: String,
 }
 
+impl Release {
+    /// An entry of an index.
+    fn of(entry: &Value) -> Self {
+        let text = |field: &str| entry.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let urls = entry.get("urls").and_then(Value::as_sequence).unwrap_or_default();
+        let url = urls.first().and_then(Value::as_str).unwrap_or_default();
+        Self { version: text("version"), url: url.to_owned(), digest: text("digest") }
+    }
+}
+
 /// Why no version can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
@@ -85,20 +95,9 @@ pub fn parse(index: &[u8]) -> Result<Index, ChoiceError> {
 pub fn releases(Index(value): &Index, name: &str) -> Result<Vec<Release>, ChoiceError> {
     let entries = value.get("entries").and_then(|entries| entries.get(name)).and_then(Value::as_sequence);
     let entries = entries.ok_or_else(|| ChoiceError::NoChart(name.to_owned()))?;
-    let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let release = |entry: &Value| Release {
-        version: text(entry, "version"),
-        url: entry
-            .get("urls")
-            .and_then(Value::as_sequence)
-            .and_then(|urls| urls.first()?.as_str())
-            .unwrap_or_default()
-            .to_owned(),
-        digest: text(entry, "digest"),
-    };
     let mut releases: Vec<(Version, Release)> = entries
         .iter()
-        .map(release)
+        .map(Release::of)
         .filter_map(|release| Some((Version::new(&release.version).ok()?, release)))
         .collect();
     releases.sort_by(|(a, _), (b, _)| order(b, a));

@@ -264,18 +264,10 @@ fn address(text: &str, schemes: &[&str]) -> Result<String, KeyError> {
         Some((name, port)) => (name, Some(port)),
         None => (host.as_str(), None),
     };
-    let is_name = |name: &str| {
-        let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-        match inner {
-            Some(inner) => inner.parse::<std::net::Ipv6Addr>().is_ok(),
-            None => {
-                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
-            }
-        }
-    };
+
     let is_port =
         port.is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number.to_string() == port && number > 0));
-    if !is_name(name) || name.starts_with(['.', '-']) || !is_port {
+    if !is_host(name) || name.starts_with(['.', '-']) || !is_port {
         return Err(KeyError::Host(text.to_owned()));
     }
     let usual = match scheme.as_str() {
@@ -293,16 +285,27 @@ fn is_clean(path: &str) -> bool {
     path.split('/').all(is_same) && path.matches(':').count() < 2 && !path.contains('+')
 }
 
+/// Whether it is the name of a host, or an IPv6 address in brackets.
+fn is_host(name: &str) -> bool {
+    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')),
+    }
+}
+
 /// A word that every file system takes. A port follows `+`, which no host has.
 fn clean(word: &str) -> String {
-    let kept = |c: char| match c {
+    let word: String = word.chars().map(clean_character).collect();
+    // Neither a hidden directory nor one of git's own.
+    if word.starts_with('.') || word.is_empty() { format!("_{word}") } else { word }
+}
+
+fn clean_character(c: char) -> char {
+    match c {
         ':' => '+',
         c if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+') => c,
         _ => '_',
-    };
-    let word: String = word.chars().map(kept).collect();
-    // Neither a hidden directory nor one of git's own.
-    if word.starts_with('.') || word.is_empty() { format!("_{word}") } else { word }
+    }
 }
 
 #[cfg(test)]

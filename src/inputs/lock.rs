@@ -76,6 +76,13 @@ pub struct LockError {
     pub reason: String,
 }
 
+impl LockError {
+    /// `line` is 0-based.
+    fn at(line: usize, reason: &str) -> Self {
+        Self { line: u32::try_from(line + 1).unwrap_or(u32::MAX), reason: reason.to_owned() }
+    }
+}
+
 /// The marks of a merge conflict, as they begin lines.
 const OURS: &str = "<<<<<<<";
 const BASE: &str = "|||||||";
@@ -113,10 +120,7 @@ const FIELDS: [&str; 9] = ["kind", "url", "name", "want", "version", "origin", "
 impl Lock {
     /// Reads a lock file.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, LockError> {
-        let wrong = |line: usize, reason: &str| LockError {
-            line: u32::try_from(line + 1).unwrap_or(u32::MAX),
-            reason: reason.to_owned(),
-        };
+        let wrong = LockError::at;
         let text = std::str::from_utf8(text).map_err(|_| wrong(0, "the file is not valid UTF-8"))?;
         if text.lines().any(|line| [OURS, SPLIT, THEIRS].iter().any(|mark| line.starts_with(mark))) {
             let at = text.lines().position(|line| line.starts_with(OURS)).unwrap_or_default();
@@ -335,19 +339,27 @@ fn quoted(text: &str) -> Option<&str> {
     (!inner.chars().any(|c| c.is_control() || matches!(c, '"' | '\\'))).then_some(inner)
 }
 
-fn entry(mut fields: BTreeMap<usize, Field>) -> Result<Entry, String> {
-    let mut text = |index: usize| match fields.remove(&index) {
+fn take_text(fields: &mut BTreeMap<usize, Field>, index: usize) -> Result<String, String> {
+    match fields.remove(&index) {
         None => Ok(String::new()),
         Some(Field::Text(text)) => Ok(text),
         Some(Field::Paths(_)) => Err(format!("`{}` is a list", FIELDS[index])),
-    };
-    let [kind, url, name, want, version, origin, content] =
-        [text(0)?, text(1)?, text(2)?, text(3)?, text(4)?, text(5)?, text(6)?];
-    let mut paths = |index: usize| match fields.remove(&index) {
+    }
+}
+
+fn take_paths(fields: &mut BTreeMap<usize, Field>, index: usize) -> Result<Vec<RepoPath>, String> {
+    match fields.remove(&index) {
         None => Ok(Vec::new()),
         Some(Field::Paths(paths)) => Ok(paths),
         Some(Field::Text(_)) => Err(format!("`{}` is not a list", FIELDS[index])),
-    };
+    }
+}
+
+fn entry(mut fields: BTreeMap<usize, Field>) -> Result<Entry, String> {
+    let mut text = |index| take_text(&mut fields, index);
+    let [kind, url, name, want, version, origin, content] =
+        [text(0)?, text(1)?, text(2)?, text(3)?, text(4)?, text(5)?, text(6)?];
+    let mut paths = |index| take_paths(&mut fields, index);
     let (at, directories) = (paths(7)?, paths(8)?);
     let kind = Kind::ALL.into_iter().find(|known| known.word() == kind).ok_or("`kind` is not valid")?;
     let key = match kind {

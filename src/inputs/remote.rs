@@ -38,15 +38,17 @@ impl Remote {
         let (user, rest) = user(path);
         let reference = reference(query);
         if scheme == "file://" {
-            let local = |repository: &str| Self {
+            if path.is_empty() || leads_out(path) {
+                return None;
+            }
+            return Some(Self {
                 scheme: scheme.to_owned(),
                 user: String::new(),
                 host: String::new(),
-                repository: repository.to_owned(),
+                repository: path.to_owned(),
                 directory: String::new(),
-                reference: reference.clone(),
-            };
-            return (!path.is_empty() && !leads_out(path)).then(|| local(path));
+                reference,
+            });
         }
         let is_github = ["github.com/", "github.com:"].iter().any(|host| starts_with(rest, host));
         let scp = scheme.is_empty() && (!user.is_empty() || is_github);

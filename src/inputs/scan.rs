@@ -220,13 +220,16 @@ impl<'v> Scan<'v> {
         let listed = |path: &RepoPath| self.kept.lock().is_some_and(|lock| lock.at(path).is_some());
         let Ok(charts) = dir.child("charts") else { return false };
         let Ok(entries) = self.view.list(&charts) else { return false };
-        entries.iter().any(|entry| {
-            let Ok(path) = charts.child(&entry.name) else { return false };
+        for entry in entries.iter() {
+            let Ok(path) = charts.child(&entry.name) else { continue };
             let is_packaged =
                 entry.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('-') && rest.ends_with(".tgz"));
             let is_chart = entry.kind == Kind::Directory && self.chart_name(&path).as_deref() == Some(name);
-            (is_packaged || is_chart || path == *at) && !listed(&path)
-        })
+            if (is_packaged || is_chart || path == *at) && !listed(&path) {
+                return true;
+            }
+        }
+        false
     }
 
     fn chart_name(&self, dir: &RepoPath) -> Option<String> {

@@ -329,12 +329,9 @@ impl Walk<'_, '_> {
         for (steps, file) in items(chart, part.steps, "additionalValuesFiles") {
             self.plain(&Part { steps: &steps, ..*part }, "", file.as_str().unwrap_or_default());
         }
-        let either = |new: &str, old: &str| match text(chart, new) {
-            "" => text(chart, old).to_owned(),
-            text => text.to_owned(),
-        };
-        let (name, version) = (either("name", "chartName"), either("version", "chartVersion"));
-        let repo = either("repo", "chartRepoUrl");
+        let name = text_of_either(chart, ["name", "chartName"]).to_owned();
+        let version = text_of_either(chart, ["version", "chartVersion"]).to_owned();
+        let repo = text_of_either(chart, ["repo", "chartRepoUrl"]).to_owned();
         let home = if home.is_empty() { "charts" } else { home };
         let below = match version.is_empty() || repo.is_empty() {
             true => format!("{home}/{name}"),
@@ -477,6 +474,14 @@ fn into<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
 /// The text of a field, empty for any other value.
 fn text<'c>(content: &'c Value, name: &str) -> &'c str {
     field(content, &[], name).next().and_then(|(_, value)| value.as_str()).unwrap_or_default()
+}
+
+/// The text of the first field that has any, by its new name or by its old one.
+fn text_of_either<'c>(content: &'c Value, [new, old]: [&str; 2]) -> &'c str {
+    match text(content, new) {
+        "" => text(content, old),
+        text => text,
+    }
 }
 
 /// A field with the way to it: by its name, else by one that differs in case, as Go reads it.

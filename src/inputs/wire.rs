@@ -160,21 +160,25 @@ pub fn read<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option<T>
 
 /// Reads the files that [`FromFetcher::Fetched`] announces. Whatever the fetcher says, no path leads out and no limit breaks.
 pub(crate) fn read_files(from: &mut dyn Read, files: &[(String, u64)]) -> io::Result<Vec<InputFile>> {
-    let wrong = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
     let total = files.iter().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
     if total > INPUT_BYTES_MAX || files.len() > INPUT_FILES_MAX {
-        return Err(wrong("the fetcher announces more than an input may have".to_owned()));
+        return Err(invalid("the fetcher announces more than an input may have".to_owned()));
     }
-    let read = |(path, size): &(String, u64)| {
-        let path = RepoPath::new(path).map_err(|error| wrong(format!("{path}: {error}")))?;
-        if path.is_root() || archive::is_deep(&path) || !path.components().all(archive::is_name) {
-            return Err(wrong(format!("{path}: not the name of a file")));
-        }
-        let mut data = vec![0; usize::try_from(*size).unwrap_or_default()];
-        from.read_exact(&mut data)?;
-        Ok(InputFile { path, data: data.into() })
-    };
-    files.iter().map(read).collect()
+    files.iter().map(|(path, size)| read_file(from, path, *size)).collect()
+}
+
+fn read_file(from: &mut dyn Read, path: &str, size: u64) -> io::Result<InputFile> {
+    let path = RepoPath::new(path).map_err(|error| invalid(format!("{path}: {error}")))?;
+    if path.is_root() || archive::is_deep(&path) || !path.components().all(archive::is_name) {
+        return Err(invalid(format!("{path}: not the name of a file")));
+    }
+    let mut data = vec![0; usize::try_from(size).unwrap_or_default()];
+    from.read_exact(&mut data)?;
+    Ok(InputFile { path, data: data.into() })
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
 #[cfg(test)]
