@@ -89,7 +89,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads the kustomization file of a directory; `content` stands for what it holds.
+    /// Reads the kustomization file of a directory; `content` replaces what is in it.
     pub(crate) fn load(session: &mut Session<'_>, loader: Rc<Loader>, content: Option<&[u8]>) -> Result<Self> {
         session.kustomizations += 1;
         if session.kustomizations > KUSTOMIZATIONS_MAX || loader.depth() > DEPTH_MAX {
@@ -131,14 +131,15 @@ impl Target {
     /// Sets the schema that `openapi` asks for.
     pub(crate) fn set_schema(&self, session: &mut Session<'_>, top: bool) -> Result<()> {
         let openapi = self.kustomization.openapi.clone().unwrap_or_default();
-        let set = |session: &mut Session<'_>| {
-            let file = match openapi.get("path") {
-                Some(path) => Some(self.loader.load(session.view, path).map_err(|error| error.inside("path"))?.data),
-                None => None,
-            };
-            session.schema.set(&openapi, file.as_deref(), top)
+        self.load_schema(session, &openapi, top).map_err(|error| self.locate(error.inside("openapi")))
+    }
+
+    fn load_schema(&self, session: &mut Session<'_>, openapi: &BTreeMap<String, String>, top: bool) -> Result<()> {
+        let file = match openapi.get("path") {
+            Some(path) => Some(self.loader.load(session.view, path).map_err(|error| error.inside("path"))?.data),
+            None => None,
         };
-        set(session).map_err(|error| self.locate(error.inside("openapi")))
+        session.schema.set(openapi, file.as_deref(), top)
     }
 
     /// Starts to note origins when the kustomization asks for them.
@@ -203,18 +204,9 @@ impl Target {
     }
 
     fn accumulate_file(&self, session: &mut Session<'_>, gathered: &mut Accumulator, path: &str) -> Result<()> {
-        let read = |session: &mut Session<'_>| {
-            let (file, blob) = self.loader.open(session.view, path)?;
-            let roots = read::resources(&mut session.tree, &blob.data, Source { file: Some(&file) })
-                .map_err(|error| in_file(error, path))?;
-            let mut read = Resources::default();
-            for root in roots {
-                read.append(&session.tree, &session.schema, Resource::new(root))?;
-            }
-            Ok(read)
-        };
-        let read =
-            read(session).map_err(|error: Error| error.prefix(format!("accumulating resources from '{path}'")))?;
+        let read = self
+            .read_file(session, path)
+            .map_err(|error| error.prefix(format!("accumulating resources from '{path}'")))?;
         if let Some(origin) = &self.origin {
             let text = origin.append(path).text();
             for root in read.roots() {
@@ -228,6 +220,17 @@ impl Target {
             .map_err(|error| error.prefix(format!("merging resources from '{path}'")))
     }
 
+    fn read_file(&self, session: &mut Session<'_>, path: &str) -> Result<Resources> {
+        let (file, blob) = self.loader.open(session.view, path)?;
+        let roots = read::resources(&mut session.tree, &blob.data, Source { file: Some(&file) })
+            .map_err(|error| in_file(error, path))?;
+        let mut read = Resources::default();
+        for root in roots {
+            read.append(&session.tree, &session.schema, Resource::new(root))?;
+        }
+        Ok(read)
+    }
+
     fn accumulate_components(
         &mut self,
         session: &mut Session<'_>,
@@ -236,19 +239,12 @@ impl Target {
     ) -> Result<Accumulator> {
         let mut gathered = gathered;
         for (index, path) in paths.iter().enumerate() {
-            let loader = self.loader.enter(session.view, path).map_err(|error| {
-                let error = error.inside(index).inside("components");
-                if error.is_final() {
-                    return error;
-                }
-                error.map_message(|message| format!("loader.New {}", crate::yaml::quote(message)))
-            })?;
-            gathered = self.accumulate_directory(session, gathered, loader, path, true).map_err(|error| {
-                error
-                    .map_message(|message| format!("accumulateDirectory: {}", crate::yaml::quote(message)))
-                    .inside(index)
-                    .inside("components")
-            })?;
+            let inside = |error: Error| error.inside(index).inside("components");
+            let loader = self.loader.enter(session.view, path);
+            let loader = loader.map_err(|error| inside(component_not_entered(error)))?;
+            gathered = self
+                .accumulate_directory(session, gathered, loader, path, true)
+                .map_err(|error| inside(component_not_accumulated(error)))?;
         }
         Ok(gathered)
     }
@@ -318,6 +314,17 @@ pub(crate) fn finish(session: &mut Session<'_>, gathered: &mut Accumulator) -> R
         }
     }
     gathered.resources.rebuild(&session.tree, &session.schema, kept)
+}
+
+fn component_not_entered(error: Error) -> Error {
+    match error.is_final() {
+        true => error,
+        false => error.map_message(|message| format!("loader.New {}", crate::yaml::quote(message))),
+    }
+}
+
+fn component_not_accumulated(error: Error) -> Error {
+    error.map_message(|message| format!("accumulateDirectory: {}", crate::yaml::quote(message)))
 }
 
 /// Notes the origin of what has none yet.

@@ -81,6 +81,13 @@ record! {
     }
 }
 
+impl From<WrittenReference> for NameReference {
+    fn from(written: WrittenReference) -> Self {
+        let gvk = OwnedGvk { group: written.group, version: written.version, kind: written.kind };
+        Self { gvk, referrers: specs(written.referrers) }
+    }
+}
+
 /// The specs of a list as it is written.
 pub(crate) fn specs(written: Option<Vec<WrittenSpec>>) -> Vec<FieldSpec> {
     written.unwrap_or_default().into_iter().map(WrittenSpec::spec).collect()
@@ -102,10 +109,7 @@ impl Config {
         let value = text::unmarshal_strict(content)?;
         let written: WrittenConfig = decode::decode(&value, Mode::Strict)
             .map_err(|error| error.prefix("error unmarshaling JSON: while decoding JSON"))?;
-        let reference = |written: WrittenReference| NameReference {
-            gvk: OwnedGvk { group: written.group, version: written.version, kind: written.kind },
-            referrers: specs(written.referrers),
-        };
+
         let mut config = Config {
             name_prefix: specs(written.name_prefix),
             name_suffix: specs(written.name_suffix),
@@ -114,7 +118,7 @@ impl Config {
             labels: specs(written.labels),
             template_labels: specs(written.template_labels),
             common_annotations: specs(written.common_annotations),
-            name_reference: written.name_reference.unwrap_or_default().into_iter().map(reference).collect(),
+            name_reference: written.name_reference.unwrap_or_default().into_iter().map(NameReference::from).collect(),
             var_reference: specs(written.var_reference),
             images: specs(written.images),
             replicas: specs(written.replicas),

@@ -185,6 +185,12 @@ impl Error {
         self.caused_by(other)
     }
 
+    /// The error of `text`, read as a path after it was read as what it describes with `not_inline`.
+    pub(crate) fn of_path_or_text(self, text: &str, not_inline: &Error) -> Self {
+        // A text of more than a line was never meant to be a path.
+        if text.trim_end().contains('\n') { self.explained_by(not_inline) } else { self }
+    }
+
     /// What is wrong with a text, without the words that say what of.
     fn reason(&self) -> String {
         let mut text = self.message().lines().next().unwrap_or_default();

@@ -26,14 +26,20 @@ struct Segment {
     sequence: bool,
 }
 
+impl Segment {
+    fn new(text: String) -> Self {
+        match text.strip_suffix("[]") {
+            Some(name) => Self { name: name.to_owned(), sequence: true },
+            None => Self { name: text, sequence: false },
+        }
+    }
+}
+
 impl FieldSpec {
     pub(crate) fn new(gvk: OwnedGvk, path: impl Into<String>, create: bool) -> Self {
         let path = path.into();
-        let segments = path::split(&path, '/').into_iter().map(|segment| match segment.strip_suffix("[]") {
-            Some(name) => Segment { name: name.to_owned(), sequence: true },
-            None => Segment { name: segment, sequence: false },
-        });
-        Self { gvk, segments: segments.collect(), path, create }
+        let segments = path::split(&path, '/').into_iter().map(Segment::new).collect();
+        Self { gvk, segments, path, create }
     }
 
     /// Whether a resource of this type is meant.
@@ -113,11 +119,12 @@ fn walk(
     set: &mut dyn FnMut(&mut Tree, NodeId) -> Result<()>,
 ) -> Result<()> {
     let mut walk = Walk { creation: creation.filter(|_| spec.create), set };
-    walk.node(tree, root, &spec.segments).map_err(|error| {
-        let id =
-            ResId::unscoped(resource::gvk(tree, root), resource::name(tree, root), resource::namespace(tree, root));
-        error.prefix(format!("considering field '{}' of object {id}", spec.path))
-    })
+    walk.node(tree, root, &spec.segments).map_err(|error| of_field(error, spec, tree, root))
+}
+
+fn of_field(error: Error, spec: &FieldSpec, tree: &Tree, root: NodeId) -> Error {
+    let id = ResId::unscoped(resource::gvk(tree, root), resource::name(tree, root), resource::namespace(tree, root));
+    error.prefix(format!("considering field '{}' of object {id}", spec.path))
 }
 
 /// The same for each entry of a list.

@@ -62,10 +62,6 @@ impl JsonPatch {
 
     /// Reads a patch that is JSON.
     pub(crate) fn parse_json(json: &str) -> Result<Self> {
-        let operation = |raw: Raw| match raw {
-            Raw::Object(operation) => Ok(operation),
-            other => Err(wrong_type(other.kind(), "jsonpatch.Operation")),
-        };
         match Raw::parse(json)? {
             Raw::Array(operations) => Ok(Self(operations.into_iter().map(operation).collect::<Result<_>>()?)),
             Raw::Scalar(text) if text == "null" => Ok(Self::default()),
@@ -86,6 +82,13 @@ impl JsonPatch {
             work(4)?;
             Operation(operation).apply(document, &mut copied, work)
         })
+    }
+}
+
+fn operation(raw: Raw) -> Result<Mapped> {
+    match raw {
+        Raw::Object(operation) => Ok(operation),
+        other => Err(wrong_type(other.kind(), "jsonpatch.Operation")),
     }
 }
 
@@ -258,6 +261,13 @@ fn decode_part(part: &str) -> String {
     decoded
 }
 
+fn not_an_index(error: Error, key: &str) -> Error {
+    match atoi(key) {
+        Some(_) => error,
+        None => error.prefix(format!("value was not a proper array index: '{key}'")),
+    }
+}
+
 fn invalid_index(index: i64) -> Error {
     Error::new(format!("Unable to access invalid index: {index}: invalid index referenced"))
 }
@@ -314,10 +324,7 @@ impl Container<'_> {
             }
             Container::Array(items) if key == "-" => items.push(value),
             Container::Array(items) => {
-                let index = index(key, items.len() + 1).map_err(|error| match atoi(key) {
-                    Some(_) => error,
-                    None => error.prefix(format!("value was not a proper array index: '{key}'")),
-                })?;
+                let index = index(key, items.len() + 1).map_err(|error| not_an_index(error, key))?;
                 items.insert(index, value);
             }
         }

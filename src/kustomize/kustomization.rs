@@ -289,6 +289,21 @@ record! {
 }
 
 /// Appends as Go does: nil stays nil when nothing is added.
+impl From<HelmChartArgs> for HelmChart {
+    fn from(args: HelmChartArgs) -> Self {
+        Self {
+            name: args.chart_name,
+            version: args.chart_version,
+            repo: args.chart_repo_url,
+            values_file: args.values,
+            values_inline: args.values_local,
+            values_merge: args.values_merge,
+            release_name: args.release_name,
+            ..Self::default()
+        }
+    }
+}
+
 fn append<T>(list: &mut Option<Vec<T>>, more: Option<Vec<T>>) {
     match (list.as_mut(), more) {
         (Some(list), Some(more)) => list.extend(more),
@@ -372,17 +387,7 @@ impl Kustomization {
         if self.helm_globals.is_none() && globals != HelmGlobals::default() {
             self.helm_globals = Some(Box::new(globals));
         }
-        let charts = old.into_iter().map(|args| HelmChart {
-            name: args.chart_name,
-            version: args.chart_version,
-            repo: args.chart_repo_url,
-            values_file: args.values,
-            values_inline: args.values_local,
-            values_merge: args.values_merge,
-            release_name: args.release_name,
-            ..HelmChart::default()
-        });
-        append(&mut self.helm_charts, Some(charts.collect()));
+        append(&mut self.helm_charts, Some(old.into_iter().map(HelmChart::from).collect()));
     }
 
     fn required_version(&self) -> &'static str {

@@ -73,14 +73,18 @@ impl Loader {
 
     /// The path that a text names from here. Never one outside of the view.
     fn resolve(&self, path: &str) -> Result<RepoPath> {
-        self.root.resolve(path).map_err(|error| match error {
+        self.root.resolve(path).map_err(|error| self.not_a_path(path, error))
+    }
+
+    fn not_a_path(&self, path: &str, error: PathError) -> Error {
+        match error {
             PathError::Escapes | PathError::Absolute => Error::new(format!(
                 "security; file '{path}' is not in or below '{}': it is outside of the repository",
                 self.root
             ))
             .hint("only what is in the repository can be rendered: copy the file into it"),
             PathError::NotPlain | PathError::Nul => Error::new(format!("'{path}': {error}")),
-        })
+        }
     }
 
     /// The path of a file without links, after the checks of the load restrictor.

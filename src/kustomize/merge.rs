@@ -113,15 +113,17 @@ impl Merger<'_> {
     /// The schema of a place: from a comment, from the parent, or from the type that the node itself names.
     fn schema_of(&self, sources: Sources, inherited: Option<SchemaNode>) -> Option<SchemaNode> {
         let present = || [sources.target, sources.patch].into_iter().filter_map(|node| self.present(node));
-        present().find_map(|node| self.comment_schema(node)).or(inherited).or_else(|| {
-            present().find_map(|node| {
-                let (kind, api_version) = (resource::kind(self.tree, node), resource::api_version(self.tree, node));
-                if kind.is_empty() || api_version.is_empty() || self.tree.kind(node) != Kind::Mapping {
-                    return None;
-                }
-                self.schema.of_resource(api_version, kind)
-            })
-        })
+        let known = present().find_map(|node| self.comment_schema(node)).or(inherited);
+        known.or_else(|| present().find_map(|node| self.schema_of_type(node)))
+    }
+
+    /// The schema of the type that a node names itself.
+    fn schema_of_type(&self, node: NodeId) -> Option<SchemaNode> {
+        let (kind, api_version) = (resource::kind(self.tree, node), resource::api_version(self.tree, node));
+        if kind.is_empty() || api_version.is_empty() || self.tree.kind(node) != Kind::Mapping {
+            return None;
+        }
+        self.schema.of_resource(api_version, kind)
     }
 
     /// The schema that a comment on a node carries as JSON. Only its first comment is looked at.

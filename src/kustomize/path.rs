@@ -153,14 +153,17 @@ impl Tree {
             let value = values.first().map_or("", AsRef::as_ref);
             return Ok(self.content(id).iter().copied().find(|item| self.text(*item) == value));
         }
-        let matches = |item: NodeId| {
-            self.kind(item) == Kind::Mapping
-                && !self.node(item).is_null()
-                && keys.iter().zip(values).all(|(key, value)| {
-                    self.value_of(item, key.as_ref()).is_some_and(|field| self.text(field) == value.as_ref())
-                })
-        };
-        Ok(self.content(id).iter().copied().find(|item| matches(*item)))
+        Ok(self.content(id).iter().copied().find(|item| self.has_texts(*item, keys, values)))
+    }
+
+    /// Whether it is a mapping whose fields have these texts.
+    fn has_texts<S: AsRef<str>>(&self, item: NodeId, keys: &[S], values: &[S]) -> bool {
+        let has = |(key, value): (&S, &S)| self.has_text(item, key.as_ref(), value.as_ref());
+        self.kind(item) == Kind::Mapping && !self.node(item).is_null() && keys.iter().zip(values).all(has)
+    }
+
+    fn has_text(&self, mapping: NodeId, key: &str, text: &str) -> bool {
+        self.value_of(mapping, key).is_some_and(|field| self.text(field) == text)
     }
 
     /// Every node that a replacement's path leads to, in document order (kyaml `PathMatcher`).

@@ -26,7 +26,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The error with the place in this file to which its steps lead. What only the edited text holds has none.
+    /// The error with the place in this file to which its steps lead. What is only in the edited text has none.
     pub(crate) fn locate(&self, error: Error) -> Error {
         match &self.edited {
             Some(edited) if !is_same(&error, &self.content, edited) => error,
@@ -48,20 +48,22 @@ pub(crate) fn locate(error: Error, file: &RepoPath, content: &[u8]) -> Error {
 fn is_same(error: &Error, one: &[u8], other: &[u8]) -> bool {
     let Some(steps) = error.steps() else { return false };
     let steps: Vec<&Step> = steps.collect();
-    let found = |content| {
-        let value = yaml::sigs::yaml_to_json(content, &text::limits()).ok()?;
-        let mut here = Some(&value);
-        for step in &steps {
-            here = match (here?, step) {
-                (Value::Mapping(mapping), Step::Field(name) | Step::Name(name)) => mapping.get(name),
-                (Value::Sequence(items), Step::Item(index)) => items.get(*index),
-                (here, Step::Line(..)) => Some(here),
-                _ => None,
-            };
-        }
-        here.cloned()
-    };
-    found(one).is_some_and(|one| Some(one) == found(other))
+    value_at(&steps, one).is_some_and(|one| Some(one) == value_at(&steps, other))
+}
+
+/// The value to which the steps lead in a text.
+fn value_at(steps: &[&Step], content: &[u8]) -> Option<Value> {
+    let value = yaml::sigs::yaml_to_json(content, &text::limits()).ok()?;
+    let mut here = &value;
+    for step in steps {
+        here = match (here, step) {
+            (Value::Mapping(mapping), Step::Field(name) | Step::Name(name)) => mapping.get(name)?,
+            (Value::Sequence(items), Step::Item(index)) => items.get(*index)?,
+            (here, Step::Line(..)) => here,
+            _ => return None,
+        };
+    }
+    Some(here.clone())
 }
 
 fn span(steps: &[Step], file: &RepoPath, content: &[u8]) -> Span {

@@ -114,14 +114,7 @@ impl Resources {
     /// The objects that have or had a name, in their order.
     fn named(&self, tree: &Tree, name: &str) -> Vec<usize> {
         let mut names = self.names.borrow_mut();
-        let names = names.get_or_insert_with(|| {
-            tree.spend(self.list.len());
-            let mut names = HashMap::with_capacity(self.list.len());
-            for (index, resource) in self.list.iter().enumerate() {
-                note_names(&mut names, tree, resource.root, index);
-            }
-            names
-        });
+        let names = names.get_or_insert_with(|| names_of(&self.list, tree));
         let found = names.get(name).cloned().unwrap_or_default();
         tree.spend(1 + found.len());
         found
@@ -129,13 +122,7 @@ impl Resources {
 
     /// Adds an object, or says that there is one of that id already.
     pub(crate) fn append(&mut self, tree: &Tree, schema: &Schema, resource: Resource) -> Result<()> {
-        let ids = self.ids.get_or_insert_with(|| {
-            let mut ids = HashMap::with_capacity(self.list.len() + 1);
-            for resource in &self.list {
-                *ids.entry(resource::current_id(tree, schema, resource.root).key()).or_insert(0) += 1;
-            }
-            ids
-        });
+        let ids = self.ids.get_or_insert_with(|| count_ids(&self.list, tree, schema));
         let id = resource::current_id(tree, schema, resource.root);
         let count = ids.entry(id.key()).or_insert(0);
         if *count > 0 {
@@ -192,26 +179,34 @@ impl Resources {
         matches: impl Fn(&ResId<'t>) -> bool,
     ) -> Vec<usize> {
         let matches = |id: &ResId<'t>| id.name == name && matches(id);
-        let named = self.named(tree, name).into_iter();
-        let found = named.filter_map(|index| Some((index, self.list.get(index)?))).filter(|(_, resource)| {
-            !tree.node(resource.root).is_nil_or_empty()
-                && (matches(&resource::current_id(tree, schema, resource.root))
-                    || resource::previous_ids(tree, resource.root).iter().any(&matches))
-        });
-        found.map(|(index, _)| index).collect()
+        let mut found = Vec::new();
+        for (index, root) in self.roots_named(tree, name) {
+            let has_or_had = matches(&resource::current_id(tree, schema, root))
+                || resource::previous_ids(tree, root).iter().any(&matches);
+            if has_or_had {
+                found.push(index);
+            }
+        }
+        found
     }
 
     /// The objects that have or had this id. Most are ruled out by their names, without making up their ids.
     fn with_id(&self, tree: &Tree, schema: &Schema, id: &ResId<'_>) -> Vec<usize> {
-        let named = self.named(tree, id.name).into_iter();
-        let found = named.filter_map(|index| Some((index, self.list.get(index)?))).filter(|(_, resource)| {
-            let root = resource.root;
-            !tree.node(root).is_nil_or_empty()
-                && ((resource::name(tree, root) == id.name && id.is(&resource::current_id(tree, schema, root)))
-                    || (resource::had_name(tree, root, id.name)
-                        && resource::previous_ids(tree, root).iter().any(|other| id.is(other))))
-        });
-        found.map(|(index, _)| index).collect()
+        let mut found = Vec::new();
+        for (index, root) in self.roots_named(tree, id.name) {
+            let had = || resource::previous_ids(tree, root).iter().any(|other| id.is(other));
+            if has_id(tree, schema, root, id) || (resource::had_name(tree, root, id.name) && had()) {
+                found.push(index);
+            }
+        }
+        found
+    }
+
+    /// The objects that have or had a name and are not empty, with their indexes, in their order.
+    fn roots_named(&self, tree: &Tree, name: &str) -> impl Iterator<Item = (usize, NodeId)> {
+        let named = self.named(tree, name).into_iter();
+        let roots = named.filter_map(|index| Some((index, self.list.get(index)?.root)));
+        roots.filter(|(_, root)| !tree.node(*root).is_nil_or_empty())
     }
 
     /// The one object that has or had this id (kustomize `GetById`).
@@ -285,15 +280,8 @@ impl Resources {
             }
         }
         let id = resource::current_id(tree, schema, new.root);
-        let same: Vec<usize> = self
-            .named(tree, id.name)
-            .into_iter()
-            .filter(|index| {
-                self.list.get(*index).is_some_and(|r| {
-                    resource::name(tree, r.root) == id.name && id.is(&resource::current_id(tree, schema, r.root))
-                })
-            })
-            .collect();
+        let mut same = self.named(tree, id.name);
+        same.retain(|index| self.list.get(*index).is_some_and(|other| has_id(tree, schema, other.root, &id)));
         match same[..] {
             [at] if at == index => {}
             [_] => return Err(Error::new("unexpected target index in replacement")),
@@ -306,6 +294,28 @@ impl Resources {
         }
         tree.check()
     }
+}
+
+/// Whether an object has this id.
+fn has_id(tree: &Tree, schema: &Schema, root: NodeId, id: &ResId<'_>) -> bool {
+    resource::name(tree, root) == id.name && id.is(&resource::current_id(tree, schema, root))
+}
+
+fn count_ids(list: &[Resource], tree: &Tree, schema: &Schema) -> HashMap<String, usize> {
+    let mut ids = HashMap::with_capacity(list.len() + 1);
+    for resource in list {
+        *ids.entry(resource::current_id(tree, schema, resource.root).key()).or_insert(0) += 1;
+    }
+    ids
+}
+
+fn names_of(list: &[Resource], tree: &Tree) -> HashMap<String, Vec<usize>> {
+    tree.spend(list.len());
+    let mut names = HashMap::with_capacity(list.len());
+    for (index, resource) in list.iter().enumerate() {
+        note_names(&mut names, tree, resource.root, index);
+    }
+    names
 }
 
 fn note_names(names: &mut HashMap<String, Vec<usize>>, tree: &Tree, root: NodeId, index: usize) {

@@ -173,11 +173,8 @@ impl Target {
             numbers.resize(gathered.resources.len(), index);
         }
         for (index, entry, not_inline) in paths {
-            self.accumulate_resource(session, &mut gathered, entry).map_err(|error| {
-                // A text of more than a line was never meant to be a path.
-                let error = if entry.trim_end().contains('\n') { error.explained_by(&not_inline) } else { error };
-                error.inside(index)
-            })?;
+            self.accumulate_resource(session, &mut gathered, entry)
+                .map_err(|error| error.of_path_or_text(entry, &not_inline).inside(index))?;
             numbers.resize(gathered.resources.len(), index);
         }
         Ok(gathered.resources.roots().into_iter().zip(numbers).collect())
@@ -335,13 +332,7 @@ impl Target {
     fn value_add(&self, session: &Session<'_>, config: ValueAddConfig) -> Result<ValueAdd> {
         let mut value = config.value.trim().to_owned();
         if value.is_empty() {
-            value = self.loader.root().file_name().map(str::to_owned).ok_or_else(|| {
-                Error::unsupported(
-                    "a ValueAddTransformer without a value takes the name of its directory, and the root of the \
-                    repository has none",
-                    "set `value`",
-                )
-            })?;
+            value = self.loader.root().file_name().map(str::to_owned).ok_or_else(without_a_value)?;
         }
         let mut entries = config.targets.unwrap_or_default();
         if !config.target_file.is_empty() {
@@ -394,6 +385,14 @@ fn in_plugin(error: Error, session: &Session<'_>, root: NodeId) -> Error {
     }
     let id = resource::original_id(&session.tree, &session.schema, root);
     error.prefix(format!("plugin {id} fails configuration"))
+}
+
+fn without_a_value() -> Error {
+    Error::unsupported(
+        "a ValueAddTransformer without a value takes the name of its directory, and the root of the \
+        repository has none",
+        "set `value`",
+    )
 }
 
 /// A service account that represents one of Google Cloud.

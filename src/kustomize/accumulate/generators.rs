@@ -1,7 +1,7 @@
 //! `generators`: those that are built in, configured by documents.
 
 use super::{Accumulator, Target, add_origins};
-use crate::kustomize::error::Result;
+use crate::kustomize::error::{Error, Result};
 use crate::kustomize::generate::helm::Chart;
 use crate::kustomize::generate::{self, Generated};
 use crate::kustomize::kustomization::{GeneratorArgs, HelmChart, HelmGlobals};
@@ -109,16 +109,9 @@ impl Target {
         let field = "helmCharts";
         for (index, chart) in kustomization.helm_charts.iter().flatten().enumerate() {
             let globals = kustomization.helm_globals.as_deref().cloned().unwrap_or_default();
-            let chart = self.configure_chart(session, &globals, chart.clone()).map_err(|error| {
-                let error = error.inside(index).inside(field);
-                if error.is_final() {
-                    return error;
-                }
-                error.prefix(format!(
-                    "trouble configuring builtin HelmChartInflationGenerator with config: `\nname: {}\n`",
-                    chart.name
-                ))
-            })?;
+            let chart = self
+                .configure_chart(session, &globals, chart.clone())
+                .map_err(|error| not_configured(error.inside(index).inside(field), &chart.name))?;
             let origin = origin("HelmChartInflationGenerator");
             generators.push(Configured { generator: Generator::Chart(chart), origin, field, index });
         }
@@ -149,4 +142,11 @@ impl Target {
         }
         Ok(generators)
     }
+}
+
+fn not_configured(error: Error, chart: &str) -> Error {
+    if error.is_final() {
+        return error;
+    }
+    error.prefix(format!("trouble configuring builtin HelmChartInflationGenerator with config: `\nname: {chart}\n`"))
 }

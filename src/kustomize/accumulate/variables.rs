@@ -43,41 +43,44 @@ impl Target {
     /// Notes on the resources which variables they give a value to.
     pub(super) fn merge_vars(&self, session: &Session<'_>, gathered: &mut Accumulator) -> Result<()> {
         let Some(vars) = self.kustomization.vars.as_ref().filter(|vars| !vars.is_empty()) else { return Ok(()) };
-        let merge = |gathered: &mut Accumulator| {
-            for (index, written) in vars.iter().enumerate() {
-                let var = defaulted(written);
-                let object = &var.object;
-                let gvk = Gvk { group: &object.group, version: &object.version, kind: &object.kind };
-                let wanted = ResId::unscoped(gvk, &object.name, &object.namespace);
-                let found = gathered.resources.by_any_id(&session.tree, &session.schema, wanted.name, |id| {
-                    id.gvk == wanted.gvk && (wanted.namespace.is_empty() || id.same_namespace(&wanted))
-                });
-                match found[..] {
-                    [] => {}
-                    [index] => {
-                        if let Some(variables) = gathered.resources.variables_mut(index) {
-                            variables.push(var.name.clone());
-                        }
-                    }
-                    _ => {
-                        return Err(Error::new(format!(
-                            "found {} resId matches for var {} (unable to disambiguate)",
-                            found.len(),
-                            describe(&var)
-                        ))
-                        .inside("objref")
-                        .inside(index)
-                        .inside("vars"));
-                    }
-                }
-            }
-            let mut vars = vars.iter().enumerate();
-            vars.try_for_each(|(index, var)| gathered.add_var(defaulted(var), &self.written, index))
-        };
-        merge(gathered).map_err(|error| {
+        self.add_vars(session, vars, gathered).map_err(|error| {
             let all: Vec<String> = vars.iter().map(describe).collect();
             error.prefix(format!("merging vars [{}]", all.join(" ")))
         })
+    }
+
+    fn add_vars(&self, session: &Session<'_>, vars: &[Var], gathered: &mut Accumulator) -> Result<()> {
+        for (index, var) in vars.iter().enumerate() {
+            note_source(session, &defaulted(var), gathered).map_err(|error| error.inside(index).inside("vars"))?;
+        }
+        for (index, var) in vars.iter().enumerate() {
+            gathered.add_var(defaulted(var), &self.written, index)?;
+        }
+        Ok(())
+    }
+}
+
+/// Notes on the resource that `var` takes its value from that it does.
+fn note_source(session: &Session<'_>, var: &Var, gathered: &mut Accumulator) -> Result<()> {
+    let object = &var.object;
+    let gvk = Gvk { group: &object.group, version: &object.version, kind: &object.kind };
+    let wanted = ResId::unscoped(gvk, &object.name, &object.namespace);
+    let found = gathered.resources.by_any_id(&session.tree, &session.schema, wanted.name, |id| {
+        id.gvk == wanted.gvk && (wanted.namespace.is_empty() || id.same_namespace(&wanted))
+    });
+    match found[..] {
+        [] => Ok(()),
+        [index] => {
+            if let Some(variables) = gathered.resources.variables_mut(index) {
+                variables.push(var.name.clone());
+            }
+            Ok(())
+        }
+        _ => {
+            let (count, var) = (found.len(), describe(var));
+            let text = format!("found {count} resId matches for var {var} (unable to disambiguate)");
+            Err(Error::new(text).inside("objref"))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::merge::{self, NewItems};
 use super::super::remote;
 use super::super::session::Session;
 use super::super::text;
-use crate::diag::shell_word;
+use crate::diag::{Diagnostic, shell_word};
 use crate::inputs::{KeptInputs, Key};
 use crate::path::RepoPath;
 use crate::view::{Kind, View};
@@ -99,12 +99,19 @@ impl Chart {
                 "use a Helm Application for the chart",
             ));
         };
-        charts.render(session.view, &self.request).map_err(|diagnostic| {
-            let error = Error::new(diagnostic.message);
-            let error = diagnostic.span.map_or_else(|| error.clone(), |span| error.clone().at(span));
-            diagnostic.hint.map_or_else(|| error.clone(), |hint| error.clone().hint(hint))
-        })
+        charts.render(session.view, &self.request).map_err(not_rendered)
     }
+}
+
+fn not_rendered(diagnostic: Diagnostic) -> Error {
+    let mut error = Error::new(diagnostic.message);
+    if let Some(span) = diagnostic.span {
+        error = error.at(span);
+    }
+    if let Some(hint) = diagnostic.hint {
+        error = error.hint(hint);
+    }
+    error
 }
 
 fn find_chart(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) -> Result<RepoPath> {

@@ -16,29 +16,24 @@ type Pairs = Vec<(String, Vec<u8>)>;
 /// Fails before more is copied than the build may still hold.
 pub(super) fn load(view: &View<'_>, tree: &Tree, loader: &Loader, args: &GeneratorArgs) -> Result<Pairs> {
     let mut pairs = Pairs::new();
-    let mut bytes = 0;
-    let mut take = |more: usize| {
-        bytes += more;
-        tree.work(1 + more / BYTES_PER_WORK)?;
-        tree.fits(bytes)
-    };
+    let mut taken = Taken { tree, bytes: 0 };
     let list = |sources: &Option<Vec<String>>| {
         format!("[{}]", sources.iter().flatten().cloned().collect::<Vec<_>>().join(" "))
     };
     for (index, path) in args.envs.iter().flatten().enumerate() {
-        variables(view, loader, path, &mut pairs, &mut take).map_err(|error| {
+        variables(view, loader, path, &mut pairs, &mut taken).map_err(|error| {
             error.prefix(format!("env source files: {}", list(&args.envs))).inside(index).inside("envs")
         })?;
     }
     for (index, source) in args.literals.iter().flatten().enumerate() {
-        take(source.len())?;
+        taken.add(source.len())?;
         let pair = literal(source).map_err(|error| {
             error.prefix(format!("literal sources {}", list(&args.literals))).inside(index).inside("literals")
         })?;
         pairs.push(pair);
     }
     for (index, source) in args.files.iter().flatten().enumerate() {
-        let pair = file(view, loader, source, &mut take).map_err(|error| {
+        let pair = file(view, loader, source, &mut taken).map_err(|error| {
             error.prefix(format!("file sources: {}", list(&args.files))).inside(index).inside("files")
         })?;
         pairs.push(pair);
@@ -58,13 +53,24 @@ fn literal(source: &str) -> Result<(String, Vec<u8>)> {
     Ok((key.to_owned(), unquoted.unwrap_or(value).as_bytes().to_vec()))
 }
 
-/// Takes so many bytes of what the build may hold.
-type Take<'t> = &'t mut dyn FnMut(usize) -> Result<()>;
+/// How much of what the build may hold is taken.
+struct Taken<'t> {
+    tree: &'t Tree,
+    bytes: usize,
+}
 
-fn file(view: &View<'_>, loader: &Loader, source: &str, take: Take<'_>) -> Result<(String, Vec<u8>)> {
+impl Taken<'_> {
+    fn add(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes;
+        self.tree.work(1 + bytes / BYTES_PER_WORK)?;
+        self.tree.fits(self.bytes)
+    }
+}
+
+fn file(view: &View<'_>, loader: &Loader, source: &str, taken: &mut Taken<'_>) -> Result<(String, Vec<u8>)> {
     let (key, path) = file_source(source)?;
     let blob = loader.load(view, path)?;
-    take(blob.data.len())?;
+    taken.add(blob.data.len())?;
     Ok((key.to_owned(), blob.data.to_vec()))
 }
 
@@ -100,9 +106,9 @@ fn base_name(path: &str) -> &str {
 const LINE_BYTES_MAX: usize = 64 * 1024 - 1;
 
 /// Reads a file of `KEY=value` lines. Blank lines and those that start with `#` are left out.
-fn variables(view: &View<'_>, loader: &Loader, path: &str, pairs: &mut Pairs, take: Take<'_>) -> Result<()> {
+fn variables(view: &View<'_>, loader: &Loader, path: &str, pairs: &mut Pairs, taken: &mut Taken<'_>) -> Result<()> {
     let blob = loader.load(view, path)?;
-    take(blob.data.len())?;
+    taken.add(blob.data.len())?;
     let mut rest: &[u8] = &blob.data;
     let mut first = true;
     while !rest.is_empty() {

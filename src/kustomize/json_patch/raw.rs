@@ -123,13 +123,7 @@ impl Reader<'_> {
         self.peek();
         let bytes = self.rest.as_bytes();
         let end = if bytes.first() == Some(&b'"') {
-            let mut escaped = false;
-            let closing = bytes.iter().skip(1).position(|byte| {
-                let end = *byte == b'"' && !escaped;
-                escaped = *byte == b'\\' && !escaped;
-                end
-            });
-            closing.map_or(bytes.len(), |at| at + 2)
+            string_len(bytes)
         } else {
             bytes.iter().position(|byte| b",]} \t\r\n:".contains(byte)).unwrap_or(bytes.len())
         };
@@ -137,4 +131,18 @@ impl Reader<'_> {
         self.rest = rest;
         scalar
     }
+}
+
+/// How long the string is that the text begins with, its quotes included.
+fn string_len(text: &[u8]) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.iter().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
 }

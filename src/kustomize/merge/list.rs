@@ -46,12 +46,7 @@ impl Merger<'_> {
         let mut seen = HashSet::new();
         for list in lists.into_iter().flatten().filter(|list| self.tree.kind(*list) == Kind::Sequence) {
             for item in self.tree.content(list) {
-                let value = |key: &String| {
-                    let value = self.tree.value_of(*item, key);
-                    let value = value.filter(|value| !self.tree.node(*value).is_nil_or_empty());
-                    value.map_or_else(String::new, |value| self.tree.text(value).to_owned())
-                };
-                let values: Vec<String> = keys.iter().map(value).collect();
+                let values: Vec<String> = keys.iter().map(|key| self.key_value(*item, key)).collect();
                 if seen.insert(values.clone()) {
                     all.push(values);
                 }
@@ -72,6 +67,20 @@ impl Merger<'_> {
             }
         }
         all
+    }
+
+    /// The text of a key of an item; empty when there is none.
+    fn key_value(&self, item: NodeId, key: &str) -> String {
+        let value = self.tree.value_of(item, key).filter(|value| !self.tree.node(*value).is_nil_or_empty());
+        value.map_or_else(String::new, |value| self.tree.text(value).to_owned())
+    }
+
+    /// The item of a list whose keys have these values; none of what is not a list.
+    fn find_item(&self, list: Option<NodeId>, keys: &[String], values: &[String]) -> Result<Option<NodeId>> {
+        match list.filter(|list| self.tree.kind(*list) == Kind::Sequence) {
+            Some(list) => self.tree.find_element(list, keys, values),
+            None => Ok(None),
+        }
     }
 
     fn items(
@@ -98,12 +107,7 @@ impl Merger<'_> {
             let (keys, values) = restrict(all_keys, values, &used);
             let own: Vec<bool> = values.iter().map(|value| !value.is_empty()).collect();
             let (search_keys, search_values) = restrict(&keys, &values, &own);
-            let find = |list: Option<NodeId>| match list {
-                Some(list) if self.tree.kind(list) == Kind::Sequence => {
-                    self.tree.find_element(list, &search_keys, &search_values)
-                }
-                _ => Ok(None),
-            };
+            let find = |list: Option<NodeId>| self.find_item(list, &search_keys, &search_values);
             let pair = Sources { target: find(sources.target)?, patch: find(sources.patch)? };
             let merged = self.walk(pair, schema.clone())?.map(|merged| merged.node);
             let kept = self

@@ -51,17 +51,19 @@ fn hash(tree: &mut Tree, root: NodeId) -> Result<String> {
     }
     let digest = Sha256::digest(text::to_json(&Value::Mapping(content)));
     let hex: String = digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
-    Ok(hex
-        .chars()
-        .map(|character| match character {
-            '0' => 'g',
-            '1' => 'h',
-            '3' => 'k',
-            'a' => 'm',
-            'e' => 't',
-            other => other,
-        })
-        .collect())
+    Ok(hex.chars().map(without_words).collect())
+}
+
+/// The digits that could spell words are replaced.
+fn without_words(digit: char) -> char {
+    match digit {
+        '0' => 'g',
+        '1' => 'h',
+        '3' => 'k',
+        'a' => 'm',
+        'e' => 't',
+        other => other,
+    }
 }
 
 fn field_value(tree: &mut Tree, root: NodeId, field: &str) -> Result<Value> {

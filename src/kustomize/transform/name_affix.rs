@@ -7,7 +7,7 @@ use crate::kustomize::id::Gvk;
 use crate::kustomize::resource::{self, annotation};
 use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
-use crate::kustomize::tree::Kind;
+use crate::kustomize::tree::{Kind, NodeId, Tree};
 use crate::yaml::Tag;
 
 /// On which side of a name something is added.
@@ -53,15 +53,17 @@ impl NameAffix {
                         resource::store_previous_id(tree, schema, root)?;
                     }
                 }
-                field_spec::apply(tree, root, spec, Some(&creation), &mut |tree, node| {
-                    let name = match self.side {
-                        Affix::Prefix => format!("{}{}", self.text, tree.text(node)),
-                        Affix::Suffix => format!("{}{}", tree.text(node), self.text),
-                    };
-                    set_text(tree, node, &name)
-                })?;
+                field_spec::apply(tree, root, spec, Some(&creation), &mut |tree, node| self.add_to(tree, node))?;
             }
         }
         Ok(())
+    }
+
+    fn add_to(&self, tree: &mut Tree, name: NodeId) -> Result<()> {
+        let text = match self.side {
+            Affix::Prefix => format!("{}{}", self.text, tree.text(name)),
+            Affix::Suffix => format!("{}{}", tree.text(name), self.text),
+        };
+        set_text(tree, name, &text)
     }
 }

@@ -142,6 +142,19 @@ enum Same {
     NamesAndNamespaces,
 }
 
+impl Same {
+    /// Whether it does not matter which of the two is meant.
+    fn are_same(self, tree: &Tree, one: NodeId, other: NodeId) -> bool {
+        let are_namesakes = resource::name(tree, one) == resource::name(tree, other);
+        match self {
+            Self::Names => are_namesakes,
+            Self::NamesAndNamespaces => {
+                are_namesakes && resource::namespace(tree, one) == resource::namespace(tree, other)
+            }
+        }
+    }
+}
+
 impl Referrer<'_> {
     fn set(&self, tree: &mut Tree, node: NodeId, spec: &FieldSpec, target: Gvk<'_>) -> Result<()> {
         let inner = tree.node(node);
@@ -240,14 +253,7 @@ impl Referrer<'_> {
             candidates.retain(|root| self.has_same_affixes(tree, *root, false));
         }
         let Some(first) = candidates.first().copied() else { return Ok(None) };
-        let identical = candidates.iter().all(|root| {
-            resource::name(tree, *root) == resource::name(tree, first)
-                && match same {
-                    Same::Names => true,
-                    Same::NamesAndNamespaces => resource::namespace(tree, *root) == resource::namespace(tree, first),
-                }
-        });
-        if identical {
+        if candidates.iter().all(|root| same.are_same(tree, *root, first)) {
             return Ok(Some(first));
         }
         let ids: Vec<String> =

@@ -109,15 +109,8 @@ impl Namespace {
             if skipped {
                 continue;
             }
-            field_spec::apply(tree, root, spec, Some(&creation), &mut |tree, node| self.set(tree, node)).map_err(
-                |error| {
-                    if error.is_not_scalar() {
-                        error.prefix("namespace field specs must target scalar nodes")
-                    } else {
-                        error.prefix("namespace transformation failed")
-                    }
-                },
-            )?;
+            field_spec::apply(tree, root, spec, Some(&creation), &mut |tree, node| self.set(tree, node))
+                .map_err(not_set)?;
         }
         Ok(())
     }
@@ -156,6 +149,13 @@ impl Namespace {
             Some(namespace) => self.set(tree, namespace),
             None => Ok(()),
         }
+    }
+}
+
+fn not_set(error: Error) -> Error {
+    match error.is_not_scalar() {
+        true => error.prefix("namespace field specs must target scalar nodes"),
+        false => error.prefix("namespace transformation failed"),
     }
 }
 

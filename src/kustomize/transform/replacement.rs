@@ -130,23 +130,26 @@ fn selector_id(source: &SourceSelector) -> ResId<'_> {
 
 fn find_source(tree: &Tree, roots: &[NodeId], source: &SourceSelector) -> Result<NodeId> {
     let wanted = selector_id(source);
-    let is_meant = |id: &ResId<'_>| {
-        (wanted.name.is_empty() || wanted.name == id.name)
-            && (wanted.namespace.is_empty() || wanted.same_namespace(id))
-            && id.gvk.is_selected(wanted.gvk)
-    };
-    let is_named = |root| {
-        wanted.name.is_empty()
-            || resource::name(tree, root) == wanted.name
-            || resource::had_name(tree, root, wanted.name)
-    };
-    let mut matches =
-        roots.iter().filter(|root| is_named(**root) && resource::all_ids(tree, **root).iter().any(is_meant));
+    let mut matches = roots.iter().filter(|root| is_meant(tree, **root, &wanted));
     match (matches.next(), matches.next()) {
         (Some(root), None) => Ok(*root),
         (Some(_), Some(_)) => Err(Error::new(format!("multiple matches for selector {}", describe(source)))),
         (None, _) => Err(Error::new(format!("nothing selected by {}", describe(source)))),
     }
+}
+
+/// Whether an object is or was the wanted one: its name is looked at first, which rules out most.
+fn is_meant(tree: &Tree, root: NodeId, wanted: &ResId<'_>) -> bool {
+    let is_named = wanted.name.is_empty()
+        || resource::name(tree, root) == wanted.name
+        || resource::had_name(tree, root, wanted.name);
+    is_named && resource::all_ids(tree, root).iter().any(|id| is_id_meant(id, wanted))
+}
+
+fn is_id_meant(id: &ResId<'_>, wanted: &ResId<'_>) -> bool {
+    (wanted.name.is_empty() || wanted.name == id.name)
+        && (wanted.namespace.is_empty() || wanted.same_namespace(id))
+        && id.gvk.is_selected(wanted.gvk)
 }
 
 fn describe(source: &SourceSelector) -> String {

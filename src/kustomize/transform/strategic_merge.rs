@@ -30,12 +30,9 @@ impl StrategicMergePatches {
                 Ok(found) => patches.extend(found),
                 Err(error) if error.is_final() => return Err(error.inside(index)),
                 Err(not_inline) => {
-                    let (file, blob) = loader.open(session.view, path).map_err(|error| {
-                        // A text of more than a line was never meant to be a path.
-                        let error =
-                            if path.trim_end().contains('\n') { error.explained_by(&not_inline) } else { error };
-                        error.inside(index)
-                    })?;
+                    let opened = loader.open(session.view, path);
+                    let (file, blob) =
+                        opened.map_err(|error| error.of_path_or_text(path, &not_inline).inside(index))?;
                     let found = read::resources(&mut session.tree, &blob.data, Source { file: Some(&file) });
                     patches.extend(found.map_err(|error| in_file(error, path))?);
                 }

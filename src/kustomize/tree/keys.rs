@@ -35,6 +35,17 @@ fn hash(name: &str) -> u64 {
     hasher.finish()
 }
 
+/// The first place of each key of a mapping, by its hash.
+fn places_of<'t>(content: &[NodeId], text: impl Fn(NodeId) -> &'t str) -> HashMap<u64, usize> {
+    let mut places = HashMap::with_capacity(content.len() / 2);
+    for (at, pair) in content.chunks_exact(2).enumerate() {
+        if let [key, _] = pair {
+            places.entry(hash(text(*key))).or_insert(at);
+        }
+    }
+    places
+}
+
 impl Keys {
     /// Where a key is, if that is known: `Some(None)` when there is no such key.
     pub(super) fn find<'t>(
@@ -52,15 +63,7 @@ impl Keys {
         if index.searches < SEARCHES_MIN {
             return None;
         }
-        let places = index.places.get_or_insert_with(|| {
-            let mut places = HashMap::with_capacity(content.len() / 2);
-            for (at, pair) in content.chunks_exact(2).enumerate() {
-                if let [key, _] = pair {
-                    places.entry(hash(text(*key))).or_insert(at);
-                }
-            }
-            places
-        });
+        let places = index.places.get_or_insert_with(|| places_of(content, &text));
         let Some(at) = places.get(&hash(name)).copied() else { return Some(None) };
         let key = content.get(2 * at)?;
         (text(*key) == name).then_some(Some(at))

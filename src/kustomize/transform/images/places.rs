@@ -25,14 +25,16 @@ impl Places {
         }
         for root in resources.roots() {
             if !is_definition(tree, root) {
-                field_spec::apply_all(tree, root, specs, None, &mut |tree, node| {
-                    tree.expect(node, Kind::Scalar)?;
-                    places.nodes.push(node);
-                    Ok(())
-                })?;
+                field_spec::apply_all(tree, root, specs, None, &mut |tree, node| places.add(tree, node))?;
             }
         }
         Ok(places)
+    }
+
+    fn add(&mut self, tree: &Tree, node: NodeId) -> Result<()> {
+        tree.expect(node, Kind::Scalar)?;
+        self.nodes.push(node);
+        Ok(())
     }
 
     /// Every `image` of every `containers` and `initContainers`, wherever they are.
