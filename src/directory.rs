@@ -107,10 +107,11 @@ fn find(
         }
     }
     let matches = |glob: &Result<Glob, _>, name: &str| glob.as_ref().is_ok_and(|glob| glob.matches(name));
+    let is_excluded = |below: &str| exclude.as_ref().is_some_and(|glob| matches(glob, below));
+    let is_included = |below: &str| include.as_ref().is_none_or(|glob| matches(glob, below));
     let takes_part = |path: &RepoPath| {
         let below = path.strip_prefix(dir).unwrap_or_default();
-        !exclude.as_ref().is_some_and(|glob| matches(glob, below.as_str()))
-            && include.as_ref().is_none_or(|glob| matches(glob, below.as_str()))
+        !is_excluded(below.as_str()) && is_included(below.as_str())
     };
     let mut candidates = Vec::new();
     walk(view, dir, (options.recurse, inputs), 0, &mut 0, &mut candidates)?;
@@ -237,11 +238,11 @@ fn read(path: &RepoPath, data: Option<&[u8]>) -> Result<Found, Diagnostic> {
 
 /// Exactly one object.
 fn read_json(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> {
-    yaml::json::decode(data, &Limits::default()).map_err(|error| {
+    if let Err(error) = yaml::json::decode(data, &Limits::default()) {
         let span = Span::at(path.clone(), error.line(), error.column()).quoting(&String::from_utf8_lossy(data));
         let mistake = Diagnostic::error(format!("not a JSON object: {error}")).at(span);
-        mistake.hint("a `.json` file holds one object; write several as the `items` of a `List`")
-    })?;
+        return Err(mistake.hint("a `.json` file holds one object; write several as the `items` of a `List`"));
+    }
     Ok(manifest::read(data, Source::File(path))?)
 }
 

@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Tool, Variable};
+use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Variable};
 use crate::diag::{Diagnostic, printable};
 use crate::helm;
 use crate::inputs::{self, KeptInputs};
@@ -264,17 +264,9 @@ impl Renderers {
     /// Everything of the dry tree that rendering an Application looks at, also when it fails.
     pub fn reads(&self, application: &Application, context: &Context<'_>) -> Reads {
         let commit = Commit::new(self, context);
-        let seen = |_: &()| {
-            if self.isolation == Isolation::Apart {
-                return commit
-                    .render(application)
-                    .map_or_else(|unrendered| unrendered.reads, |rendered| rendered.reads);
-            }
-            let view = View::with_limit(context.files, self.limits.file_bytes_max);
-            commit.render_seen(application, view, &Deeds::default()).1.reads()
-        };
         // As every render: on a stack of its own, where a panic touches no one else.
-        pool::in_order(&[()], 1, seen, &|_| ()).into_iter().flatten().flatten().next().unwrap_or_default()
+        let reads = pool::in_order(&[()], 1, |()| commit.reads(application), &|_| ());
+        reads.into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
     /// The same as [`Self::render`] of files that are no commit; none where Applications are rendered in processes of their own,
@@ -302,15 +294,7 @@ impl Renderers {
         let view = View::with_limit(context.files, self.limits.file_bytes_max);
         let mut templates = Vec::new();
         for part in application.parts() {
-            templates.extend(commit.with_engine(
-                &part,
-                &view,
-                &Deeds::default(),
-                |one, _, _| match &one.source.tool {
-                    Tool::Helm(helm) => one.templates(helm),
-                    Tool::Kustomize(_) | Tool::Directory(_) | Tool::Plugin(_) => Ok(Vec::new()),
-                },
-            )?);
+            templates.extend(commit.with_engine(&part, &view, &Deeds::default(), |one, _, _| one.templates())?);
         }
         Ok(templates)
     }
@@ -376,6 +360,17 @@ struct Deeds {
     names_the_commit: Cell<bool>,
 }
 
+impl Deeds {
+    fn unrendered(&self, failure: Failure, reads: Reads) -> Unrendered {
+        let repeats = match &failure {
+            Failure::Mistakes(_) => !self.ran_a_program.get() && !self.names_the_commit.get(),
+            Failure::World(error) => error.is_limit() && !error.is_limit_of_commit(),
+        };
+        let follows = matches!(failure, Failure::Mistakes(_)) && !self.ran_a_program.get();
+        Unrendered { failure, reads, repeats, follows }
+    }
+}
+
 /// One dry commit while it is rendered.
 struct Commit<'a> {
     renderers: &'a Renderers,
@@ -432,14 +427,16 @@ impl<'a> Commit<'a> {
         let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
         let deeds = Deeds::default();
         let (result, view) = self.render_seen(application, view, &deeds);
-        result.map_err(|failure| {
-            let repeats = match &failure {
-                Failure::Mistakes(_) => !deeds.ran_a_program.get() && !deeds.names_the_commit.get(),
-                Failure::World(error) => error.is_limit() && !error.is_limit_of_commit(),
-            };
-            let follows = matches!(failure, Failure::Mistakes(_)) && !deeds.ran_a_program.get();
-            Unrendered { failure, reads: view.reads(), repeats, follows }
-        })
+        result.map_err(|failure| deeds.unrendered(failure, view.reads()))
+    }
+
+    /// What a render looks at, also when it fails.
+    fn reads(&self, application: &Application) -> Reads {
+        if self.renderers.isolation == Isolation::Apart {
+            return self.render(application).map_or_else(|unrendered| unrendered.reads, |rendered| rendered.reads);
+        }
+        let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
+        self.render_seen(application, view, &Deeds::default()).1.reads()
     }
 
     /// The same with the view that it was read by. Whatever comes of a render that went beyond a limit of this machine
@@ -544,10 +541,9 @@ impl<'a> Commit<'a> {
         }
         let judge = |kept: KeptInputs<'_>| kept.misplaced(dir).and_then(|()| kept.judge_reads(&rendered.reads));
         let judged = KeptInputs::read(view).and_then(judge);
-        judged.map(|()| Rendered { reads: view.reads(), ..rendered }).map_err(|unusable| match unusable.world() {
-            Some(world) => Failure::World(Error::View(world.clone())),
-            None => Failure::mistake(unusable.found_by(&application.places.dry_path)),
-        })
+        judged
+            .map(|()| Rendered { reads: view.reads(), ..rendered })
+            .map_err(|unusable| Failure::unusable(&unusable, &application.places.dry_path))
     }
 
     fn check_count(&self, application: &Application, count: usize) -> Result<(), Failure> {
@@ -561,25 +557,7 @@ impl<'a> Commit<'a> {
 
     /// Renders an Application of one source.
     fn render_source(&self, application: &Application, view: &View<'_>, deeds: &Deeds) -> Result<Rendered, Failure> {
-        self.with_engine(application, view, deeds, |one, environment, used| {
-            let (manifests, commands) = match &one.source.tool {
-                Tool::Helm(helm) => one.helm(helm)?,
-                Tool::Kustomize(kustomize) => one.kustomize(kustomize)?,
-                Tool::Directory(directory) => (one.directory(directory)?, Vec::new()),
-                Tool::Plugin(plugin) => (one.plugin(plugin, environment)?, Vec::new()),
-            };
-            let variables = match &one.source.tool {
-                Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
-                Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
-            };
-            #[cfg(debug_assertions)]
-            rehearse(self.renderers.rehearsed.get(application.name.as_str()));
-            self.check_count(application, manifests.len())?;
-            one.warn_of_encrypted(&manifests);
-            let warnings = std::mem::take(&mut one.warnings);
-            let is_unnamed_release = one.is_unnamed_release;
-            Ok(Rendered { manifests, commands, warnings, reads: view.reads(), variables, is_unnamed_release })
-        })
+        self.with_engine(application, view, deeds, |one, environment, used| one.render(environment, used))
     }
 
     /// Finds out what an Application is made of and hands that to `work`, with the variables and which of them are used.

@@ -1,4 +1,4 @@
-//! Whether a kustomization inflates Helm charts, which the official tool does only when told.
+//! Whether a kustomization inflates Helm charts, which the official tool does only with a flag.
 
 use std::collections::BTreeSet;
 
@@ -35,15 +35,17 @@ pub(super) fn inflates_charts(view: &View<'_>, dir: &RepoPath, components: &[Str
 
 fn has_charts(view: &View<'_>, dir: &RepoPath, kustomization: &Value) -> bool {
     let list = |field| kustomization::field(kustomization, field).and_then(Value::as_sequence).unwrap_or_default();
-    let is_chart = |text: &str| {
-        let file = dir.resolve(text).ok().filter(|path| matches!(view.kind(path), Ok(Some(Kind::File))));
-        let content = file.map_or_else(|| parse(text.as_bytes()), |file| read(view, &file));
-        content
-            .is_some_and(|content| content.get("kind").and_then(Value::as_str) == Some("HelmChartInflationGenerator"))
-    };
+
     !list("helmCharts").is_empty()
         || !list("helmChartInflationGenerator").is_empty()
-        || list("generators").iter().filter_map(Value::as_str).any(is_chart)
+        || list("generators").iter().filter_map(Value::as_str).any(|text| is_chart(view, dir, text))
+}
+
+/// Whether an entry of `generators`, a file or an object as text, is a chart.
+fn is_chart(view: &View<'_>, dir: &RepoPath, text: &str) -> bool {
+    let file = dir.resolve(text).ok().filter(|path| matches!(view.kind(path), Ok(Some(Kind::File))));
+    let content = file.map_or_else(|| parse(text.as_bytes()), |file| read(view, &file));
+    content.is_some_and(|content| content.get("kind").and_then(Value::as_str) == Some("HelmChartInflationGenerator"))
 }
 
 pub(super) fn directory(view: &View<'_>, dir: &RepoPath, text: &str) -> Option<RepoPath> {

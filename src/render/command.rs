@@ -65,14 +65,7 @@ pub(super) fn helm(release: &Release, profile: Profile) -> Vec<String> {
 /// Reference: Argo CD 3 util/kustomize/kustomize.go `Build`.
 pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, inflates_charts: bool, profile: Profile) -> Vec<String> {
     let mut commands = Vec::new();
-    let mut edit = |words: Vec<String>| {
-        let mut line = Line::new(profile, ["kustomize", "edit"]);
-        words.into_iter().for_each(|word| line.add(word));
-        commands.push(match (profile, dir.is_root()) {
-            (Profile::Proposal, false) => format!("(cd {} && {})", quote_for_shell(&local(dir)), line.text),
-            (Profile::Proposal, true) | (Profile::Argocd, _) => line.text,
-        });
-    };
+    let mut edit = |words: Vec<String>| commands.push(edit_in(dir, words, profile));
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
     if let Some(prefix) = &edits.name_prefix {
         edit(words(&["set", "nameprefix", "--", prefix]));
@@ -127,6 +120,16 @@ pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, inflates_charts: bool, pr
     }
     commands.push(build.text);
     commands
+}
+
+/// `kustomize edit` with these words, in the directory of a kustomization.
+fn edit_in(dir: &RepoPath, words: Vec<String>, profile: Profile) -> String {
+    let mut line = Line::new(profile, ["kustomize", "edit"]);
+    words.into_iter().for_each(|word| line.add(word));
+    match (profile, dir.is_root()) {
+        (Profile::Proposal, false) => format!("(cd {} && {})", quote_for_shell(&local(dir)), line.text),
+        (Profile::Proposal, true) | (Profile::Argocd, _) => line.text,
+    }
 }
 
 /// `edit add patch`; none for a patch with options, which that command has no flags for.

@@ -58,16 +58,23 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
             }
         }
     }
-    let diagnostic = |((index, owner), keys): ((usize, usize), Vec<&Key>)| {
-        let ((application, _), (other, _)) = (rendered.get(index)?, rendered.get(owner)?);
-        let first = keys.first()?;
-        let more = and_more_in_brackets(keys.len() - 1);
-        let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
-        let beside = format!("`{}` is at {}", other.name, other.places.name);
-        let diagnostic = Diagnostic::error(text).at(application.places.name.clone()).label(beside);
-        Some(diagnostic.hint("they would overwrite each other in the cluster: render it from one of them only"))
-    };
-    conflicts.into_iter().filter_map(diagnostic).collect()
+    let mut diagnostics = Vec::with_capacity(conflicts.len());
+    for ((index, owner), keys) in conflicts {
+        if let (Some((application, _)), Some((other, _))) = (rendered.get(index), rendered.get(owner)) {
+            diagnostics.extend(diagnostic(application, other, &keys));
+        }
+    }
+    diagnostics
+}
+
+/// `keys` are the objects that both render; none when there are none.
+fn diagnostic(application: &Application, other: &Application, keys: &[&Key]) -> Option<Diagnostic> {
+    let first = keys.first()?;
+    let more = and_more_in_brackets(keys.len() - 1);
+    let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
+    let beside = format!("`{}` is at {}", other.name, other.places.name);
+    let diagnostic = Diagnostic::error(text).at(application.places.name.clone()).label(beside);
+    Some(diagnostic.hint("they would overwrite each other in the cluster: render it from one of them only"))
 }
 
 /// A warning of objects that one Application renders more than once: its manifests have all of them, and a cluster gets one.

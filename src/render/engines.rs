@@ -1,12 +1,14 @@
 //! One Application, one engine.
 
+use std::collections::BTreeSet;
+
 use super::charts::inflates_charts;
 use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
-use super::release::{Release, cluster_version};
-use super::{Application, Commit, Deeds, command};
-use crate::application::{Directory, Environment, Helm, Kustomize, Plugin, Source};
+use super::release::{Release, Values, cluster_version};
+use super::{Application, Commit, Deeds, Rendered, command};
+use crate::application::{Directory, Environment, Helm, Jsonnet, Kustomize, Plugin, Source, Tool, Variable};
 use crate::diag::more::and_more;
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
@@ -34,7 +36,28 @@ pub(super) struct ApplicationRender<'a, 'c> {
 type WithCommands = Result<(Vec<Manifest>, Vec<String>), Failure>;
 
 impl ApplicationRender<'_, '_> {
-    pub(super) fn helm(&mut self, helm: &Helm) -> WithCommands {
+    /// Renders the source; `used` are the variables of `environment` that its options name.
+    pub(super) fn render(&mut self, environment: &Environment, used: BTreeSet<Variable>) -> Result<Rendered, Failure> {
+        let (manifests, commands) = match &self.source.tool {
+            Tool::Helm(helm) => self.helm(helm)?,
+            Tool::Kustomize(kustomize) => self.kustomize(kustomize)?,
+            Tool::Directory(directory) => (self.directory(directory)?, Vec::new()),
+            Tool::Plugin(plugin) => (self.plugin(plugin, environment)?, Vec::new()),
+        };
+        let variables = match &self.source.tool {
+            Tool::Plugin(_) => environment.variables().map(|(variable, _)| variable).collect(),
+            Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
+        };
+        #[cfg(debug_assertions)]
+        super::rehearse(self.commit.renderers.rehearsed.get(self.application.name.as_str()));
+        self.commit.check_count(self.application, manifests.len())?;
+        self.warn_of_encrypted(&manifests);
+        let warnings = std::mem::take(&mut self.warnings);
+        let (reads, is_unnamed_release) = (self.view.reads(), self.is_unnamed_release);
+        Ok(Rendered { manifests, commands, warnings, reads, variables, is_unnamed_release })
+    }
+
+    fn helm(&mut self, helm: &Helm) -> WithCommands {
         let release = self.release(helm)?;
         let text = match self.commit.context.renderer {
             RendererName::Native => self.template(&release)?.text.into_bytes(),
@@ -43,8 +66,9 @@ impl ApplicationRender<'_, '_> {
         Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
     }
 
-    /// The objects of a chart, each with what makes it.
-    pub(super) fn templates(&mut self, helm: &Helm) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+    /// The objects of a chart, each with what makes it; none for a source that is not a chart.
+    pub(super) fn templates(&mut self) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+        let Tool::Helm(helm) = &self.source.tool else { return Ok(Vec::new()) };
         let release = self.release(helm)?;
         let mut found = Vec::new();
         for document in self.template(&release)?.documents {
@@ -115,10 +139,7 @@ impl ApplicationRender<'_, '_> {
     fn template(&mut self, release: &Release) -> Result<helm::Rendered, Failure> {
         let defaults = helm::Options::default();
         let files = release.value_files.iter().cloned().map(helm::ValuesSource::File);
-        let own = release.values.iter().map(|values| helm::ValuesSource::Text {
-            name: format!("the values of `{}`", self.application.name),
-            text: values.text.clone(),
-        });
+        let own = release.values.iter().map(|values| self.own_values(values));
         let options = helm::Options {
             release_name: release.name.clone().unwrap_or(defaults.release_name),
             namespace: release.namespace.clone().unwrap_or(defaults.namespace),
@@ -152,16 +173,25 @@ impl ApplicationRender<'_, '_> {
             let path = chart.clone();
             return Failure::World(Error::View(ViewError::Backend { path, reason: error.to_string() }));
         }
-        let placed = |error: &helm::Error| {
-            let diagnostic = error.diagnostic();
-            let has_place = diagnostic.span.is_some();
-            if has_place { diagnostic } else { diagnostic.at(self.place().clone()) }
-        };
         let refusals = if error.is_refusal() { helm::refusals(self.view, chart, options) } else { Ok(Vec::new()) };
         match refusals {
-            Ok(refusals) if !refusals.is_empty() => Failure::Mistakes(refusals.iter().map(placed).collect()),
-            _ => Failure::mistake(placed(error)),
+            Ok(refusals) if !refusals.is_empty() => {
+                Failure::Mistakes(refusals.iter().map(|refusal| self.placed(refusal.diagnostic())).collect())
+            }
+            _ => Failure::mistake(self.placed(error.diagnostic())),
         }
+    }
+
+    /// A diagnostic at the place of the source, unless it has one.
+    fn placed(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let has_place = diagnostic.span.is_some();
+        if has_place { diagnostic } else { diagnostic.at(self.place().clone()) }
+    }
+
+    /// The values that are in the Application itself.
+    fn own_values(&self, values: &Values) -> helm::ValuesSource {
+        let name = format!("the values of `{}`", self.application.name);
+        helm::ValuesSource::Text { name, text: values.text.clone() }
     }
 
     /// What random and clock functions of charts do: nothing, but for those that an admin allows, and these give the
@@ -202,15 +232,19 @@ impl ApplicationRender<'_, '_> {
         let inputs = self.commit.context.rules.inputs();
         let mut warnings = std::mem::take(&mut self.warnings);
         let manifests = directory::render(view, dir, options, inputs, bytes_max, &mut warnings, |file| {
-            let libraries = jsonnet::libraries(dir, &options.jsonnet)?;
-            let closure = jsonnet::closure(view, file, &libraries, &options.jsonnet);
-            let closure = closure.map_err(|error| error.or_at(|| self.source.span(&["directory", "jsonnet"])))?;
-            let place = Span::file(file.clone());
-            let json = self.exec().jsonnet(&self.site(&place)?, file, &libraries, &closure, &options.jsonnet)?;
-            jsonnet::objects(file, &json).map_err(Failure::mistake)
+            self.jsonnet(file, &options.jsonnet)
         });
         self.warnings = warnings;
         manifests
+    }
+
+    fn jsonnet(&self, file: &RepoPath, options: &Jsonnet) -> Result<Vec<Manifest>, Failure> {
+        let libraries = jsonnet::libraries(&self.source.path, options)?;
+        let closure = jsonnet::closure(self.view, file, &libraries, options);
+        let closure = closure.map_err(|error| error.or_at(|| self.source.span(&["directory", "jsonnet"])))?;
+        let place = Span::file(file.clone());
+        let json = self.exec().jsonnet(&self.site(&place)?, file, &libraries, &closure, options)?;
+        jsonnet::objects(file, &json).map_err(Failure::mistake)
     }
 
     pub(super) fn plugin(&mut self, plugin: &Plugin, environment: &Environment) -> Result<Vec<Manifest>, Failure> {
@@ -231,11 +265,7 @@ impl ApplicationRender<'_, '_> {
             return Err(Error::TooMuch { what, setting: "hydrate.outputLimit" }.into());
         }
         let read = manifest::read_until(text, manifest::Source::Output(tool), self.view.stop());
-        read.map_err(|unreadable| {
-            let diagnostic = Diagnostic::from(unreadable);
-            let placed = diagnostic.span.is_some();
-            Failure::mistake(if placed { diagnostic } else { diagnostic.at(self.place().clone()) })
-        })
+        read.map_err(|unreadable| Failure::mistake(self.placed(unreadable.into())))
     }
 
     /// Warns of objects that SOPS encrypted: who deploys them has to decrypt them.

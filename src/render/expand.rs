@@ -42,11 +42,7 @@ impl Renderers {
         let watch = self.watch.get_or_init(|| self.start_watch());
         let subject =
             (self.isolation == Isolation::Together).then(|| (self.subject_of_set(asked, context), view.shared_reads()));
-        let answer = watch.within_of(subject, time, &over, || {
-            #[cfg(debug_assertions)]
-            super::rehearse(asked.set.name().and_then(|name| self.rehearsed.get(name)));
-            asked.question.answer(asked.set, &view, asked.clusters)
-        });
+        let answer = watch.within_of(subject, time, &over, || self.answer(asked, &view));
         if self.cancel.load(Ordering::Relaxed) {
             return Err(Unexpanded::new(Error::Cancelled, answer.reads));
         }
@@ -59,6 +55,12 @@ impl Renderers {
     fn subject_of_set(&self, asked: &Set<'_>, context: &Context<'_>) -> Subject {
         let name = format!("{} {} {}", asked.file, asked.ordinal, asked.set.by());
         Subject { root: context.files.root(), name, time: self.limits.time }
+    }
+
+    fn answer(&self, asked: &Set<'_>, view: &View<'_>) -> Answer {
+        #[cfg(debug_assertions)]
+        super::rehearse(asked.set.name().and_then(|name| self.rehearsed.get(name)));
+        asked.question.answer(asked.set, view, asked.clusters)
     }
 
     /// How long a set may take, and the limit that says so.

@@ -2,6 +2,7 @@
 
 use crate::application::SourceError;
 use crate::diag::{Diagnostic, Span};
+use crate::inputs::Unusable;
 use crate::view::{Reads, ViewError};
 use crate::{directory, git, jsonnet, plugin};
 
@@ -133,6 +134,14 @@ impl Error {
 }
 
 impl Failure {
+    /// An input that cannot be used at this place.
+    pub(super) fn unusable(unusable: &Unusable, place: &Span) -> Self {
+        match unusable.world() {
+            Some(world) => Self::World(Error::View(world.clone())),
+            None => Self::mistake(unusable.found_by(place)),
+        }
+    }
+
     /// One mistake.
     pub fn mistake(diagnostic: Diagnostic) -> Self {
         Self::Mistakes(vec![diagnostic])

@@ -48,14 +48,22 @@ fn directory(git_dir: &Path) -> Option<PathBuf> {
 pub(super) fn write(git_dir: &Path, late: &[(Subject, SharedReads)]) {
     let Some(directory) = directory(git_dir) else { return };
     let mut file = Encoder::default();
-    file.list(late.iter(), |file, (subject, reads)| {
-        file.bytes(subject.root.as_bytes());
-        file.text(&subject.name);
-        file.number(millis(subject.time));
-        write_reads(file, &reads.all());
-    });
+    file.list(late.iter(), |file, (subject, reads)| write_entry(file, subject, &reads.all()));
     drop(fs::create_dir(&directory));
     drop(fs::write(directory.join(FILE), file.0));
+}
+
+fn write_entry(file: &mut Encoder, subject: &Subject, reads: &Reads) {
+    file.bytes(subject.root.as_bytes());
+    file.text(&subject.name);
+    file.number(millis(subject.time));
+    write_reads(file, reads);
+}
+
+fn read_entry(file: &mut Decoder<'_>) -> Option<(Subject, Reads)> {
+    let (root, name) = (file.id()?, file.text()?);
+    let time = Duration::from_millis(file.number()?);
+    Some((Subject { root, name, time }, read_reads(file)?))
 }
 
 fn millis(time: Duration) -> u64 {
@@ -68,11 +76,7 @@ impl Late {
         let Some(directory) = directory(git_dir) else { return Self::default() };
         let content = regular::read(&directory.join(FILE), BYTES_MAX).unwrap_or_default();
         drop(fs::remove_dir_all(&directory));
-        let list = Decoder(&content).list(|file| {
-            let (root, name) = (file.id()?, file.text()?);
-            let time = Duration::from_millis(file.number()?);
-            Some((Subject { root, name, time }, read_reads(file)?))
-        });
+        let list = Decoder(&content).list(read_entry);
         Self(list.unwrap_or_default().into_iter().collect())
     }
 

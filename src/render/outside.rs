@@ -191,24 +191,28 @@ impl Replacing<'_> {
 
 /// With these the official tool writes where things are, which is another place here.
 fn refuse_origins(documents: &[Value], file: &RepoPath) -> Result<(), Failure> {
-    let has_origins = |document: &Value| {
-        document.get("buildMetadata").is_some_and(|list| {
-            list.as_sequence().unwrap_or_default().iter().any(|option| option.as_str() != Some("managedByLabel"))
-        })
-    };
-    if !documents.iter().any(has_origins) {
+    if !documents.iter().any(asks_for_origins) {
         return Ok(());
     }
     let text = "`buildMetadata` asks for the origins of resources, which `renderer: exec` cannot tell of what is kept";
     Err(Failure::mistake(Diagnostic::error(text).at(Span::file(file.clone()))))
 }
 
+fn asks_for_origins(kustomization: &Value) -> bool {
+    let options = kustomization.get("buildMetadata").and_then(Value::as_sequence).unwrap_or_default();
+    options.iter().any(|option| option.as_str() != Some("managedByLabel"))
+}
+
 fn at<'v>(document: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
-    steps.iter().try_fold(document, |value, step| match (value, step) {
-        (Value::Mapping(entries), Step::Key(key)) => entries.get_mut(key),
-        (Value::Sequence(items), Step::Index(index)) => items.get_mut(*index),
-        _ => None,
-    })
+    let mut value = document;
+    for step in steps {
+        value = match (value, step) {
+            (Value::Mapping(entries), Step::Key(key)) => entries.get_mut(key)?,
+            (Value::Sequence(items), Step::Index(index)) => items.get_mut(*index)?,
+            _ => return None,
+        };
+    }
+    Some(value)
 }
 
 fn word(text: &str, span: &Span) -> Failure {

@@ -30,13 +30,15 @@ pub(super) fn united(application: &Application, parts: Vec<(Span, Vec<Manifest>)
             }
         }
     }
-    let warning = |((source, later), keys): ((usize, usize), Vec<Key>)| {
-        let (here, there) = (places.get(source)?, places.get(later)?);
-        let more = and_more_in_brackets(keys.len() - 1);
-        let text =
-            format!("two sources of `{}` render {}{more}: the later one counts", application.name, keys.first()?);
+    let mut warnings = Vec::with_capacity(replaced.len());
+    for ((source, later), keys) in replaced {
+        let (Some(here), Some(there), [first, more @ ..]) = (places.get(source), places.get(later), &keys[..]) else {
+            continue;
+        };
+        let more = and_more_in_brackets(more.len());
+        let text = format!("two sources of `{}` render {first}{more}: the later one counts", application.name);
         let at = Span { column: 0, ..there.clone() };
-        Some(Diagnostic::warning(text).at(here.clone()).label(format!("the later one is at {at}")))
-    };
-    (kept, replaced.into_iter().filter_map(warning).collect())
+        warnings.push(Diagnostic::warning(text).at(here.clone()).label(format!("the later one is at {at}")));
+    }
+    (kept, warnings)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::failure::{Error, Failure};
+use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use crate::application::{Application, Helm, Referenced};
 use crate::diag::{Diagnostic, Span};
 use crate::go::url::Url;
-use crate::inputs::{KeptInputs, Key};
+use crate::inputs::{KeptInputs, Key, Unusable};
 use crate::manifest::encrypted;
 use crate::path::{PathError, RepoPath};
 use crate::view::{Kind, View, ViewError};
@@ -83,12 +83,8 @@ impl ValueFiles<'_> {
         };
         let Referenced { root, path, input } = referenced.map_err(Failure::mistake)?;
         if let Some(key) = input {
-            KeptInputs::read(self.view).and_then(|kept| kept.holds(&key, &root, &directory_of(&path))).map_err(
-                |unusable| match unusable.world() {
-                    Some(world) => Failure::World(Error::View(world.clone())),
-                    None => Failure::mistake(unusable.found_by(span)),
-                },
-            )?;
+            let found = KeptInputs::read(self.view).and_then(|kept| kept.holds(&key, &root, &directory_of(&path)));
+            found.map_err(|unusable| Failure::unusable(&unusable, span))?;
         }
         Ok(path)
     }
@@ -123,6 +119,15 @@ impl NoPath {
     }
 }
 
+impl From<Unusable> for NoPath {
+    fn from(unusable: Unusable) -> Self {
+        match unusable.world() {
+            Some(world) => Self::World(world.clone()),
+            None => Self::Mistake(unusable.diagnostic()),
+        }
+    }
+}
+
 /// The path that `text` names for a chart of the repository at `top`.
 fn resolve(view: &View<'_>, chart: &RepoPath, top: &RepoPath, text: &str) -> Result<RepoPath, NoPath> {
     if let Some(scheme) = scheme(text) {
@@ -142,21 +147,21 @@ fn resolve(view: &View<'_>, chart: &RepoPath, top: &RepoPath, text: &str) -> Res
         None => chart.resolve(text),
     };
     // A chart from elsewhere names no file of this repository.
-    let is_inside = |path: RepoPath| match path != *top && path.starts_with(top) {
+    path.and_then(|path| inside(path, top))
+        .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` cannot be a values file: {reason}"))))
+}
+
+fn inside(path: RepoPath, top: &RepoPath) -> Result<RepoPath, PathError> {
+    match path != *top && path.starts_with(top) {
         true => Ok(path),
         false => Err(PathError::Escapes),
-    };
-    path.and_then(is_inside)
-        .map_err(|reason| NoPath::Mistake(Diagnostic::error(format!("`{text}` cannot be a values file: {reason}"))))
+    }
 }
 
 /// The file that is kept of a URL.
 fn kept(view: &View<'_>, url: &str) -> Result<RepoPath, NoPath> {
     let key = Key::file(url).map_err(|error| NoPath::Mistake(Diagnostic::error(format!("`{url}`: {error}"))))?;
-    KeptInputs::read(view).and_then(|kept| kept.find(&key)).map_err(|error| match error.world() {
-        Some(world) => NoPath::World(world.clone()),
-        None => NoPath::Mistake(error.diagnostic()),
-    })
+    KeptInputs::read(view).and_then(|kept| kept.find(&key)).map_err(NoPath::from)
 }
 
 /// The scheme of a text that Go takes for a URL.

@@ -1,6 +1,6 @@
 //! Time limits for work that cannot be interrupted from outside: it asks now and then whether to stop.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,20 +50,7 @@ impl Watch {
         let limits = Limits::default();
         let (end, is_end) = mpsc::channel::<()>();
         let counted = limits.clone();
-        let count = move || {
-            while is_end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                let mut limits = locked(&counted);
-                limits.iter_mut().for_each(Limit::tick);
-                if isolation == Isolation::Together && limits.iter().any(Limit::is_given_up) {
-                    let late = limits.iter().filter(|limit| limit.is_given_up());
-                    let late: Vec<_> = late.filter_map(|limit| limit.subject.clone()).collect();
-                    if let Some(git_dir) = &git_dir {
-                        late::write(git_dir, &late);
-                    }
-                    std::process::abort();
-                }
-            }
-        };
+        let count = move || count(&counted, &is_end, isolation, git_dir.as_deref());
         drop(thread::Builder::new().name("time-limit".to_owned()).spawn(count));
         Self { limits, _end: end }
     }
@@ -85,6 +72,22 @@ impl Watch {
         locked(&self.limits).push(Limit { ticks_left, grace_left: GRACE_TICKS, over: over.clone(), subject });
         let _watched = Watched { limits: &self.limits, over };
         work()
+    }
+}
+
+/// Counts until there is no one any more who could have a limit. Ends the process when work cannot be stopped.
+fn count(limits: &Limits, is_end: &mpsc::Receiver<()>, isolation: Isolation, git_dir: Option<&Path>) {
+    while is_end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        let mut limits = locked(limits);
+        limits.iter_mut().for_each(Limit::tick);
+        if isolation == Isolation::Together && limits.iter().any(Limit::is_given_up) {
+            let late = limits.iter().filter(|limit| limit.is_given_up());
+            let late: Vec<_> = late.filter_map(|limit| limit.subject.clone()).collect();
+            if let Some(git_dir) = git_dir {
+                late::write(git_dir, &late);
+            }
+            std::process::abort();
+        }
     }
 }
 

@@ -97,13 +97,7 @@ impl Connection {
     }
 
     pub(super) fn listed(&mut self, found: &Result<Arc<[Entry]>, String>) -> io::Result<()> {
-        self.answer(found, |frame, entries| {
-            frame.list(entries.iter(), |frame, entry| {
-                frame.text(&entry.name);
-                frame.number(entry.kind as u64);
-                frame.bytes(entry.id.as_bytes());
-            });
-        })
+        self.answer(found, |frame, entries| frame.list(entries.iter(), write_entry))
     }
 
     pub(super) fn read(&mut self, found: &Result<Arc<[u8]>, String>) -> io::Result<()> {
@@ -168,10 +162,18 @@ impl Said {
 
 /// The entries of a directory, as [`Connection::listed`] wrote them.
 pub(super) fn entries(frame: &mut Decoder<'_>) -> Option<Vec<Entry>> {
-    frame.list(|frame| {
-        let name = frame.text()?;
-        let kind = [Kind::File, Kind::Directory, Kind::Link, Kind::Submodule];
-        let kind = *kind.get(usize::try_from(frame.number()?).ok()?)?;
-        Some(Entry { name, kind, id: frame.id()? })
-    })
+    frame.list(read_entry)
+}
+
+fn write_entry(frame: &mut Encoder, entry: &Entry) {
+    frame.text(&entry.name);
+    frame.number(entry.kind as u64);
+    frame.bytes(entry.id.as_bytes());
+}
+
+fn read_entry(frame: &mut Decoder<'_>) -> Option<Entry> {
+    let name = frame.text()?;
+    let kinds = [Kind::File, Kind::Directory, Kind::Link, Kind::Submodule];
+    let kind = *kinds.get(usize::try_from(frame.number()?).ok()?)?;
+    Some(Entry { name, kind, id: frame.id()? })
 }

@@ -11,7 +11,8 @@ use crate::application::{Variable, set};
 use crate::cache::{Decoder, Encoder};
 use crate::diag::Diagnostic;
 use crate::manifest::Manifest;
-use crate::view::Reads;
+use crate::path::RepoPath;
+use crate::view::{Reads, Seen};
 use crate::yaml::Value;
 
 /// What a process says of one Application.
@@ -150,11 +151,13 @@ fn read_diagnostics(frame: &mut Decoder<'_>) -> Option<Vec<Diagnostic>> {
 }
 
 pub(in crate::render) fn reads(frame: &mut Encoder, reads: &Reads) {
-    frame.list(reads.iter(), |frame, ((path, way), seen)| {
-        frame.text(path.as_str());
-        frame.number(u64::from(*way));
-        frame.seen(*seen);
-    });
+    frame.list(reads.iter(), |frame, ((path, way), seen)| read(frame, path, *way, *seen));
+}
+
+fn read(frame: &mut Encoder, path: &RepoPath, way: u8, seen: Seen) {
+    frame.text(path.as_str());
+    frame.number(u64::from(way));
+    frame.seen(seen);
 }
 
 pub(in crate::render) fn read_reads(frame: &mut Decoder<'_>) -> Option<Reads> {
