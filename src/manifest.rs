@@ -95,7 +95,10 @@ impl Manifest {
     /// What the API server knows this object by; none for an object without a name, of which there may be many.
     pub fn key(&self) -> Option<Key> {
         let name = self.name();
-        (!name.is_empty()).then(|| Key {
+        if name.is_empty() {
+            return None;
+        }
+        Some(Key {
             group: self.group().to_owned(),
             kind: self.kind().to_owned(),
             namespace: self.namespace().to_owned(),

@@ -113,14 +113,17 @@ pub(crate) fn key_in(text: &str) -> Option<&'static str> {
 const PRIVATE_KEY_MIN: usize = 160;
 
 fn has_key(text: &str, start: &str, form: Form, count: usize) -> bool {
-    text.match_indices(start).any(|(at, _)| {
+    for (at, _) in text.match_indices(start) {
         let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
         let rest = text.as_bytes().get(at + start.len()..).unwrap_or_default();
         let key: Vec<u8> = rest.iter().copied().take_while(|c| form.has(*c)).collect();
         let is_exact = matches!(form, Form::Upper);
         let is_long = if is_exact { key.len() == count } else { key.len() >= count };
-        !before.is_some_and(u8::is_ascii_alphanumeric) && is_long && !is_example(&key)
-    })
+        if !before.is_some_and(u8::is_ascii_alphanumeric) && is_long && !is_example(&key) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a key is one of documentation: it says so, or repeats a character.

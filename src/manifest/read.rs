@@ -86,30 +86,39 @@ struct Document<'a> {
 /// The documents between lines of `---`, which may have a comment behind it.
 ///
 /// Reference: apimachinery 0.36 util/yaml/decoder.go `YAMLReader.Read`.
-fn documents(text: &[u8]) -> impl Iterator<Item = Result<Document<'_>, Mistake>> {
-    let mut rest = Some(text);
-    let mut next_line = 1;
-    std::iter::from_fn(move || {
-        let here = rest?;
-        let line = next_line;
+struct Documents<'a> {
+    /// The text behind the last document; none after the last one or a mistake.
+    rest: Option<&'a [u8]>,
+    /// The line in which the rest starts, 1-based.
+    line: u32,
+}
+
+fn documents(text: &[u8]) -> Documents<'_> {
+    Documents { rest: Some(text), line: 1 }
+}
+
+impl<'a> Iterator for Documents<'a> {
+    type Item = Result<Document<'a>, Mistake>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let text = self.rest.take()?;
+        let line = self.line;
         let mut end = 0;
-        for part in here.split_inclusive(|&b| b == b'\n') {
-            next_line += 1;
+        for part in text.split_inclusive(|&b| b == b'\n') {
+            self.line += 1;
             if let Some(behind) = part.strip_prefix(b"---") {
                 let behind = behind.trim_ascii();
                 if !behind.is_empty() && !behind.starts_with(b"#") {
-                    rest = None;
-                    return Some(Err(Mistake::separator(next_line - 1)));
+                    return Some(Err(Mistake::separator(self.line - 1)));
                 }
-                let (document, after) = here.split_at(end);
-                rest = after.get(part.len()..);
+                let (document, after) = text.split_at(end);
+                self.rest = after.get(part.len()..);
                 return Some(Ok(Document { line, text: document }));
             }
             end += part.len();
         }
-        rest = None;
-        Some(Ok(Document { line, text: here }))
-    })
+        Some(Ok(Document { line, text }))
+    }
 }
 
 /// The lines of blanks and comments that a document starts with.

@@ -29,14 +29,15 @@ pub(super) fn written(behind: &[Behind]) -> Json {
 
 /// The list as it is read, in the order of paths. What is no path is left out.
 pub(super) fn read(fields: &Fields) -> Vec<Behind> {
-    let one = |value| {
-        let fields = Fields::of(value)?;
-        let path = RepoPath::new(fields.text("path").ok()?).ok().filter(|path| !path.is_root())?;
-        Some(Behind { path, dry_commit: full_id(fields.text("drySha").ok()?) })
-    };
     let list = fields.get(KEY).and_then(|list| list.as_array());
-    let mut behind: Vec<Behind> = list.into_iter().flatten().filter_map(one).collect();
+    let mut behind: Vec<Behind> = list.into_iter().flatten().filter_map(read_one).collect();
     behind.sort_unstable();
     behind.dedup_by(|a, b| a.path == b.path);
     behind
+}
+
+fn read_one(value: &serde_json::Value) -> Option<Behind> {
+    let fields = Fields::of(value)?;
+    let path = RepoPath::new(fields.text("path").ok()?).ok().filter(|path| !path.is_root())?;
+    Some(Behind { path, dry_commit: full_id(fields.text("drySha").ok()?) })
 }

@@ -28,32 +28,34 @@ pub(super) const FOLLOWED: &str = "copiedFrom";
 const HYDRATED: &str = "leadsTo";
 
 pub(super) fn written(followed: &[Followed]) -> Json {
-    let one = |Followed { branch, commit, dry }: &Followed| {
-        let dry = dry.as_ref().map(|(branch, id)| (branch.to_string(), id.to_string())).unwrap_or_default();
-        Json::Object(vec![
-            ("branch", Json::text(branch.as_str())),
-            ("commit", Json::text(commit.to_string())),
-            ("dryBranch", Json::text(dry.0)),
-            ("drySha", Json::text(dry.1)),
-        ])
-    };
-    Json::List(followed.iter().map(one).collect())
+    Json::List(followed.iter().map(Followed::written).collect())
 }
 
 impl Followed {
     /// Reads the list at the root of a branch of copies; none when the file has no such list.
     pub(crate) fn read(text: &[u8]) -> Option<Vec<Self>> {
         let fields = Fields::parse(text).ok()?;
-        let one = |value| {
-            let fields = Fields::of(value)?;
-            let dry = match fields.text("drySha").ok()? {
-                "" => None,
-                id => Some((BranchName::new(fields.text("dryBranch").ok()?).ok()?, full_id(id)?)),
-            };
-            let branch = BranchName::read(fields.text("branch").ok()?).ok()?;
-            Some(Self { branch, commit: object_id(fields.text("commit").ok()?)?, dry })
+        fields.get(FOLLOWED)?.as_array()?.iter().map(Self::read_one).collect()
+    }
+
+    fn read_one(value: &serde_json::Value) -> Option<Self> {
+        let fields = Fields::of(value)?;
+        let dry = match fields.text("drySha").ok()? {
+            "" => None,
+            id => Some((BranchName::new(fields.text("dryBranch").ok()?).ok()?, full_id(id)?)),
         };
-        fields.get(FOLLOWED)?.as_array()?.iter().map(one).collect()
+        let branch = BranchName::read(fields.text("branch").ok()?).ok()?;
+        Some(Self { branch, commit: object_id(fields.text("commit").ok()?)?, dry })
+    }
+
+    fn written(&self) -> Json {
+        let dry = self.dry.as_ref().map(|(branch, id)| (branch.to_string(), id.to_string())).unwrap_or_default();
+        Json::Object(vec![
+            ("branch", Json::text(self.branch.as_str())),
+            ("commit", Json::text(self.commit.to_string())),
+            ("dryBranch", Json::text(dry.0)),
+            ("drySha", Json::text(dry.1)),
+        ])
     }
 }
 
@@ -68,13 +70,14 @@ pub(crate) fn copy_metadata(leads_to: &[Hydrated]) -> Vec<u8> {
 /// What it says. What cannot be read is left out.
 pub(crate) fn read_copy_metadata(text: &[u8]) -> Vec<Hydrated> {
     let Ok(fields) = Fields::parse(text) else { return Vec::new() };
-    let one = |value| {
-        let fields = Fields::of(value)?;
-        let path = RepoPath::new(fields.text("path").ok()?).ok()?;
-        Some((BranchName::read(fields.text("branch").ok()?).ok()?, path))
-    };
     let list = fields.get(HYDRATED).and_then(|list| list.as_array());
-    list.into_iter().flatten().filter_map(one).collect()
+    list.into_iter().flatten().filter_map(read_hydrated).collect()
+}
+
+fn read_hydrated(value: &serde_json::Value) -> Option<Hydrated> {
+    let fields = Fields::of(value)?;
+    let path = RepoPath::new(fields.text("path").ok()?).ok()?;
+    Some((BranchName::read(fields.text("branch").ok()?).ok()?, path))
 }
 
 /// The `README.md` of a branch of copies, by their directories.

@@ -126,12 +126,15 @@ impl<'de> Deserialize<'de> for Fields {
 
 /// Whether Go takes `found` for the ASCII name `key`: whatever the case, two look-alikes included.
 fn folds_to(found: &str, key: &str) -> bool {
-    let fold = |c: char| match c {
+    found.chars().map(fold).eq(key.chars().map(fold))
+}
+
+fn fold(c: char) -> char {
+    match c {
         'ſ' => 's',
         '\u{212a}' => 'k',
         c => c.to_ascii_lowercase(),
-    };
-    found.chars().map(fold).eq(key.chars().map(fold))
+    }
 }
 
 /// Reads 40 or 64 hexadecimal digits in lower case.

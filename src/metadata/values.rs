@@ -74,11 +74,7 @@ const ARGOCD_KEYS: usize = 3;
 
 /// The values of a README template, in the order of [`README_VALUES`].
 pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>, tools: &Tools) -> Entries {
-    let application = |&(name, namespace): &(&AppName, Option<&AppName>)| {
-        let namespace = namespace.map(AppName::as_str).unwrap_or_default();
-        let metadata = vec![("name", Json::text(name.as_str())), ("namespace", Json::text(namespace))];
-        Json::Object(vec![("metadata", Json::Object(metadata))])
-    };
+    let applications = content.applications.iter().map(|(name, namespace)| application(name, *namespace));
     vec![
         ("repoURL", Json::text(origin.repo_url)),
         ("drySha", Json::text(origin.commit.id.to_string())),
@@ -86,12 +82,18 @@ pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>, tools: &Too
         ("repoName", Json::text(url::repository_name(origin.repo_url))),
         ("dryShortSHA", Json::text(short(origin.commit.id))),
         ("dryBranch", Json::text(origin.branch.as_str())),
-        ("applications", Json::List(content.applications.iter().map(application).collect())),
+        ("applications", Json::List(applications.collect())),
         ("commitAuthor", Json::text(&origin.commit.author)),
         ("commitMessage", Json::text(&origin.commit.subject)),
         ("commitTime", Json::text(origin.commit.date.readable())),
         ("tools", Json::Object(versions(content, tools))),
     ]
+}
+
+fn application(name: &AppName, namespace: Option<&AppName>) -> Json {
+    let namespace = namespace.map(AppName::as_str).unwrap_or_default();
+    let metadata = vec![("name", Json::text(name.as_str())), ("namespace", Json::text(namespace))];
+    Json::Object(vec![("metadata", Json::Object(metadata))])
 }
 
 /// The versions of what made a path; those of tools that its commands do not run are empty.
@@ -184,21 +186,7 @@ fn of_commit<'a>(
         Profile::Proposal => (&origin.commit.subject, &origin.commit.body),
         Profile::Argocd => (&origin.commit.argocd.subject, &origin.commit.argocd.body),
     };
-    let reference = |reference: &Reference| {
-        let author = reference.author.as_ref().map(|author| match addresses {
-            Addresses::Plain => author.plain(),
-            Addresses::Rfc5322 => author.rfc5322(),
-        });
-        let commit = vec![
-            ("author", Json::text(author.unwrap_or_default())),
-            ("date", Json::text(reference.date.map(Time::rfc3339).unwrap_or_default())),
-            ("subject", Json::text(&reference.subject)),
-            ("body", Json::text(&reference.body)),
-            ("sha", Json::text(&reference.commit)),
-            ("repoUrl", Json::text(&reference.repo_url)),
-        ];
-        Json::Object(vec![("commit", Json::Object(commit))])
-    };
+    let references = references.map(|reference| referenced(reference, addresses));
     vec![
         ("repoURL", Json::text(origin.repo_url)),
         ("drySha", Json::text(origin.commit.id.to_string())),
@@ -206,8 +194,25 @@ fn of_commit<'a>(
         ("date", Json::text(origin.commit.date.rfc3339())),
         ("subject", Json::text(subject)),
         ("body", Json::text(body)),
-        ("references", Json::List(references.map(reference).collect())),
+        ("references", Json::List(references.collect())),
     ]
+}
+
+fn referenced(reference: &Reference, addresses: Addresses) -> Json {
+    let author = match (&reference.author, addresses) {
+        (Some(author), Addresses::Plain) => author.plain(),
+        (Some(author), Addresses::Rfc5322) => author.rfc5322(),
+        (None, _) => String::new(),
+    };
+    let commit = vec![
+        ("author", Json::text(author)),
+        ("date", Json::text(reference.date.map(Time::rfc3339).unwrap_or_default())),
+        ("subject", Json::text(&reference.subject)),
+        ("body", Json::text(&reference.body)),
+        ("sha", Json::text(&reference.commit)),
+        ("repoUrl", Json::text(&reference.repo_url)),
+    ];
+    Json::Object(vec![("commit", Json::Object(commit))])
 }
 
 /// The first 7 digits of an id.

@@ -13,7 +13,7 @@ use super::copied::{self, Followed, Hydrated};
 use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
-use super::settings::{Settings, TemplateFile};
+use super::settings::Settings;
 use super::template::Template;
 use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
 use super::{ENGINE_REVISION, Time, values_of_argocd};
@@ -56,15 +56,15 @@ impl Writer {
             Profile::Proposal => PROPOSAL_README,
             Profile::Argocd => ARGOCD_README,
         };
-        let template = |set: &Option<TemplateFile>, name, default| match set {
-            Some(file) => Template::new(file.name, &file.text),
-            None => Ok(Template::of_ours(name, default)),
+        let readme = match &settings.readme_template {
+            Some(file) => Template::new(file.name, &file.text)?,
+            None => Template::of_ours(README_TEMPLATE, default),
         };
-        Ok(Self {
-            readme: template(&settings.readme_template, README_TEMPLATE, default)?,
-            message: template(&settings.commit_message_template, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE)?,
-            settings,
-        })
+        let message = match &settings.commit_message_template {
+            Some(file) => Template::new(file.name, &file.text)?,
+            None => Template::of_ours(COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE),
+        };
+        Ok(Self { readme, message, settings })
     }
 
     /// Whether the templates of the settings make something of a commit in which every value is set: a template that
