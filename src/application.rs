@@ -100,7 +100,7 @@ const GROUP: &str = "argoproj.io";
 /// The annotation: `"true"` keeps the files of an Application as they are.
 pub(crate) const PAUSED: &str = "git-hydrate/paused";
 
-/// Whose rules hold where the proposal and Argo CD's own hydrator differ.
+/// Whose rules apply where the proposal and Argo CD's own hydrator differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum Profile {
     /// The Manifest Hydrator proposal, made deterministic.
@@ -138,7 +138,7 @@ pub struct Application {
     pub sync_path: RepoPath,
     /// `spec.sourceHydrator.hydrateTo.targetBranch`: the staging branch that receives the commit instead.
     pub hydrate_to: Option<BranchName>,
-    /// The file of the dry commit that holds the Application, or its maker.
+    /// The file of the dry commit that contains the Application, or its maker.
     pub file: RepoPath,
     /// Which Application of the file it is, from 0; items of lists are counted one by one. One that is made has a number
     /// that follows from its name and its maker's.
@@ -149,7 +149,7 @@ pub struct Application {
     pub deployed: Deployed,
     /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
     pub paused: bool,
-    /// Where its fields stand.
+    /// Where its fields are.
     pub places: Places,
     /// What makes it; none for one that is in a file itself.
     pub maker: Option<Arc<Maker>>,
@@ -206,7 +206,7 @@ impl Application {
         if self.rule.is_some() { Profile::Argocd } else { profile }
     }
 
-    /// Whether both say the same, wherever they stand: a rule may make other branches and paths of one document in another
+    /// Whether both say the same, wherever they are: a rule may make other branches and paths of one document in another
     /// file.
     pub fn is_same(&self, other: &Self) -> bool {
         let settled = |application: &Self| {
@@ -262,7 +262,7 @@ impl Application {
                 hash.update([0, u8::from(source.input.is_some())]);
             }
         }
-        // What renders are told of the cluster, and no more of it.
+        // Of the cluster, only what is passed to renders.
         let (version, apis) = (self.kube_version(), self.api_versions());
         for text in version.into_iter().chain(apis.iter().map(String::as_str)) {
             hash.update([2]);
@@ -279,7 +279,7 @@ impl Application {
         &self.dry.fields.place.file.text
     }
 
-    /// The same, deployed to a cluster of which no more is known than what renders are told.
+    /// The same, deployed to a cluster of which only what is passed to renders is known.
     pub fn on_cluster(self, kube_version: Option<String>, api_versions: Vec<String>) -> Self {
         let is_known = kube_version.is_some() || !api_versions.is_empty();
         let cluster = || Arc::new(Cluster { kube_version, api_versions, ..Cluster::default() });
@@ -333,7 +333,7 @@ impl Application {
         ContentId::new(&hash.finalize())
     }
 
-    /// The order among the Applications of a branch: those that stand in files as they do there, and behind those of its file
+    /// The order among the Applications of a branch: those that are in files as they are there, and behind those of its file
     /// what it makes, by names.
     pub fn rank(&self) -> impl Ord + '_ {
         let index = if self.maker.is_some() { usize::MAX } else { self.index };
@@ -385,7 +385,7 @@ impl DrySource {
     }
 }
 
-/// A source, and where its fields stand: the values, not the keys.
+/// A source, and where its fields are: the values, not the keys.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedSource {
     /// The source.
@@ -398,7 +398,7 @@ pub struct PlacedSource {
     pub dry_path: Span,
 }
 
-/// Where the fields of an [`Application`] stand that rules point at: the values, not the keys.
+/// Where the fields of an [`Application`] are that rules point at: the values, not the keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// `metadata.name`.

@@ -50,13 +50,13 @@ impl Error {
 /// A file with this text anywhere in it is left out.
 const SKIP_MARKER: &str = "+argocd:skip-file-rendering";
 
-/// How much the files of one directory may hold together, Jsonnet left out, when nothing else is set: as in Argo CD.
+/// How large the files of one directory may be together, Jsonnet left out, when nothing else is set: as in Argo CD.
 pub(crate) const BYTES_MAX: u64 = 10_000_000;
 
 /// Directories inside each other.
 const DEPTH_MAX: usize = 256;
 
-/// How many files and directories a source may have: trees may hold one another, so a few objects can stand for billions.
+/// How many files and directories a source may have: trees may contain one another, so a few objects can amount to billions.
 const ENTRIES_MAX: usize = 200_000;
 
 /// The objects of a directory, in the order of the walk: names by their bytes, files and directories as they come.
@@ -206,7 +206,7 @@ fn walk(
     Ok(())
 }
 
-/// An error where a file that may hold manifests is among the inputs, and is none.
+/// An error where a file that may contain manifests is among the inputs, and is not an input.
 fn holds_inputs_only(view: &View<'_>, inputs: &InputsDir) -> Result<(), Error> {
     let Some(path) = Strays::new(view, inputs).first(&has_extension) else { return Ok(()) };
     let dir = inputs.path();
@@ -215,7 +215,7 @@ fn holds_inputs_only(view: &View<'_>, inputs: &InputsDir) -> Result<(), Error> {
     Err(Error::mistake(Diagnostic::error(text).at(Span::file(path)).hint(hint)))
 }
 
-/// Those of the files that may hold manifests.
+/// Those of the files that may contain manifests.
 const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonnet"];
 
 fn has_extension(path: &RepoPath) -> bool {

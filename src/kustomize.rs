@@ -3,7 +3,7 @@
 //! A kustomization names resources, bases and generators, and what is changed in them. [`build`] gives the resulting
 //! objects in output order: the same bytes as Kustomize 5.8.1, and an error where Kustomize refuses.
 //!
-//! The story: [`accumulate`] reads a kustomization and everything it names, from the leaves up; [`transform`] holds what
+//! The story: [`accumulate`] reads a kustomization and everything it names, from the leaves up; [`transform`] is what
 //! changes resources, one file a transformer; [`merge`] is strategic merge, by the types in [`schema`]; at the end,
 //! `finish` does what must see the whole: hashes, name references, variables. All nodes of a build live in one
 //! [`tree`], because Kustomize's nodes are shared by pointer and its output shows it.
@@ -113,7 +113,8 @@ pub fn build(
     Ok(Build { resources, warnings: session.warnings })
 }
 
-/// Whether Kustomize takes a text for resources; when a remote file is none, it looks for a repository of that URL.
+/// Whether Kustomize takes a text for resources; when a remote file is not such a text, it looks for a repository of that
+/// URL.
 pub(crate) fn holds_resources(text: &[u8]) -> bool {
     let mut tree = tree::Tree::new(Limits::default(), crate::view::Stop::default());
     read::resources(&mut tree, text, read::Source::INLINE).is_ok()

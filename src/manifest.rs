@@ -67,7 +67,7 @@ impl Manifest {
         self.0
     }
 
-    /// `apiVersion`, empty when there is none.
+    /// `apiVersion`, empty when it is missing.
     pub fn api_version(&self) -> &str {
         self.text(&["apiVersion"])
     }
@@ -82,12 +82,12 @@ impl Manifest {
         self.text(&["kind"])
     }
 
-    /// `metadata.namespace`, empty when there is none.
+    /// `metadata.namespace`, empty when it is missing.
     pub fn namespace(&self) -> &str {
         self.text(&["metadata", "namespace"])
     }
 
-    /// `metadata.name`, empty when there is none (`generateName`).
+    /// `metadata.name`, empty when it is missing (`generateName`).
     pub fn name(&self) -> &str {
         self.text(&["metadata", "name"])
     }
@@ -166,7 +166,7 @@ pub fn encode(manifests: &[Manifest]) -> Vec<u8> {
     emit_v3_documents(manifests.iter().map(Manifest::object), Sequences::Indented).into_bytes()
 }
 
-/// How many objects of each kind a `manifest.yaml` holds that a hydrator wrote, as many in all as it has documents.
+/// How many objects of each kind are in a `manifest.yaml` that a hydrator wrote, as many in all as it has documents.
 ///
 /// Documents are found by their separators alone, which are at the start of a line: a hydrator indents what is inside of
 /// an object, block scalars included. Documents without any content count for nothing. Never fails, whatever the text is.
@@ -210,13 +210,13 @@ pub struct Key {
     pub group: String,
     /// The kind.
     pub kind: String,
-    /// The namespace as written, empty when there is none.
+    /// The namespace as written, empty when it has none.
     pub namespace: String,
     /// The name, never empty.
     pub name: String,
 }
 
-/// `Deployment.apps web/api`; without its group or its namespace when there is none.
+/// `Deployment.apps web/api`; without its group or its namespace when it has none.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.kind)?;

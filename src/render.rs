@@ -93,7 +93,7 @@ type Rehearsed = BTreeMap<String, String>;
 pub struct Context<'a> {
     /// The dry tree.
     pub files: &'a dyn Files,
-    /// Whose rules hold.
+    /// Whose rules apply.
     pub profile: Profile,
     /// The full id of the dry commit.
     pub dry_commit: &'a str,
@@ -144,8 +144,8 @@ impl Renderers {
         }
     }
 
-    /// The same, rendering where `isolation` says. Where somebody goes on after it, this process is held to its limits from
-    /// now on.
+    /// The same, rendering where `isolation` says. Where another process goes on after it, this one must keep within its
+    /// limits from now on.
     fn isolated(self, isolation: Isolation) -> Self {
         if isolation != Isolation::Alone {
             fence::limit(self.limits.run_memory, 0);

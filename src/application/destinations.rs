@@ -19,7 +19,7 @@ pub(crate) struct Destinations(BTreeMap<DestinationName, String>);
 const SCHEMES: [&str; 5] = ["https", "http", "ssh", "git", "file"];
 
 impl Destinations {
-    /// Whether there is none.
+    /// Whether there are no destinations.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

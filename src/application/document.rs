@@ -95,7 +95,7 @@ fn api_version(root: &Object<'_>) {
     }
 }
 
-/// Where an Application is hydrated from, and where to. What is none was noted as a mistake.
+/// Where an Application is hydrated from, and where to. For each field that is `None`, a mistake was noted.
 struct Hydration<'a> {
     source: Option<PlacedSource>,
     several: Vec<PlacedSource>,

@@ -141,8 +141,8 @@ impl Environment {
     /// the values of `kustomize.commonLabels` and, with `commonAnnotationsEnvsubst`, of `commonAnnotations`, the
     /// values of Jsonnet's `extVars` and `tlas`, and `plugin.env[].value`.
     ///
-    /// Errors: every `ARGOCD_…` or `KUBE_…` that is not there. Any other name stands for nothing, as in Argo CD,
-    /// with a warning.
+    /// Errors: every `ARGOCD_…` or `KUBE_…` that is not there. Any other name is replaced by nothing, as in
+    /// Argo CD, with a warning.
     pub fn substitute(&self, source: &Source) -> Result<Substituted, Vec<Diagnostic>> {
         let mut result = source.clone();
         let mut substitution = Substitution {

@@ -1,4 +1,4 @@
-//! A document of a template or of a plain file, and where the fields of what was rendered from it seem to stand there.
+//! A document of a template or of a plain file, and where the fields of what was rendered from it seem to be in it.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::yaml::Value;
 
 /// Part of a text file: one document between lines of `---`.
 ///
-/// It may be the template of what was rendered, so it is no YAML to us: fields are found by their keys and by how far lines
-/// are indented. A field that is not found stands where the one around it does.
+/// It may be the template of what was rendered, so we do not read it as YAML: fields are found by their keys and by how far lines
+/// are indented. A field that is not found has the place of the one around it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredExcerpt", into = "StoredExcerpt")]
 pub(crate) struct Excerpt {
@@ -96,14 +96,14 @@ impl Excerpt {
         &self.text.text
     }
 
-    /// A value with the places where its fields seem to stand.
+    /// A value with the places where its fields seem to be.
     pub(super) fn field(&self, value: &Value) -> Field {
         let lookup = self.lookup();
         let all = Region { start: 0, end: self.text_bytes() };
         lookup.field(value, all, &lookup.place(self.first_line(), 0))
     }
 
-    /// Where a field seems to stand.
+    /// Where a field seems to be.
     pub(crate) fn place(&self, path: &[&str]) -> Span {
         let lookup = self.lookup();
         let mut region = Region { start: 0, end: self.text_bytes() };

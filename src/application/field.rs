@@ -44,7 +44,7 @@ pub(super) struct Place {
 /// How much of the text from its place on belongs to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// More than is pointed at: its first character stands for it.
+    /// More than can be underlined: only its first character is.
     Start,
     /// This many bytes.
     Bytes(u32),
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-/// The width of a text in quotes, as far as it is on `line`. Without an escape, a doubled quote is none.
+/// The width of a text in quotes, as far as it is on `line`. Without an escape, a doubled quote does not end it.
 fn quoted(line: &str, quote: char, escape: Option<char>) -> usize {
     let mut chars = line.chars().enumerate().skip(1).peekable();
     while let Some((index, c)) = chars.next() {
@@ -120,7 +120,7 @@ pub(super) struct Field {
     pub content: Content,
 }
 
-/// What a [`Field`] holds.
+/// The value of a [`Field`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Content {
     /// Neither a list nor a mapping.

@@ -1,7 +1,7 @@
 //! Parsed documents as [`Field`]s: the values that Kubernetes sees, each with the place where it was written.
 //!
 //! What a value is, is decided by [`crate::yaml`] alone, as go-yaml v2 does (merges, duplicate keys, kinds of scalars).
-//! Places are looked up beside it: where they are unknown, that of the mapping or list around stands in.
+//! Places are looked up beside it: where one is unknown, that of the mapping or list around it is used.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ impl<'a> Places<'a> {
         origins
     }
 
-    /// What an alias stands for; any other node is itself.
+    /// The node that an alias refers to; any other node is itself.
     fn target(&self, node: &'a Node) -> &'a Node {
         match &node.data {
             Data::Alias(name) => self.anchors.get(name.as_str()).copied().unwrap_or(node),

@@ -1,4 +1,4 @@
-//! Applications that stand in no file: something in the dry tree makes them.
+//! Applications that are in no file: something in the dry tree makes them.
 //!
 //! Such an Application is one as any other; its [`Maker`] tells where it comes from. Its fields have the places of what they
 //! were rendered from: the template of the set where it has the field, else the patch, so that a reader of a mistake
@@ -221,7 +221,7 @@ impl Application {
     /// The Application that a maker of `file` made, when what it was made from is still the same. What was rendered needs
     /// no file.
     ///
-    /// None when the text is none that was kept, or the file has no such maker.
+    /// None when the text is not one that was kept, or the file has no such maker.
     pub fn remade(file: Option<&File>, text: &str, rules: &RuleSet) -> Option<Arc<Application>> {
         let StoredOfSet { by, object, element, generator, set, placement } = match serde_json::from_str(text).ok()? {
             StoredApplication::OfSet(of_set) => *of_set,

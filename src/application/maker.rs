@@ -1,4 +1,4 @@
-//! What makes an Application that no file holds.
+//! What makes an Application that is in no file.
 
 use std::fmt;
 
@@ -130,8 +130,8 @@ pub struct MadeFrom {
     /// In words: `sets/shop.yaml:12:9`, `apps/web`, `clusters/prod.yaml`, the name of a cluster; joined by ` and ` where more
     /// than one generator takes part.
     pub text: String,
-    /// The first place of it: an entry of the set, a file or a directory of the dry tree; the generator where it is none
-    /// of these.
+    /// The first place of it: an entry of the set, a file or a directory of the dry tree; for anything else,
+    /// the generator.
     pub place: Span,
 }
 

@@ -271,8 +271,8 @@ fn inside(parent: &str) -> String {
     if parent.is_empty() { String::new() } else { format!(" in `{parent}`") }
 }
 
-/// What to do about a field that is like no other: what stands for one that other sources have, or how to silence the
-/// warning, which nothing does in an override file.
+/// What to do about a field that is like no other: what to use in place of one that other sources have, or how to silence
+/// the warning, which is not possible in an override file.
 fn unknown(key: &str, parent: &str) -> Option<String> {
     Some(match (parent, key) {
         ("spec.sourceHydrator.drySource", "chart") => {

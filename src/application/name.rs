@@ -51,7 +51,7 @@ pub enum NameError {
     /// A character that is not seen: one that turns the direction of text, or takes no room.
     #[error("it contains the invisible character U+{:04X}", u32::from(*.0))]
     Invisible(char),
-    /// A character that can't stand at one of the ends.
+    /// A character that can't be at one of the ends.
     #[error("it begins or ends with {0:?}")]
     End(char),
     /// A sequence that means something else to git.

@@ -1,9 +1,9 @@
 //! Applications that other Applications render: "app of apps".
 //!
 //! A [`Parent`] is an Application that is hydrated itself, or a root that lives in the cluster only. What it renders may
-//! hold Applications and ApplicationSets with `sourceHydrator`, or under a rule, which are hydrated as those that stand in files. Rendered
-//! text has no place in the dry tree, so their fields have that of the template or file that they seem to come from
-//! ([`super::excerpt::Excerpt`]), else that of the parent.
+//! contain Applications and ApplicationSets with `sourceHydrator`, or under a rule, which are hydrated as those in files are.
+//! Rendered text has no place in the dry tree, so their fields have that of the template or file that they seem to come
+//! from ([`super::excerpt::Excerpt`]), else that of the parent.
 //!
 //! Leaves to others: rendering (the engines), and which Applications are asked (`plan`, with [`reach::Reach`]).
 
@@ -35,7 +35,7 @@ pub(crate) use reach::Reach;
 pub(crate) use root::Root;
 
 /// How long the excerpts may be together that are kept with what one parent makes; without one, only the file and the line are
-/// told.
+/// reported.
 const EXCERPTS_BYTES_MAX: usize = 16 << 20;
 
 /// What a parent makes.

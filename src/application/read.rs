@@ -16,7 +16,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::yaml::Value;
 
-/// How deep lists may stand in lists, and how many Applications in a file.
+/// How deep lists may be nested, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;
 const APPLICATIONS_MAX: usize = 10_000;
 
@@ -28,7 +28,7 @@ pub struct File {
     /// Its Applications with `spec.sourceHydrator` or under a rule, right or wrong, in their order; those that its sets make
     /// are none of them.
     pub documents: Vec<Document>,
-    /// What is wrong with the file as a whole: with an error, it is not known which Applications it holds.
+    /// What is wrong with the file as a whole: with an error, it is not known which Applications it has.
     pub diagnostics: Vec<Diagnostic>,
     /// Its ApplicationSets that mention `sourceHydrator` or fall under a rule, in their order.
     pub sets: Vec<Arc<ApplicationSet>>,
@@ -38,12 +38,12 @@ pub struct File {
     pub misspelt: Vec<Misspelt>,
     /// Whether the word `sourceHydrator` is in it, or one that was meant to be.
     pub holds_source_hydrator: bool,
-    /// The same, or it may hold an Application that a rule is for. Without that, nothing else was looked at.
+    /// The same, or it may have an Application that a rule is for. Without that, nothing else was looked at.
     pub is_marked: bool,
 }
 
 impl File {
-    /// Whether it could be read as a whole: only then what it doesn't hold is known to be gone.
+    /// Whether it could be read as a whole: only then is what it doesn't contain known to be gone.
     pub fn is_readable(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
@@ -73,8 +73,8 @@ impl File {
         self.documents.iter().filter_map(|document| document.application.as_deref())
     }
 
-    /// Whether it holds an Application of this name, right or wrong.
-    pub fn holds(&self, name: &AppName) -> bool {
+    /// Whether it has an Application of this name, right or wrong.
+    pub fn has(&self, name: &AppName) -> bool {
         self.documents.iter().any(|document| document.name.as_ref() == Some(name))
     }
 
@@ -100,8 +100,8 @@ pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> 
     Some(File::barren(path, vec![diagnostic], text.contains(MARK)))
 }
 
-/// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may hold what a rule is for. One without
-/// any of these holds no Application of ours.
+/// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may contain what a rule is for. One
+/// without any of these has no Application of ours.
 pub(crate) fn is_marked(bytes: &[u8], rules: &RuleSet) -> bool {
     let text = located::text(bytes);
     holds_source_hydrator(&text) || (!rules.is_empty() && may_be_plain(text.as_bytes()))
@@ -111,13 +111,13 @@ fn holds_source_hydrator(text: &str) -> bool {
     text.contains(MARK) || has_near_miss(text)
 }
 
-/// Whether a text may hold an Argo CD Application or ApplicationSet of any kind.
+/// Whether a text may contain an Argo CD Application or ApplicationSet of any kind.
 pub(super) fn may_be_plain(text: &[u8]) -> bool {
     let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
     has(GROUP) && has("Application")
 }
 
-/// Whether a text that may hold an Application has a near miss of the word `sourceHydrator`.
+/// Whether a text that may contain an Application has a near miss of the word `sourceHydrator`.
 ///
 /// Asked of every file of a dry tree: one that does not name Argo CD's group costs one search.
 fn has_near_miss(text: &str) -> bool {
@@ -137,7 +137,7 @@ pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
 /// unless there are rules and it names Argo CD's group.
 ///
 /// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`]; one that seems
-/// to hold an Application without it a warning.
+/// to contain an Application without it a warning.
 pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
     let text = located::text(bytes);
     let holds_source_hydrator = holds_source_hydrator(&text);
@@ -288,7 +288,7 @@ impl File {
     }
 }
 
-/// What an object is by these rules; the file is the one that holds it, or its maker.
+/// What an object is by these rules; the file is the one that contains it, or its maker.
 pub(super) fn kind<'a>(object: &'a Field, item_kind: Option<&str>, (rules, file): (&RuleSet, &RepoPath)) -> Kind<'a> {
     let text = |key| object.get(key).and_then(|field| Some((field.as_str()?, &field.place)));
     let hydrated = |object: &Field| object.get("spec").is_some_and(|spec| spec.get(MARK).is_some());

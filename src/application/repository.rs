@@ -7,7 +7,7 @@ use super::Application;
 use super::url::RepoUrl;
 use crate::path::RepoPath;
 
-/// What Applications prove about the URL of the repository that holds them.
+/// What Applications prove about the URL of the repository that they are in.
 #[derive(Debug)]
 pub(super) enum Evidence<'a> {
     /// At least two Applications, and at least half of all, name this URL and directories that exist here.
@@ -33,7 +33,7 @@ struct Group<'a> {
     missing: Option<&'a Application>,
 }
 
-/// The index of the group with the URL of an Application, which is added if there is none.
+/// The index of the group with the URL of an Application, which is added if there is no such group.
 fn group_of<'a>(application: &'a Application, groups: &mut Vec<Group<'a>>) -> usize {
     let url = RepoUrl::new(&application.dry.repo_url);
     if let Some(index) = groups.iter().position(|group| RepoUrl::new(&group.first.dry.repo_url).is_same(&url)) {

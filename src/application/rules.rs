@@ -235,7 +235,7 @@ impl RuleSet {
     }
 
     /// What the first rule that matches says of an Application without `spec.sourceHydrator`; none when no rule matches.
-    /// `file` is the one that holds it, or its maker.
+    /// `file` is the one that contains it, or its maker.
     pub(super) fn ruling(&self, object: &Field, file: &RepoPath) -> Option<Ruling> {
         let outline = Outline::of(object, file);
         let matches = |(_, rule): &(usize, &Rule)| rule.compiled.matches.hold(&outline) == Some(true);

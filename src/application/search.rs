@@ -1,4 +1,4 @@
-//! Which files of a dry tree may hold Applications.
+//! Which files of a dry tree may contain Applications.
 //!
 //! By name and place alone; [`super::read()`] looks into them.
 
@@ -11,7 +11,7 @@ use crate::yaml::{self, Limits, Node};
 /// The names that the file of a kustomization can have, in the order they are looked for.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Whether a file of this name can hold Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read
+/// Whether a file of this name can contain Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read
 /// them.
 pub(crate) fn may_hold_applications(path: &RepoPath) -> bool {
     let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
@@ -58,8 +58,8 @@ pub(crate) fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPa
 ///
 /// Each pattern is read much as a line of `.gitignore`, but says what is meant instead of what is ignored: `*` and `?`
 /// stay inside of one component, `**` crosses them, `[a-z]`, `[!a]` and `{a,b}` are choices. With a `/` at the
-/// beginning or inside it counts from the root, else it stands for any depth. What names a directory means everything
-/// below it; with a `/` at its end nothing else. After `!` it takes away what earlier ones gave. The last pattern that
+/// beginning or inside it is relative to the root, else it matches at any depth. One that names a directory matches
+/// everything below it; with a `/` at its end nothing else. After `!` it takes away what earlier ones gave. The last pattern that
 /// matches decides. A list without any that gives starts from everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patterns(Vec<Pattern>);
@@ -119,7 +119,7 @@ impl Pattern {
         let (takes_away, rest) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
         let (directory, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
         let whole = if rest.contains('/') { rest.trim_start_matches('/').to_owned() } else { format!("**/{rest}") };
-        // In `.gitignore`, `**/` stands for no directory at all, too.
+        // In `.gitignore`, `**/` also matches no directory at all.
         let whole = whole.split("**/").collect::<Vec<_>>().join("{,**/}");
         let glob = |glob: &str| Glob::new(glob).map_err(|reason| PatternError { pattern: text.to_owned(), reason });
         let itself = if directory { None } else { Some(glob(&whole)?) };

@@ -5,7 +5,7 @@
 //! that its generators look at (every listing and every file is a read of the [`View`](crate::view::View)), and of what
 //! [`Sources`] says.
 //!
-//! Generators: `list`, `git`, `matrix`, `merge`, and `clusters` where the Secrets of the clusters stand in the tree. Those
+//! Generators: `list`, `git`, `matrix`, `merge`, and `clusters` where the tree has the Secrets of the clusters. Those
 //! that get their params from outside of git are refused, unless these were recorded.
 //!
 //! Behaviour and messages are Argo CD's, quirks included. Where they are not a function of the inputs, ours are: merged
@@ -227,7 +227,7 @@ impl ApplicationSet {
         ContentId::new(&hash.finalize())
     }
 
-    /// Whether both say the same, wherever they stand.
+    /// Whether both say the same, wherever they are.
     pub fn is_same(&self, other: &Self) -> bool {
         let settled = |set: &Self| Manifest::new(set.field.to_value()).ok();
         settled(self) == settled(other)

@@ -154,7 +154,7 @@ impl Sources<'_> {
         let DrySource { path, root, input, .. } = &self.application.dry;
         let path = path.clone();
         if let Some(key) = input {
-            let found = KeptInputs::read(self.view).and_then(|kept| kept.holds(key, root, &path));
+            let found = KeptInputs::read(self.view).and_then(|kept| kept.check_source(key, root, &path));
             found.map_err(|unusable| self.unusable(&unusable))?;
         }
         match self.kind(&path)? {

@@ -26,7 +26,7 @@ pub enum Removal {
     /// Nothing, or that they go.
     #[default]
     Allowed,
-    /// Somebody has to confirm it.
+    /// It has to be confirmed.
     Confirmed,
     /// They stay.
     Forbidden,

@@ -1,7 +1,7 @@
 //! The rules over all Applications of a dry commit.
 //!
 //! Pure: what is known of the repository and its settings is handed in. Two Applications of one name are no conflict: a
-//! repository can hold those of several clusters. What they write must differ, and that is checked.
+//! repository can have those of several clusters. What they write must differ, and that is checked.
 #![expect(clippy::indexing_slicing, reason = "indexes are those of the Applications that are judged")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::view::ContentId;
 
 /// What the rules need to know of the repository and its settings.
 pub struct Context<'a> {
-    /// The branch whose tree holds the Applications.
+    /// The branch whose tree has the Applications.
     pub dry_branch: &'a BranchName,
     /// The branch that `HEAD` names, if it names one.
     pub head_branch: Option<&'a BranchName>,
@@ -97,7 +97,7 @@ pub struct Finding {
     pub diagnostic: Diagnostic,
     /// Whether it is wrong with the branch that they write, and so with all Applications of it.
     pub is_of_branch: bool,
-    /// Whether it keeps them from the branches that they were written to before, and no decision of anybody does: what they
+    /// Whether it keeps them from the branches that they were written to before, and no one decided that: what they
     /// have there stays.
     pub is_kept_off: bool,
 }
@@ -138,7 +138,7 @@ impl Finding {
     }
 }
 
-/// The URL of the repository whose tree holds these Applications, when enough of them prove it to be kept for good.
+/// The URL of the repository whose tree has these Applications, when enough of them prove it to be kept for good.
 pub(crate) fn proven_repository<'a>(applications: &'a [Arc<Application>], context: &Context<'_>) -> Option<&'a str> {
     match weigh(applications, context) {
         Evidence::Proven(one) => Some(&one.dry.repo_url),
@@ -273,7 +273,7 @@ impl<'a> Rules<'a> {
     }
 
     /// An Application that something makes is the only one of its name in its namespace: a cluster has one, and what makes it
-    /// takes it over. Those that stand in files may be for different clusters. One without a namespace may be in any.
+    /// takes it over. Those that are in files may be for different clusters. One without a namespace may be in any.
     fn names(&mut self, hydrated: &[usize]) {
         let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for &index in hydrated {
@@ -492,7 +492,7 @@ impl<'a> Rules<'a> {
             }
             let below = format!("{path}/");
             let from = (Bound::Included(below.as_str()), Bound::Unbounded);
-            // Of many inside of one, the first stands for all: the outer one is to be moved.
+            // Of many inside of one, only the first is reported: the outer one is to be moved.
             let inner = taken.range::<str, _>(from).next().filter(|(inner, _)| inner.as_str().starts_with(&below));
             if let Some((inner, &other)) = inner {
                 let owner = &self.applications[other];

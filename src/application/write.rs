@@ -25,7 +25,7 @@ pub(crate) struct HydratorEdit {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The limits of a file that holds Applications.
+/// The limits of a file with Applications.
 const LIMITS: Limits = Limits { bytes: 16 << 20, depth: 100, nodes: 500_000 };
 
 /// The text of a file with all of the edits.
@@ -61,7 +61,7 @@ fn values(text: &str) -> Result<Vec<Value>, String> {
     yaml::decode(text.as_bytes(), Dialect::V2, &LIMITS).map_err(|error| format!("the file cannot be read: {error}"))
 }
 
-/// A text, and what it holds.
+/// A text, and its documents.
 struct File<'t> {
     text: &'t str,
     documents: Vec<Node>,

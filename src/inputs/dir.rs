@@ -58,7 +58,7 @@ impl InputsDir {
         self.0.join(&key.place())
     }
 
-    /// Whether `name` in the directory `parent` holds inputs: Applications, generators and directory sources are not looked
+    /// Whether `name` in the directory `parent` contains inputs: Applications, generators and directory sources are not looked
     /// for there. What else is beside the inputs counts as anywhere.
     pub fn keeps(&self, parent: &RepoPath, name: &str) -> bool {
         let is_top = parent.is_root() && name == TOP;

@@ -41,7 +41,7 @@ impl Release {
 /// Why no version can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
-    /// The file is none.
+    /// The file is not an index.
     #[error("its index cannot be read: {0}")]
     Index(String),
     /// Not there at all.

@@ -101,7 +101,7 @@ impl<'v> KeptInputs<'v> {
         Ok(Self { view, lock: Some(lock) })
     }
 
-    /// What the lock file says; none when there is none.
+    /// What the lock file says; none when there is no lock file.
     pub(crate) fn lock(&self) -> Option<&Lock> {
         self.lock.as_deref()
     }
@@ -153,7 +153,7 @@ impl<'v> KeptInputs<'v> {
     }
 
     /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to `root`.
-    pub(crate) fn holds(&self, key: &Key, root: &RepoPath, path: &RepoPath) -> Result<(), Unusable> {
+    pub(crate) fn check_source(&self, key: &Key, root: &RepoPath, path: &RepoPath) -> Result<(), Unusable> {
         let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = self.place(key);
         if place != *root {

@@ -26,7 +26,7 @@ impl<'v> Strays<'v> {
         Self { view, dir, places: places.collect() }
     }
 
-    /// Whether there is something at a path where inputs are, and it is none. What is below `.hydrate` never counted.
+    /// Whether there is something at a path where inputs are, and it is not an input. What is below `.hydrate` never counted.
     pub(crate) fn has(&self, path: &RepoPath) -> bool {
         let is_below_top = path.components().next() == Some(TOP);
         let mut above = std::iter::successors(Some(path.clone()), RepoPath::parent);

@@ -127,7 +127,7 @@ pub(crate) struct Walked {
 /// Walks the kustomization of a directory and those of `components`, paths from there. `repository` is the other one that
 /// the directory is kept of.
 ///
-/// `edited` is the content that stands for the file of the kustomization.
+/// `edited` is the content that is used in place of the file of the kustomization.
 pub(crate) fn walk(
     view: &View<'_>,
     kept: &KeptInputs<'_>,

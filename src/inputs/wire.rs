@@ -18,7 +18,7 @@ pub(crate) const INPUT_BYTES_MAX: u64 = 100 << 20;
 /// How many files one input may have.
 pub(crate) const INPUT_FILES_MAX: usize = 20_000;
 
-/// What the fetcher is told.
+/// What is sent to the fetcher.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "say")]
 pub enum ToFetcher {

@@ -16,7 +16,7 @@ use crate::view::Blob;
 
 pub(crate) use crds::of_crds;
 
-/// The resources that are meant by a name, and the fields that hold such names.
+/// The resources that are meant by a name, and the fields with such names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameReference {
     pub(crate) gvk: OwnedGvk,

@@ -34,7 +34,7 @@ pub(crate) enum Step {
     Name(String),
     /// An item of a list, from 0.
     Item(usize),
-    /// A line and a column, from 1, in the text that a scalar holds, or in the whole text. Column 0: the line as a whole.
+    /// A line and a column, from 1, in the text of a scalar, or in the whole text. Column 0: the line as a whole.
     Line(u32, u32),
 }
 

@@ -172,7 +172,7 @@ impl Walk<'_> {
         if name.is_empty() {
             return Err(Error::new("cannot set or create an empty field name"));
         }
-        // What a null field becomes, and what is made where there is none.
+        // What a null field becomes, and what is created where the field is missing.
         let (hint, create) = match self.creation {
             _ if segment.sequence => (Some((Kind::Sequence, None)), None),
             None => (None, None),

@@ -1,4 +1,4 @@
-//! Objects that a kustomization makes: ConfigMaps and Secrets, and what charts hold.
+//! Objects that a kustomization makes: ConfigMaps and Secrets, and the objects of charts.
 
 pub(crate) mod helm;
 mod sources;

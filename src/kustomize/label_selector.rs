@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-/// A parsed selector. All requirements must hold; none at all match everything.
+/// A parsed selector. All requirements must be met; an empty one matches everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LabelSelector(Vec<Requirement>);
 

@@ -141,7 +141,7 @@ fn whole(node: &Node, source: &str) -> Option<(u32, u32, u32)> {
     Some((line, column, u32::try_from(written.clamp(1, behind.max(1))).unwrap_or(1)))
 }
 
-/// The place of a line of the text that a node holds, when it is written as it is; else that of the node.
+/// The place of a line of the text of a node, when it is written as it is; else that of the node.
 fn inside(node: &Node, line: u32, column: u32, source: &str) -> Option<(u32, u32, u32)> {
     let literal = node.as_str().filter(|_| node.style == Style::Literal);
     // What is missing at the end of the text is reported on its last line.

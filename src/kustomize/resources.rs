@@ -170,7 +170,7 @@ impl Resources {
         std::mem::take(&mut self.list)
     }
 
-    /// The objects that have or had an id of this name for which `matches` holds.
+    /// The objects that have or had an id of this name that `matches` accepts.
     pub(crate) fn by_any_id<'t>(
         &self,
         tree: &'t Tree,

@@ -1,7 +1,7 @@
 //! What is known of the types of resources: their fields, merge keys and scope.
 //!
 //! The table in `schema/` is what Kustomize 5.8.1 has built in (Kubernetes v1.21.2), whatever newer Kubernetes versions
-//! say. `openapi` of a kustomization replaces it by a file. Kustomize holds the schema in process-wide state that is
+//! say. `openapi` of a kustomization replaces it by a file. Kustomize keeps the schema in process-wide state that is
 //! filled at the first need, so the moment of that need decides whether a file replaces the table or is added to it;
 //! [`Schema`] follows those rules within one build.
 
@@ -127,7 +127,7 @@ impl Schema {
         if self.file_wins.get() { from_file().or_else(from_table) } else { from_table().or_else(from_file) }
     }
 
-    /// Follows references to a definition that is none itself.
+    /// Follows references to a definition that is not a reference itself.
     fn resolved(&self, node: SchemaNode) -> Option<SchemaNode> {
         let mut node = node;
         // A chain of references that is longer than this is a circle.

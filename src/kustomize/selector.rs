@@ -16,7 +16,7 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    /// An error when a pattern is none. A bad label or annotation selector is one only when it is asked.
+    /// An error when a pattern is not valid. A bad label or annotation selector is an error only when it is used.
     pub(crate) fn compile(&self) -> Result<CompiledSelector> {
         Ok(CompiledSelector {
             group: Pattern::whole(&self.id.gvk.group)?,

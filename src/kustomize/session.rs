@@ -13,7 +13,7 @@ pub(crate) struct Session<'s> {
     pub(crate) charts: Option<&'s dyn RenderChart>,
     pub(crate) tree: Tree,
     pub(crate) schema: Schema,
-    /// Where the images of the resources stand that are being changed, from one who changes images to the next.
+    /// Where the images of the resources are that are being changed, from one who changes images to the next.
     pub(crate) images: Option<ImagePlaces>,
     pub(crate) warnings: Vec<String>,
     /// How many kustomizations were read.

@@ -2,7 +2,7 @@
 //!
 //! Kustomize works on go-yaml's nodes by pointer, and its output shows it: a label that one transformer adds to three
 //! places of a resource is one node, so a later patch of one place changes all three. So nodes live in one [`Tree`]
-//! and are named by [`NodeId`]; two mappings may hold the same one. Nothing is freed before the build ends.
+//! and are named by [`NodeId`]; two mappings may contain the same one. Nothing is freed before the build ends.
 //!
 //! The operations carry kyaml's names (`Lookup`, `FieldSetter`, `FieldClearer`, …) and its rules for null: a node tagged
 //! null passes every check of its kind, has no fields, and is never descended into.
@@ -145,7 +145,7 @@ pub(crate) struct SetOptions {
 /// What one build may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many YAML nodes it may hold, which bounds its memory.
+    /// How many YAML nodes it may have, which bounds its memory.
     pub nodes: usize,
     /// How many bytes of text these may be given in all, for a few can become many times over.
     pub bytes: usize,
@@ -209,7 +209,7 @@ impl Tree {
         Ok(())
     }
 
-    /// An error when so much more text would be more than a build may hold: asked before it is copied.
+    /// An error when so much more text would be more than a build may keep: asked before it is copied.
     pub(crate) fn fits(&self, bytes: usize) -> Result<()> {
         if self.text_bytes.saturating_add(bytes) > self.limits.bytes { Err(self.too_much_text()) } else { Ok(()) }
     }
@@ -229,7 +229,7 @@ impl Tree {
         id
     }
 
-    /// An error once there are more nodes, or more text, than a build may hold.
+    /// An error once there are more nodes, or more text, than a build may keep.
     pub(crate) fn check(&self) -> Result<()> {
         let Limits { nodes, bytes } = self.limits;
         self.go_on()?;

@@ -12,7 +12,7 @@ const CIPHERTEXT: &str = "ENC[AES256_GCM,";
 
 /// Whether a YAML or JSON file is one that SOPS wrote.
 ///
-/// Reference: sops 3 cmd/sops/formats; its metadata stand under the key `sops` at the top.
+/// Reference: sops 3 cmd/sops/formats; its metadata are under the key `sops` at the top.
 pub(crate) fn is_sops_file(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let is_metadata = |line: &str| line.starts_with("sops:") || line.trim_start().starts_with("\"sops\":");

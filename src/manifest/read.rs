@@ -16,7 +16,7 @@ pub enum Source<'a> {
     Output(&'a str),
 }
 
-/// A text that does not hold Kubernetes objects only.
+/// A text that is not only Kubernetes objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
     /// What is wrong, and where.

@@ -18,7 +18,7 @@ pub struct Behind {
 /// The key of the list in the `hydrator.metadata` at the root of a branch.
 pub(super) const KEY: &str = "behind";
 
-/// The list as it is written: an object for each path, without `drySha` where there is none.
+/// The list as it is written: an object for each path, without `drySha` where no dry commit is known.
 pub(super) fn written(behind: &[Behind]) -> Json {
     let one = |behind: &Behind| {
         let dry_commit = behind.dry_commit.map(|id| id.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The rules that readers of hydrated branches hold a `hydrator.metadata` and a note to.
+//! The rules that readers of hydrated branches expect a `hydrator.metadata` and a note to follow.
 //!
 //! Breaking one stops GitOps Promoter or Argo CD, or makes them do the wrong thing in silence. Works on files of any
 //! hydrator, so that `verify` can tell why a promotion does not move.

@@ -86,7 +86,7 @@ impl Fields {
         values.find(|value| !value.is_null())
     }
 
-    /// The text of `key`: empty when there is none, an error when it is no text.
+    /// The text of `key`: empty when it is missing, an error when it is not a text.
     pub(super) fn text(&self, key: &'static str) -> Result<&str, NotText> {
         self.get(key).map_or(Ok(""), |value| value.as_str().ok_or(NotText(key)))
     }
@@ -97,7 +97,7 @@ impl Fields {
     }
 }
 
-/// A key that holds something other than text.
+/// A key with a value that is not a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a string")]
 pub(super) struct NotText(pub &'static str);

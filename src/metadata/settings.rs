@@ -10,7 +10,7 @@ use crate::versions::{self, Helm};
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Settings {
-    /// Whose rules hold.
+    /// Whose rules apply.
     pub profile: Profile,
     /// A template for `README.md` in place of the profile's own.
     pub readme_template: Option<TemplateFile>,
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
 pub(crate) struct TemplateFile {
     /// The name of its file in the settings.
     pub name: &'static str,
-    /// What the file holds.
+    /// The content of the file.
     pub text: String,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum IdentityError {
 }
 
 impl Identity {
-    /// Takes a name and an email, each with its default when it is none.
+    /// Takes a name and an email; each has a default for one that is not valid.
     ///
     /// Like git, white space and `.,:;<>"\'` are stripped from both ends.
     pub(crate) fn new(name: Option<&str>, email: Option<&str>) -> Result<Self, IdentityError> {

@@ -18,7 +18,7 @@ pub struct Time {
 impl Time {
     /// Seconds since 1970-01-01T00:00:00Z, and minutes that the clock is ahead of UTC.
     ///
-    /// As git does it, what can't be a date is the start of 1970: here, what RFC 3339 can't hold. An offset of a day or
+    /// As git does it, what can't be a date is the start of 1970: here, what RFC 3339 can't express. An offset of a day or
     /// more is taken for UTC.
     pub fn new(seconds: i64, offset_minutes: i16) -> Self {
         let offset_minutes = if offset_minutes.unsigned_abs() < 24 * 60 { offset_minutes } else { 0 };

@@ -56,7 +56,7 @@ fn unfold(value: &str) -> String {
     std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ")
 }
 
-/// Where the trailer block is: whole lines; empty at the end of the message when there is none.
+/// Where the trailer block is: whole lines; empty, at the end of the message, when there is no trailer block.
 ///
 /// The block is the last paragraph, never the first, if all of its lines are trailers, or if one is recognized and at
 /// least a quarter are trailers.

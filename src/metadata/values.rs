@@ -9,9 +9,9 @@ use super::reference::Reference;
 use super::settings::Tools;
 use super::{ENGINE_REVISION, Time, url};
 
-/// The values of a README template: each name, and what it holds. All are always there, empty ones too.
+/// The values of a README template: each name, and what it is. All are always there, empty ones too.
 ///
-/// In the profile `proposal`, `hydrator.metadata` of the destination path holds the same under the same names.
+/// In the profile `proposal`, `hydrator.metadata` of the destination path has the same under the same names.
 pub(super) const README_VALUES: &[(&str, &str)] = &[
     ("repoURL", "the repository of the dry commit"),
     ("drySha", "the full id of the dry commit"),
@@ -30,7 +30,7 @@ pub(super) const README_VALUES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The values of a commit message template: each name, and what it holds. All are always there, empty ones too.
+/// The values of a commit message template: each name, and what it is. All are always there, empty ones too.
 pub(super) const COMMIT_MESSAGE_VALUES: &[(&str, &str)] = &[
     ("branch", "the branch that the commit is made on"),
     ("dryBranch", "the branch of the dry commit"),

@@ -18,11 +18,11 @@ use super::template::Template;
 use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
 use super::{ENGINE_REVISION, Time, values_of_argocd};
 
-/// The settings file that holds the template of the README in each destination path.
+/// The settings file with the template of the README in each destination path.
 pub(crate) const README_TEMPLATE: &str = "README.md.j2";
 /// The same in the language of Argo CD's own templates: `sourceHydrator.readmeMessageTemplate` in `argocd-cm`.
 pub(crate) const README_GO_TEMPLATE: &str = "README.tmpl";
-/// The settings file that holds the template of the commit message.
+/// The settings file with the template of the commit message.
 pub(crate) const COMMIT_MESSAGE_TEMPLATE: &str = "commit-message.j2";
 /// The same in the language of Argo CD's own templates: `sourceHydrator.commitMessageTemplate` in `argocd-cm`.
 pub(crate) const COMMIT_MESSAGE_GO_TEMPLATE: &str = "commit-message.tmpl";

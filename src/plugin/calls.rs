@@ -118,7 +118,7 @@ const NAMESPACE_FLAGS: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Refuses them to this process and to all that it starts, those of the network only when told to. False when the kernel or
+/// Refuses them to this process and to all that it starts, those of the network only with `network`. False when the kernel or
 /// the architecture has no seccomp.
 pub(super) fn refuse(network: bool) -> Result<bool, BackendError> {
     let Some((refused, absent)) = filters(network)? else { return Ok(false) };
@@ -127,7 +127,7 @@ pub(super) fn refuse(network: bool) -> Result<bool, BackendError> {
 
 /// The filter that answers `EPERM`, and the one that answers `ENOSYS`.
 ///
-/// `clone3` keeps its flags in memory, where no filter sees them; told that it is not there, the C library uses `clone`.
+/// `clone3` keeps its flags in memory, where no filter sees them; when it does not exist, the C library uses `clone`.
 fn filters(network: bool) -> Result<Option<(BpfProgram, BpfProgram)>, BackendError> {
     let Ok(architecture) = std::env::consts::ARCH.try_into() else { return Ok(None) };
     let filter = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| {

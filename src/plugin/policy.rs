@@ -55,7 +55,7 @@ pub struct Limits {
     pub memory_bytes_max: u64,
     /// The size of each file that it writes.
     pub file_bytes_max: u64,
-    /// How many processes and threads it may add to those of our user. The superuser is not held to it.
+    /// How many processes and threads it may add to those of our user. It does not apply to the superuser.
     pub tasks_max: u64,
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Each thread that renders has a process, which renders one Application after the other as a thread would, by the same
 //! code. It is this very program, started as `git-hydrate __render PARENT`, and it sees nothing but its two pipes: files of
-//! the dry tree are asked for and answered, so it needs no repository, no quarantine and no lock. The kernel holds it to
+//! the dry tree are asked for and answered, so it needs no repository, no quarantine and no lock. The kernel limits it to
 //! `hydrate.applicationMemory`, and we end it when an Application takes longer than it may.
 //!
 //! A process that died says little of the Application it was at: what was rendered before may have taken the memory. So that
 //! Application is rendered once more in a new process, and only if that dies too it is the one. Of an Application that dies we
-//! know what it read until then, for each read is told before it is done.
+//! know what it read until then, for each read is reported before it is done.
 //!
 //! ApplicationSets are expanded so as well, each in a process of its own.
 //!
@@ -58,7 +58,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// How much of what a process says of its own end is read.
 const LAST_WORDS_BYTES_MAX: u64 = 4096;
 
-/// What a process is told before it renders anything.
+/// What a process is sent before it renders anything.
 #[derive(Debug, Serialize, Deserialize)]
 struct Instructions {
     settings: plugin::Settings,
@@ -93,7 +93,7 @@ enum Silence {
     Broken(std::io::Error),
 }
 
-/// What a process is at, as it is told.
+/// What a process is working on, as it is sent to it.
 struct Subject {
     name: String,
     does: &'static str,
@@ -271,7 +271,7 @@ impl Process {
             return Err(std::io::Error::other("a process without pipes"));
         };
         let limits = *commit.limits();
-        // An answer is about as long as the text it stands for.
+        // An answer is about as long as the text that it encodes.
         let answer_bytes_max = match limits.output_bytes_max {
             0 => limits.application_memory,
             bytes => bytes.saturating_mul(2),

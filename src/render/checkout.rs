@@ -25,7 +25,7 @@ use crate::git::regular::Scratch;
 use crate::path::RepoPath;
 use crate::view::{Files, Kind, View, ViewError};
 
-/// How many files and directories one checkout may hold.
+/// How many files and directories one checkout may have.
 const ENTRIES_MAX: usize = 500_000;
 
 /// Directories inside each other.
@@ -326,7 +326,7 @@ fn link_all(from: &Path, to: &Path, depth: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Puts a file where another one may be, at once: somebody else may read it.
+/// Puts a file where another one may be, atomically: another process may read it.
 fn put(place: &Path, make: &dyn Fn(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
     let parent = place.parent().unwrap_or(place);
     make_dir(parent)?;

@@ -314,7 +314,7 @@ impl Asked {
     }
 }
 
-/// No word of a program can hold a NUL: that is the mistake of who wrote it, not of this machine.
+/// No argument of a program can contain a NUL: that is a mistake of its author, not of this machine.
 fn check_words<'w>(words: impl IntoIterator<Item = &'w String>, place: &Span) -> Result<(), Failure> {
     let Some(word) = words.into_iter().find(|word| word.contains('\0')) else { return Ok(()) };
     let text = format!("{word:?} contains a NUL character");
@@ -346,7 +346,7 @@ fn once(cell: &OnceLock<Asked>, ask: impl FnOnce() -> Result<Asked, Error>) -> R
     Ok(cell.get_or_init(|| asked))
 }
 
-/// `kubectl kustomize` and its like, which build without being told to.
+/// `kubectl kustomize` and its like, which build without the subcommand `build`.
 fn is_kubectl(words: &[String]) -> bool {
     words.len() > 1 && words.last().is_some_and(|word| word == "kustomize")
 }

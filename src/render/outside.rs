@@ -36,7 +36,8 @@ impl Replaced {
     }
 }
 
-/// What the official Kustomize is to see of the kustomization of `dir`; `edited` is the content that stands for its file.
+/// What the official Kustomize is to see of the kustomization of `dir`; `edited` is the content that is used in place of its
+/// file.
 ///
 /// Errors: something that is not kept or not as the lock file says, or a text that a tool would read as an option. What
 /// cannot be read is passed over: the build says what is wrong with it.

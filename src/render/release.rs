@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 use crate::view::View;
 use crate::yaml::{self, Value};
 
-/// Everything that `helm template` is told.
+/// Everything that is passed to `helm template`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Release {
     /// The directory of the chart.
@@ -87,7 +87,8 @@ impl Release {
     /// Resolves the options of a source; `at` tells where each of them is. With it come warnings.
     ///
     /// The release is called `releaseName`; without it `argocd`, and what a rule hydrates, takes the Application's name, and
-    /// `proposal` none, with a warning. Its namespace is `helm.namespace`, else the destination's. Of parameters with one name the last holds.
+    /// `proposal` none, with a warning. Its namespace is `helm.namespace`, else the destination's. Of parameters with one name the last
+    /// counts.
     pub(super) fn new(
         view: &View<'_>,
         profile: Profile,
@@ -182,7 +183,7 @@ pub(super) fn cluster_version(application: &Application) -> Result<Option<String
 
 /// The parameters that keep (`force_string`) or do not keep their type, as arguments, in the order of the list.
 ///
-/// Argo CD holds them in maps by name, so of two with one name the last is used, and their order is random there.
+/// Argo CD keeps them in maps by name, so of two with one name the last is used, and their order is random there.
 fn settings(helm: &Helm, force_string: bool) -> Vec<String> {
     let parameters = helm.parameters.iter().filter(|parameter| parameter.force_string == force_string);
     let parameters = keep_last(parameters.collect(), |one, rest| rest.iter().all(|other| other.name != one.name));

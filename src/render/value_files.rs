@@ -83,7 +83,8 @@ impl ValueFiles<'_> {
         };
         let Referenced { root, path, input } = referenced.map_err(Failure::mistake)?;
         if let Some(key) = input {
-            let found = KeptInputs::read(self.view).and_then(|kept| kept.holds(&key, &root, &directory_of(&path)));
+            let found =
+                KeptInputs::read(self.view).and_then(|kept| kept.check_source(&key, &root, &directory_of(&path)));
             found.map_err(|unusable| Failure::unusable(&unusable, span))?;
         }
         Ok(path)

@@ -11,13 +11,13 @@ use super::late::{self, Subject};
 use super::machine::Isolation;
 use crate::view::SharedReads;
 
-/// How much later than its limit work may be told to stop.
+/// How much later than its limit work may be asked to stop.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How much longer than its time limit a render may take to notice that it is over.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 
-/// How many ticks later the process is given up, when somebody goes on after it.
+/// How many ticks later the process is given up, when another process goes on after it.
 const GRACE_TICKS: u128 = GRACE.as_nanos() / TICK.as_nanos();
 
 /// Keeps any number of time limits. No one looks at a clock for it: a thread wakes up every [`TICK`] and counts.

@@ -17,7 +17,7 @@ const TEMPLATES_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     documents: Vec<Document>,
-    /// By kind and name, for names that stand there as they are; several of one name are none.
+    /// By kind and name, for names that are there as they are; several of one name are left out.
     by_name: HashMap<(Kind, String), Option<usize>>,
     /// Those with other names.
     others: Vec<usize>,

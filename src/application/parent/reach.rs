@@ -24,7 +24,7 @@ const NAMES_MAX: usize = 1_000;
 /// A file above this has no Applications.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// What is known of directories and files by their content: nothing of it depends on where they stand.
+/// What is known of directories and files by their content: nothing of it depends on where they are.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
     directories: HashMap<ContentId, Arc<Below>>,
@@ -53,7 +53,7 @@ impl Reach {
         Self { has_rules, inputs: inputs.clone(), ..Self::default() }
     }
 
-    /// Whether what an Application renders may hold the word.
+    /// Whether what an Application renders may contain the word.
     pub(crate) fn may_make(&mut self, application: &Application, files: &dyn Files) -> bool {
         let view = View::new(files);
         let mut seen = HashSet::new();
@@ -63,7 +63,7 @@ impl Reach {
             texts(&source.fields, &mut names);
             left.extend(names.into_iter().flat_map(|name| places(&source.path, &name, &self.inputs)));
             left.push(source.path.clone());
-            // Values can hold whole Applications.
+            // Values can contain whole Applications.
             if self.has_rules && may_hold_plain(&source.fields) {
                 return true;
             }
@@ -158,7 +158,7 @@ impl Reach {
     }
 }
 
-/// Whether one text of a field may hold an Application.
+/// Whether one text of a field may contain an Application.
 fn may_hold_plain(of: &field::Field) -> bool {
     match &of.content {
         field::Content::Mapping(entries) => entries.iter().any(|entry| may_hold_plain(&entry.field)),

@@ -1,6 +1,6 @@
 //! From the Secrets of clusters, as `kubectl` prints them, to the list of [`super::known_clusters`].
 //!
-//! Such a Secret holds the credentials of a cluster. Nothing of it goes into the list but the name, the server, the project,
+//! Such a Secret contains the credentials of a cluster. Nothing of it goes into the list but the name, the server, the project,
 //! the labels, and those annotations that a set asks for; `config` is never looked at. What is wrong is said without quoting
 //! anything but names of objects.
 
@@ -82,7 +82,7 @@ fn gather<'f>(field: &'f Field, texts: &mut Vec<&'f str>) {
 /// The list of clusters as text: what `kubectl get secret … -o yaml` printed, in the order of names. Objects that are no
 /// Secrets of clusters are passed over.
 ///
-/// Errors: what is wrong, in words; never with what a Secret holds.
+/// Errors: what is wrong, in words; never with data of a Secret.
 pub fn import(
     secrets: &[u8],
     sets: &[&ApplicationSet],

@@ -94,7 +94,7 @@ pub struct Clusters {
 }
 
 impl Clusters {
-    /// Looks for Secrets in all files of a tree that may hold manifests, and reads the lists of clusters in the files that the
+    /// Looks for Secrets in all files of a tree that may contain manifests, and reads the lists of clusters in the files that the
     /// setting `clusters` names. `namespace` is that of Argo CD.
     pub fn search(view: &View<'_>, namespace: &str, inputs: &InputsDir, lists: &[RepoPath]) -> Self {
         Self::read(view, lists, || secrets::find(view, namespace, inputs))

@@ -67,7 +67,7 @@ impl Maker<'_> {
     fn template_place(&self, index: usize, name: &str, fault: &Fault) -> Vec<String> {
         let own = ["spec", "generators", &index.to_string(), name, "template"].map(str::to_owned);
         let steps: Vec<&str> = own.iter().map(String::as_str).chain(fault.steps()).collect();
-        match holds(&self.set.field, &steps) {
+        match has_path(&self.set.field, &steps) {
             true => own.to_vec(),
             false => ["spec", "template"].map(str::to_owned).to_vec(),
         }
@@ -82,14 +82,14 @@ impl Maker<'_> {
     }
 }
 
-fn holds(field: &Field, steps: &[&str]) -> bool {
+fn has_path(field: &Field, steps: &[&str]) -> bool {
     let Some((step, rest)) = steps.split_first() else { return true };
     let next = match &field.content {
         Content::Mapping(_) => field.get(step),
         Content::List(items) => step.parse().ok().and_then(|index: usize| items.get(index)),
         Content::Scalar(_) => None,
     };
-    next.is_some_and(|next| holds(next, rest))
+    next.is_some_and(|next| has_path(next, rest))
 }
 
 /// The Application as a whole object, in the namespace of the set.

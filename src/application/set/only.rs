@@ -38,7 +38,7 @@ impl ApplicationSet {
     /// Whether what it makes of a tree is, for each directory or file that its `git` generators find, what it makes of that
     /// alone; beside what it makes of none.
     ///
-    /// So it is where these generators stand by themselves, or first in a matrix with a list: elements do not see one another.
+    /// So it is where these generators are used alone, or first in a matrix with a list: elements do not see one another.
     /// And all that they make is hydrated, so that no name is taken unseen.
     pub fn is_sum(&self) -> bool {
         let is_hydrated = self.at(&["spec", "template", "spec", "sourceHydrator"]).is_some();

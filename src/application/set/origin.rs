@@ -23,7 +23,7 @@ pub(super) enum Source {
     Entry(Vec<String>),
     /// A directory of the dry tree.
     Directory(RepoPath),
-    /// A file of the dry tree, and which of its objects it is when it holds a list.
+    /// A file of the dry tree, and which of its objects it is when it contains a list.
     File(RepoPath, Option<usize>),
     /// A cluster.
     Cluster(String),

@@ -119,7 +119,7 @@ fn merge(mut original: Mapping, mut patch: Mapping, shape: &Shape) -> Merged<Map
     Ok(original)
 }
 
-/// What the patch adds as it is: without what is null, and without what holds a directive.
+/// What the patch adds as it is: without what is null, and without what has a directive.
 fn taken(value: Value) -> Option<Value> {
     match value {
         Value::Mapping(entries) if entries.contains_key(DIRECTIVE) => None,

@@ -19,7 +19,7 @@ pub struct Question {
     pub home: Home,
     /// The namespace of Argo CD.
     pub argocd_namespace: String,
-    /// Files of the tree that hold recorded params, by the name of the set.
+    /// Files of the tree with recorded params, by the name of the set.
     pub recorded_files: BTreeMap<String, RepoPath>,
     /// Where inputs are.
     pub inputs: InputsDir,
@@ -71,7 +71,7 @@ impl ApplicationSet {
         self.of_parent().map(|rendered| serde_json::to_string(rendered).expect("texts and numbers are JSON"))
     }
 
-    /// The set that was rendered, as it is kept. None when the text is none that was kept.
+    /// The set that was rendered, as it is kept. None when the text is not one that was kept.
     pub fn remade(kept: &str) -> Option<Arc<Self>> {
         serde_json::from_str::<RenderedObject>(kept).ok()?.set().map(Arc::new)
     }

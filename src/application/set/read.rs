@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::path::RepoPath;
 use crate::yaml::Value;
 
-/// How deep lists may stand in lists.
+/// How deep lists may be nested.
 const LIST_DEPTH_MAX: u32 = 8;
 
 /// How many sets a file may have.
@@ -15,7 +15,7 @@ pub(crate) const SETS_MAX: usize = 1000;
 
 /// Finds the ApplicationSets of a file: in its documents, and in lists among them.
 ///
-/// Errors: the file cannot be parsed, or holds too many sets.
+/// Errors: the file cannot be parsed, or has too many sets.
 pub fn read_sets(path: &RepoPath, bytes: &[u8]) -> std::result::Result<Vec<ApplicationSet>, Diagnostic> {
     let mut sets = Vec::new();
     for document in located::parse(path, bytes)? {
@@ -101,7 +101,7 @@ fn is_of_clusters(generator: &Value, depth: u32) -> bool {
     generator.get("clusters").is_some() || (depth < 4 && nested.any(|nested| has_clusters(nested, depth + 1)))
 }
 
-/// Whether a word is a key, or stands in a text, of a value.
+/// Whether a word is a key of a value, or part of a text in it.
 pub(super) fn mentions(field: &Field, word: &str) -> bool {
     match &field.content {
         Content::Mapping(entries) => entries.iter().any(|entry| entry.key == word || mentions(&entry.field, word)),

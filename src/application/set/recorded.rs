@@ -1,4 +1,4 @@
-//! Params of generators that git cannot answer, as somebody recorded them.
+//! Params of generators that git cannot answer, as they were recorded.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use std::fmt;
 use super::fault::{Fault, Result};
 use crate::yaml::{Value, json, quote};
 
-/// Whose rules hold.
+/// Whose rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Of params: any text is a value.
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Objects,
 }
 
-/// A compiled selector. All requirements must hold; none at all match everything.
+/// A compiled selector. All requirements must be met; an empty one matches everything.
 #[derive(Debug, PartialEq)]
 pub(super) struct Selector(Vec<Requirement>);
 

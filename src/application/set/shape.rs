@@ -44,7 +44,7 @@ pub(super) struct Struct {
 pub(super) struct Field {
     /// Its name in JSON.
     pub name: &'static str,
-    /// What it holds.
+    /// The shape of its value.
     pub shape: Shape,
     /// When it is written.
     pub kept: InJson,

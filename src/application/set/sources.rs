@@ -129,7 +129,7 @@ impl<'a> Sources<'a> {
         Self { recorded: Arc::new(recorded), ..self }
     }
 
-    /// The same with files of the tree that hold such params, by the name of the set.
+    /// The same with files of the tree with such params, by the name of the set.
     pub fn with_recorded_files(self, recorded_files: BTreeMap<String, RepoPath>) -> Self {
         Self { recorded_files, ..self }
     }
@@ -144,7 +144,7 @@ impl<'a> Sources<'a> {
         Self { clusters: clusters.into(), ..self }
     }
 
-    /// Whether a generator asked for clusters: what a set makes then rests on which files hold any.
+    /// Whether a generator asked for clusters: what a set makes then depends on which files have any.
     pub fn used_clusters(&self) -> bool {
         self.clusters_are_used.load(Ordering::Relaxed)
     }

@@ -465,7 +465,7 @@ const GIT_ITEM: Shape = Shape::Struct(&Struct {
     fields: &[field("path", Shape::Text), field("exclude", Shape::Flag)],
 });
 
-/// A generator that asks somebody else: what it asks is not looked at.
+/// A generator that asks another service: what it asks is not looked at.
 const OUTSIDE: Shape = Shape::Struct(&Struct { name: "Generator", fields: &[field("template", TEMPLATE), values()] });
 
 const SELECTOR: Shape = Shape::Struct(&Struct {

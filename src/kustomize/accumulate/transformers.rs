@@ -23,7 +23,7 @@ pub(super) struct Configured {
     transformer: Transformer,
     /// The origin of what it changes.
     origin: Option<Origin>,
-    /// Where it is in the kustomization: a field and, when that holds a list, the number of the entry.
+    /// Where it is in the kustomization: a field and, when that is a list, the number of the entry.
     field: &'static str,
     index: Option<usize>,
 }

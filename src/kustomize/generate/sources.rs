@@ -13,7 +13,7 @@ type Pairs = Vec<(String, Vec<u8>)>;
 
 /// Reads the entries: of files of variables, then literals, then files.
 ///
-/// Fails before more is copied than the build may still hold.
+/// Fails before more is copied than the build may still keep.
 pub(super) fn load(view: &View<'_>, tree: &Tree, loader: &Loader, args: &GeneratorArgs) -> Result<Pairs> {
     let mut pairs = Pairs::new();
     let mut taken = Taken { tree, bytes: 0 };
@@ -53,7 +53,7 @@ fn literal(source: &str) -> Result<(String, Vec<u8>)> {
     Ok((key.to_owned(), unquoted.unwrap_or(value).as_bytes().to_vec()))
 }
 
-/// How much of what the build may hold is taken.
+/// How much of what the build may keep is taken.
 struct Taken<'t> {
     tree: &'t Tree,
     bytes: usize,

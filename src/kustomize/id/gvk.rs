@@ -39,10 +39,10 @@ impl<'a> Gvk<'a> {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// Whether the condition `selector` holds (resid `Gvk.IsSelected`).
+    /// Whether it meets the condition `selector` (resid `Gvk.IsSelected`).
     pub(crate) fn is_selected(&self, selector: Gvk<'_>) -> bool {
-        let holds = |mine: &str, wanted: &str| wanted.is_empty() || mine == wanted;
-        holds(self.group, selector.group) && holds(self.version, selector.version) && holds(self.kind, selector.kind)
+        let meets = |mine: &str, wanted: &str| wanted.is_empty() || mine == wanted;
+        meets(self.group, selector.group) && meets(self.version, selector.version) && meets(self.kind, selector.kind)
     }
 }
 

@@ -69,7 +69,7 @@ impl Merger<'_> {
         all
     }
 
-    /// The text of a key of an item; empty when there is none.
+    /// The text of a key of an item; empty when the key is missing or null.
     fn key_value(&self, item: NodeId, key: &str) -> String {
         let value = self.tree.value_of(item, key).filter(|value| !self.tree.node(*value).is_nil_or_empty());
         value.map_or_else(String::new, |value| self.tree.text(value).to_owned())
@@ -269,7 +269,7 @@ fn union(one: &[String], other: &[String]) -> Option<Vec<String>> {
     common.then_some(all)
 }
 
-/// The keys of which any item has a value, with their values; all of them when there is none.
+/// The keys of which any item has a value, with their values; all of them when no item has any.
 fn restrict(keys: &[String], values: &[String], used: &[bool]) -> (Vec<String>, Vec<String>) {
     if !used.contains(&true) {
         return (keys.to_vec(), values.to_vec());
@@ -282,7 +282,7 @@ fn restrict(keys: &[String], values: &[String], used: &[bool]) -> (Vec<String>, 
         .unzip()
 }
 
-/// Replaces the items that have these values under these keys, adds the item where there is none, or removes them
+/// Replaces the items that have these values under these keys, adds the item where there is no such item, or removes them
 /// (kyaml `ElementSetter`).
 ///
 /// An empty value only asks for the key. Empty items are dropped on the way.

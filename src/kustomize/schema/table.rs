@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use super::Gvk;
 
-/// What a field holds.
+/// The shape of the value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     Scalar,

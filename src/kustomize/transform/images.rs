@@ -22,7 +22,7 @@ pub(crate) struct Images {
 }
 
 /// How the name of an image is compared: it is a regular expression, but nearly always a name with points, each of
-/// which stands for any character.
+/// which matches any character.
 #[derive(Debug)]
 enum Name {
     Plain,

@@ -70,7 +70,7 @@ fn check_role_bindings(session: &Session<'_>, resources: &Resources, config: &Co
     Ok(())
 }
 
-/// The fields of a type that may hold names, each with the type that is named.
+/// The fields of a type that may have names, each with the type that is named.
 fn fields_of<'c>(config: &'c Config, gvk: Gvk<'_>) -> Vec<(&'c FieldSpec, &'c OwnedGvk)> {
     let references = config.name_reference.iter();
     let all = references.flat_map(|reference| reference.referrers.iter().map(|spec| (spec, &reference.gvk)));
@@ -237,7 +237,7 @@ impl Referrer<'_> {
             let previous = resource::previous_ids(tree, *root);
             let was = |gvk: Gvk<'_>| previous.iter().any(|id| id.gvk.is_selected(gvk));
             let meant = self.is_reachable(tree, *root)
-                && in_namespace.as_ref().is_none_or(|test| test.holds(tree, self.schema, *root))
+                && in_namespace.as_ref().is_none_or(|test| test.accepts(tree, self.schema, *root))
                 && was(target)
                 && role.is_none_or(was)
                 && self.is_in_sight(tree, *root);
@@ -325,7 +325,7 @@ struct NamespaceTest {
 }
 
 impl NamespaceTest {
-    fn holds(&self, tree: &Tree, schema: &Schema, root: NodeId) -> bool {
+    fn accepts(&self, tree: &Tree, schema: &Schema, root: NodeId) -> bool {
         let id = if self.original {
             resource::original_id(tree, schema, root)
         } else {

@@ -22,7 +22,7 @@ const DEFAULT_PATH: &str = "metadata.name";
 #[derive(Debug)]
 pub(crate) struct Replacements(Vec<Entry>);
 
-/// A replacement with the number of the entry that holds it, or names its file.
+/// A replacement with the number of the entry that contains it, or names its file.
 #[derive(Debug)]
 struct Entry {
     index: usize,

@@ -1,7 +1,7 @@
 //! Where the keys of large mappings are, so that thousands of fields are not searched one by one, each for each.
 //!
-//! Only mappings that are asked again and again are indexed. An entry is a hint: what it leads to is compared. Whoever
-//! changes a mapping by other ways than [`super::Tree::set_field`] makes it forgotten; the text of a key never changes.
+//! Only mappings that are searched again and again are indexed. An entry is a hint: what it leads to is compared. A change of
+//! a mapping by other ways than [`super::Tree::set_field`] must drop its index; the text of a key never changes.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

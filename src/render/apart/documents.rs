@@ -13,7 +13,7 @@ use crate::application::{self, Application};
 use crate::path::RepoPath;
 use crate::view::{ContentId, View};
 
-/// The file that was read last: it may hold thousands of Applications.
+/// The file that was read last: it may have thousands of Applications.
 #[derive(Default)]
 pub(super) struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<application::File>)>>);
 

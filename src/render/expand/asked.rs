@@ -11,7 +11,7 @@ use crate::view::Reads;
 pub struct Set<'a> {
     /// The set.
     pub set: &'a ApplicationSet,
-    /// The file that it is in, or that holds what renders it.
+    /// The file that it is in, or that contains what renders it.
     pub file: &'a RepoPath,
     /// Which set of the file it is, from 0, if it is there itself.
     pub ordinal: usize,

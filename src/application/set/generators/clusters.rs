@@ -18,7 +18,7 @@ use crate::yaml::Value;
 const IN_CLUSTER: (&str, &str) = ("in-cluster", "https://kubernetes.default.svc");
 
 /// A params set for each cluster that the selector selects, in the order of their names; then, without a selector and
-/// unless a Secret stands for it, the cluster that Argo CD itself runs in.
+/// unless a Secret represents it, the cluster that Argo CD itself runs in.
 pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Element>> {
     let empty = Value::Null;
     let selector = generator.get("selector").unwrap_or(&empty);

@@ -13,13 +13,13 @@ pub(in crate::application::set) const LABEL: &str = "argocd.argoproj.io/secret-t
 /// How many bytes the paths that are looked at may have, and how deep directories may nest.
 const PATH_BYTES_MAX: usize = 64 << 20;
 const DEPTH_MAX: usize = 128;
-/// How deep lists may stand in lists.
+/// How deep lists may be nested.
 const LIST_DEPTH_MAX: u32 = 8;
 
-/// Looks through all files that may hold manifests, outside of charts.
+/// Looks through all files that may contain manifests, outside of charts.
 ///
 /// Secrets of `namespace` and those without a namespace count. What a SealedSecret or an ExternalSecret makes counts
-/// when its name and server stand in the plain part of its template; otherwise it is known inside the cluster only.
+/// when its name and server are in the plain part of its template; otherwise it is known inside the cluster only.
 pub(super) fn find(view: &View<'_>, namespace: &str, inputs: &InputsDir) -> Result<Found, Unclear> {
     let mut search = Search { view, namespace, inputs: Some(inputs), path_bytes: 0, found: Vec::new() };
     search.directory(&RepoPath::root())?;
@@ -39,7 +39,7 @@ pub(super) fn of_files<'p>(
     Ok(search.found)
 }
 
-/// Whether a file may hold the Secret of a cluster.
+/// Whether a file may contain the Secret of a cluster.
 pub(crate) fn may_hold_clusters(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, LABEL.as_bytes()).is_some()
 }
@@ -111,7 +111,7 @@ impl Search<'_> {
         {
             return items.iter().try_for_each(|item| self.object(path, item, depth + 1));
         }
-        // What makes the Secret, and where its metadata and data stand.
+        // What makes the Secret, and where its metadata and data are.
         let secret = match kind {
             "Secret" => Some(object),
             "SealedSecret" => object.at(&["spec", "template"]),
@@ -145,7 +145,7 @@ struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// One entry: `stringData` over `data`; an empty text when there is none.
+    /// One entry: `stringData` over `data`; an empty text when neither has it.
     fn text(&self, path: &RepoPath, key: &str) -> Result<String, Unclear> {
         if let Some(text) = self.secret.at(&["stringData", key]).and_then(Value::as_str) {
             return Ok(text.to_owned());

@@ -6,7 +6,7 @@ use crate::kustomize::resource;
 use crate::kustomize::resources::Resources;
 use crate::kustomize::tree::{Kind, NodeId, Tree, check_depth};
 
-/// Where images stand in all resources, by some field specs. Changing images changes none of these places, so that those
+/// Where images are in all resources, by some field specs. Changing images changes none of these places, so that those
 /// who change one after the other look for them once.
 #[derive(Debug)]
 pub(crate) struct Places {

@@ -18,7 +18,7 @@ use crate::yaml::{Mapping, Value};
 
 /// The params of every file that a pattern includes and none excludes, in the order of their paths' bytes.
 ///
-/// A pattern is a pathspec of git. A file holds one object or a list of objects; only its first document counts.
+/// A pattern is a pathspec of git. A file contains one object or a list of objects; only its first document counts.
 pub(super) fn params(
     language: &mut Language,
     sources: &Sources<'_>,
