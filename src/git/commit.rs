@@ -19,6 +19,19 @@ pub struct Signature {
     pub offset: i32,
 }
 
+impl Signature {
+    fn parse(raw: &[u8], encoding: Option<&str>) -> Self {
+        let signature = gix::actor::SignatureRef::from_bytes(raw).ok();
+        let time = signature.as_ref().and_then(|signature| signature.time().ok()).unwrap_or_default();
+        Self {
+            name: signature.map(|signature| decode(signature.name, encoding)).unwrap_or_default(),
+            email: signature.map(|signature| decode(signature.email, encoding)).unwrap_or_default(),
+            seconds: time.seconds,
+            offset: time.offset,
+        }
+    }
+}
+
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.offset < 0 { '-' } else { '+' };
@@ -57,16 +70,7 @@ impl Commit {
         let commit = headers.tree.ok_or_else(|| Error::message(format!("reading commit {id}: it has no tree")))?;
         let encoding = headers.encoding.map(|encoding| encoding.to_str_lossy().to_ascii_lowercase());
         let text = |bytes: &[u8]| decode(bytes, encoding.as_deref());
-        let signature = |raw: &[u8]| {
-            let signature = gix::actor::SignatureRef::from_bytes(raw).ok();
-            let time = signature.as_ref().and_then(|signature| signature.time().ok()).unwrap_or_default();
-            Signature {
-                name: signature.map(|signature| text(signature.name)).unwrap_or_default(),
-                email: signature.map(|signature| text(signature.email)).unwrap_or_default(),
-                seconds: time.seconds,
-                offset: time.offset,
-            }
-        };
+        let signature = |raw: &[u8]| Signature::parse(raw, encoding.as_deref());
         Ok(Self {
             id,
             tree: commit,
@@ -127,14 +131,17 @@ fn decode(bytes: &[u8], encoding: Option<&str>) -> String {
             .and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(bytes))
             .map(std::borrow::Cow::into_owned),
     };
-    decoded.unwrap_or_else(|| {
-        let mut text = String::new();
-        for chunk in bytes.utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-        }
-        text
-    })
+    decoded.unwrap_or_else(|| decode_utf8(bytes))
+}
+
+/// Puts a replacement character in the place of each byte that is not UTF-8.
+fn decode_utf8(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
 }
 
 /// A commit that is to be written.

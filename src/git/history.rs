@@ -59,22 +59,14 @@ impl Repository {
             let commit = format!("{revision}^{{commit}}");
             let found = self.git().output(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]);
             let id = found.ok().and_then(|text| object_id(std::str::from_utf8(&text).ok()?.trim_end()));
-            return id.ok_or_else(|| match revision {
-                "HEAD" => Error::message("there is no commit on the current branch yet".to_owned()),
-                _ => Error::message(format!("not a commit: `{revision}`")),
-            });
+            return match id {
+                Some(id) => Ok(id),
+                None if revision == "HEAD" => Err(Error::message("there is no commit on the current branch yet")),
+                None => Err(not_a_commit(revision)),
+            };
         }
-        let found = self.with(|repository| {
-            let head = repository.head().ok().filter(|head| head.is_unborn() && revision == "HEAD");
-            if let Some(branch) = head.as_ref().and_then(|head| head.referent_name()) {
-                let branch = branch.shorten();
-                return Err(Error::message(format!("there is no commit on `{branch}` yet")));
-            }
-            Ok(repository.rev_parse_single(revision).ok().map(|id| id.detach()))
-        })?;
-        // The library's own words are about its grammar, and say nothing more.
-        let unknown = || Error::message(format!("not a commit: `{revision}`"));
-        found.and_then(|id| self.peel_to_commit(id).ok()?).ok_or_else(unknown)
+        let found = self.with(|repository| find(repository, revision))?;
+        found.and_then(|id| self.peel_to_commit(id).ok()?).ok_or_else(|| not_a_commit(revision))
     }
 
     /// Whether two commits have a common ancestor.
@@ -117,4 +109,19 @@ impl Repository {
         }
         found
     }
+}
+
+/// The object that a revision names. An error when it is `HEAD`, and the current branch has no commit yet.
+fn find(repository: &gix::Repository, revision: &str) -> Result<Option<ObjectId>, Error> {
+    let head = repository.head().ok().filter(|head| head.is_unborn() && revision == "HEAD");
+    if let Some(branch) = head.as_ref().and_then(|head| head.referent_name()) {
+        let branch = branch.shorten();
+        return Err(Error::message(format!("there is no commit on `{branch}` yet")));
+    }
+    Ok(repository.rev_parse_single(revision).ok().map(|id| id.detach()))
+}
+
+/// The library's own words are about its grammar, and say nothing more.
+fn not_a_commit(revision: &str) -> Error {
+    Error::message(format!("not a commit: `{revision}`"))
 }

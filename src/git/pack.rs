@@ -62,10 +62,13 @@ pub(super) fn encode(objects: Vec<Object>, hash: gix::hash::Kind) -> Result<Pack
 
 /// Hands on the bytes of a pack, some at a time.
 pub(super) fn each_piece(pieces: &[Piece], mut take: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<(), Error> {
-    pieces.iter().try_for_each(|piece| match piece {
-        Piece::Bytes(bytes) => take(bytes).doing(|| "writing a pack".to_owned()),
-        Piece::Spooled(range) => range.read(&mut take),
-    })
+    for piece in pieces {
+        match piece {
+            Piece::Bytes(bytes) => take(bytes).doing(|| "writing a pack".to_owned())?,
+            Piece::Spooled(range) => range.read(&mut take)?,
+        }
+    }
+    Ok(())
 }
 
 /// Puts the entries of objects into a spool, to be packed from there.
@@ -113,18 +116,23 @@ fn compress_all(mut objects: Vec<Object>) -> Result<Vec<Part>, Error> {
     shares.push(objects);
     let count = shares.len();
     let left = Mutex::new(shares.into_iter().rev().enumerate());
-    let take = || {
-        let mut deflate = Deflate::new();
-        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let mut done = Vec::new();
-        while let Some((number, share)) = next() {
-            done.push((number, compress(share, &mut deflate)));
-        }
-        done
+    let mut parts = match count > 1 {
+        true => on_all_cores(|| compress_shares(&left)).into_iter().flatten().collect(),
+        false => compress_shares(&left),
     };
-    let mut parts = if count > 1 { on_all_cores(take).into_iter().flatten().collect() } else { take() };
     parts.sort_unstable_by_key(|(number, _)| *number);
     parts.into_iter().map(|(_, part)| part).collect()
+}
+
+/// Packs shares until none is left, each with its number; other threads may take of them too.
+fn compress_shares(left: &Mutex<impl Iterator<Item = (usize, Vec<Object>)>>) -> Vec<(usize, Result<Part, Error>)> {
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let mut deflate = Deflate::new();
+    let mut parts = Vec::new();
+    while let Some((number, share)) = next() {
+        parts.push((number, compress(share, &mut deflate)));
+    }
+    parts
 }
 
 /// The memory of each object is free as soon as it is packed.

@@ -1,5 +1,6 @@
 //! A repository: opened, and asked for objects.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -52,32 +53,7 @@ impl Repository {
         let repository = match location {
             Location::Hook => gix::ThreadSafeRepository::open_opts(absolute, in_place())
                 .doing(|| format!("opening the repository at {}", path.display()))?,
-            Location::Discover => {
-                let mapping = gix::sec::trust::Mapping { full: options(), reduced: options() };
-                let found = gix::ThreadSafeRepository::discover_opts(&absolute, Default::default(), mapping).map_err(
-                    |error| match error.downcast_any_ref() {
-                        Some(
-                            Upwards::NoGitRepository { .. }
-                            | Upwards::NoGitRepositoryWithinCeiling { .. }
-                            | Upwards::NoGitRepositoryWithinFs { .. },
-                        ) => no_repository(&absolute),
-                        _ => Error::new(format!("opening the repository at {}", path.display()), error),
-                    },
-                )?;
-                if found.to_thread_local().git_dir_trust() != gix::sec::Trust::Full {
-                    let local = found.to_thread_local();
-                    let owner = std::fs::metadata(local.git_dir()).map_or(0, |top| top.uid());
-                    let top = local.workdir().unwrap_or(local.git_dir());
-                    let path = top.canonicalize().unwrap_or(absolute);
-                    return Err(Error::message(format!(
-                        "{} belongs to user {owner}\nhint: run this as that user: sudo -u '#{owner}' git hydrate …\n\
-                         hint: to read it as this user: git config --global --add safe.directory {}",
-                        path.display(),
-                        crate::diag::shell_path(&path)
-                    )));
-                }
-                found
-            }
+            Location::Discover => discover(path, absolute)?,
         };
         let local = repository.to_thread_local();
         let plain = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -195,12 +171,8 @@ impl Repository {
     }
 
     /// The subsections of a section of the configuration, `a` of `[section "a"]`, each once, in the order of their bytes.
-    pub fn config_subsections(&self, section: &str) -> std::collections::BTreeSet<String> {
-        self.with(|repository| {
-            let snapshot = repository.config_snapshot();
-            let sections = snapshot.plumbing().sections_by_name(section).into_iter().flatten();
-            sections.filter_map(|section| section.header().subsection_name().map(ToString::to_string)).collect()
-        })
+    pub fn config_subsections(&self, section: &str) -> BTreeSet<String> {
+        self.with(|repository| subsections(repository, section))
     }
 
     /// The names of the remotes.
@@ -256,12 +228,7 @@ impl Repository {
 
     /// The content of an object of any kind: what its id stands for, or an error.
     pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
-        let found = self.with_anew(|repository| {
-            let mut buffer = Vec::new();
-            let kind = repository.objects.find(&id, &mut buffer).map_err(|error| reading("object", id, error))?.kind;
-            Ok((kind, buffer))
-        });
-        let (kind, content) = match found {
+        let (kind, content) = match self.with_anew(|repository| read(repository, id)) {
             Err(_) if self.is_partial() => self.fetched(id)?,
             found => found?,
         };
@@ -289,12 +256,7 @@ impl Repository {
 
     /// The same for one that need not be there.
     pub(super) fn find(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, Error> {
-        let found = self.with(|repository| {
-            let mut buffer = Vec::new();
-            let found = repository.objects.try_find(&id, &mut buffer).map_err(|error| reading("object", id, error))?;
-            let kind = found.map(|data| data.kind);
-            Ok(kind.map(|kind| (kind, buffer)))
-        })?;
+        let found = self.with(|repository| try_read(repository, id))?;
         found.map(|(kind, content)| checked(id, kind, content)).transpose()
     }
 
@@ -336,15 +298,16 @@ impl Repository {
     /// As [`Repository::with`]; what fails is tried with the packs that are there now. The library finds a few packs that
     /// others add or repack meanwhile, and has room for no more.
     fn with_anew<T, E>(&self, read: impl Fn(&gix::Repository) -> Result<T, E>) -> Result<T, E> {
-        self.with(&read).or_else(|error| {
-            let opened = self.quarantine.is_none().then(|| gix::open_opts(&self.git_dir, in_place()).ok());
-            let Some(anew) = opened.flatten().map(prepared) else { return Err(error) };
-            let result = read(&anew);
-            if result.is_ok() {
-                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(anew);
-            }
-            result
-        })
+        let found = self.with(&read);
+        if found.is_ok() || self.quarantine.is_some() {
+            return found;
+        }
+        let Ok(anew) = gix::open_opts(&self.git_dir, in_place()).map(prepared) else { return found };
+        let found = read(&anew);
+        if found.is_ok() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(anew);
+        }
+        found
     }
 
     /// Hands an idle handle of the library to `read`; there are as many as threads that read at once.
@@ -358,6 +321,41 @@ impl Repository {
 }
 
 /// In git's words, that there is no repository from `path` on.
+/// Finds the repository around a directory, which must belong to who runs this, or be one that git is to trust.
+fn discover(path: &Path, absolute: PathBuf) -> Result<gix::ThreadSafeRepository, Error> {
+    let mapping = gix::sec::trust::Mapping { full: options(), reduced: options() };
+    let found = match gix::ThreadSafeRepository::discover_opts(&absolute, Default::default(), mapping) {
+        Ok(found) => found,
+        Err(error) if is_absence(&error) => return Err(no_repository(&absolute)),
+        Err(error) => return Err(Error::new(format!("opening the repository at {}", path.display()), error)),
+    };
+    let local = found.to_thread_local();
+    if local.git_dir_trust() != gix::sec::Trust::Full {
+        let owner = std::fs::metadata(local.git_dir()).map_or(0, |top| top.uid());
+        let top = local.workdir().unwrap_or(local.git_dir());
+        let path = top.canonicalize().unwrap_or(absolute);
+        return Err(Error::message(format!(
+            "{} belongs to user {owner}\nhint: run this as that user: sudo -u '#{owner}' git hydrate …\n\
+             hint: to read it as this user: git config --global --add safe.directory {}",
+            path.display(),
+            crate::diag::shell_path(&path)
+        )));
+    }
+    Ok(found)
+}
+
+/// Whether the search for a repository ended without one, rather than failed.
+fn is_absence(error: &gix::Error) -> bool {
+    matches!(
+        error.downcast_any_ref(),
+        Some(
+            Upwards::NoGitRepository { .. }
+                | Upwards::NoGitRepositoryWithinCeiling { .. }
+                | Upwards::NoGitRepositoryWithinFs { .. }
+        )
+    )
+}
+
 fn no_repository(path: &Path) -> Error {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     Error::message(format!("not a git repository (or any of the parent directories): {}", path.display()))
@@ -399,6 +397,26 @@ impl std::fmt::Debug for Repository {
 }
 
 /// An object as it was read, unless it is another one than its id says.
+fn subsections(repository: &gix::Repository, section: &str) -> BTreeSet<String> {
+    let config = repository.config_snapshot();
+    let sections = config.plumbing().sections_by_name(section).into_iter().flatten();
+    sections.filter_map(|section| section.header().subsection_name().map(ToString::to_string)).collect()
+}
+
+fn read(repository: &gix::Repository, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
+    let mut buffer = Vec::new();
+    let kind = repository.objects.find(&id, &mut buffer).map_err(|error| reading("object", id, error))?.kind;
+    Ok((kind, buffer))
+}
+
+/// The same for an object that need not be there.
+fn try_read(repository: &gix::Repository, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, Error> {
+    let mut buffer = Vec::new();
+    let found = repository.objects.try_find(&id, &mut buffer).map_err(|error| reading("object", id, error))?;
+    let kind = found.map(|data| data.kind);
+    Ok(kind.map(|kind| (kind, buffer)))
+}
+
 fn checked(id: ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectKind, Vec<u8>), Error> {
     let found = gix::objs::compute_hash(id.kind(), kind, &content).doing(|| format!("hashing {kind} {id}"))?;
     if found == id { Ok((kind, content)) } else { Err(Error::message(format!("{kind} {id} is damaged on disk"))) }

@@ -1,9 +1,9 @@
 //! The working tree as a commit of its own.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::process::Command;
 
 use super::process::checked;
 use super::{Doing as _, Error, Git, NewCommit, ObjectBuffer, ObjectId, Repository, Signature, object_id};
@@ -32,17 +32,9 @@ impl Repository {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).doing(doing),
             _ => {}
         }
-        let git = Git::new(self.git_dir());
-        let run = |args: &[&OsStr]| -> Result<String, Error> {
-            let mut command = git.command();
-            command.current_dir(&worktree).arg("--work-tree").arg(&worktree).env("GIT_INDEX_FILE", &index);
-            // No hook of the user's is meant, and nothing is to be said of line ends.
-            command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.safecrlf=false", "-c", "gc.auto=0"]);
-            let output = command.args(args).output().doing(|| "starting git".to_owned())?;
-            checked("in the working tree", output).map(|text| String::from_utf8_lossy(&text).trim().to_owned())
-        };
-        run(&["add".as_ref(), "--all".as_ref()])?;
-        let tree = run(&["write-tree".as_ref()])?;
+        let git = || git_with_index(self.git_dir(), &worktree, &index);
+        run(git().args(["add", "--all"]))?;
+        let tree = run(git().arg("write-tree"))?;
         let head = self.rev_parse("HEAD").ok().map(|head| self.commit(head)).transpose()?;
         let tree = object_id(&tree).ok_or_else(|| Error::message("git write-tree: no tree"))?;
         if let Some(head) = head.as_ref().filter(|head| head.tree == tree) {
@@ -61,6 +53,20 @@ impl Repository {
         buffer.flush_loose()?;
         Ok(commit)
     }
+}
+
+/// A git command in the working tree that uses another index.
+fn git_with_index(git_dir: &Path, worktree: &Path, index: &Path) -> Command {
+    let mut command = Git::new(git_dir).command();
+    command.current_dir(worktree).arg("--work-tree").arg(worktree).env("GIT_INDEX_FILE", index);
+    // No hook of the user is to run, and no warning about line endings to be printed.
+    command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.safecrlf=false", "-c", "gc.auto=0"]);
+    command
+}
+
+fn run(git: &mut Command) -> Result<String, Error> {
+    let output = git.output().doing(|| "starting git".to_owned())?;
+    checked("in the working tree", output).map(|text| String::from_utf8_lossy(&text).trim().to_owned())
 }
 
 /// Copies an index with the time of its last change.

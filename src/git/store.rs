@@ -67,14 +67,15 @@ const KEPT_FOR_PUSH: &[u8] = b"hydrate pre-receive\n";
 /// The `.keep` files of packs that went in with a push: of one that goes on, or that git refused after its pre-receive
 /// hook. Those that a version before this one or a killed run left are told apart by nothing, and are `others`.
 fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
-    let is_kept = |path: &PathBuf| {
-        // A repository has many packs: only the files that can be meant are opened.
-        path.extension().is_some_and(|extension| extension == "keep")
-            && regular::read(path, KEPT_FOR_PUSH.len() as u64)
-                .is_ok_and(|text| text == KEPT_FOR_PUSH || (others && text == KEPT))
-    };
     let entries = fs::read_dir(repository.objects_dir().join("pack")).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(is_kept).collect()
+    entries.map(|entry| entry.path()).filter(|path| is_kept_for_push(path, others)).collect()
+}
+
+fn is_kept_for_push(path: &Path, others: bool) -> bool {
+    // A repository has many packs: no other file is opened.
+    path.extension().is_some_and(|extension| extension == "keep")
+        && regular::read(path, KEPT_FOR_PUSH.len() as u64)
+            .is_ok_and(|text| text == KEPT_FOR_PUSH || (others && text == KEPT))
 }
 
 /// Lets go of the packs that pushes brought in, those of pushes that go on too: a run that needs one keeps it for itself, and

@@ -1,7 +1,7 @@
 //! Moves several refs at once, or none: `git update-ref --stdin`.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -65,17 +65,12 @@ impl<'a> Transaction<'a> {
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut git = command.spawn().map_err(|error| Error::new("starting git", error))?;
         let stdout = git.stdout.take().expect("stdout is piped");
-        let mut stderr = git.stderr.take().expect("so is stderr");
+        let stderr = git.stderr.take().expect("so is stderr");
         let (say, answers) = mpsc::channel();
         let mut transaction = Self { repository, stdin: git.stdin.take(), git, answers, complaint: None };
         let lines = BufReader::new(stdout).lines().map_while(Result::ok);
         spawn(move || lines.for_each(|line| drop(say.send(line))))?;
-        let complaint = spawn(move || {
-            let mut bytes = Vec::new();
-            drop(stderr.read_to_end(&mut bytes));
-            String::from_utf8_lossy(&bytes).trim().to_owned()
-        })?;
-        transaction.complaint = Some(complaint);
+        transaction.complaint = Some(spawn(move || read_complaint(stderr))?);
         Ok(transaction)
     }
 
@@ -136,14 +131,7 @@ impl<'a> Transaction<'a> {
         // A git that stops reading has failed, which its complaint tells better than a broken pipe. One that still reads
         // waits for the rest, so its answer must not be waited for.
         let sent = stdin.write_all(input.as_bytes()).is_ok();
-        let is_prepared = || loop {
-            match self.answers.recv_timeout(PATIENCE) {
-                Ok(answer) if answer == "prepare: ok" => return true,
-                Ok(_) => {}
-                Err(_) => return false,
-            }
-        };
-        let prepared = sent && is_prepared();
+        let prepared = sent && self.is_prepared();
         let recorded = prepared.then(|| stale::record(self.repository, self.git.id(), edits)).transpose();
         if let Ok(Some(_)) = &recorded {
             drop(stdin.write_all(b"commit\n"));
@@ -161,6 +149,23 @@ impl<'a> Transaction<'a> {
         }
         Ok((if committed { Outcome::Committed } else { Outcome::Failed(status) }, complaint))
     }
+
+    /// Waits until git has prepared the transaction, or answers no more.
+    fn is_prepared(&self) -> bool {
+        loop {
+            match self.answers.recv_timeout(PATIENCE) {
+                Ok(answer) if answer == "prepare: ok" => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
+fn read_complaint(mut stderr: impl Read) -> String {
+    let mut bytes = Vec::new();
+    drop(stderr.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
 /// The same edits of refs that are below `place`.

@@ -21,31 +21,29 @@ impl Refs {
             return Self::read_by_git(repository);
         }
         // The library ends at the first ref that it cannot read; git goes on and names them.
-        Self::read_files(repository).or_else(|_| Self::read_by_git(repository))
+        repository.with(Self::read_by_library).or_else(|_| Self::read_by_git(repository))
     }
 
-    fn read_files(repository: &Repository) -> Result<Self, Error> {
-        repository.with(|library| {
-            let mut refs =
-                Self { head: library.head_name().ok().flatten().map(|name| name.to_string()), ..Self::default() };
-            let platform = library.references().doing(|| "reading refs".to_owned())?;
-            for reference in platform.all().doing(|| "reading refs".to_owned())? {
-                let reference = reference.doing(|| "reading refs".to_owned())?;
-                let name = reference.name().as_bstr().to_string();
-                match reference.target() {
-                    gix::refs::TargetRef::Object(id) => {
-                        refs.targets.insert(name, id.to_owned());
-                    }
-                    gix::refs::TargetRef::Symbolic(target) => {
-                        refs.links.insert(name, target.as_bstr().to_string());
-                    }
+    fn read_by_library(library: &gix::Repository) -> Result<Self, Error> {
+        let mut refs =
+            Self { head: library.head_name().ok().flatten().map(|name| name.to_string()), ..Self::default() };
+        let platform = library.references().doing(|| "reading refs".to_owned())?;
+        for reference in platform.all().doing(|| "reading refs".to_owned())? {
+            let reference = reference.doing(|| "reading refs".to_owned())?;
+            let name = reference.name().as_bstr().to_string();
+            match reference.target() {
+                gix::refs::TargetRef::Object(id) => {
+                    refs.targets.insert(name, id.to_owned());
+                }
+                gix::refs::TargetRef::Symbolic(target) => {
+                    refs.links.insert(name, target.as_bstr().to_string());
                 }
             }
-            let linked: Vec<_> =
-                refs.links.keys().filter_map(|name| Some((name.clone(), refs.get(refs.resolve(name))?))).collect();
-            refs.targets.extend(linked);
-            Ok(refs)
-        })
+        }
+        let linked: Vec<_> =
+            refs.links.keys().filter_map(|name| Some((name.clone(), refs.get(refs.resolve(name))?))).collect();
+        refs.targets.extend(linked);
+        Ok(refs)
     }
 
     fn read_by_git(repository: &Repository) -> Result<Self, Error> {
