@@ -176,23 +176,23 @@ pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
         pair::pairs(&path.old, &path.new, [path.options.namespace_before.as_deref().or(after), after])
     });
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
-    pair::across(&mut pairs, |path| paths.get(path).and_then(|path| path.options.namespace.clone()));
+    pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref());
     let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
-    let of_path = |(number, pairs): (usize, &Vec<pair::Pair<'_>>)| {
-        let Some(path) = paths.get(number) else { return Vec::new() };
+    let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
+    let mut objects_by_path = Vec::with_capacity(paths.len());
+    for (number, (path, pairs)) in paths.iter().zip(&pairs).enumerate() {
         let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref());
-        let found = pairs.iter().filter_map(|pair| {
+        let mut objects = Vec::new();
+        for pair in pairs {
             let pruning = pruning(pair.moved_from.unwrap_or(number));
             let mut around = Around::new(pruning, path.old.is_empty(), &index);
             around.is_handed_over = path.options.handed_over || pair.moved_from.is_some();
-            object(pair, (&echoes, &around), &path.options)
-        });
-        let mut found: Vec<ObjectDiff> = found.collect();
-        let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
-        found.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
-        found
-    };
-    pairs.iter().enumerate().map(of_path).collect()
+            objects.extend(object(pair, (&echoes, &around), &path.options));
+        }
+        objects.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
+        objects_by_path.push(objects);
+    }
+    objects_by_path
 }
 
 fn object(

@@ -71,14 +71,6 @@ fn renamed(
     (new, new_names): (&[Value], &[Identity]),
     partners: &mut [Option<usize>],
 ) {
-    let rest = |item: &Value, name: &Identity| {
-        if name.iter().any(|(field, _)| NAMES.contains(&field.as_str())) {
-            return None;
-        }
-        let mut fields = item.as_mapping()?.clone();
-        fields.retain(|key, _| name.iter().all(|(field, _)| field != key));
-        (!fields.is_empty()).then(|| json::encode(&Value::Mapping(fields), json::Options::default()))
-    };
     let mut sides: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
     let taken: BTreeSet<usize> = partners.iter().flatten().copied().collect();
     for (index, (item, name)) in old.iter().zip(old_names).enumerate().filter(|(index, _)| !taken.contains(index)) {
@@ -98,6 +90,16 @@ fn renamed(
             *partner = Some(*old);
         }
     }
+}
+
+/// What an item says but for what identifies it; `None` where that is a name, or all that it has.
+fn rest(item: &Value, identity: &Identity) -> Option<String> {
+    if identity.iter().any(|(field, _)| NAMES.contains(&field.as_str())) {
+        return None;
+    }
+    let mut fields = item.as_mapping()?.clone();
+    fields.retain(|key, _| identity.iter().all(|(field, _)| field != key));
+    (!fields.is_empty()).then(|| json::encode(&Value::Mapping(fields), json::Options::default()))
 }
 
 /// What identifies the items of a list of mappings, the first that every item has and no two share. Names first; then
@@ -226,12 +228,14 @@ fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
 fn alike(old: &Value, new: &Value) -> f64 {
     match (old, new) {
         (Value::Mapping(old), Value::Mapping(new)) => {
-            let weight = |(key, value)| match new.get(key) {
-                Some(other) if other == value => 1.0,
-                Some(_) => 0.5,
-                None => 0.0,
-            };
-            let common: f64 = old.iter().map(weight).sum();
+            let mut common = 0.0;
+            for (key, value) in old {
+                common += match new.get(key) {
+                    Some(other) if other == value => 1.0,
+                    Some(_) => 0.5,
+                    None => 0.0,
+                };
+            }
             let shared = old.keys().filter(|key| new.contains_key(*key)).count();
             common / (old.len() + new.len() - shared).max(1) as f64
         }

@@ -41,19 +41,26 @@ pub(super) fn changes(old: Option<&Manifest>, new: Option<&Manifest>) -> Vec<Ima
     let (Some(old), Some(new)) = (old, new) else { return Vec::new() };
     let [old, new] = [old, new].map(images);
     let places: BTreeSet<&FieldPath> = old.keys().chain(new.keys()).collect();
-    let changed = places.into_iter().filter(|place| old.get(place) != new.get(place));
-    let change = |place: &FieldPath| {
-        let container = place.steps().iter().rev().find_map(|step| match step {
-            Step::Item(fields) => fields.first().map(|(_, name)| name.clone()),
-            Step::Key(_) | Step::Index(_) => None,
-        });
-        ImageChange {
-            container: container.unwrap_or_else(|| place.to_string()),
-            old: old.get(place).cloned(),
-            new: new.get(place).cloned(),
+    let mut changes = Vec::new();
+    for place in places {
+        let (old, new) = (old.get(place).cloned(), new.get(place).cloned());
+        if old != new {
+            changes.push(ImageChange { container: container(place), old, new });
         }
-    };
-    changed.map(change).collect()
+    }
+    changes
+}
+
+/// The name of the container that a field is in; where there is none, the field.
+fn container(place: &FieldPath) -> String {
+    for step in place.steps().iter().rev() {
+        if let Step::Item(fields) = step
+            && let Some((_, name)) = fields.first()
+        {
+            return name.clone();
+        }
+    }
+    place.to_string()
 }
 
 /// Each field `image` that is a text, by its place. Data that is no description of containers is left out.

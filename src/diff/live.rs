@@ -62,6 +62,20 @@ pub(crate) struct Cluster<'a> {
     pub schema: Option<&'a Value>,
 }
 
+impl Cluster<'_> {
+    /// What wrote a label or an annotation into a live object, other than the manifest.
+    fn addition(&self, map: &str, (key, value): (&str, &Value), is_rendered: bool) -> Option<Addition> {
+        let is_instance = || INSTANCES.contains(&key) && value.as_str() == Some(self.application);
+        match key {
+            LAST_APPLIED => Some(Addition::Applied),
+            key if TRACKING.contains(&key) => Some(Addition::Applied),
+            _ if is_rendered => None,
+            _ if map == "labels" && is_instance() => Some(Addition::Applied),
+            key => is_written(key).then_some(Addition::Server),
+        }
+    }
+}
+
 /// An object on both sides without what only the cluster added.
 #[derive(Debug, Clone)]
 pub(crate) struct Settled {
@@ -203,23 +217,13 @@ impl Settling {
     fn entries(&mut self, live: &mut Mapping, ours: &mut Mapping, map: &str, cluster: &Cluster<'_>) {
         let Some(Value::Mapping(entries)) = live.get_mut(map) else { return };
         let rendered = |key: &str| ours.get(map).is_some_and(|entries| entries.get(key).is_some());
-        let mut found = Vec::new();
         entries.retain(|key, value| {
-            let is_instance = || INSTANCES.contains(&key.as_str()) && value.as_str() == Some(cluster.application);
-            let addition = match key.as_str() {
-                LAST_APPLIED => Some(Addition::Applied),
-                key if TRACKING.contains(&key) => Some(Addition::Applied),
-                key if rendered(key) => None,
-                _ if map == "labels" && is_instance() => Some(Addition::Applied),
-                key => is_written(key).then_some(Addition::Server),
-            };
-            found.extend(addition);
-            addition.is_none()
+            let addition = cluster.addition(map, (key, value), rendered(key));
+            addition.inspect(|addition| self.count(*addition)).is_none()
         });
         if entries.is_empty() && ours.get(map).is_none() {
             live.remove(map);
         }
-        found.into_iter().for_each(|addition| self.count(addition));
     }
 
     fn finalizers(&mut self, live: &mut Mapping, ours: &Mapping) {

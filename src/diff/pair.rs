@@ -57,13 +57,8 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Opt
     let gone: Vec<&Manifest> = waiting.into_values().flatten().collect();
     let renamed = |old, new| Pair { renamed: true, ..Pair::new(Some(old), Some(new)) };
     let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, stem, renamed);
-    let effective = |manifest: &'a Manifest, default: Option<&str>| match manifest.namespace() {
-        "" => default.unwrap_or_default().to_owned(),
-        namespace => namespace.to_owned(),
-    };
     let moved = |old, new| {
-        let namespaces = [effective(old, defaults[0]), effective(new, defaults[1])];
-        let is_recreated = namespaces[0] != namespaces[1] && namespaces.iter().all(|name| !name.is_empty());
+        let is_recreated = are_two_namespaces(namespace_or(old, defaults[0]), namespace_or(new, defaults[1]));
         Pair { is_recreated, ..Pair::new(Some(old), Some(new)) }
     };
     let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, name, moved);
@@ -78,32 +73,43 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Opt
 /// Makes one pair of an object that goes from one destination path and comes in another, where no other is known by the
 /// same: first by what the API server knows it by; then ConfigMaps and Secrets but for Kustomize's hash; then what has
 /// another namespace and much the same fields. `default` is the namespace of objects without one, by path.
-pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<String>) {
-    let effective = |path: usize, manifest: &Manifest| match manifest.namespace() {
-        "" => default(path).unwrap_or_default(),
-        namespace => namespace.to_owned(),
-    };
-    let with_namespace = |path, manifest: &'a Manifest| {
-        let mut key = manifest.key()?;
-        if !is_cluster_scoped(manifest) {
-            key.namespace = effective(path, manifest);
-        }
-        Some(key)
-    };
-    for (from, to) in moves(paths, with_namespace) {
+pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<&'a str>) {
+    let namespace = |path, manifest: &'a Manifest| namespace_or(manifest, default(path));
+    for (from, to) in moves(paths, |path, manifest| key_in(manifest, namespace(path, manifest))) {
         join(paths, from, to, |_| {});
     }
-    let hashed = |path, manifest: &'a Manifest| Some((stem(manifest)?, effective(path, manifest)));
+    let hashed = |path, manifest: &'a Manifest| Some((stem(manifest)?, namespace(path, manifest)));
     for (from, to) in moves(paths, hashed) {
         join(paths, from, to, |pair| pair.renamed = true);
     }
     for (from, to) in moves(paths, |_, manifest| name(manifest)) {
-        let namespaces = [effective(from.0, from.1), effective(to.0, to.1)];
-        let is_other = namespaces[0] != namespaces[1] && namespaces.iter().all(|name| !name.is_empty());
+        let is_other = are_two_namespaces(namespace(from.0, from.1), namespace(to.0, to.1));
         if is_other && !is_cluster_scoped(from.1) && are_alike(from.1, to.1) {
             join(paths, from, to, |pair| pair.is_recreated = true);
         }
     }
+}
+
+/// The namespace of an object, else the one of objects without one, else nothing.
+fn namespace_or<'a>(manifest: &'a Manifest, default: Option<&'a str>) -> &'a str {
+    match manifest.namespace() {
+        "" => default.unwrap_or_default(),
+        namespace => namespace,
+    }
+}
+
+/// Whether both are known, and differ.
+fn are_two_namespaces(old: &str, new: &str) -> bool {
+    old != new && !old.is_empty() && !new.is_empty()
+}
+
+/// What the API server knows an object by that is in this namespace, unless it is one of the whole cluster.
+fn key_in(manifest: &Manifest, namespace: &str) -> Option<Key> {
+    let mut key = manifest.key()?;
+    if !is_cluster_scoped(manifest) {
+        key.namespace = namespace.to_owned();
+    }
+    Some(key)
 }
 
 /// Whether objects of this kind are in no namespace; those of other groups are taken by their name.
@@ -149,11 +155,16 @@ fn moves<'a, K: Ord>(
             }
         }
     }
-    let one_each = |[gone, new]: [Vec<Placed<'a>>; 2]| match (&gone[..], &new[..]) {
-        ([from], [to]) if from.0 != to.0 => Some((*from, *to)),
+    let one_each = sides.values().filter_map(one_each);
+    one_each.filter(|(from, to)| from.0 != to.0).collect()
+}
+
+/// The two, where each side has one.
+fn one_each<T: Copy>([old, new]: &[Vec<T>; 2]) -> Option<(T, T)> {
+    match (&old[..], &new[..]) {
+        (&[old], &[new]) => Some((old, new)),
         _ => None,
-    };
-    sides.into_values().filter_map(one_each).collect()
+    }
 }
 
 /// Makes one pair of two.
@@ -172,17 +183,19 @@ const ALIKE_MIN: f64 = 0.5;
 
 /// Whether two objects, but for their metadata, are much the same.
 fn are_alike(old: &Manifest, new: &Manifest) -> bool {
-    let leaves = |manifest: &Manifest| {
-        let mut leaves = BTreeSet::new();
-        let fields = manifest.object().as_mapping().into_iter().flatten();
-        for (key, value) in fields.filter(|(key, _)| *key != "metadata") {
-            collect(key.clone(), value, &mut leaves);
-        }
-        leaves
-    };
     let [old, new] = [leaves(old), leaves(new)];
     let shared = old.intersection(&new).count() as f64;
     shared >= ALIKE_MIN * old.len().max(new.len()) as f64
+}
+
+/// The scalars of an object with their paths, but for its metadata.
+fn leaves(manifest: &Manifest) -> BTreeSet<(String, String)> {
+    let mut leaves = BTreeSet::new();
+    let fields = manifest.object().as_mapping().into_iter().flatten();
+    for (key, value) in fields.filter(|(key, _)| *key != "metadata") {
+        collect(key.clone(), value, &mut leaves);
+    }
+    leaves
 }
 
 /// The scalars of a value with their paths.
@@ -215,13 +228,7 @@ fn one_to_one<'a>(
             }
         }
     }
-    let partner = |manifest: &'a Manifest| {
-        let sides = stems.get(&stem(manifest)?)?;
-        match [&sides[0][..], &sides[1][..]] {
-            [[old], [new]] => Some((*old, *new)),
-            _ => None,
-        }
-    };
+    let partner = |manifest: &'a Manifest| one_each(stems.get(&stem(manifest)?)?);
     pairs.extend(gone.iter().filter_map(|manifest| partner(manifest)).map(|(old, new)| pair(old, new)));
     let left =
         |manifests: Vec<&'a Manifest>| manifests.into_iter().filter(|manifest| partner(manifest).is_none()).collect();

@@ -13,6 +13,15 @@ pub(crate) enum Step {
     Index(usize),
 }
 
+impl Step {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Item(_) | Self::Index(_) => None,
+        }
+    }
+}
+
 /// The steps from an object to one of its fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct FieldPath(Vec<Step>);
@@ -40,11 +49,7 @@ impl FieldPath {
 
     /// The keys on the way, those of lists without their items.
     pub(crate) fn keys(&self) -> Vec<&str> {
-        let keys = self.0.iter().filter_map(|step| match step {
-            Step::Key(key) => Some(key.as_str()),
-            Step::Item(_) | Step::Index(_) => None,
-        });
-        keys.collect()
+        self.0.iter().filter_map(Step::key).collect()
     }
 }
 

@@ -49,11 +49,21 @@ pub(crate) enum Place<'a> {
     Moved(usize, usize),
 }
 
+impl Place<'_> {
+    /// Which noise it is, if it is any.
+    pub(crate) fn noise(self) -> Option<Noise> {
+        match self {
+            Place::Leaf(leaf) => leaf.noise,
+            Place::Moved(..) => None,
+        }
+    }
+}
+
 impl Difference {
     /// Whether every place of it is noise.
     pub(crate) fn is_noise(&self) -> bool {
         let mut all = true;
-        self.visit(&mut |_, place| all &= matches!(place, Place::Leaf(Leaf { noise: Some(_), .. })));
+        self.visit(&mut |_, place| all &= place.noise().is_some());
         all
     }
 

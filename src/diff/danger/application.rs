@@ -13,18 +13,20 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         return Vec::new();
     }
     let [old, new] = [old.object(), new.object()];
-    let destination = destination(old, new).map(|what| match what {
-        What::ClusterChanged { .. } => Danger::new(Severity::Outage, what),
-        what => Danger::new(Severity::Other, what),
-    });
+    let mut dangers = Vec::new();
+    if let Some(what) = destination(old, new) {
+        let is_other_cluster = matches!(what, What::ClusterChanged { .. });
+        dangers.push(Danger::new(if is_other_cluster { Severity::Outage } else { Severity::Other }, what));
+    }
     let starts = pruning(old) != Pruning::Automatic && pruning(new) == Pruning::Automatic;
-    let prunes = starts.then(|| Danger::new(Severity::Other, What::StartsPruning));
-    let replaces = !has_option(old, "Replace=true") && has_option(new, "Replace=true");
-    let replaces = replaces.then(|| {
+    if starts {
+        dangers.push(Danger::new(Severity::Other, What::StartsPruning));
+    }
+    if !has_option(old, "Replace=true") && has_option(new, "Replace=true") {
         let forced = has_option(new, "Force=true");
-        Danger::new(Severity::Outage, What::Replaces { forced })
-    });
-    destination.into_iter().chain(prunes).chain(replaces).collect()
+        dangers.push(Danger::new(Severity::Outage, What::Replaces { forced }));
+    }
+    dangers
 }
 
 /// What becomes of its objects when the destination changes.
@@ -38,17 +40,16 @@ fn destination(old: &Value, new: &Value) -> Option<What> {
         return Some(What::ClusterChanged { from, to, may_be_same });
     }
     let [from, to] = [old, new].map(|application| destination_field(application, "namespace"));
+    if from == to || from.is_empty() || to.is_empty() {
+        return None;
+    }
     let left = match pruning(new) {
         Pruning::Automatic => "Argo CD prunes the old ones with the next sync",
         Pruning::Off => "the old ones stay (`Prune=false`)",
         Pruning::Confirmed => "the old ones are removed once somebody confirms",
         _ => "the old ones stay until somebody syncs with pruning",
     };
-    (from != to && !from.is_empty() && !to.is_empty()).then(|| What::NamespaceOfAll {
-        from: from.to_owned(),
-        to: to.to_owned(),
-        left,
-    })
+    Some(What::NamespaceOfAll { from: from.to_owned(), to: to.to_owned(), left })
 }
 
 /// Whether two Applications, as objects, certainly deploy to one cluster.
@@ -58,20 +59,22 @@ pub(crate) fn is_same_cluster(old: &Value, new: &Value) -> bool {
 
 /// The cluster before and after, where it is another one or may be.
 fn clusters(old: &Value, new: &Value) -> Option<(String, String, bool)> {
-    let cluster = |application| {
-        let server = destination_field(application, "server").trim_end_matches('/');
-        let name = destination_field(application, "name");
-        match (server, name) {
-            ("", "") => None,
-            (here, _) | (_, here) if IN_CLUSTER.contains(&here) => Some((IN_CLUSTER[1], false)),
-            ("", name) => Some((name, false)),
-            (server, _) => Some((server, true)),
-        }
-    };
     let ((from, by_url), (to, to_by_url)) = (cluster(old)?, cluster(new)?);
     // A URL and a name may be those of one cluster; the cluster of Argo CD is known by both.
     let is_known = from == IN_CLUSTER[1] || to == IN_CLUSTER[1];
     (from != to).then(|| (from.to_owned(), to.to_owned(), by_url != to_by_url && !is_known))
+}
+
+/// The cluster that an Application deploys to, and whether that is its URL.
+fn cluster(application: &Value) -> Option<(&str, bool)> {
+    let server = destination_field(application, "server").trim_end_matches('/');
+    let name = destination_field(application, "name");
+    match (server, name) {
+        ("", "") => None,
+        (here, _) | (_, here) if IN_CLUSTER.contains(&here) => Some((IN_CLUSTER[1], false)),
+        ("", name) => Some((name, false)),
+        (server, _) => Some((server, true)),
+    }
 }
 
 fn destination_field<'a>(application: &'a Value, field: &str) -> &'a str {

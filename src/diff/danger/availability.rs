@@ -36,14 +36,15 @@ fn deletes_claims(set: &Manifest) -> bool {
 ///
 /// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Selector".
 pub(super) fn unmatched(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
-    let is_unmatched = |workload: &Manifest| {
-        let selector = workload.object().at(&["spec", "selector"]);
-        let has_template = workload.object().at(&["spec", "template"]).is_some();
-        let is_selecting = matches!(workload.group(), "apps") && has_template;
-        is_selecting && selector.is_some_and(|selector| !selects(selector, workload))
-    };
     let is_new = is_unmatched(new) && !old.is_some_and(is_unmatched);
     is_new.then(|| Danger::new(Severity::Other, What::Unmatched))
+}
+
+fn is_unmatched(workload: &Manifest) -> bool {
+    let selector = workload.object().at(&["spec", "selector"]);
+    let has_template = workload.object().at(&["spec", "template"]).is_some();
+    let is_selecting = matches!(workload.group(), "apps") && has_template;
+    is_selecting && selector.is_some_and(|selector| !selects(selector, workload))
 }
 
 /// A PodDisruptionBudget that goes, or that allows no disruption any more.
@@ -69,15 +70,10 @@ pub(super) fn disruptions(old: Option<&Manifest>, new: Option<&Manifest>, around
 
 /// Why a budget for these workloads allows no disruption; none when it does.
 fn block<'a>(budget: &Manifest, workloads: impl Iterator<Item = &'a Manifest>) -> Option<String> {
-    let field = |key| match budget.object().at(&["spec", key]) {
-        Some(Value::Int(count)) => Some((Some(*count), count.to_string())),
-        Some(Value::String(share)) => Some((share.trim_end_matches('%').parse().ok(), share.clone())),
-        _ => None,
-    };
-    if let Some((Some(0), written)) = field("maxUnavailable") {
+    if let Some((Some(0), written)) = count_or_share(budget, "maxUnavailable") {
         return Some(format!("`maxUnavailable: {written}`"));
     }
-    let (count, written) = field("minAvailable")?;
+    let (count, written) = count_or_share(budget, "minAvailable")?;
     let count = count?;
     let is_all = match written.ends_with('%') {
         true => count >= 100,
@@ -87,4 +83,13 @@ fn block<'a>(budget: &Manifest, workloads: impl Iterator<Item = &'a Manifest>) -
         }
     };
     is_all.then(|| format!("`minAvailable: {written}` are all Pods that there are"))
+}
+
+/// A field of a budget that is a count or a percentage: its number, if it has one, and its text.
+fn count_or_share(budget: &Manifest, key: &str) -> Option<(Option<i64>, String)> {
+    match budget.object().at(&["spec", key])? {
+        Value::Int(count) => Some((Some(*count), count.to_string())),
+        Value::String(share) => Some((share.trim_end_matches('%').parse().ok(), share.clone())),
+        _ => None,
+    }
 }

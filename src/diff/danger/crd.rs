@@ -11,19 +11,25 @@ pub(super) fn versions_gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     if old.kind() != "CustomResourceDefinition" {
         return Vec::new();
     }
-    let versions = |manifest: &Manifest| -> Vec<(String, bool)> {
-        let of = |version: &Value| {
-            let served = version.get("served").and_then(Value::as_bool) != Some(false);
-            Some((version.get("name")?.as_str()?.to_owned(), served))
+    let now: Vec<(&str, bool)> = versions(new).collect();
+    let mut gone = Vec::new();
+    for (version, was_served) in versions(old) {
+        let is_there = match now.iter().find(|(name, _)| *name == version) {
+            None => false,
+            Some((_, false)) if was_served => true,
+            Some(_) => continue,
         };
-        items(manifest.object(), &["spec", "versions"]).iter().filter_map(of).collect()
-    };
-    let now = versions(new);
-    let gone =
-        versions(old).into_iter().filter_map(|(version, served)| match now.iter().find(|(name, _)| *name == version) {
-            None => Some(What::VersionGone { version, is_there: false }),
-            Some((_, false)) if served => Some(What::VersionGone { version, is_there: true }),
-            Some(_) => None,
-        });
-    gone.map(|what| Danger::new(Severity::Outage, what)).collect()
+        gone.push(Danger::new(Severity::Outage, What::VersionGone { version: version.to_owned(), is_there }));
+    }
+    gone
+}
+
+/// The versions of a definition, and whether the API server serves them.
+fn versions(definition: &Manifest) -> impl Iterator<Item = (&str, bool)> {
+    items(definition.object(), &["spec", "versions"]).iter().filter_map(version)
+}
+
+fn version(version: &Value) -> Option<(&str, bool)> {
+    let is_served = version.get("served").and_then(Value::as_bool) != Some(false);
+    Some((version.get("name")?.as_str()?, is_served))
 }

@@ -1,9 +1,11 @@
 //! Fields that the API server does not let anybody change.
 
+use std::collections::BTreeSet;
+
 use super::quantity::quantity;
 use super::{Danger, Severity, What, has_sync_option, text};
 use crate::diff::noise::Echoes;
-use crate::diff::{FieldPath, Place, value};
+use crate::diff::{Place, value};
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
@@ -166,17 +168,18 @@ fn spec_but(old: &Manifest, new: &Manifest, free: &[&[&str]], defaults: &[(&str,
     let Some(difference) = value::difference(&spec(old), &spec(new), &Echoes::new(&[], None)) else {
         return Vec::new();
     };
-    let mut found: Vec<String> = Vec::new();
-    difference.visit(&mut |path: &FieldPath, place| {
-        let keys = path.keys();
-        let is_free = free.iter().any(|free| keys.starts_with(free) || free.starts_with(&keys));
-        let is_default = defaults.iter().any(|(key, default)| keys == [*key] && is_only(place, default));
-        let field = format!("spec.{}", keys.first().copied().unwrap_or_default());
-        if !is_free && !is_default && !found.contains(&field) {
-            found.push(field);
-        }
-    });
+    let mut found = Vec::new();
+    difference.visit(&mut |path, place| found.extend(fixed_field(&path.keys(), place, free, defaults)));
+    let mut seen = BTreeSet::new();
+    found.retain(|field| seen.insert(field.clone()));
     found
+}
+
+/// The field of `spec` that a place is in, unless that may change.
+fn fixed_field(keys: &[&str], place: Place<'_>, free: &[&[&str]], defaults: &[(&str, &str)]) -> Option<String> {
+    let is_free = free.iter().any(|free| keys.starts_with(free) || free.starts_with(keys));
+    let is_default = defaults.iter().any(|(key, default)| keys == [*key] && is_only(place, default));
+    (!is_free && !is_default).then(|| format!("spec.{}", keys.first().copied().unwrap_or_default()))
 }
 
 /// Whether the change is that the default is written out, or no longer.

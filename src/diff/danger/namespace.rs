@@ -15,14 +15,15 @@ pub(super) fn changed(old: &Manifest, new: &Manifest, pair: &Pair<'_>, around: &
     if pair.destinations.is_some() && !severity.is_severe() {
         return None;
     }
-    let written = || {
-        [old, new].map(|manifest| match manifest.namespace() {
-            "" => "(default)".to_owned(),
-            namespace => namespace.to_owned(),
-        })
-    };
-    let [from, to] = pair.destinations.map_or_else(written, |namespaces| namespaces.map(str::to_owned));
+    let [from, to] = pair.destinations.unwrap_or([namespace(old), namespace(new)]).map(str::to_owned);
     Some(Danger::new(severity, What::NamespaceChanged { from, to, loss }).pruned(pruning))
+}
+
+fn namespace(object: &Manifest) -> &str {
+    match object.namespace() {
+        "" => "(default)",
+        namespace => namespace,
+    }
 }
 
 fn loss(old: &Manifest) -> (Severity, &'static str) {

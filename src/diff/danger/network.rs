@@ -168,16 +168,18 @@ enum Reach {
     Everybody,
 }
 
+/// Whether a Service has an annotation with this value, or with any where that is empty.
+fn has_annotation(service: &Manifest, key: &str, value: &str) -> bool {
+    match service.object().at(&["metadata", "annotations", key]) {
+        Some(Value::String(text)) => value.is_empty() || text.eq_ignore_ascii_case(value),
+        Some(Value::Bool(flag)) => *flag && value == "true",
+        _ => false,
+    }
+}
+
 impl Reach {
     fn of(service: &Manifest) -> Self {
-        let has = |(key, value): &(&str, &str)| {
-            let annotation = service.object().at(&["metadata", "annotations", key]);
-            match annotation {
-                Some(Value::String(text)) => value.is_empty() || text.eq_ignore_ascii_case(value),
-                Some(Value::Bool(flag)) => *flag && *value == "true",
-                _ => false,
-            }
-        };
+        let has = |(key, value): &(&str, &str)| has_annotation(service, key, value);
         let ranges = items(service.object(), &["spec", "loadBalancerSourceRanges"]);
         let is_everybody = |range: &Value| range.as_str().is_some_and(|range| range.trim().ends_with("/0"));
         match service_type(service) {

@@ -119,38 +119,43 @@ fn is_safe_sysctl(name: &str) -> bool {
 /// Where it was forbidden to run as root, or to get more rights than the process had, and is no longer.
 fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
     let (Some(old), Some(new)) = (spec(old), spec(new)) else { return Vec::new() };
-    let flag = |of: &Value, key| of.at(&["securityContext", key]).and_then(Value::as_bool);
-    let is_root = |of: &Value| of.at(&["securityContext", "runAsUser"]) == Some(&Value::Int(0));
-    let mut gains = Vec::new();
-    let mut compare = |old: &Value, new: &Value, whose: &str| {
-        if flag(old, "runAsNonRoot") == Some(true) && flag(new, "runAsNonRoot") == Some(false)
-            || !is_root(old) && is_root(new)
-        {
-            gains.push(format!("the rights of root ({whose})"));
-        }
-        if flag(old, "allowPrivilegeEscalation") == Some(false) && flag(new, "allowPrivilegeEscalation") != Some(false)
-        {
-            gains.push(format!("more rights than their parent process (allowPrivilegeEscalation of {whose})"));
-        }
-    };
-    compare(old, new, "all containers");
+    let mut gains = root_of(old, new, "all containers");
     for (name, container) in containers(new) {
         if let Some((_, before)) = containers(old).find(|(before, _)| *before == name) {
-            compare(before, container, &format!("`{name}`"));
+            gains.extend(root_of(before, container, &format!("`{name}`")));
         }
     }
     gains
 }
 
-/// Reference: kubernetes docs/concepts/security/pod-security-admission: no label is the weakest level.
+/// The same for the security context of a Pod, or of one container.
+fn root_of(old: &Value, new: &Value, whose: &str) -> Vec<String> {
+    let flag = |of: &Value, key| of.at(&["securityContext", key]).and_then(Value::as_bool);
+    let is_root = |of: &Value| of.at(&["securityContext", "runAsUser"]) == Some(&Value::Int(0));
+    let mut gains = Vec::new();
+    if flag(old, "runAsNonRoot") == Some(true) && flag(new, "runAsNonRoot") == Some(false)
+        || !is_root(old) && is_root(new)
+    {
+        gains.push(format!("the rights of root ({whose})"));
+    }
+    if flag(old, "allowPrivilegeEscalation") == Some(false) && flag(new, "allowPrivilegeEscalation") != Some(false) {
+        gains.push(format!("more rights than their parent process (allowPrivilegeEscalation of {whose})"));
+    }
+    gains
+}
+
 fn lowered(old: &Manifest, new: &Manifest) -> Option<String> {
-    let level = |manifest: &Manifest| {
-        let label = ["metadata", "labels", "pod-security.kubernetes.io/enforce"];
-        let label = manifest.object().at(&label).and_then(Value::as_str).unwrap_or("privileged");
-        LEVELS.iter().position(|level| *level == label)
-    };
     let is_namespace = new.kind() == "Namespace" && new.group().is_empty();
     let (before, after) = (level(old)?, level(new)?);
     let lowered = is_namespace && after < before;
     lowered.then(|| format!("the rights of Pod security level {} instead of {}", LEVELS[after], LEVELS[before]))
+}
+
+/// The number in [`LEVELS`] of the level that a namespace enforces.
+///
+/// Reference: kubernetes docs/concepts/security/pod-security-admission: no label is the weakest level.
+fn level(namespace: &Manifest) -> Option<usize> {
+    let label = ["metadata", "labels", "pod-security.kubernetes.io/enforce"];
+    let label = namespace.object().at(&label).and_then(Value::as_str).unwrap_or("privileged");
+    LEVELS.iter().position(|level| *level == label)
 }

@@ -21,17 +21,22 @@ pub(super) fn down(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
     for (name, container) in spec(new).into_iter().flat_map(containers) {
         let Some(before) = before(old, name) else { continue };
         for resources in RESOURCES {
-            let mut fallen = resources.iter().filter_map(|(list, key, resource, severity)| {
-                let [from, to] = [before, container].map(|container| container.at(&["resources", list, key]));
-                let (from, to) = (from?, to?);
-                let what =
-                    What::ResourcesDown { container: name.to_owned(), resource, from: written(from), to: written(to) };
-                (quantity(to)? <= quantity(from)? * SHARE).then(|| Danger::new(*severity, what))
-            });
-            found.extend(fallen.next());
+            for (list, key, resource, severity) in resources {
+                if let Some((from, to)) = fall(before, container, &["resources", list, key]) {
+                    let what = What::ResourcesDown { container: name.to_owned(), resource, from, to };
+                    found.push(Danger::new(severity, what));
+                    break;
+                }
+            }
         }
     }
     found
+}
+
+/// What a container had of a resource, and what it gets, where that is half or less.
+fn fall(old: &Value, new: &Value, path: &[&str]) -> Option<(String, String)> {
+    let (from, to) = (old.at(path)?, new.at(path)?);
+    (quantity(to)? <= quantity(from)? * SHARE).then(|| (written(from), written(to)))
 }
 
 fn written(value: &Value) -> String {

@@ -45,22 +45,28 @@ fn role(old: &Manifest, new: &Manifest) -> Vec<String> {
 
 fn binding(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
     let role = text(new, &["roleRef", "name"]);
-    let before: Vec<String> = old.map(|old| subjects(old).collect()).unwrap_or_default();
-    let worth = |subject: &String| match old {
-        Some(_) => !before.contains(subject),
-        None => role == "cluster-admin" || EVERYBODY.iter().any(|group| subject.ends_with(group)),
-    };
-    subjects(new).filter(worth).map(|subject| format!("{role} for {subject}")).collect()
+    let is_everybody = |subject: &str| EVERYBODY.iter().any(|group| subject.ends_with(group));
+    let mut gaining: Vec<String> = subjects(new).collect();
+    match old {
+        Some(old) => {
+            let before: Vec<String> = subjects(old).collect();
+            gaining.retain(|subject| !before.contains(subject));
+        }
+        None => gaining.retain(|subject| role == "cluster-admin" || is_everybody(subject)),
+    }
+    gaining.into_iter().map(|subject| format!("{role} for {subject}")).collect()
 }
 
 fn subjects(binding: &Manifest) -> impl Iterator<Item = String> {
     let subjects = binding.object().get("subjects").and_then(Value::as_sequence).unwrap_or_default();
-    subjects.iter().map(|subject| {
-        let text = |key| subject.get(key).and_then(Value::as_str).unwrap_or_default();
-        let namespace = text("namespace");
-        let slash = if namespace.is_empty() { "" } else { "/" };
-        format!("{} {namespace}{slash}{}", text("kind"), text("name"))
-    })
+    subjects.iter().map(describe_subject)
+}
+
+fn describe_subject(subject: &Value) -> String {
+    let text = |key| subject.get(key).and_then(Value::as_str).unwrap_or_default();
+    let namespace = text("namespace");
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    format!("{} {namespace}{slash}{}", text("kind"), text("name"))
 }
 
 /// One rule of a role.
@@ -86,19 +92,13 @@ enum On<'a> {
 
 fn rules(role: &Manifest) -> impl Iterator<Item = Rule<'_>> {
     let rules = role.object().get("rules").and_then(Value::as_sequence).unwrap_or_default();
-    rules.iter().map(|rule| {
-        let texts = |key| {
-            let list = rule.get(key).and_then(Value::as_sequence).unwrap_or_default();
-            list.iter().filter_map(Value::as_str).collect::<Vec<_>>()
-        };
-        Rule {
-            groups: texts("apiGroups"),
-            resources: texts("resources"),
-            names: texts("resourceNames"),
-            urls: texts("nonResourceURLs"),
-            verbs: texts("verbs"),
-        }
-    })
+    rules.iter().map(Rule::new)
+}
+
+/// The texts in a list of a rule.
+fn texts<'a>(rule: &'a Value, key: &str) -> Vec<&'a str> {
+    let list = rule.get(key).and_then(Value::as_sequence).unwrap_or_default();
+    list.iter().filter_map(Value::as_str).collect()
 }
 
 /// What the rules of a role allow, one verb on one thing each.
@@ -125,7 +125,17 @@ fn grants(role: &Manifest) -> Vec<Grant<'_>> {
     grants
 }
 
-impl Rule<'_> {
+impl<'a> Rule<'a> {
+    fn new(rule: &'a Value) -> Self {
+        Self {
+            groups: texts(rule, "apiGroups"),
+            resources: texts(rule, "resources"),
+            names: texts(rule, "resourceNames"),
+            urls: texts(rule, "nonResourceURLs"),
+            verbs: texts(rule, "verbs"),
+        }
+    }
+
     /// Reference: kubernetes 1.34 pkg/registry/rbac/validation/policy_comparator.go `ruleCovers`.
     fn covers(&self, grant: &Grant<'_>) -> bool {
         let has = |list: &[&str], text: &str| list.contains(&"*") || list.contains(&text);
@@ -139,11 +149,16 @@ impl Rule<'_> {
                 let named = self.names.is_empty() || name.is_some_and(|name| self.names.contains(&name));
                 has(&self.groups, group) && (has(&self.resources, resource) || all_of_them) && named
             }
-            On::Url(url) => self.urls.iter().any(|own| match own.strip_suffix('*') {
-                Some(prefix) => url.starts_with(prefix),
-                None => *own == url,
-            }),
+            On::Url(url) => self.urls.iter().any(|own| covers_url(own, url)),
         }
+    }
+}
+
+/// Whether a URL is the one of a rule, or begins with it where that ends with `*`.
+fn covers_url(own: &str, url: &str) -> bool {
+    match own.strip_suffix('*') {
+        Some(prefix) => url.starts_with(prefix),
+        None => own == url,
     }
 }
 
