@@ -102,18 +102,9 @@ impl Changes {
     pub(crate) fn new(preview: Preview, reveal_secrets: bool) -> Self {
         let mut preview = preview;
         let from_elsewhere = moved_between(&mut preview.environments);
-        let environments = preview.environments.into_iter().map(|mut branch: PreviewedBranch| {
-            let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
-            let options = Options { dry_commits, reveal_secrets, ..Options::default() };
-            let mut paths = paired(std::mem::take(&mut branch.paths));
-            for (path, moved_from) in &mut paths {
-                let from = from_elsewhere.get(&(branch.branch.clone(), path.path.clone()));
-                *moved_from = moved_from.take().or_else(|| from.cloned());
-            }
-            let like = branch.like.take().map(|like| LikeEnvironment::new(like, &paths, &options));
-            EnvironmentDiff { applications: applications(paths, &options), like, branch }
-        });
-        let mut environments: Vec<EnvironmentDiff> = environments.collect();
+        let environments = preview.environments.into_iter();
+        let mut environments: Vec<EnvironmentDiff> =
+            environments.map(|branch| EnvironmentDiff::new(branch, &from_elsewhere, reveal_secrets)).collect();
         environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
         let Preview { problems, warnings, inputs, merge_base, .. } = preview;
         Self { environments, problems, warnings, inputs, merge_base }
@@ -253,19 +244,39 @@ fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<String>)> {
     paired
 }
 
+impl EnvironmentDiff {
+    /// Compares one branch; `from_elsewhere` is where paths come from that are on other branches now.
+    fn new(
+        mut branch: PreviewedBranch,
+        from_elsewhere: &BTreeMap<(BranchName, RepoPath), String>,
+        reveal_secrets: bool,
+    ) -> Self {
+        let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
+        let options = Options { dry_commits, reveal_secrets, ..Options::default() };
+        let mut paths = paired(std::mem::take(&mut branch.paths));
+        for (path, moved_from) in &mut paths {
+            let from = from_elsewhere.get(&(branch.branch.clone(), path.path.clone()));
+            *moved_from = moved_from.take().or_else(|| from.cloned());
+        }
+        let like = branch.like.take().map(|like| LikeEnvironment::new(like, &paths, &options));
+        Self { applications: applications(paths, &options), like, branch }
+    }
+}
+
 impl LikeEnvironment {
     /// Compares a new environment with what it is like.
     fn new(like: LikeBranch, paths: &[(PreviewedPath, Option<String>)], options: &Options) -> Self {
         let LikeBranch { branch, words, mut manifests, others } = like;
-        let counterpart = |(path, _): &(PreviewedPath, Option<String>)| {
+        let mut differing = Vec::new();
+        for (path, _) in paths {
             let old = manifests.remove(&path.path);
-            let is_changed = old.is_none() || old != path.new;
-            is_changed.then(|| (PreviewedPath { old, former: None, ..path.clone() }, None))
-        };
-        let changed = paths.iter().filter_map(counterpart);
-        let mut applications: Vec<_> = changed.flat_map(|path| applications(vec![path], options)).collect();
-        applications.retain(|one| one.change != Change::Changed || one.objects.iter().any(|object| !object.is_noise()));
-        Self { branch, words, applications, others }
+            if old.is_none() || old != path.new {
+                let changed = PreviewedPath { old, former: None, ..path.clone() };
+                differing.extend(applications(vec![(changed, None)], options));
+            }
+        }
+        differing.retain(|one| one.change != Change::Changed || one.objects.iter().any(|object| !object.is_noise()));
+        Self { branch, words, applications: differing, others }
     }
 }
 
@@ -274,8 +285,9 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
         paths.iter().map(|(path, _)| sides(path, options)).unzip();
     let objects = compare_all(&sides);
     let rest = paths.into_iter().zip(objects).zip(unreadable.into_iter().zip(&sides));
-    let mut applications: Vec<ApplicationDiff> = rest
-        .map(|(((path, moved_from), objects), (unreadable, sides))| ApplicationDiff {
+    let mut applications = Vec::with_capacity(sides.len());
+    for (((path, moved_from), objects), (unreadable, sides)) in rest {
+        applications.push(ApplicationDiff {
             change: match (&path.old, &path.new) {
                 (_, None) => Change::Removed,
                 (None, _) => Change::Added,
@@ -291,8 +303,8 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
             objects,
             unreadable,
             handed_over: None,
-        })
-        .collect();
+        });
+    }
     let pruning: Vec<Pruning> = sides.iter().map(|sides| sides.options.pruning).collect();
     for (number, text) in handed_over(&applications, &pruning) {
         if let Some(application) = applications.get_mut(number) {
@@ -347,35 +359,30 @@ fn handed_over(applications: &[ApplicationDiff], pruning: &[Pruning]) -> BTreeMa
             *are_recreated &= object.is_recreated;
         }
     }
-    let text = |(from, (to, are_recreated)): (usize, (BTreeSet<&str>, bool))| {
+    let mut texts = BTreeMap::new();
+    for (from, (to, are_recreated)) in to {
         let to = to.into_iter().collect::<Vec<_>>().join(", ");
-        if are_recreated {
-            return (from, format!("objects come in another namespace with {to}"));
-        }
         let title = applications.get(from).map_or("", ApplicationDiff::title);
-        let what = match pruning.get(from) {
-            Some(Pruning::Cascade) => {
-                format!("Argo CD deletes what {to} has not applied by the time that {title} is deleted")
-            }
+        let text = match pruning.get(from) {
+            _ if are_recreated => format!("objects come in another namespace with {to}"),
+            Some(Pruning::Cascade) => format!(
+                "objects move to {to}: Argo CD deletes what {to} has not applied by the time that {title} is deleted"
+            ),
             Some(Pruning::Automatic) => {
-                format!("what {title} prunes before {to} applies it is deleted and created again")
+                format!("objects move to {to}: what {title} prunes before {to} applies it is deleted and created again")
             }
-            _ => format!("{to} takes them over with its next sync"),
+            _ => format!("objects move to {to}: {to} takes them over with its next sync"),
         };
-        (from, format!("objects move to {to}: {what}"))
-    };
-    to.into_iter().map(text).collect()
+        texts.insert(from, text);
+    }
+    texts
 }
 
 /// The kinds of noise in a difference, each with how often it is there.
 fn noise_in<'a>(differences: impl Iterator<Item = &'a diff::Difference>) -> Vec<(diff::Noise, usize)> {
     let mut found = Vec::new();
     for difference in differences {
-        difference.visit(&mut |_, place| {
-            if let diff::Place::Leaf(diff::Leaf { noise: Some(noise), .. }) = place {
-                found.push(*noise);
-            }
-        });
+        difference.visit(&mut |_, place| found.extend(place.noise()));
     }
     let kinds: BTreeSet<_> = found.iter().copied().collect();
     kinds.into_iter().map(|kind| (kind, found.iter().filter(|noise| **noise == kind).count())).collect()

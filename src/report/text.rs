@@ -1,5 +1,6 @@
 //! The report of a run, as text.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -44,12 +45,12 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     };
     // A run that has nothing else to say repeats what an earlier one said.
     let repeats = report.branches.iter().all(BranchReport::is_unnamed);
-    let is_told = |branch: &&BranchReport| repeats || !branch.is_unnamed();
+    let is_shown = |branch: &&BranchReport| repeats || !branch.is_unnamed();
     let (mut same, mut branches): (Vec<&BranchReport>, Vec<_>) =
-        report.branches.iter().filter(is_told).partition(is_same);
+        report.branches.iter().filter(is_shown).partition(is_same);
     if same.len() == 1 {
         same.clear();
-        branches = report.branches.iter().filter(is_told).collect();
+        branches = report.branches.iter().filter(is_shown).collect();
     }
     if branches.len() > BRANCHES_MAX {
         branches.sort_by_key(|branch| !matches!(branch.outcome, Outcome::Failed { .. }));
@@ -67,12 +68,9 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         removed(branch, &mut text);
     }
     unchanged(&same, &mut text);
-    let failed = report.branches.iter().filter(is_told).filter_map(|branch| match &branch.outcome {
-        Outcome::Failed { diagnostics, .. } => Some(diagnostics),
-        Outcome::Moved | Outcome::Unchanged | Outcome::Frozen(_) => None,
-    });
+    let failed = report.branches.iter().filter(is_shown).flat_map(|branch| failures(&branch.outcome));
     let left = report.branches.iter().flat_map(|branch| &branch.mistakes);
-    text.push_str(&diagnostics(failed.flatten().chain(left).chain(&report.problems).chain(&report.warnings)));
+    text.push_str(&diagnostics(failed.chain(left).chain(&report.problems).chain(&report.warnings)));
     for note in &report.notes {
         let _ = writeln!(text, "note: {}", shown(note));
     }
@@ -84,6 +82,14 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         let _ = writeln!(text, "hint: run `git fetch` to see the new commits");
     }
     text
+}
+
+/// By what a branch failed.
+fn failures(outcome: &Outcome) -> &[Diagnostic] {
+    match outcome {
+        Outcome::Failed { diagnostics, .. } => diagnostics,
+        Outcome::Moved | Outcome::Unchanged | Outcome::Frozen(_) => &[],
+    }
 }
 
 /// What is wrong or odd, each once, errors first; beyond a screen or two the rest is counted.
@@ -108,26 +114,31 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
     let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();
     for diagnostic in all {
         let alone = Diagnostic { application: None, made_by: None, ..diagnostic.as_error() };
-        let (index, names) = known.entry(alone).or_insert_with_key(|alone| {
-            // Of several elements of a set that fail alike, the first one is an example.
-            let made_by = diagnostic.made_by.clone();
-            found.push((Diagnostic { severity: diagnostic.severity, made_by, ..alone.clone() }, Vec::new()));
-            (found.len() - 1, HashSet::new())
-        });
+        let (index, names) = match known.entry(alone) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                // Of several elements of a set that fail alike, the first one is an example.
+                let made_by = diagnostic.made_by.clone();
+                found.push((Diagnostic { severity: diagnostic.severity, made_by, ..entry.key().clone() }, Vec::new()));
+                entry.insert((found.len() - 1, HashSet::new()))
+            }
+        };
         found[*index].0.severity = found[*index].0.severity.max(diagnostic.severity);
         found[*index].1.extend(diagnostic.application.clone().filter(|name| names.insert(name.clone())));
     }
-    let with_applications = |(diagnostic, applications): (Diagnostic, Vec<String>)| match &applications[..] {
-        [] => diagnostic,
-        names => diagnostic.of(listed(names, NAMES_MAX)),
-    };
     // What a branch fails by is not repeated as a warning.
     type Said = (String, Option<Span>);
     let said = |diagnostic: &Diagnostic| -> Said { (diagnostic.message.clone(), diagnostic.span.clone()) };
     let errors: HashSet<Said> =
         found.iter().map(|(diagnostic, _)| diagnostic).filter(|it| it.is_error()).map(said).collect();
     found.retain(|(diagnostic, _)| diagnostic.is_error() || !errors.contains(&said(diagnostic)));
-    let mut merged: Vec<Diagnostic> = found.into_iter().map(with_applications).collect();
+    let mut merged = Vec::with_capacity(found.len());
+    for (diagnostic, applications) in found {
+        merged.push(match &applications[..] {
+            [] => diagnostic,
+            names => diagnostic.of(listed(names, NAMES_MAX)),
+        });
+    }
     merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
     merged
 }

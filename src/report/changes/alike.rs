@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::dangers::plural;
 use super::overview::{image_text, state};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, Row, rows};
-use crate::diff::{Change, Leaf, ObjectDiff, Place, Step, Words};
+use crate::diff::{Change, FieldPath, Leaf, ObjectDiff, Place, Step, Words};
 use crate::yaml::{Value, json};
 
 /// From how many objects on a change of a field is shown once for all.
@@ -60,13 +60,16 @@ impl CommonChange {
 fn changed_fields(object: &ObjectDiff) -> BTreeSet<String> {
     let mut fields: BTreeSet<String> =
         object.images.iter().map(|image| format!("image: {}", image_text(image))).collect();
-    object.difference.visit(&mut |path, place| {
-        let (Some(Step::Key(field)), Place::Leaf(leaf)) = (path.steps().last(), place) else { return };
-        if field != "image" {
-            fields.extend(change_of(leaf).map(|change| format!("{field}: {change}")));
-        }
-    });
+    object.difference.visit(&mut |path, place| fields.extend(changed_field(path, place)));
     fields
+}
+
+/// `for: 10m → 15m`; `None` for an image, which is counted by itself, and where the value is not shown.
+fn changed_field(path: &FieldPath, place: Place<'_>) -> Option<String> {
+    match (path.steps().last()?, place) {
+        (Step::Key(field), Place::Leaf(leaf)) if field != "image" => Some(format!("{field}: {}", change_of(leaf)?)),
+        _ => None,
+    }
 }
 
 /// `10m → 15m`; none for what is hidden, long, noise or no scalar.
@@ -152,11 +155,9 @@ impl<'a> Entry<'a> {
             objects => {
                 let kind = objects.first().map_or("", |object| object.object.kind.as_str());
                 let is_of_one = objects.iter().all(|object| object.object.kind == kind);
-                let name = |object: &&ObjectDiff| match is_of_one {
-                    true => object.object.place(),
-                    false => object.object.to_string(),
-                };
-                let mut names: Vec<String> = objects.iter().take(NAMED_MAX).map(name).collect();
+                let named = objects.iter().take(NAMED_MAX).map(|object| &object.object);
+                let mut names: Vec<String> =
+                    named.map(|name| if is_of_one { name.place() } else { name.to_string() }).collect();
                 let kinds = if is_of_one { plural(kind) } else { "objects:".to_owned() };
                 let more = objects.len().saturating_sub(NAMED_MAX);
                 names.extend((more > 0).then(|| format!("and {more} more")));
@@ -221,14 +222,18 @@ impl<'a> Alike<'a> {
 /// for each entry.
 fn key<'a>(application: &ApplicationDiff, entries: &[Entry<'a>]) -> Option<Vec<(&'a str, bool, Vec<Row>)>> {
     let is_plain = application.change == Change::Changed && application.is_in_place();
-    let of_entry = |entry: &Entry<'a>| match entry.objects[..] {
-        [object] if object.change == Change::Changed && object.old_name.is_none() && object.moved_from.is_none() => {
-            Some((object.object.kind.as_str(), object.restarts, entry.rows.clone()))
+    if !is_plain || entries.is_empty() || !application.notes().is_empty() {
+        return None;
+    }
+    let mut key = Vec::new();
+    for entry in entries {
+        let [object] = entry.objects[..] else { return None };
+        if object.change != Change::Changed || object.old_name.is_some() || object.moved_from.is_some() {
+            return None;
         }
-        _ => None,
-    };
-    let is_plain = is_plain && !entries.is_empty() && application.notes().is_empty();
-    is_plain.then(|| entries.iter().map(of_entry).collect()).flatten()
+        key.push((object.object.kind.as_str(), object.restarts, entry.rows.clone()));
+    }
+    Some(key)
 }
 
 /// The same, and in one entry those that change the same field of other items of lists in at least three objects of a kind.
@@ -285,6 +290,14 @@ pub(super) struct Likeness {
     facts: Vec<String>,
 }
 
+/// All that is said of an object but for its namespace.
+fn object_text(object: &ObjectDiff, with_noise: bool) -> String {
+    let rows: Vec<String> =
+        rows(object, with_noise).iter().map(|row| format!("{} {} {}", row.mark.sign(), row.indent, row.text)).collect();
+    let name = &object.object;
+    format!("{} {} {:?} {}\n{}", name.kind, name.name, object.change, object.restarts, rows.join("\n"))
+}
+
 impl Likeness {
     /// That of an environment; none for one where more must be said than what becomes of its objects.
     pub(super) fn of(environment: &EnvironmentDiff, with_noise: bool) -> Option<Self> {
@@ -294,17 +307,9 @@ impl Likeness {
         if is_told || !environment.is_whole() || !environment.applications.iter().all(is_plain) {
             return None;
         }
-        let of_object = |object: &ObjectDiff| {
-            let rows: Vec<String> = rows(object, with_noise)
-                .iter()
-                .map(|row| format!("{} {} {}", row.mark.sign(), row.indent, row.text))
-                .collect();
-            let name = &object.object;
-            format!("{} {} {:?} {}\n{}", name.kind, name.name, object.change, object.restarts, rows.join("\n"))
-        };
         let of_application = |application: &ApplicationDiff| {
             let head = format!("{:?} {} {:?}", application.change, application.what(), application.notes());
-            (head, application.objects.iter().map(of_object).collect())
+            (head, application.objects.iter().map(|object| object_text(object, with_noise)).collect())
         };
         let overview = Overview::of(environment);
         let mut facts = vec![state(environment, &overview), overview.restarts_text(), overview.noise.to_string()];

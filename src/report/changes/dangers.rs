@@ -27,17 +27,19 @@ impl<'a> DangerGroup<'a> {
         for (danger, object) in found {
             groups.entry(danger).or_default().push(object);
         }
-        let by_kind = |(danger, objects): (&'a Danger, Vec<&'a ObjectName>)| {
+        let mut found = Vec::new();
+        for (danger, objects) in groups {
             if objects.len() <= FEW_MAX {
-                return vec![Self { danger, objects }];
+                found.push(Self { danger, objects });
+                continue;
             }
             let mut kinds: BTreeMap<&str, Vec<&ObjectName>> = BTreeMap::new();
             for object in objects {
                 kinds.entry(&object.kind).or_default().push(object);
             }
-            kinds.into_values().map(|objects| Self { danger, objects }).collect()
-        };
-        groups.into_iter().flat_map(by_kind).collect()
+            found.extend(kinds.into_values().map(|objects| Self { danger, objects }));
+        }
+        found
     }
 
     fn is_of_one_kind(&self) -> bool {

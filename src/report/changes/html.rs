@@ -297,19 +297,20 @@ fn alike(before: &Before<'_>, overview: &Overview<'_>) -> Alike {
 
 /// What differs in a new environment. Its own objects are further down, so these have no ids, and no dangers: nothing changes.
 fn like(like: &LikeEnvironment, environment: &EnvironmentDiff) -> Like {
-    let differs = |one: &ApplicationDiff| {
-        let id = anchor(&["like", environment.branch.branch.as_str(), one.path.as_str()]);
-        let objects = one.objects.iter().filter(|one| !one.is_noise());
-        let shown = |one: &ObjectDiff| Object { restarts: false, dangers: Vec::new(), ..object(one) };
-        let objects = objects.map(shown).collect();
-        Application { danger_count: 0, objects, noise: Vec::new(), ..application(id, one, environment) }
-    };
     Like {
         id: anchor(&["branch", like.branch.as_str()]),
         branch: printable(like.branch.as_str()),
         others: others(&like.others),
-        applications: like.applications.iter().map(differs).collect(),
+        applications: like.applications.iter().map(|one| differing(one, environment)).collect(),
     }
+}
+
+fn differing(one: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
+    let id = anchor(&["like", environment.branch.branch.as_str(), one.path.as_str()]);
+    let objects = one.objects.iter().filter(|one| !one.is_noise());
+    let shown = |one: &ObjectDiff| Object { restarts: false, dangers: Vec::new(), ..object(one) };
+    let objects = objects.map(shown).collect();
+    Application { danger_count: 0, objects, noise: Vec::new(), ..application(id, one, environment) }
 }
 
 fn others(names: &[AppName]) -> String {
@@ -335,14 +336,15 @@ fn application_id(environment: &EnvironmentDiff, application: &ApplicationDiff) 
 /// The ids of its objects. A name that several have is numbered.
 fn object_ids(of_application: &str, application: &ApplicationDiff) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let id = |object: &ObjectDiff| {
+    let mut ids = Vec::with_capacity(application.objects.len());
+    for object in &application.objects {
         let ObjectName { api_version, kind, namespace, name } = &object.object;
         let id = format!("{of_application}:{}", anchor(&[api_version, kind, namespace, name]));
         let count = seen.entry(id.clone()).or_default();
         *count += 1;
-        if *count == 1 { id } else { format!("{id}:{count}") }
-    };
-    application.objects.iter().map(id).collect()
+        ids.push(if *count == 1 { id } else { format!("{id}:{count}") });
+    }
+    ids
 }
 
 fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> Danger {
@@ -362,11 +364,7 @@ fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> 
 fn application(id: String, application: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
     let named = application.objects.iter().zip(object_ids(&id, application));
     let (noise, objects): (Vec<_>, Vec<_>) = named.partition(|(object, _)| object.is_noise() && !object.restarts);
-    let shown = |(one, id): (&ObjectDiff, String)| Object {
-        id: if one.dangers.is_empty() { String::new() } else { id },
-        source: environment.source(one).map(printable),
-        ..object(one)
-    };
+    let shown = |(one, id)| object_with_id(one, id, environment);
     let overview = Overview::new(&application.objects);
     let differ = if noise.len() == 1 { "1 object differs" } else { &format!("{} objects differ", noise.len()) };
     Application {
@@ -381,6 +379,12 @@ fn application(id: String, application: &ApplicationDiff, environment: &Environm
         noise: noise.into_iter().map(shown).collect(),
         id,
     }
+}
+
+/// An object that a danger leads to by its id, if it has one.
+fn object_with_id(of: &ObjectDiff, id: String, environment: &EnvironmentDiff) -> Object {
+    let id = if of.dangers.is_empty() { String::new() } else { id };
+    Object { id, source: environment.source(of).map(printable), ..object(of) }
 }
 
 fn object(object: &ObjectDiff) -> Object {

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, Overview};
+use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, LikeEnvironment, Overview};
 use crate::diag::Diagnostic;
-use crate::diff::{self, Change, Leaf, ObjectDiff, Place};
+use crate::diff::{self, Change, ObjectDiff, Place};
 use crate::hydrate::{BehindPath, Frozen, InputChange, MergeBase};
 use crate::yaml::Value;
 
@@ -212,12 +212,16 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         behind: &branch.behind,
         failures: &branch.failures,
         applications: environment.applications.iter().map(|one| application(one, environment)).collect(),
-        like: environment.like.as_ref().map(|like| Like {
-            branch: like.branch.as_str(),
-            word: like.words.as_ref().map(|words| [words.from.as_str(), words.to.as_str()]),
-            applications: like.applications.iter().map(|one| application(one, environment)).collect(),
-            lacks: like.others.iter().map(|name| name.as_str()).collect(),
-        }),
+        like: environment.like.as_ref().map(|one| like(one, environment)),
+    }
+}
+
+fn like<'a>(like: &'a LikeEnvironment, environment: &'a EnvironmentDiff) -> Like<'a> {
+    Like {
+        branch: like.branch.as_str(),
+        word: like.words.as_ref().map(|words| [words.from.as_str(), words.to.as_str()]),
+        applications: like.applications.iter().map(|one| application(one, environment)).collect(),
+        lacks: like.others.iter().map(|name| name.as_str()).collect(),
     }
 }
 
@@ -239,19 +243,7 @@ fn application<'a>(application: &'a ApplicationDiff, environment: &'a Environmen
 
 fn object<'a>(object: &'a ObjectDiff, environment: &'a EnvironmentDiff) -> Object<'a> {
     let mut differences = Vec::new();
-    object.difference.visit(&mut |path, place| {
-        differences.push(match place {
-            Place::Leaf(leaf) => leaf_difference(path.to_string(), leaf),
-            Place::Moved(from, to) => Difference {
-                path: path.to_string(),
-                old: None,
-                new: None,
-                moved_from: Some(from),
-                moved_to: Some(to),
-                noise: None,
-            },
-        });
-    });
+    object.difference.visit(&mut |path, place| differences.push(difference(path.to_string(), place)));
     let images = object.images.iter();
     Object {
         api_version: &object.object.api_version,
@@ -287,14 +279,19 @@ fn danger_group<'a>(group: &super::DangerGroup<'a>) -> DangerGroup<'a> {
     DangerGroup { danger: danger(group.danger), objects: group.objects.iter().map(named).collect() }
 }
 
-fn leaf_difference(path: String, leaf: &Leaf) -> Difference {
-    Difference {
-        path,
-        old: leaf.old.as_ref().map(to_json),
-        new: leaf.new.as_ref().map(to_json),
-        moved_from: None,
-        moved_to: None,
-        noise: leaf.noise.map(|noise| noise.to_string()),
+fn difference(path: String, place: Place<'_>) -> Difference {
+    match place {
+        Place::Leaf(leaf) => Difference {
+            path,
+            old: leaf.old.as_ref().map(to_json),
+            new: leaf.new.as_ref().map(to_json),
+            moved_from: None,
+            moved_to: None,
+            noise: leaf.noise.map(|noise| noise.to_string()),
+        },
+        Place::Moved(from, to) => {
+            Difference { path, old: None, new: None, moved_from: Some(from), moved_to: Some(to), noise: None }
+        }
     }
 }
 

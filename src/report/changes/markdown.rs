@@ -39,11 +39,15 @@ pub(crate) fn markdown(changes: &Changes, limit: usize, link: Option<&str>) -> S
 }
 
 fn linked(url: &str) -> String {
-    let escaped = |c: char| match c {
+    format!("[The whole preview]({})\n\n", url.chars().map(percent_encoded).collect::<String>())
+}
+
+/// A character as it can be in a link, encoded where Markdown would take it for its own.
+fn percent_encoded(c: char) -> String {
+    match c {
         c if c.is_ascii_graphic() && !"()<>[]\\\"`".contains(c) => c.to_string(),
         c => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
-    };
-    format!("[The whole preview]({})\n\n", url.chars().map(escaped).collect::<String>())
+    }
 }
 
 /// What is said when there is no room for more than lines.
@@ -52,22 +56,7 @@ const CUT: &str = "_Cut: `git hydrate diff` shows all._\n";
 /// A line for all of it and one for each environment, as many as there is room for.
 fn lines(changes: &Changes, limit: usize) -> String {
     let first = overall(changes).map(|line| format!("{}.\n\n", escaped(&line)));
-    let environments = changes.environments.iter().map(|environment| {
-        let overview = Overview::of(environment);
-        let counts = match environment.renders() {
-            true if environment.applications.is_empty() => "no change".to_owned(),
-            true => {
-                Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned())
-            }
-            false => "fails, so it stays as it is".to_owned(),
-        };
-        // However little room there is, none that is severe goes unsaid.
-        let dangers = match overview.dangers_text() {
-            dangers if dangers.is_empty() => dangers,
-            dangers => format!("; **{dangers}**"),
-        };
-        format!("- {}: {counts}{dangers}\n", code(environment.branch.branch.as_str()))
-    });
+    let environments = changes.environments.iter().map(environment_line);
     let mut text = String::new();
     let room = |text: &str| limit.saturating_sub(text.len() + CUT.len() + 1);
     for line in first.into_iter().chain(environments) {
@@ -79,6 +68,21 @@ fn lines(changes: &Changes, limit: usize) -> String {
     let start = if text.is_empty() { "" } else { "\n" };
     let end = if text.len() + start.len() + CUT.len() <= limit { [start, CUT].concat() } else { String::new() };
     text + &end
+}
+
+fn environment_line(environment: &EnvironmentDiff) -> String {
+    let overview = Overview::of(environment);
+    let counts = match environment.renders() {
+        true if environment.applications.is_empty() => "no change".to_owned(),
+        true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
+        false => "fails, so it stays as it is".to_owned(),
+    };
+    // However little room there is, none that is severe goes unsaid.
+    let dangers = match overview.dangers_text() {
+        dangers if dangers.is_empty() => dangers,
+        dangers => format!("; **{dangers}**"),
+    };
+    format!("- {}: {counts}{dangers}\n", code(environment.branch.branch.as_str()))
 }
 
 fn whole(changes: &Changes, limit: usize) -> String {

@@ -29,6 +29,14 @@ pub(crate) struct Overview<'a> {
     pub dangers: Vec<DangerGroup<'a>>,
 }
 
+fn severity_text(severity: Severity, count: usize) -> String {
+    match (severity, count) {
+        (Severity::Outage, 2..) => format!("{count} outages"),
+        (Severity::Other, 2..) => format!("{count} dangers"),
+        _ => format!("{count} {severity}"),
+    }
+}
+
 impl<'a> Overview<'a> {
     /// That of these objects.
     pub(crate) fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
@@ -79,12 +87,8 @@ impl<'a> Overview<'a> {
         for group in &self.dangers {
             *counts.entry(group.danger.severity).or_default() += group.objects.len();
         }
-        let text = |(severity, count): (Severity, usize)| match (severity, count) {
-            (Severity::Outage, 2..) => format!("{count} outages"),
-            (Severity::Other, 2..) => format!("{count} dangers"),
-            _ => format!("{count} {severity}"),
-        };
-        counts.into_iter().map(text).collect::<Vec<_>>().join(", ")
+        let texts = counts.into_iter().map(|(severity, count)| severity_text(severity, count));
+        texts.collect::<Vec<_>>().join(", ")
     }
 
     /// How many dangers there are, each object counted.

@@ -65,11 +65,7 @@ const PLACES_MAX: usize = 5;
 pub(crate) fn rows(object: &ObjectDiff, with_noise: bool) -> Vec<Row> {
     let is_definition = !with_noise && object.object.kind == "CustomResourceDefinition";
     let mut rows = Rows { rows: Vec::new(), place: None, is_definition };
-    object.difference.visit(&mut |path, place| match place {
-        Place::Leaf(leaf) if leaf.noise.is_some() && !with_noise => {}
-        Place::Leaf(leaf) => rows.leaf(path, leaf),
-        Place::Moved(from, to) => rows.moved(path, from, to),
-    });
+    object.difference.visit(&mut |path, place| rows.add(path, place, with_noise));
     if !with_noise {
         rows.rows = folded(rows.rows);
     }
@@ -93,7 +89,15 @@ impl Rows {
         self.rows.push(Row { mark, indent, text: text.into() });
     }
 
-    /// Tells where the next lines are, unless the ones before are there too; answers how deep they go.
+    fn add(&mut self, path: &FieldPath, place: Place<'_>, with_noise: bool) {
+        match place {
+            Place::Leaf(leaf) if leaf.noise.is_some() && !with_noise => {}
+            Place::Leaf(leaf) => self.leaf(path, leaf),
+            Place::Moved(from, to) => self.moved(path, from, to),
+        }
+    }
+
+    /// Says where the next lines are, unless the ones before are there too; answers how deep they go.
     fn enter(&mut self, path: &FieldPath) -> usize {
         let mut parent = path.clone();
         parent.pop();
@@ -240,13 +244,16 @@ fn folded(rows: Vec<Row>) -> Vec<Row> {
 
 /// The lines by place. Those of the object itself have none.
 fn blocks(rows: &[Row]) -> Vec<Block<'_>> {
-    let of = |rows: &[Row]| rows.first().is_some_and(|row| row.mark == Mark::Place);
-    rows.chunk_by(|_, next| next.mark != Mark::Place)
-        .map(|rows| match rows.split_first() {
-            Some((place, lines)) if of(rows) => Block { place: Some(place), lines },
-            _ => Block { place: None, lines: rows },
-        })
-        .collect()
+    rows.chunk_by(|_, next| next.mark != Mark::Place).map(Block::of).collect()
+}
+
+impl<'a> Block<'a> {
+    fn of(rows: &'a [Row]) -> Self {
+        match rows.split_first() {
+            Some((place, lines)) if place.mark == Mark::Place => Self { place: Some(place), lines },
+            _ => Self { place: None, lines: rows },
+        }
+    }
 }
 
 /// A value as it is below the last step of its path.
@@ -275,11 +282,14 @@ fn around(old: &str, new: &str) -> [String; 2] {
     let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let back = old[front..].iter().rev().zip(new[front..].iter().rev()).take_while(|(a, b)| a == b).count();
     let start = front.saturating_sub(AROUND);
-    [old, new].map(|text| {
-        let end = (text.len() - back + AROUND).min(text.len());
-        let shown: String = text[start..end].iter().collect();
-        format!("{}{shown}{}", if start > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" })
-    })
+    [old, new].map(|text| excerpt(&text, start, text.len() - back + AROUND))
+}
+
+/// The part of a line, marked where something is left out.
+fn excerpt(text: &[char], start: usize, end: usize) -> String {
+    let end = end.min(text.len());
+    let shown: String = text[start..end].iter().collect();
+    format!("{}{shown}{}", if start > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" })
 }
 
 #[cfg(test)]
