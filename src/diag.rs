@@ -375,13 +375,15 @@ pub(crate) fn one_line(text: &str) -> String {
 /// The text with every control character replaced, a tab by one blank: safe to send to a terminal. See
 /// [`is_unprintable`].
 pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
-            c => c,
-        })
-        .collect()
+    text.chars().map(printable_char).collect()
+}
+
+fn printable_char(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
 }
 
 /// Whether a character makes text look like something other than what it says: one that controls the terminal (C0, DEL,

@@ -37,13 +37,16 @@ fn is_divider(line: &str) -> bool {
 
 /// Whether `kind: Secret` is somewhere in a line, in any style of YAML or JSON.
 fn names_secret(line: &str) -> bool {
+    line.match_indices("kind").any(|(at, word)| has_secret_kind(&line[at + word.len()..]))
+}
+
+/// Whether the value that follows the key `kind` is that of a Secret.
+fn has_secret_kind(rest: &str) -> bool {
     const QUOTES: [char; 2] = ['"', '\''];
-    line.match_indices("kind").any(|(at, word)| {
-        let rest = line[at + word.len()..].trim_start_matches(QUOTES).trim_start();
-        let value = rest.strip_prefix(':').map(|value| value.trim_start().trim_start_matches(QUOTES));
-        let is_end = |c: char| !c.is_alphanumeric();
-        value.and_then(|value| value.split(is_end).next()).is_some_and(|value| KINDS.contains(&value))
-    })
+    let rest = rest.trim_start_matches(QUOTES).trim_start();
+    let value = rest.strip_prefix(':').map(|value| value.trim_start().trim_start_matches(QUOTES));
+    let is_end = |c: char| !c.is_alphanumeric();
+    value.and_then(|value| value.split(is_end).next()).is_some_and(|value| KINDS.contains(&value))
 }
 
 /// A line without what may be a value: the first key stays, and what is before it. What has no plain key is left out as a

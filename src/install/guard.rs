@@ -30,21 +30,23 @@ pub(crate) struct Owned {
 }
 
 impl Owned {
-    /// The refs, and directories of refs, that the patterns name literally and that hold no dry branch.
+    /// The refs, and directories of refs, that the patterns name literally and that contain no dry branch.
     fn directories(&self) -> impl Iterator<Item = String> {
-        let literal = |pattern: &String| {
-            let name = match pattern.find(['*', '?', '[', '\\']) {
-                Some(wild) if matches!(&pattern[wild..], "*" | "**") => pattern[..wild].strip_suffix('/')?,
-                Some(_) => return None,
-                None => pattern.trim_end_matches('/'),
-            };
-            let is_plain = !name.is_empty() && !name.starts_with(['!', '/']) && !name.contains(':');
-            is_plain.then(|| format!("refs/heads/{name}"))
-        };
-        let holds_dry =
+        let has_dry =
             |name: &String| self.dry_branches.iter().any(|dry| is_hidden(&dry.ref_name(), std::slice::from_ref(name)));
-        self.patterns.iter().filter_map(literal).filter(move |name| !holds_dry(name))
+        self.patterns.iter().filter_map(|pattern| literal_ref(pattern)).filter(move |name| !has_dry(name))
     }
+}
+
+/// The ref, or the directory of refs, that a pattern of branches names literally, but for a last `*` or `**`.
+fn literal_ref(pattern: &str) -> Option<String> {
+    let name = match pattern.find(['*', '?', '[', '\\']) {
+        Some(wild) if matches!(&pattern[wild..], "*" | "**") => pattern[..wild].strip_suffix('/')?,
+        Some(_) => return None,
+        None => pattern.trim_end_matches('/'),
+    };
+    let is_plain = !name.is_empty() && !name.starts_with(['!', '/']) && !name.contains(':');
+    is_plain.then(|| format!("refs/heads/{name}"))
 }
 
 /// The values of [`HIDE`] that refuse pushes to what is hydration's alone.

@@ -25,18 +25,7 @@ enum Way {
 impl Allowed {
     /// Reads `HOST`, `HOST:PORT` and the same behind `http://` or `ssh://`.
     pub(crate) fn new(list: &[String]) -> Self {
-        let entry = |text: &String| {
-            let text = text.trim_end_matches('/').to_ascii_lowercase();
-            let (scheme, host) = text.split_once("://").unwrap_or(("https", &text));
-            let way = match scheme {
-                "https" => Way::Tls,
-                "http" => Way::Plain,
-                "ssh" => Way::Ssh,
-                _ => return None,
-            };
-            Some((host.to_owned(), way))
-        };
-        Self(list.iter().filter_map(entry).collect())
+        Self(list.iter().filter_map(|text| allowed(text)).collect())
     }
 
     /// Whether a host may have a private address.
@@ -54,6 +43,19 @@ impl Allowed {
         let name = host.split_once(':').map_or(host, |(name, _)| name);
         self.0.iter().any(|(entry, way)| *way == Way::Ssh && (entry == host || entry == name))
     }
+}
+
+/// The host that an entry names, and the way that its scheme allows; `None` where that is another scheme.
+fn allowed(text: &str) -> Option<(String, Way)> {
+    let text = text.trim_end_matches('/').to_ascii_lowercase();
+    let (scheme, host) = text.split_once("://").unwrap_or(("https", &text));
+    let way = match scheme {
+        "https" => Way::Tls,
+        "http" => Way::Plain,
+        "ssh" => Way::Ssh,
+        _ => return None,
+    };
+    Some((host.to_owned(), way))
 }
 
 fn matches(entry: &str, host: &str, port: u16) -> bool {

@@ -16,7 +16,7 @@ mod web;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -101,14 +101,7 @@ fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let take = Mutex::new(take);
     std::thread::scope(|scope| {
         for _ in 0..WORKERS {
-            let work = || {
-                loop {
-                    let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((id, what)) = next else { return };
-                    // No one is left to hear it when this fails.
-                    let _ = answer(&talk, id, fetcher.fetch(&what));
-                }
-            };
+            let work = || work(&take, &fetcher, &talk);
             std::thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, work)?;
         }
         while let Some(message) = wire::read(&mut input)? {
@@ -123,6 +116,16 @@ fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
         drop(give);
         Ok(())
     })
+}
+
+/// Fetches what is asked for, one after the other, until nothing more can be asked.
+fn work(asked: &Mutex<Receiver<(u32, What)>>, fetcher: &Fetcher, talk: &Talk) {
+    loop {
+        let next = asked.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((id, what)) = next else { return };
+        // No one is left to hear it when this fails.
+        let _ = answer(talk, id, fetcher.fetch(&what));
+    }
 }
 
 fn answer(talk: &Talk, id: u32, fetched: Result<Fetched>) -> io::Result<()> {

@@ -173,15 +173,9 @@ impl Git<'_> {
                 format!("there is no directory `{dir}` at {}", if want.is_empty() { "HEAD" } else { want }).into()
             );
         }
-        let too_much = |path: &dyn std::fmt::Display| {
-            format!(
-                "`{dir}` has more than {FILES_MAX} files, or they take more than {BYTES_MAX} bytes, or `{path}` more than \
-                 {FILE_BYTES_MAX}"
-            )
-        };
         let listing = self.output(&["ls-tree", "-r", "-z", "-l", &tree], None)?;
         if listing.stdout.len() as u64 >= LISTING_BYTES_MAX {
-            return Err(too_much(&dir).into());
+            return Err(too_much(&dir, &dir).into());
         }
         let listing = Self::successful("ls-tree", listing)?;
         for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
@@ -209,7 +203,7 @@ impl Git<'_> {
             let size: u64 = size.and_then(|size| size.parse().ok()).ok_or("git ls-tree: no size")?;
             *bytes += size;
             if size > FILE_BYTES_MAX || *bytes > BYTES_MAX || files.len() >= FILES_MAX {
-                return Err(too_much(&path).into());
+                return Err(too_much(&dir, &path).into());
             }
             files.push((path, blob.unwrap_or_default().to_owned()));
         }
@@ -262,16 +256,11 @@ impl Git<'_> {
         let mut command = self.command(credential);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("starting git: {error}"))?;
-        let (Some(mut stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        let (Some(mut stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err("no pipe to git".into());
         };
         let stdout = read_all(move || up_to(&mut stdout, LISTING_BYTES_MAX));
-        let stderr = read_all(move || {
-            let complaint = up_to(&mut stderr, 64 << 10);
-            // What is behind it is read and dropped, so that its writer does not wait.
-            drop(std::io::copy(&mut stderr, &mut std::io::sink()));
-            complaint
-        });
+        let stderr = read_all(move || read_complaint(stderr));
         let too_long = || format!("git {}: timed out", arguments.first().unwrap_or(&""));
         let started = Instant::now();
         let status = loop {
@@ -359,6 +348,13 @@ impl Git<'_> {
     }
 }
 
+fn too_much(dir: &RepoPath, path: &RepoPath) -> String {
+    format!(
+        "`{dir}` has more than {FILES_MAX} files, or they take more than {BYTES_MAX} bytes, or `{path}` more than \
+         {FILE_BYTES_MAX}"
+    )
+}
+
 fn pass(command: &mut Command, name: &str) {
     if let Some(value) = std::env::var_os(name) {
         command.env(name, value);
@@ -373,6 +369,13 @@ fn read_all(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>
 }
 
 /// What a pipe gives, up to a limit.
+fn read_complaint(mut stderr: impl Read) -> Vec<u8> {
+    let complaint = up_to(&mut stderr, 64 << 10);
+    // What is behind it is read and dropped, so that its writer does not wait.
+    drop(std::io::copy(&mut stderr, &mut std::io::sink()));
+    complaint
+}
+
 fn up_to(from: &mut dyn Read, bytes_max: u64) -> Vec<u8> {
     let mut data = Vec::new();
     // Cut off is cut off: who reads it finds that out.

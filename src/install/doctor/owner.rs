@@ -92,35 +92,30 @@ fn written(top: &Path) -> Vec<(PathBuf, Metadata)> {
     let mut add = |path: PathBuf| found.extend(fs::metadata(&path).ok().map(|there| (path, there)));
     add(top.to_owned());
     for (dir, depth) in [("objects", 1), ("refs", DEPTH_MAX), ("reftable", 0), ("hydrate", DEPTH_MAX)] {
-        tree(&top.join(dir), depth, &mut |path, is_dir| {
-            if is_dir {
-                add(path)
-            }
-        });
+        let below = tree(&top.join(dir), depth).into_iter();
+        below.filter(|(_, is_dir)| *is_dir).for_each(|(path, _)| add(path));
     }
     // A log is appended to.
-    tree(&top.join("logs"), DEPTH_MAX, &mut |path, _| add(path));
+    tree(&top.join("logs"), DEPTH_MAX).into_iter().for_each(|(path, _)| add(path));
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
     found
 }
 
-/// A directory and what is in it, `depth` directories deep.
-fn tree(dir: &Path, depth: usize, visit: &mut dyn FnMut(PathBuf, bool)) {
+/// A directory and what is in it, `depth` directories deep; each with whether it is a directory.
+fn tree(dir: &Path, depth: usize) -> Vec<(PathBuf, bool)> {
+    let mut found = vec![(dir.to_owned(), true)];
     let Ok(entries) = fs::read_dir(dir) else {
-        if dir.is_dir() {
-            visit(dir.to_owned(), true);
-        }
-        return;
+        found.retain(|_| dir.is_dir());
+        return found;
     };
-    visit(dir.to_owned(), true);
     for entry in entries.flatten() {
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() && depth > 0 => tree(&entry.path(), depth - 1, visit),
-            Ok(kind) if kind.is_dir() => visit(entry.path(), true),
-            Ok(_) => visit(entry.path(), false),
+            Ok(kind) if kind.is_dir() && depth > 0 => found.extend(tree(&entry.path(), depth - 1)),
+            Ok(kind) => found.push((entry.path(), kind.is_dir())),
             Err(_) => {}
         }
     }
+    found
 }
 
 /// Whether the owner of `top`, in the group of `top`, can write there.

@@ -64,16 +64,21 @@ impl Doctor<'_> {
     /// hydration wrote it makes again.
     fn restore(&self, name: &str, refs: &Refs, buffer: &ObjectBuffer<'_>) -> String {
         let (top, git, name_word) = (self.repository.common_dir(), self.git_command(), shell_word(name));
-        let recorded = || {
-            let records = refs.get(RECORDS_REF).filter(|_| name == SETTINGS_REF)?;
-            let records = BranchRecords::read(records, buffer).ok()?;
-            records.newest_settings(self.repository).map(|(id, _)| id)
-        };
-        match newest(&top.join("logs").join(name), |id| buffer.commit(id).is_ok()).or_else(recorded) {
+        let mut good = newest(&top.join("logs").join(name), |id| buffer.commit(id).is_ok());
+        if good.is_none() && name == SETTINGS_REF {
+            good = self.recorded_settings(refs, buffer);
+        }
+        match good {
             Some(id) => format!("{git} update-ref {name_word} {id} && {git} hydrate catch-up"),
             None if refs.is_broken(name) => format!("{git} hydrate catch-up"),
             None => format!("{git} update-ref -d {name_word} && {git} hydrate catch-up"),
         }
+    }
+
+    /// The newest commit of settings that the records of branches name.
+    fn recorded_settings(&self, refs: &Refs, buffer: &ObjectBuffer<'_>) -> Option<ObjectId> {
+        let records = BranchRecords::read(refs.get(RECORDS_REF)?, buffer).ok()?;
+        records.newest_settings(self.repository).map(|(id, _)| id)
     }
 }
 

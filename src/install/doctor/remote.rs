@@ -94,10 +94,7 @@ impl Doctor<'_> {
         self.good(format!("{remote} can be read: {} refs", there.len()));
         let environments: BTreeSet<&str> = statuses.iter().map(|status| status.branch.as_str()).collect();
         let dry: BTreeSet<&str> = statuses.iter().map(|status| status.dry_branch.as_str()).collect();
-        let settings = settings_ref.map(|name| match name.starts_with("refs/") {
-            true => name.to_owned(),
-            false => format!("refs/heads/{name}"),
-        });
+        let settings = settings_ref.map(full_ref_name);
         let probe = self.probe(remote, &there)?;
         match &probe.refused {
             Some(why) => {
@@ -132,25 +129,27 @@ impl Doctor<'_> {
             |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/hydrate/") || name == NOTES_REF;
         let is_here = |id: &str| git::object_id(id).is_some_and(|id| self.repository.has(id));
         let asked: Vec<(&String, &String)> = there.iter().filter(|(name, id)| is_asked(name) && is_here(id)).collect();
-        let push = |is_atomic: bool| {
-            let mut command = self.repository.git().command();
-            command.args(["push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags"]);
-            command.arg("--recurse-submodules=no");
-            if is_atomic {
-                command.arg("--atomic");
-            }
-            command.args(asked.iter().map(|(name, id)| format!("--force-with-lease={name}:{id}")));
-            command.arg("--").arg(remote).args(asked.iter().map(|(name, id)| format!("{id}:{name}")));
-            command.output().map_err(|error| git::Error::new("starting git", error))
-        };
         if asked.is_empty() {
             return Ok(Probe { is_atomic: true, ..Probe::default() });
         }
-        let first = push(true)?;
+        let first = self.push_dry(remote, &asked, true)?;
         if String::from_utf8_lossy(&first.stderr).contains(NOT_ATOMIC) {
-            return Ok(Probe { is_atomic: false, ..read(&push(false)?) });
+            return Ok(Probe { is_atomic: false, ..read(&self.push_dry(remote, &asked, false)?) });
         }
         Ok(Probe { is_atomic: true, ..read(&first) })
+    }
+
+    /// `git push --dry-run` of refs to where they are.
+    fn push_dry(&self, remote: &str, refs: &[(&String, &String)], is_atomic: bool) -> Result<Output, git::Error> {
+        let mut command = self.repository.git().command();
+        command.args(["push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags"]);
+        command.arg("--recurse-submodules=no");
+        if is_atomic {
+            command.arg("--atomic");
+        }
+        command.args(refs.iter().map(|(name, id)| format!("--force-with-lease={name}:{id}")));
+        command.arg("--").arg(remote).args(refs.iter().map(|(name, id)| format!("{id}:{name}")));
+        command.output().map_err(|error| git::Error::new("starting git", error))
     }
 
     /// Whether anybody but hydration may move what is deployed.
@@ -310,6 +309,11 @@ fn platform(url: &str) -> Option<(&'static str, &'static str)> {
     let host = host.split(':').next()?.to_ascii_lowercase();
     let found = PLATFORMS.iter().find(|(word, _, _)| host.split(['.', '-']).any(|part| part == *word));
     found.map(|(_, name, how)| (*name, *how))
+}
+
+/// `refs/heads/main` of `main`.
+fn full_ref_name(name: &str) -> String {
+    if name.starts_with("refs/") { name.to_owned() } else { format!("refs/heads/{name}") }
 }
 
 /// What a dry run of a push says.
