@@ -338,13 +338,15 @@ fn check_owner(repository: &Repository, command: &str) -> anyhow::Result<()> {
 
 /// The commit that the user named.
 fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
-    let unknown = |error: git::Error| match rev {
-        // There is no commit yet.
-        "HEAD" => WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example")),
-        _ => WrongUse(error.to_string()),
-    };
     let branch = branch_before_tag(repository, rev)?;
-    Ok(repository.rev_parse(branch.as_deref().unwrap_or(rev)).map_err(unknown)?)
+    match repository.rev_parse(branch.as_deref().unwrap_or(rev)) {
+        Ok(commit) => Ok(commit),
+        // There is no commit yet.
+        Err(error) if rev == "HEAD" => {
+            Err(WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example")).into())
+        }
+        Err(error) => Err(WrongUse(error.to_string()).into()),
+    }
 }
 
 /// The revision with the full name of a branch, where git would take a tag that is named like it: those who may push a tag

@@ -18,6 +18,9 @@ pub(crate) use pre_push::pre_push;
 pub(crate) use pre_receive::pre_receive;
 pub(crate) use tell::{forget_told, tell, untold};
 
+use crate::git::object_id;
+use crate::hydrate::RefUpdate;
+
 /// How much of standard input is read: a line of 200 bytes for each of 300,000 refs.
 const STDIN_BYTES_MAX: u64 = 64 << 20;
 
@@ -29,11 +32,20 @@ pub(crate) fn input(stdin: impl Read) -> Vec<u8> {
     lines
 }
 
-/// Below what the refs of a push stand that a hook is told of: nothing, unless the server gives the push a namespace.
+/// What comes before the names of refs that a hook reads from its input: nothing, unless the server gives the push a
+/// namespace.
 ///
 /// Reference: git 2.47 environment.c `expand_namespace`.
 fn namespace() -> String {
     let namespace = std::env::var("GIT_NAMESPACE").unwrap_or_default();
     let components = namespace.split('/').filter(|component| !component.is_empty());
     components.map(|component| format!("refs/namespaces/{component}/")).collect()
+}
+
+/// Reads a line of a hook's input: `<old> <new> <ref>`, the ref below `namespace`.
+fn ref_update(line: &str, namespace: &str) -> Option<RefUpdate> {
+    let mut words = line.splitn(3, ' ');
+    let (old, new, name) = (words.next()?, words.next()?, format!("{namespace}{}", words.next()?));
+    let id = |text| object_id(text).filter(|id| !id.is_null());
+    Some(RefUpdate { name, old: id(old), new: id(new) })
 }

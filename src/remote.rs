@@ -22,7 +22,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
 use crate::git;
-use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
+use crate::hydrate::{self, BranchReport, HydrateError, Outcome, RefNames, Report, Setup, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{Console, Progress, Wording, summary};
 use crate::wall::{self, Ended};
@@ -128,16 +128,20 @@ fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
     Ok(report?)
 }
 
+/// Whether a fetch shows what became of a branch.
+fn is_shown(branch: &BranchReport, verbosity: i32) -> bool {
+    match branch.outcome {
+        _ if !branch.is_success() => true,
+        Outcome::Moved | Outcome::Frozen(_) => verbosity > 0,
+        Outcome::Unchanged => false,
+        Outcome::Failed { unnamed, .. } => !unnamed,
+    }
+}
+
 /// Says what was hydrated and what could not be; `git fetch` itself shows which branches moved.
 fn tell(report: &Report, request: &Request) {
     let mut report = report.clone();
-    report.branches.retain(|branch| match branch.outcome {
-        _ if !branch.is_success() => true,
-        Outcome::Moved => request.verbosity > 0,
-        Outcome::Frozen(_) => request.verbosity > 0,
-        Outcome::Unchanged => false,
-        Outcome::Failed { unnamed, .. } => !unnamed,
-    });
+    report.branches.retain(|branch| is_shown(branch, request.verbosity));
     // Every branch of upstream was searched: what is wrong on one that feeds no environment is its author's business.
     report.warnings.clear();
     // Nor what was found out for the cache alone.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::hydrate::Observer;
 
-pub(crate) use console::{Console, wrap};
+pub(crate) use console::{Console, Waiting, wrap};
 pub(crate) use log::log;
 pub(crate) use paint::{Paint, Style, screened, screened_json};
 pub(crate) use text::{Wording, counted, diagnostics, summary};
@@ -44,6 +44,13 @@ impl Progress {
         let (console, started) = (Console::new(), Instant::now());
         let state = State { console, started, last: None, label: String::new(), total: 0, shown: false };
         Self { state: Mutex::new(state) }
+    }
+
+    /// Does some work whose progress is shown, and takes the line away again.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let result = work();
+        self.clear();
+        result
     }
 
     /// Takes the line away, when there is one.

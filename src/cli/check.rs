@@ -142,11 +142,7 @@ impl Site {
         if !dir.is_dir() {
             bail!(WrongUse(format!("`{}` is not a directory", dir.display())));
         }
-        let own = |repository: &Repository| match repository.worktree() {
-            Some(top) => top.canonicalize().is_ok_and(|top| top == dir),
-            None => repository.git_dir() == dir,
-        };
-        let repository = Repository::open(&dir, Location::Discover).ok().filter(own);
+        let repository = Repository::open(&dir, Location::Discover).ok().filter(|found| is_at(found, &dir));
         match repository.and_then(|repository| Some((repository.rev_parse("HEAD").ok()?, repository))) {
             Some((head, repository)) => Ok(Site::Commit(Box::new((repository, RefNames::server(), head)))),
             None => Ok(Site::Disk(dir)),
@@ -213,6 +209,14 @@ fn is_revision(text: &str) -> bool {
     super::repository(None).is_ok_and(|repository| repository.rev_parse(text).is_ok())
 }
 
+/// Whether a directory is the top of a repository, rather than one inside it.
+fn is_at(repository: &Repository, dir: &Path) -> bool {
+    match repository.worktree() {
+        Some(top) => top.canonicalize().is_ok_and(|top| top == dir),
+        None => repository.git_dir() == dir,
+    }
+}
+
 fn canonical(dir: &Path) -> anyhow::Result<PathBuf> {
     dir.canonicalize().with_context(|| dir.display().to_string())
 }
@@ -261,12 +265,15 @@ fn finding_text(finding: &CheckFinding, paint: Paint) -> String {
 
 fn counts(findings: &[CheckFinding]) -> String {
     let errors = findings.iter().filter(|finding| finding.diagnostic.is_error()).count();
-    let count = |count: usize, what: &str| match count {
+    format!("{}, {}", counted(errors, "error"), counted(findings.len() - errors, "warning"))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
         0 => format!("no {what}s"),
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
-    };
-    format!("{}, {}", count(errors, "error"), count(findings.len() - errors, "warning"))
+    }
 }
 
 fn summary(checked: &Checked) -> String {

@@ -6,8 +6,11 @@ use super::{WrongUse, output, unpushed};
 use crate::application::{BranchName, without_credentials};
 use crate::diag::printable;
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, dry_remote};
+use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, Setup, Wake, dry_remote};
 use crate::metadata::NOTES_REF;
+use crate::render::Renderers;
+use crate::report::Progress;
+use crate::wall;
 
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
@@ -185,16 +188,16 @@ impl Clone {
 
     /// The result of a hydration, with what to do about an error that only a clone can have.
     pub(super) fn explain<T>(&self, result: Result<T, HydrateError>) -> anyhow::Result<T> {
-        result.map_err(|error| {
-            let missing = matches!(error, HydrateError::SettingsMissing { .. });
-            let error = anyhow::Error::from(error);
-            match &self.remote {
-                Some(remote) if missing => {
-                    error.context(format!("fetch them: git fetch {remote} '+refs/hydrate/*:refs/hydrate/*'"))
-                }
-                _ => error,
-            }
-        })
+        match (result, &self.remote) {
+            (Err(error @ HydrateError::SettingsMissing { .. }), Some(remote)) => Err(anyhow::Error::from(error)
+                .context(format!("fetch them: git fetch {remote} '+refs/hydrate/*:refs/hydrate/*'"))),
+            (result, _) => Ok(result?),
+        }
+    }
+
+    /// What a hydration in this clone starts from.
+    pub(super) fn setup<'s>(&'s self, wake: Wake, renderers: &'s Renderers, observer: &'s Progress) -> Setup<'s> {
+        Setup { observer, ..Setup::new(&self.repository, self.refs.clone(), wake, renderers, wall::now()) }
     }
 
     /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.

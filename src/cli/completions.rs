@@ -63,14 +63,15 @@ const ZSH_VALUES: [(&str, &str); 9] = [
 
 /// The script of zsh with the functions that know the names of the repository.
 fn with_names(script: &str) -> String {
-    let named = |line: &str| {
-        let value = ZSH_VALUES.iter().find(|(description, _)| line.contains(description));
-        match value {
-            Some((_, what)) => line.replace(":_default'", &format!(":__git_hydrate_{what}'")),
-            None => line.to_owned(),
-        }
-    };
-    let lines: Vec<String> = script.lines().map(named).collect();
+    let lines: Vec<String> = script.lines().map(with_names_of_value).collect();
     let (first, rest) = lines.split_first().map_or((String::new(), &[][..]), |(first, rest)| (first.clone(), rest));
     format!("{first}\n{NAMES}{ZSH_GLUE}{}\n", rest.join("\n"))
+}
+
+/// A line of it, which calls the function of the value that it describes.
+fn with_names_of_value(line: &str) -> String {
+    match ZSH_VALUES.iter().find(|(description, _)| line.contains(description)) {
+        Some((_, what)) => line.replace(":_default'", &format!(":__git_hydrate_{what}'")),
+        None => line.to_owned(),
+    }
 }

@@ -215,21 +215,21 @@ fn warn_of_changes(repository: &Repository, before: &Files, new: &Files) -> anyh
 
 /// Refuses settings that hydration cannot work with, as one says it who does not see the file.
 fn checked(files: &Files) -> anyhow::Result<()> {
-    check_settings(files).map_err(|error| match error {
-        HydrateError::Settings(error) => anyhow!(error.without_place()),
-        error => error.into(),
-    })
+    match check_settings(files) {
+        Err(HydrateError::Settings(error)) => Err(anyhow!(error.without_place())),
+        result => Ok(result?),
+    }
 }
 
 /// The same of the files of a directory.
 fn checked_in(from: &Path, files: &Files) -> anyhow::Result<()> {
-    check_settings(files).map_err(|error| match error {
-        HydrateError::Settings(error @ (SettingsError::Wrong(_) | SettingsError::At { .. })) if from.is_dir() => {
-            anyhow!("{}/{error}", from.display())
+    match check_settings(files) {
+        Err(HydrateError::Settings(error @ (SettingsError::Wrong(_) | SettingsError::At { .. }))) if from.is_dir() => {
+            Err(anyhow!("{}/{error}", from.display()))
         }
-        HydrateError::Settings(error) => anyhow!(error.without_place()),
-        error => error.into(),
-    })
+        Err(HydrateError::Settings(error)) => Err(anyhow!(error.without_place())),
+        result => Ok(result?),
+    }
 }
 
 /// Adds a URL under which Applications know the repository; answers whether it is new.

@@ -9,12 +9,11 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_APPLICATION, Outcome, WrongUse, output};
 use crate::application::BranchName;
-use crate::git::ObjectId;
-use crate::hydrate::{self, Against, MergeBase, Preview, Setup, Wake};
+use crate::git::{ObjectId, Refs};
+use crate::hydrate::{self, Against, MergeBase, Preview, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
-use crate::wall;
 
 /// Show what would change in each environment.
 ///
@@ -194,10 +193,13 @@ impl Dry {
     pub(super) fn against_branches(&self, clone: &Clone) -> anyhow::Result<impl Fn(&BranchName) -> Against> {
         let refs = clone.repository.refs()?;
         Ok(move |branch: &BranchName| {
-            let upstream = clone.refs.tip(&refs, branch);
-            let base = || MergeBase::of(&clone.repository, self.parting, (branch, upstream?));
-            base().map_or(Against::Branches, Against::MergeBase)
+            self.merge_base(clone, &refs, branch).map_or(Against::Branches, Against::MergeBase)
         })
+    }
+
+    fn merge_base(&self, clone: &Clone, refs: &Refs, branch: &BranchName) -> Option<MergeBase> {
+        let upstream = clone.refs.tip(refs, branch)?;
+        MergeBase::of(&clone.repository, self.parting, (branch, upstream))
     }
 
     /// What hydrating it as the tip of a dry branch would change.
@@ -207,22 +209,16 @@ impl Dry {
     pub(super) fn preview(&self, clone: &Clone, against: &dyn Fn(&BranchName) -> Against) -> anyhow::Result<Preview> {
         let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
         let progress = Progress::new();
-        let hydrated = |branch: BranchName| {
+        let setup = |branch| clone.setup(Wake::Commit { branch, tip: self.tip }, &renderers, &progress);
+        let preview = |branch: BranchName| {
             let against = against(&branch);
-            let wake = Wake::Commit { branch, tip: self.tip };
-            let setup = Setup {
-                observer: &progress,
-                ..Setup::new(&clone.repository, clone.refs.clone(), wake, &renderers, wall::now())
-            };
-            let preview = hydrate::preview(&setup, &against);
-            progress.clear();
-            clone.explain(preview)
+            progress.during(|| hydrate::preview(&setup(branch), &against))
         };
         let (branch, main) = clone.dry_branches_to_try()?;
-        let preview = hydrated(branch)?;
-        match main.filter(|_| preview.environments.is_empty() && preview.problems.is_empty()) {
-            Some(main) => hydrated(main),
-            None => Ok(preview),
+        let found = clone.explain(preview(branch))?;
+        match main.filter(|_| found.environments.is_empty() && found.problems.is_empty()) {
+            Some(main) => clone.explain(preview(main)),
+            None => Ok(found),
         }
     }
 }

@@ -28,14 +28,15 @@ impl<T: Serialize> Every<T> {
     /// Prints them, each repository below its path.
     pub(super) fn print(&self, json: bool, text: impl Fn(&[T]) -> String) -> anyhow::Result<()> {
         if json {
-            let all = self.results.iter().map(|(path, list)| {
+            let mut all = Vec::new();
+            for (path, list) in &self.results {
                 let path = path.display().to_string();
-                match list {
+                all.push(match list {
                     Ok(list) => json!({ "repository": path, self.name: list }),
                     Err(error) => json!({ "repository": path, "error": format!("{error:#}") }),
-                }
-            });
-            return output::print_json_list("repositories", &all.collect::<Vec<_>>());
+                });
+            }
+            return output::print_json_list("repositories", &all);
         }
         let mut all = String::new();
         for (path, list) in &self.results {

@@ -1,13 +1,14 @@
 //! `git hydrate [REV]`: the commits that a server would make, as refs of this clone.
 
+use anyhow::bail;
+
 use super::clone::{self, Clone};
 use super::{NO_APPLICATION, Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::git::ObjectId;
-use crate::hydrate::{self, Setup, Wake};
+use crate::hydrate::{self, Wake};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
-use crate::wall;
 
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
@@ -21,13 +22,17 @@ pub(super) struct Arguments {
 
 /// The commit that `rev` names. What is close to the name of a command was meant as one.
 fn dry_commit(clone: &Clone, rev: &str) -> anyhow::Result<ObjectId> {
-    super::dry_commit_of(&clone.repository, rev, "git hydrate").map_err(|error| match super::close_command(rev) {
-        Some(command) => WrongUse(format!("{error}\nhint: did you mean `git hydrate {command}`?")).into(),
-        None if may_be_command(rev) && clone.repository.rev_parse(rev).is_err() => {
-            WrongUse(format!("neither a command nor a commit: `{rev}`\nhint: all commands: git hydrate help")).into()
-        }
-        None => error,
-    })
+    let error = match super::dry_commit_of(&clone.repository, rev, "git hydrate") {
+        Ok(commit) => return Ok(commit),
+        Err(error) => error,
+    };
+    if let Some(command) = super::close_command(rev) {
+        bail!(WrongUse(format!("{error}\nhint: did you mean `git hydrate {command}`?")));
+    }
+    if may_be_command(rev) && clone.repository.rev_parse(rev).is_err() {
+        bail!(WrongUse(format!("neither a command nor a commit: `{rev}`\nhint: all commands: git hydrate help")));
+    }
+    Err(error)
 }
 
 /// Whether a word could be meant as a command.
@@ -55,23 +60,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let progress = Progress::new();
     let hydrated = |branch: &BranchName| {
-        let setup = Setup {
-            observer: &progress,
-            ..Setup::new(
-                &clone.repository,
-                clone.refs.clone(),
-                Wake::Commit { branch: branch.clone(), tip },
-                &renderers,
-                wall::now(),
-            )
-        };
-        let report = hydrate::hydrate(&setup);
-        progress.clear();
-        clone.explain(report)
+        let setup = clone.setup(Wake::Commit { branch: branch.clone(), tip }, &renderers, &progress);
+        progress.during(|| hydrate::hydrate(&setup))
     };
-    let mut report = hydrated(&branch)?;
+    let mut report = clone.explain(hydrated(&branch))?;
     if let Some(main) = main.filter(|_| report.branches.is_empty() && report.problems.is_empty()) {
-        report = hydrated(&main)?;
+        report = clone.explain(hydrated(&main))?;
         let note =
             format!("hydrated as the tip of {main}, since nothing is hydrated from {branch}; --branch names another");
         report.notes.push(note);

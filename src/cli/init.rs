@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
@@ -79,17 +80,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let values = [remote_url.unwrap_or_else(|| EXAMPLE_URL.to_owned()), branch(&repository)?];
     for (path, text) in files {
+        let mut text = (*text).to_owned();
+        for (name, value) in PLACEHOLDERS.iter().zip(&values) {
+            text = text.replace(name, value);
+        }
         let path = top.join(path);
-        let write = || -> std::io::Result<()> {
-            fs::create_dir_all(path.parent().unwrap_or(&top))?;
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-            let filled = PLACEHOLDERS
-                .iter()
-                .zip(&values)
-                .fold((*text).to_owned(), |text, (name, value)| text.replace(name, value));
-            file.write_all(filled.as_bytes())
-        };
-        write().with_context(|| format!("writing {}", path.display()))?;
+        create(&path, &text).with_context(|| format!("writing {}", path.display()))?;
     }
     let written: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
     if json {
@@ -99,6 +95,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let list: String = written.iter().map(|path| format!("wrote  {path}\n")).collect();
     output::print(list + NEXT)?;
     Ok(Outcome::Done)
+}
+
+/// Writes a file that must not exist yet, and the directories above it.
+fn create(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 const NEXT: &str = "

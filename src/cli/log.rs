@@ -97,20 +97,29 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Ok(Outcome::Done);
     }
     let screen = Screen::new(Some(&clone.repository));
-    let paint = screen.paint();
-    let parts = entries.enumerate().map(|(index, entry)| {
-        let entry = entry?;
-        Ok(match arguments.oneline {
-            true => line(&entry, several, paint),
-            false => {
-                let gap = if index > 0 { "\n" } else { "" };
-                let patch = if arguments.patch { patch(&clone.repository, &entry, paint)? } else { String::new() };
-                format!("{gap}{}{patch}", block(&entry, several, paint))
-            }
-        })
-    });
-    screen.show_all(parts)?;
+    let layout = Layout { arguments, repository: &clone.repository, several, paint: screen.paint() };
+    screen.show_all(entries.enumerate().map(|(index, entry)| layout.part(index, &entry?)))?;
     Ok(Outcome::Done)
+}
+
+/// How entries are shown.
+struct Layout<'a> {
+    arguments: &'a Arguments,
+    repository: &'a Repository,
+    /// Whether there are several branches, so that each entry names its own.
+    several: bool,
+    paint: Paint,
+}
+
+impl Layout<'_> {
+    fn part(&self, index: usize, entry: &Entry) -> anyhow::Result<String> {
+        if self.arguments.oneline {
+            return Ok(line(entry, self.several, self.paint));
+        }
+        let gap = if index > 0 { "\n" } else { "" };
+        let patch = if self.arguments.patch { patch(self.repository, entry, self.paint)? } else { String::new() };
+        Ok(format!("{gap}{}{patch}", block(entry, self.several, self.paint)))
+    }
 }
 
 /// The environment branches of these names, or of these last parts; all of them when there are none.

@@ -105,18 +105,7 @@ fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Out
         );
     }
     if json {
-        let fields = |single: &Single| {
-            let name = single.application.name.as_str();
-            match &single.manifest {
-                Ok(manifest) => serde_json::json!({
-                    "name": name, "manifest": String::from_utf8_lossy(manifest), "warnings": single.warnings
-                }),
-                Err(mistakes) => {
-                    serde_json::json!({ "name": name, "mistakes": mistakes, "warnings": single.warnings })
-                }
-            }
-        };
-        output::print_json_list("applications", &found.iter().map(fields).collect::<Vec<_>>())?;
+        output::print_json_list("applications", &found.iter().map(as_json).collect::<Vec<_>>())?;
         let renders = found.iter().all(|single| single.manifest.is_ok());
         return Ok(if renders { Outcome::Done } else { Outcome::Found });
     }
@@ -137,6 +126,18 @@ fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Out
         }
     }
     Ok(outcome)
+}
+
+fn as_json(single: &Single) -> serde_json::Value {
+    let name = single.application.name.as_str();
+    match &single.manifest {
+        Ok(manifest) => serde_json::json!({
+            "name": name, "manifest": String::from_utf8_lossy(manifest), "warnings": single.warnings
+        }),
+        Err(mistakes) => {
+            serde_json::json!({ "name": name, "mistakes": mistakes, "warnings": single.warnings })
+        }
+    }
 }
 
 fn without<'a>(arguments: &[&'a str], left_out: &str) -> Vec<&'a str> {

@@ -19,6 +19,7 @@ use crate::application::BranchName;
 use crate::hydrate::Inputs;
 use crate::inputs::wire::Rules;
 use crate::inputs::{Entry, LOCK, Need};
+use crate::path::RepoPath;
 use crate::render::Renderers;
 
 use fetcher::Fetchers;
@@ -107,6 +108,21 @@ struct VendoredInput {
     used_by: Vec<String>,
 }
 
+impl VendoredInput {
+    fn new(entry: &Entry, places: &[RepoPath], used_by: Vec<String>) -> Self {
+        Self {
+            kind: entry.key.kind.word(),
+            url: entry.key.url.clone(),
+            name: entry.key.name.clone(),
+            want: entry.key.want.clone(),
+            version: entry.version.clone(),
+            content: entry.content.clone(),
+            paths: places.iter().map(ToString::to_string).collect(),
+            used_by,
+        }
+    }
+}
+
 /// What `--json` prints.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -186,10 +202,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 /// Shows how many inputs came, where somebody looks.
 fn progress(total: usize) -> impl Fn(usize) {
     let last = Cell::new(usize::MAX);
-    move |done| {
-        if std::io::stderr().is_terminal() && last.replace(done) != done {
-            eprint!("\rfetching: {done} of {total}{}", if done == total { "\r\x1b[K" } else { "" });
-        }
+    move |done| print_progress(last.replace(done), done, total)
+}
+
+fn print_progress(before: usize, done: usize, total: usize) {
+    if before != done && std::io::stderr().is_terminal() {
+        eprint!("\rfetching: {done} of {total}{}", if done == total { "\r\x1b[K" } else { "" });
     }
 }
 
@@ -251,14 +269,10 @@ fn verify(session: &Session<'_>, clone: &Clone, rules: Rules, json: bool) -> any
     let mut report = Report::default();
     if count > 0 {
         let mut fetchers = Fetchers::new(&clone.repository, rules);
-        let found = session.verify(&mut fetchers, &progress(count))?;
-        report.faults = found
-            .into_iter()
-            .map(|(key, reason)| match reason.starts_with(&key.to_string()) {
-                true => reason,
-                false => format!("{key}: {reason}"),
-            })
-            .collect();
+        for (key, reason) in session.verify(&mut fetchers, &progress(count))? {
+            let names_key = reason.starts_with(&key.to_string());
+            report.faults.push(if names_key { reason } else { format!("{key}: {reason}") });
+        }
     }
     // Files that were changed here are not those of the source either.
     let inputs = session.inputs()?;
@@ -289,16 +303,6 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         names.sort();
         names.dedup();
     }
-    let vendored = |entry: &Entry| VendoredInput {
-        kind: entry.key.kind.word(),
-        url: entry.key.url.clone(),
-        name: entry.key.name.clone(),
-        want: entry.key.want.clone(),
-        version: entry.version.clone(),
-        content: entry.content.clone(),
-        paths: session.lock().places(entry).iter().map(ToString::to_string).collect(),
-        used_by: users.get(&entry.key).cloned().unwrap_or_default(),
-    };
     let mut report = Report { written: !dry_run && !session.changes()?.is_empty(), ..Report::default() };
     let mut text = String::new();
     for (deed, entry) in session.deeds() {
@@ -310,10 +314,11 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
         let version = Some(&entry.version).filter(|version| !version.is_empty() && **version != entry.key.want);
         let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
         let _ = writeln!(text, "{sign} {}{version}", entry.key);
-        for place in session.lock().places(&entry).iter().filter(|_| deed != Deed::Removed) {
+        let places = session.lock().places(&entry);
+        for place in places.iter().filter(|_| deed != Deed::Removed) {
             let _ = writeln!(text, "    {place}");
         }
-        list.push(vendored(&entry));
+        list.push(VendoredInput::new(&entry, &places, users.get(&entry.key).cloned().unwrap_or_default()));
     }
     report.unused =
         if inputs.is_partial { Vec::new() } else { session.unused(inputs).keys().map(ToString::to_string).collect() };

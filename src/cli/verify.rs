@@ -43,6 +43,15 @@ enum Renderer {
     Exec,
 }
 
+impl From<Renderer> for RendererName {
+    fn from(renderer: Renderer) -> Self {
+        match renderer {
+            Renderer::Native => Self::Native,
+            Renderer::Exec => Self::Exec,
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?.without_run_limit();
@@ -55,13 +64,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Some(range) => vec![clone.line(range)?],
         None => hydrate::audited(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
     };
-    let renderer = arguments.renderer.map(|renderer| match renderer {
-        Renderer::Native => RendererName::Native,
-        Renderer::Exec => RendererName::Exec,
-    });
-    let verified = hydrate::verify(&setup, lines, renderer);
-    progress.clear();
-    let mut verified = verified?;
+    let renderer = arguments.renderer.map(RendererName::from);
+    let mut verified = progress.during(|| hydrate::verify(&setup, lines, renderer))?;
     if arguments.range.is_none() {
         for strayed in hydrate::strayed(&Setup { wake: Wake::Everything, ..setup })? {
             match verified.iter_mut().find(|line| line.branch == strayed.branch) {

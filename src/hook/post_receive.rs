@@ -8,19 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::{Options, STDIN_BYTES_MAX, namespace, notify, tell};
+use super::{Options, STDIN_BYTES_MAX, namespace, notify, ref_update, tell};
 use crate::diag::{Diagnostic, chain, printable};
-use crate::git::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository, object_id};
-use crate::hydrate::{self, HydrateError, Outcome, RefNames, Report, Setup, Wake};
+use crate::git::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::hydrate::{self, HydrateError, Outcome, RefNames, RefUpdate, Report, Setup, Wake};
 use crate::path::RepoPath;
 use crate::render::{Machine, Renderers};
-use crate::report::{self, Console, Wording, summary, wrap};
+use crate::report::{self, Console, Waiting, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
 use crate::wall::{self, USED, VARIABLE};
 use crate::worker::{self, Ask, Delivery};
-
-/// From when on a pusher who waits is told why.
-const LOCK_SILENCE: Duration = Duration::from_secs(1);
 
 /// Runs as `post-receive` in the repository at `git_dir`: hydrates what is not hydrated yet and tells the pusher.
 ///
@@ -31,9 +28,9 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok(Hydrated { report, pushed, moves, repository }) => {
+        Ok(Hydrated { report, pushed, updates, repository }) => {
             let is_success = report.is_success();
-            let is_touched = |path: &RepoPath| touches(&moves, path, &repository);
+            let is_touched = |path: &RepoPath| touches(&updates, path, &repository);
             let shown = concerning(report.clone(), &pushed, &is_touched);
             if !shown.is_empty() {
                 console.print(&summary(&shown, Wording::Pusher));
@@ -125,12 +122,17 @@ fn concerning(mut report: Report, pushed: &[String], is_touched: &dyn Fn(&RepoPa
         name == SETTINGS_REF || report.branches.iter().any(|status| branch == Some(&status.dry_branch))
     };
     if !pushed.iter().any(is_of) {
-        report.branches.retain(|branch| match branch.outcome {
-            Outcome::Moved | Outcome::Failed { recorded: false, .. } => true,
-            Outcome::Unchanged | Outcome::Frozen(_) | Outcome::Failed { recorded: true, .. } => false,
-        });
+        report.branches.retain(|branch| is_new(&branch.outcome));
     }
     report
+}
+
+/// Whether the last run left a branch otherwise.
+fn is_new(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Moved | Outcome::Failed { recorded: false, .. } => true,
+        Outcome::Unchanged | Outcome::Frozen(_) | Outcome::Failed { recorded: true, .. } => false,
+    }
 }
 
 /// What a run did.
@@ -138,40 +140,29 @@ struct Hydrated {
     report: Report,
     /// The refs that were pushed, symbolic ones resolved.
     pushed: Vec<String>,
-    moves: Vec<Moved>,
+    updates: Vec<RefUpdate>,
     repository: Repository,
 }
 
-/// One line of git's: a ref, and what it was and is.
-struct Moved {
-    name: String,
-    old: Option<ObjectId>,
-    new: Option<ObjectId>,
-}
-
-fn moved<'l>(lines: &'l str, namespace: &'l str) -> impl Iterator<Item = Moved> + 'l {
-    lines.lines().filter_map(move |line| {
-        let mut words = line.splitn(3, ' ');
-        let (old, new, name) = (words.next()?, words.next()?, format!("{namespace}{}", words.next()?));
-        let id = |text| object_id(text).filter(|id| !id.is_null());
-        Some(Moved { name, old: id(old), new: id(new) })
-    })
-}
-
-/// Whether one of these moves changes a file; a change of settings may change what any file means.
-fn touches(moves: &[Moved], path: &RepoPath, repository: &Repository) -> bool {
+/// Whether one of these updates changes a file; a change of settings may change what any file means.
+fn touches(updates: &[RefUpdate], path: &RepoPath, repository: &Repository) -> bool {
     let buffer = ObjectBuffer::new(repository);
     let entry = |id: ObjectId| buffer.entry(buffer.commit(id)?.tree, path.as_str());
-    let differs = |one: &Moved| match (one.old, one.new) {
-        _ if one.name == SETTINGS_REF => true,
-        (Some(old), Some(new)) => match (entry(old), entry(new)) {
-            (Ok(old), Ok(new)) => old != new,
-            _ => true,
-        },
-        (None, Some(new)) => entry(new).is_ok_and(|entry| entry.is_some()),
-        (_, None) => false,
-    };
-    moves.iter().any(differs)
+    for update in updates {
+        let is_changed = match (update.old, update.new) {
+            _ if update.name == SETTINGS_REF => true,
+            (Some(old), Some(new)) => match (entry(old), entry(new)) {
+                (Ok(old), Ok(new)) => old != new,
+                _ => true,
+            },
+            (None, Some(new)) => entry(new).is_ok_and(|entry| entry.is_some()),
+            (_, None) => false,
+        };
+        if is_changed {
+            return true;
+        }
+    }
+    false
 }
 
 fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, HydrateError> {
@@ -180,10 +171,10 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let repository = Repository::open(git_dir, Location::Hook)?;
     let namespace = namespace();
-    let moves: Vec<Moved> = moved(&lines, &namespace).collect();
-    let names: Vec<String> = moves.iter().map(|moved| moved.name.clone()).collect();
+    let updates: Vec<RefUpdate> = lines.lines().filter_map(|line| ref_update(line, &namespace)).collect();
+    let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
     if are_of_pull_requests(&names) {
-        return Ok(Hydrated { report: Report::default(), pushed: names, moves, repository });
+        return Ok(Hydrated { report: Report::default(), pushed: names, updates, repository });
     }
     let options = Options::read(&repository);
     let asked = Instant::now();
@@ -191,7 +182,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let lock = match lock(&repository, patience, console)? {
         Some(lock) => lock,
         None if tell::is_telling() => {
-            return Ok(Hydrated { report: Report::default(), pushed: names, moves, repository });
+            return Ok(Hydrated { report: Report::default(), pushed: names, updates, repository });
         }
         None => return Err(HydrateError::Locked),
     };
@@ -221,7 +212,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
     drop(lock);
-    Ok(Hydrated { report, pushed: names, moves, repository })
+    Ok(Hydrated { report, pushed: names, updates, repository })
 }
 
 /// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they are told of branches
@@ -237,14 +228,11 @@ pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs
     branches.filter(|branch| refs.branch(branch).is_some()).map(str::to_owned).collect()
 }
 
-/// The lock of the repository, told to a pusher who has to wait for it.
+/// The lock of the repository. A pusher who has to wait for it is told so.
 fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> Result<Option<Lock>, Error> {
-    let mut has_said = false;
+    let mut waiting = Waiting::new(console, "waiting for the hydration of another push …".to_owned());
     hydrate::lock(repository, |waited| {
-        if waited >= LOCK_SILENCE && !has_said {
-            has_said = true;
-            console.print("waiting for the hydration of another push …");
-        }
+        waiting.report(waited);
         waited < patience
     })
 }

@@ -106,14 +106,9 @@ fn check(
         let form = Form { paint, wraps: console.is_terminal() };
         console.print_painted(&text(&changes, Detail::Environments, form), paint);
         // What is broken on the server already, and in the same way, is not the fault of this push.
-        let is_known = |environment: &&EnvironmentDiff| {
-            let branch = &environment.branch;
-            let mistakes = if environment.renders() { &branch.failures } else { &branch.mistakes };
-            failures.of(&branch.branch).iter().any(|failure| failure.diagnostics == *mistakes)
-        };
         let failed: Vec<&EnvironmentDiff> =
             changes.environments.iter().filter(|environment| !environment.is_whole()).collect();
-        let known = failed.iter().filter(|environment| is_known(environment)).count();
+        let known = failed.iter().filter(|environment| is_known(environment, &failures)).count();
         if known > 0 {
             let what = if known == 1 { "1 of them did" } else { &format!("{known} of them did") };
             console.print(&format!("note: {what} not hydrate before, for the same reasons"));
@@ -121,6 +116,13 @@ fn check(
         renders &= known == failed.len() && changes.problems.is_empty();
     }
     Ok(renders)
+}
+
+/// Whether what fails in an environment is recorded on the server already.
+fn is_known(environment: &EnvironmentDiff, failures: &Failures) -> bool {
+    let branch = &environment.branch;
+    let mistakes = if environment.renders() { &branch.failures } else { &branch.mistakes };
+    failures.of(&branch.branch).iter().any(|failure| failure.diagnostics == *mistakes)
 }
 
 /// The remote that is pushed to, when it is the one of the dry repository.

@@ -8,10 +8,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::options::bad_guard;
 use super::post_receive::pushed_branches;
-use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namespace};
+use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namespace, ref_update};
 use crate::application::PatternError;
 use crate::diag::{Diagnostic, Severity, chain, printable};
-use crate::git::{Error, Location, Quarantine, Repository, object_id};
+use crate::git::{Error, Location, Quarantine, Repository};
 use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Wake};
 use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
@@ -75,10 +75,7 @@ fn run(
     console: &mut Console,
 ) -> Result<Vec<Diagnostic>, Undecided> {
     let quarantine = Quarantine::of(|name| std::env::var_os(name));
-    let open = || match &quarantine {
-        Some(quarantine) => Repository::open_quarantined(git_dir, quarantine, &machine.temp_dir),
-        None => Repository::open(git_dir, Location::Hook),
-    };
+    let open = || open(git_dir, quarantine.as_ref(), &machine.temp_dir);
     let repository = open()?;
     // On reftable a single one would keep this very push from going in.
     repository.clear_dead_locks();
@@ -222,19 +219,21 @@ fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mu
     Vec::new()
 }
 
+/// The repository with the objects of the push, which git keeps apart until it accepts them.
+fn open(git_dir: &Path, quarantine: Option<&Quarantine>, temp_dir: &Path) -> Result<Repository, Error> {
+    match quarantine {
+        Some(quarantine) => Repository::open_quarantined(git_dir, quarantine, temp_dir),
+        None => Repository::open(git_dir, Location::Hook),
+    }
+}
+
 /// What git says would be updated, below `namespace`.
 fn updates(lines: &[u8], namespace: &str) -> std::io::Result<Vec<RefUpdate>> {
     if lines.len() as u64 > STDIN_BYTES_MAX {
         return Err(std::io::Error::other("more refs than one push may update"));
     }
-    let update = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
-        let mut words = line.splitn(3, ' ');
-        let (old, new, name) = (words.next()?, words.next()?, format!("{namespace}{}", words.next()?));
-        let id = |text| object_id(text).filter(|id| !id.is_null());
-        Some(RefUpdate { name, old: id(old), new: id(new) })
-    };
-    Ok(lines.split(|byte| *byte == b'\n').filter_map(update).collect())
+    let lines = lines.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| ref_update(&String::from_utf8_lossy(line), namespace)).collect())
 }
 
 /// A ref that the input has more than once: git moves it by the first line, whichever a hook would judge. A name with a line

@@ -6,17 +6,18 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use super::dialogue::Request;
 use super::upstream::Upstream;
 use super::{Address, Error, GUARD};
 use crate::application::OUT;
 use crate::git::{
-    self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Shared, update_refs,
+    self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Shared, TransactionError,
+    update_refs,
 };
 use crate::hydrate::{RECORDS_REF, Report, hydrated_branches};
 use crate::metadata::NOTES_REF;
+use crate::report::{Console, Waiting};
 
 /// Where the branches of upstream are, as they are there.
 const DRY: &str = "refs/dry/";
@@ -33,9 +34,6 @@ const DRY_NOTES: &str = "refs/dry-notes/";
 /// The records of upstream, as they are there.
 const DRY_RECORDS: &str = "refs/dry-records/";
 
-/// From when on somebody who waits is told why.
-const LOCK_SILENCE: Duration = Duration::from_secs(1);
-
 /// The copy of one dry repository with what was hydrated of it, for one process at a time.
 pub(super) struct Cache {
     repository: Repository,
@@ -45,21 +43,18 @@ pub(super) struct Cache {
 
 impl Cache {
     /// Asks upstream how it is, then opens its cache below `dir`, or makes one like it.
-    pub(super) fn open(address: &Address, dir: &Path, console: &mut crate::report::Console) -> Result<Self, Error> {
+    pub(super) fn open(address: &Address, dir: &Path, console: &mut Console) -> Result<Self, Error> {
         let upstream = Upstream::ask(address)?;
         let io = |error: std::io::Error| git::Error::new(format!("making {}", dir.display()), error);
         // What is private upstream stays private here.
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
         let path = dir.join(format!("{}.git", address.cache_name()));
-        let mut has_said = false;
-        let waiting = |waited: Duration| {
-            if waited >= LOCK_SILENCE && !std::mem::replace(&mut has_said, true) {
-                console.print(&format!("waiting for another fetch of {}", address.shown()));
-            }
+        let mut waiting = Waiting::new(console, format!("waiting for another fetch of {}", address.shown()));
+        let lock = Lock::acquire(&path.with_extension("lock"), Shared::Umask, |waited| {
+            waiting.report(waited);
             true
-        };
-        let lock = Lock::acquire(&path.with_extension("lock"), Shared::Umask, waiting)?;
-        let lock = lock.expect("whoever waits without end gets it");
+        })?;
+        let lock = lock.expect("the wait has no end");
         let repository = open_or_make(&path, upstream.object_format)?;
         Ok(Self { repository, head: upstream.head, _lock: lock })
     }
@@ -120,10 +115,13 @@ impl Cache {
         }
         // What goes must be gone before something else takes a part of its name.
         for edits in [gone, edits] {
-            update_refs(&self.repository, &edits, "hydrate: fetch").map_err(|error| match error {
-                git::TransactionError::Failed(error) => error,
-                raced @ git::TransactionError::Raced(_) => git::Error::new("moving refs of the cache", raced),
-            })?;
+            match update_refs(&self.repository, &edits, "hydrate: fetch") {
+                Ok(()) => {}
+                Err(TransactionError::Failed(error)) => return Err(error.into()),
+                Err(raced @ TransactionError::Raced(_)) => {
+                    return Err(git::Error::new("moving refs of the cache", raced).into());
+                }
+            }
         }
         if let Some(head) = &self.head {
             self.link(&format!("{BASES}HEAD"), &format!("{BASES}{head}"))?;

@@ -17,6 +17,31 @@ const CHUNK_BYTES: usize = 4096;
 /// How wide text may be behind git's `remote: `, on a terminal of 80 columns.
 const WIDTH: usize = 72;
 
+/// How long a command waits for a lock before it says why.
+const LOCK_SILENCE: Duration = Duration::from_secs(1);
+
+/// Says once, after a second, why a command waits for a lock.
+pub(crate) struct Waiting<'c> {
+    console: &'c mut Console,
+    text: String,
+    is_said: bool,
+}
+
+impl<'c> Waiting<'c> {
+    /// Nothing is said yet.
+    pub(crate) fn new(console: &'c mut Console, text: String) -> Self {
+        Self { console, text, is_said: false }
+    }
+
+    /// Says it, if it is time to.
+    pub(crate) fn report(&mut self, waited: Duration) {
+        if waited >= LOCK_SILENCE && !self.is_said {
+            self.is_said = true;
+            self.console.print(&self.text);
+        }
+    }
+}
+
 /// Standard error: whole lines, never a wait without end.
 ///
 /// A pusher who goes away leaves a pipe that no one reads and no one closes: a hook that writes on would hang for ever

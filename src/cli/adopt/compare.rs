@@ -12,7 +12,7 @@ use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, output};
 use crate::diag::more::{line_of_more, listed as list};
 use crate::diag::printable;
-use crate::diff::{Change, ObjectDiff, Place, live::Addition};
+use crate::diff::{Change, FieldPath, ObjectDiff, Place, live::Addition};
 use crate::hydrate::{ComparedApplication, Running, RunningComparison, RunningResult};
 use crate::manifest::{self, Key, Manifest, Source};
 use crate::report::changes::rows;
@@ -57,12 +57,8 @@ pub(super) fn read(what: &Path) -> anyhow::Result<Vec<Running>> {
         let text = fs::read(&file).with_context(reading)?;
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let name = file.display().to_string();
-        let manifests = manifest::read(&text, Source::Output(&name)).map_err(|unreadable| {
-            // Without the line itself, which may be of a Secret.
-            let message = unreadable.diagnostic.message;
-            let first = message.lines().next().unwrap_or_default();
-            WrongUse(format!("{first}\nhint: give what `kubectl get … -o yaml` or `argocd app manifests` printed"))
-        })?;
+        let manifests = manifest::read(&text, Source::Output(&name))
+            .map_err(|unreadable| no_manifests(&unreadable.diagnostic.message))?;
         if manifests.is_empty() {
             bail!(WrongUse(format!(
                 "{}: there is no object in it\nhint: see whether the command that wrote it failed; if nothing runs, remove the file",
@@ -248,6 +244,12 @@ fn fields(text: &mut String, object: &ObjectDiff) {
     }
 }
 
+/// Leaves out the line of the file that was not understood, which may be one of a Secret.
+fn no_manifests(reason: &str) -> WrongUse {
+    let first = reason.lines().next().unwrap_or_default();
+    WrongUse(format!("{first}\nhint: give what `kubectl get … -o yaml` or `argocd app manifests` printed"))
+}
+
 /// What was no difference, in one line.
 fn additions(text: &mut String, found: &RunningComparison) {
     let mut counts: BTreeMap<Addition, usize> = BTreeMap::new();
@@ -257,15 +259,8 @@ fn additions(text: &mut String, found: &RunningComparison) {
         additions.iter().for_each(|(addition, count)| *counts.entry(*addition).or_default() += count);
         hooks_left_out += hooks;
     }
-    let word = |addition: Addition| match addition {
-        Addition::Server => "that the API server keeps",
-        Addition::Applied => "added when they were applied",
-        Addition::Default => "with their defaults",
-        Addition::Since => "added after they were applied (last-applied-configuration lacks them)",
-        Addition::Written => "written otherwise",
-    };
     let mut parts: Vec<String> =
-        counts.iter().map(|(addition, count)| format!("{count} {}", word(*addition))).collect();
+        counts.iter().map(|(addition, count)| format!("{count} {}", describe(*addition))).collect();
     if let Some(first) = parts.first_mut() {
         *first = first.replacen(' ', " fields ", 1);
     }
@@ -284,52 +279,63 @@ fn additions(text: &mut String, found: &RunningComparison) {
     }
 }
 
+fn describe(addition: Addition) -> &'static str {
+    match addition {
+        Addition::Server => "that the API server keeps",
+        Addition::Applied => "added when they were applied",
+        Addition::Default => "with their defaults",
+        Addition::Since => "added after they were applied (last-applied-configuration lacks them)",
+        Addition::Written => "written otherwise",
+    }
+}
+
 fn as_json(found: &RunningComparison) -> serde_json::Value {
-    let applications = found.applications.iter().map(|application| {
-        let (branch, path) = application.place.clone().unzip();
-        let mut fields = serde_json::json!({ "name": application.name, "branch": branch, "path": path });
-        let rest = match &application.result {
-            RunningResult::NotRunning => serde_json::json!({ "result": "not-running" }),
-            RunningResult::Fails(mistake) => serde_json::json!({ "result": "fails", "mistake": mistake }),
-            RunningResult::Compared { objects, hooks, additions, differences } => serde_json::json!({
-                "result": if differences.is_empty() { "same" } else { "different" },
-                "objects": objects,
-                "hooks": hooks,
-                "additions": additions.iter().map(|(addition, count)| (addition.name(), *count)).collect::<BTreeMap<_, _>>(),
-                "differences": differences.iter().map(object_json).collect::<Vec<_>>(),
-            }),
-        };
-        if let (serde_json::Value::Object(fields), serde_json::Value::Object(rest)) = (&mut fields, rest) {
-            fields.extend(rest);
-        }
-        fields
-    });
     serde_json::json!({
         "counts": found.counts(),
-        "applications": applications.collect::<Vec<_>>(),
+        "applications": found.applications.iter().map(application_json).collect::<Vec<_>>(),
         "elsewhere": found.elsewhere,
         "missingKinds": found.missing_kinds,
         "objectsOfNoApplication": found.others,
     })
 }
 
-fn object_json(object: &ObjectDiff) -> serde_json::Value {
-    let value = |value: &Option<Value>| {
-        let text = value.as_ref().map(|value| json::encode(value, json::Options::default()));
-        text.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
+fn application_json(application: &ComparedApplication) -> serde_json::Value {
+    let (branch, path) = application.place.clone().unzip();
+    let mut fields = serde_json::json!({ "name": application.name, "branch": branch, "path": path });
+    let rest = match &application.result {
+        RunningResult::NotRunning => serde_json::json!({ "result": "not-running" }),
+        RunningResult::Fails(mistake) => serde_json::json!({ "result": "fails", "mistake": mistake }),
+        RunningResult::Compared { objects, hooks, additions, differences } => serde_json::json!({
+            "result": if differences.is_empty() { "same" } else { "different" },
+            "objects": objects,
+            "hooks": hooks,
+            "additions": additions.iter().map(|(addition, count)| (addition.name(), *count)).collect::<BTreeMap<_, _>>(),
+            "differences": differences.iter().map(object_json).collect::<Vec<_>>(),
+        }),
     };
+    if let (serde_json::Value::Object(fields), serde_json::Value::Object(rest)) = (&mut fields, rest) {
+        fields.extend(rest);
+    }
+    fields
+}
+
+fn field_json(path: &FieldPath, place: Place<'_>) -> serde_json::Value {
+    match place {
+        Place::Leaf(leaf) => serde_json::json!({
+            "path": path.to_string(), "running": value_json(leaf.old.as_ref()), "rendered": value_json(leaf.new.as_ref()),
+        }),
+        Place::Moved(from, to) => serde_json::json!({ "path": path.to_string(), "movedFrom": from, "movedTo": to }),
+    }
+}
+
+fn value_json(value: Option<&Value>) -> Option<serde_json::Value> {
+    serde_json::from_str(&json::encode(value?, json::Options::default())).ok()
+}
+
+fn object_json(object: &ObjectDiff) -> serde_json::Value {
     let mut fields = Vec::new();
     if object.change == Change::Changed {
-        object.difference.visit(&mut |path, place| {
-            fields.push(match place {
-                Place::Leaf(leaf) => serde_json::json!({
-                    "path": path.to_string(), "running": value(&leaf.old), "rendered": value(&leaf.new),
-                }),
-                Place::Moved(from, to) => {
-                    serde_json::json!({ "path": path.to_string(), "movedFrom": from, "movedTo": to })
-                }
-            });
-        });
+        object.difference.visit(&mut |path, place| fields.push(field_json(path, place)));
     }
     serde_json::json!({
         "apiVersion": object.object.api_version,

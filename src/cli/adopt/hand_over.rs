@@ -1,5 +1,7 @@
 //! Branches of somebody else, handed over to hydration.
 
+use anyhow::bail;
+
 use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, output};
 use super::Arguments;
 use crate::application::BranchName;
@@ -43,15 +45,16 @@ fn named<'f>(
     branches: &[String],
     foreign: &'f [ForeignBranch],
 ) -> anyhow::Result<Vec<&'f ForeignBranch>> {
-    let find = |branch: &String| -> anyhow::Result<&'f ForeignBranch> {
+    let mut named = Vec::new();
+    for branch in branches {
         let name =
             BranchName::read(branch).map_err(|error| WrongUse(format!("not a branch name: `{branch}`: {error}")))?;
-        match foreign.iter().find(|found| found.name == name) {
-            Some(found) => Ok(found),
-            None => Err(WrongUse(format!("`{branch}` cannot be handed over: {}", why_not(setup, &name)?)).into()),
-        }
-    };
-    branches.iter().map(find).collect()
+        let Some(found) = foreign.iter().find(|found| found.name == name) else {
+            bail!(WrongUse(format!("`{branch}` cannot be handed over: {}", why_not(setup, &name)?)));
+        };
+        named.push(found);
+    }
+    Ok(named)
 }
 
 /// Why a branch is none that can be handed over.
@@ -98,15 +101,16 @@ fn list(setup: &Setup<'_>, foreign: &[ForeignBranch], json: bool) -> anyhow::Res
     let found = foreign.iter().map(|branch| Ok((branch, hydrate::recompute(setup, branch)?)));
     let found = found.collect::<anyhow::Result<Vec<_>>>()?;
     if json {
-        let branches = found.iter().map(|(branch, recomputed)| {
-            serde_json::json!({
+        let mut branches = Vec::new();
+        for (branch, recomputed) in &found {
+            branches.push(serde_json::json!({
                 "branch": branch.name.as_str(),
                 "filesNoApplicationMakes": branch.files,
                 "madeByHydration": recomputed.is_ok(),
                 "difference": recomputed.as_ref().err(),
-            })
-        });
-        output::print_json_list("branches", &branches.collect::<Vec<_>>())?;
+            }));
+        }
+        output::print_json_list("branches", &branches)?;
         return Ok(Outcome::Done);
     }
     let mut text = String::new();

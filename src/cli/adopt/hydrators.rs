@@ -68,17 +68,8 @@ impl<'h> Edited<'h> {
         Ok(Self { of, path, before, after })
     }
 
-    /// Replaces the file as a whole; it keeps its mode.
     fn write(&self) -> anyhow::Result<()> {
-        let write = || -> std::io::Result<()> {
-            let dir = self.path.parent().unwrap_or(Path::new("."));
-            let mode = fs::metadata(&self.path)?.permissions().mode();
-            let mut file = tempfile::NamedTempFile::new_in(dir)?;
-            file.write_all(&self.after)?;
-            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode))?;
-            file.persist(&self.path).map(drop).map_err(|error| error.error)
-        };
-        write().with_context(|| format!("writing {}", self.path.display()))
+        replace(&self.path, &self.after).with_context(|| format!("writing {}", self.path.display()))
     }
 
     fn diff(&self) -> String {
@@ -88,12 +79,24 @@ impl<'h> Edited<'h> {
     }
 }
 
+/// Replaces a file as a whole; it keeps its mode.
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mode = fs::metadata(path)?.permissions().mode();
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(content)?;
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(mode))?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
 /// How many lines around a change are shown.
 const AROUND: usize = 3;
 
 /// Lines as `diff -u` shows them.
 fn unified(lines: &[Line<'_>]) -> String {
     let is_change = |line: &Line<'_>| !matches!(line, Line::Same(_));
+    let old_count = |lines: &[Line<'_>]| lines.iter().filter(|line| !matches!(line, Line::Added(_))).count();
+    let new_count = |lines: &[Line<'_>]| lines.iter().filter(|line| !matches!(line, Line::Removed(_))).count();
     // A text that ends with a line break has nothing behind it.
     let lines = match lines.split_last() {
         Some((Line::Same(""), rest)) => rest,
@@ -105,17 +108,10 @@ fn unified(lines: &[Line<'_>]) -> String {
     for hunk in hunks {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         let (from, to) = (first.saturating_sub(AROUND), (last + AROUND + 1).min(lines.len()));
-        let count = |range: &[Line<'_>], in_old: bool| {
-            let is_there = |line: &&Line<'_>| match line {
-                Line::Same(_) => true,
-                Line::Removed(_) => in_old,
-                Line::Added(_) => !in_old,
-            };
-            range.iter().filter(is_there).count()
-        };
         let (before, shown) = (lines.get(..from).unwrap_or_default(), lines.get(from..to).unwrap_or_default());
-        let range = |in_old: bool| format!("{},{}", count(before, in_old) + 1, count(shown, in_old));
-        let _ = writeln!(text, "@@ -{} +{} @@", range(true), range(false));
+        let old_range = format!("{},{}", old_count(before) + 1, old_count(shown));
+        let new_range = format!("{},{}", new_count(before) + 1, new_count(shown));
+        let _ = writeln!(text, "@@ -{old_range} +{new_range} @@");
         for line in shown {
             let (mark, line) = match line {
                 Line::Same(line) => (' ', line),

@@ -171,26 +171,24 @@ fn recorded(file: &Path) -> anyhow::Result<Recorded> {
     Ok(set::read_recorded(&bytes).map_err(|reason| WrongUse(format!("{}: {reason}", file.display())))?)
 }
 
-/// Files of a directory as git would hold them: without directories that hold no file.
+/// Files of a directory as git would have them: without directories that contain no file.
 struct WithoutEmpty(DiskFiles);
 
 impl WithoutEmpty {
-    fn holds_files(&self, dir: &RepoPath, id: ContentId) -> bool {
+    fn is_in_git(&self, dir: &RepoPath, entry: &Entry) -> bool {
+        entry.kind != Kind::Directory || dir.child(&entry.name).is_ok_and(|path| self.has_files(&path, entry.id))
+    }
+
+    fn has_files(&self, dir: &RepoPath, id: ContentId) -> bool {
         let entries = self.0.list(dir, id).unwrap_or_default();
-        entries.iter().any(|entry| match entry.kind {
-            Kind::Directory => dir.child(&entry.name).is_ok_and(|path| self.holds_files(&path, entry.id)),
-            Kind::File | Kind::Link | Kind::Submodule => true,
-        })
+        entries.iter().any(|entry| self.is_in_git(dir, entry))
     }
 }
 
 impl Files for WithoutEmpty {
     fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
         let entries = self.0.list(dir, id)?;
-        let is_held = |entry: &&Entry| {
-            entry.kind != Kind::Directory || dir.child(&entry.name).is_ok_and(|path| self.holds_files(&path, entry.id))
-        };
-        Ok(entries.iter().filter(is_held).cloned().collect())
+        Ok(entries.iter().filter(|entry| self.is_in_git(dir, entry)).cloned().collect())
     }
 
     fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {

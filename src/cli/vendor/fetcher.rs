@@ -123,13 +123,7 @@ impl<'r> Fetcher<'r> {
         }
         // With all that it starts it is a group, by which it is ended.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
-        let missing = || {
-            format!(
-                "starting {}: what is kept already needs no such program, but to fetch more, install it beside git-hydrate",
-                program.display()
-            )
-        };
-        let mut child = command.spawn().with_context(missing)?;
+        let mut child = command.spawn().with_context(|| missing(&program))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("no pipe to {PROGRAM}")
         };
@@ -235,6 +229,13 @@ impl Drop for Fetcher<'_> {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         drop(self.child.wait());
     }
+}
+
+fn missing(program: &Path) -> String {
+    format!(
+        "starting {}: what is kept already needs no such program, but to fetch more, install it beside git-hydrate",
+        program.display()
+    )
 }
 
 /// Lets the program use the user's ssh: its configuration and keys, its agent, and the command that git would start.

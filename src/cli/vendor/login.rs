@@ -16,12 +16,13 @@ const BYTES_MAX: u64 = 1 << 20;
 
 /// The name and password of a registry, given as `HOST` or `HOST:PORT`: those that Helm keeps, else those of Docker.
 pub(super) fn of_registry(host: &str) -> Option<(String, String)> {
-    let contents = files().filter_map(|path| {
-        let mut content = Vec::new();
-        File::open(path).ok()?.take(BYTES_MAX).read_to_end(&mut content).ok()?;
-        Some(content)
-    });
-    contents.filter_map(|content| found(&content, host)).next()
+    files().filter_map(read).find_map(|content| found(&content, host))
+}
+
+fn read(path: PathBuf) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path).ok()?.take(BYTES_MAX).read_to_end(&mut content).ok()?;
+    Some(content)
 }
 
 fn files() -> impl Iterator<Item = PathBuf> {

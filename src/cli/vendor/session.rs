@@ -215,31 +215,26 @@ impl<'r> Session<'r> {
                 Need::Either(file, base, _) => used.extend([self.dir.place(file), self.dir.place(base)]),
             }
         }
-        let unused = |entry: &Entry| {
-            let places: Vec<RepoPath> =
-                self.lock.places(entry).into_iter().filter(|place| !used.contains(place)).collect();
-            (!places.is_empty()).then(|| (entry.key.clone(), places))
-        };
-        self.lock.entries().filter_map(unused).collect()
+        let mut unused = BTreeMap::new();
+        for entry in self.lock.entries() {
+            let mut places = self.lock.places(entry);
+            places.retain(|place| !used.contains(place));
+            if !places.is_empty() {
+                unused.insert(entry.key.clone(), places);
+            }
+        }
+        unused
     }
 
     /// Puts the lock file, and the attributes of what it lists, into the tree.
     fn write_lock(&mut self) -> anyhow::Result<()> {
         let mut edits = BTreeMap::new();
-        let mut put = |path: String, text: Option<String>| -> anyhow::Result<()> {
-            let edit = match text {
-                Some(text) => TreeEdit::Put(Mode::File, self.buffer.write_blob(text.as_bytes())?),
-                None => TreeEdit::Remove,
-            };
-            edits.insert(path, edit);
-            Ok(())
-        };
         let is_empty = self.lock.is_empty();
-        put(LOCK.to_owned(), (!is_empty).then(|| self.lock.text()))?;
+        edits.insert(LOCK.to_owned(), self.edit_to((!is_empty).then(|| self.lock.text()))?);
         let own = format!(
             "{ATTRIBUTES}inputs.lock text eol=lf linguist-generated\ninputs/** -text -filter -ident linguist-generated\n"
         );
-        put(format!("{TOP}/.gitattributes"), (!is_empty).then_some(own))?;
+        edits.insert(format!("{TOP}/.gitattributes"), self.edit_to((!is_empty).then_some(own))?);
         let mut parents: BTreeMap<RepoPath, BTreeSet<String>> = BTreeMap::new();
         for (lock, is_new) in [(&self.old, false), (&self.lock, true)] {
             let places = lock.entries().flat_map(|entry| lock.places(entry));
@@ -257,10 +252,19 @@ impl<'r> Session<'r> {
             if found.is_none_or(|found| found.starts_with(ATTRIBUTES.as_bytes())) {
                 let lines: String =
                     names.iter().map(|name| format!("/{name}/** -text -filter -ident linguist-generated\n")).collect();
-                put(path.to_string(), (!names.is_empty()).then(|| format!("{ATTRIBUTES}{lines}")))?;
+                let text = (!names.is_empty()).then(|| format!("{ATTRIBUTES}{lines}"));
+                edits.insert(path.to_string(), self.edit_to(text)?);
             }
         }
         self.edit(&edits)
+    }
+
+    /// The edit after which a file has this text, or is gone.
+    fn edit_to(&self, text: Option<String>) -> anyhow::Result<TreeEdit> {
+        Ok(match text {
+            Some(text) => TreeEdit::Put(Mode::File, self.buffer.write_blob(text.as_bytes())?),
+            None => TreeEdit::Remove,
+        })
     }
 
     fn edit(&mut self, edits: &BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {

@@ -6,10 +6,10 @@ use anyhow::bail;
 
 use super::fetch::{changed, kept_of, what};
 use super::{Deed, Session};
-use crate::cli::vendor::fetcher::{Failed, Fetched, Fetchers};
+use crate::cli::vendor::fetcher::Fetchers;
 use crate::diag::Span;
 use crate::git::ObjectId;
-use crate::hydrate::{self, Inputs, Outputs, Rendering};
+use crate::hydrate::{self, Inputs, Outputs, Rendering, Tree};
 use crate::inputs::wire::What;
 use crate::inputs::{self, Entry, KeptInputs, Key, Need};
 use crate::path::RepoPath;
@@ -54,27 +54,37 @@ impl<'r> Session<'r> {
             }
         }
         let progress = Progress::new();
-        let outputs = |tree: ObjectId, is_asked: &dyn Fn(&(String, Span)) -> bool| -> anyhow::Result<Outputs> {
-            let outputs = self.with_tree(tree, |tree| hydrate::outputs(tree, self.renderers, is_asked, &progress));
-            progress.clear();
-            Ok(outputs?)
-        };
-        let before = outputs(self.without, &|place| !meant.contains(place.0.as_str()))?;
+        let before = self.outputs(self.without, &|place| !meant.contains(place.0.as_str()), &progress)?;
         // What did not render can only get better.
         let rendered = |place: &(String, Span)| before.get(place).is_some_and(|before| before.digest.is_some());
-        let after = outputs(self.tree, &rendered)?;
+        let after = self.outputs(self.tree, &rendered, &progress)?;
+        let is_made = |rendering: &Rendering| rendering.makers.iter().any(|maker| makers.contains(maker.as_str()));
         let all: BTreeSet<&(String, Span)> = before.keys().chain(after.keys()).collect();
-        let differs = |place: &&(String, Span)| {
-            let (old, new) = (before.get(*place), after.get(*place));
-            let is_made = |rendering: &Rendering| rendering.makers.iter().any(|maker| makers.contains(maker.as_str()));
-            let is_meant = meant.contains(place.0.as_str()) || old.or(new).is_some_and(is_made);
-            match (old, new) {
+        let mut disturbed = Vec::new();
+        for place in all {
+            let (old, new) = (before.get(place), after.get(place));
+            let differs = match (old, new) {
                 (Some(Rendering { digest: None, .. }), _) => false,
-                (Some(old), new) => new.is_none_or(|new| new.digest != old.digest) && !is_meant,
-                (None, _) => !is_meant,
+                (Some(old), new) => new.is_none_or(|new| new.digest != old.digest),
+                (None, _) => true,
+            };
+            let (name, span) = place;
+            let is_meant = meant.contains(name.as_str()) || old.or(new).is_some_and(is_made);
+            if differs && !is_meant {
+                disturbed.push(format!("{name} ({span})"));
             }
-        };
-        Ok(all.into_iter().filter(differs).map(|(name, span)| format!("{name} ({span})")).collect())
+        }
+        Ok(disturbed)
+    }
+
+    fn outputs(
+        &self,
+        tree: ObjectId,
+        is_asked: &dyn Fn(&(String, Span)) -> bool,
+        progress: &Progress,
+    ) -> anyhow::Result<Outputs> {
+        let render = |tree: &Tree<'_>| hydrate::outputs(tree, self.renderers, is_asked, progress);
+        Ok(progress.during(|| self.with_tree(tree, render))?)
     }
 
     /// Fetches again what is kept, and tells what is another thing now.
@@ -88,8 +98,8 @@ impl<'r> Session<'r> {
             .iter()
             .map(|entry| what(&entry.key, Some(entry), &entry.directories.iter().cloned().collect()))
             .collect();
-        let results = fetchers.fetch(&wanted, done)?;
-        let finding = |(entry, result): (&&Entry, Result<Fetched, Failed>)| {
+        let mut found = Vec::new();
+        for (entry, result) in entries.iter().zip(fetchers.fetch(&wanted, done)?) {
             let reason = match result {
                 Ok(fetched) => {
                     let content = inputs::digest(&kept_of(&entry.key, fetched.files, Some(entry)).0);
@@ -97,9 +107,9 @@ impl<'r> Session<'r> {
                 }
                 Err(failed) => Some(failed.reason),
             };
-            reason.map(|reason| (entry.key.clone(), reason))
-        };
-        Ok(entries.iter().zip(results).filter_map(finding).collect())
+            found.extend(reason.map(|reason| (entry.key.clone(), reason)));
+        }
+        Ok(found)
     }
 
     /// What is wrong with what is kept, without any connection.
@@ -122,7 +132,7 @@ impl<'r> Session<'r> {
             let alone = self.with_view(|view| KeptInputs::read(view).and_then(|kept| kept.are_alone(&charts)))?;
             faults.extend(alone.err().map(|error| (error.to_string(), error.hint())));
         }
-        let missing = inputs.found.needs.iter().filter_map(|(need, uses)| {
+        for (need, uses) in &inputs.found.needs {
             let (key, is_kept) = match need {
                 Need::Chart(key, at) => (key, self.lock.get(key).is_some_and(|entry| entry.at.contains(at))),
                 Need::Directory(key, directory) => {
@@ -132,11 +142,12 @@ impl<'r> Session<'r> {
                 Need::File(key) => (key, self.lock.get(key).is_some()),
                 Need::Either(key, ..) => (key, false),
             };
-            let first = uses.first().map(|used| used.span.to_string()).unwrap_or_default();
-            (!is_kept)
-                .then(|| (format!("{first}: {key} is not in this repository"), "run `git hydrate vendor`".to_owned()))
-        });
-        faults.extend(missing);
+            if !is_kept {
+                let first = uses.first().map(|used| used.span.to_string()).unwrap_or_default();
+                let fault = format!("{first}: {key} is not in this repository");
+                faults.push((fault, "run `git hydrate vendor`".to_owned()));
+            }
+        }
         Ok(faults)
     }
 }

@@ -11,7 +11,7 @@ use crate::hydrate::Inputs;
 use crate::inputs::wire::What;
 use crate::inputs::{self, Entry, InputFile, Key, Kind, LOCK, Need};
 use crate::path::RepoPath;
-use crate::view::ViewError;
+use crate::view::{self, View, ViewError};
 use crate::{helm, kustomize, yaml};
 
 /// How often a fetched base may name more.
@@ -218,14 +218,9 @@ impl<'r> Session<'r> {
 
     /// Takes away all files at a place.
     pub(super) fn clear(&self, place: &RepoPath, edits: &mut BTreeMap<String, TreeEdit>) -> anyhow::Result<()> {
-        let files = self.with_view(|view| match inputs::files(view, place) {
-            Ok(files) => Ok((files, view.kind(place)?)),
-            Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => Ok((Vec::new(), None)),
-            Err(error) => Err(error),
-        })??;
-        let (files, kind) = files;
+        let (files, kind) = self.with_view(|view| files_at(view, place))??;
         for file in files {
-            let path = if kind == Some(crate::view::Kind::File) { place.clone() } else { place.join(&file.path) };
+            let path = if kind == Some(view::Kind::File) { place.clone() } else { place.join(&file.path) };
             edits.insert(path.to_string(), TreeEdit::Remove);
         }
         Ok(())
@@ -260,6 +255,15 @@ impl<'r> Session<'r> {
             );
         }
         Ok(())
+    }
+}
+
+/// The files at a place, and whether that is a file or a directory of them.
+fn files_at(view: &View<'_>, place: &RepoPath) -> Result<(Vec<InputFile>, Option<view::Kind>), ViewError> {
+    match inputs::files(view, place) {
+        Ok(files) => Ok((files, view.kind(place)?)),
+        Err(ViewError::Missing(_) | ViewError::NotDirectory(_)) => Ok((Vec::new(), None)),
+        Err(error) => Err(error),
     }
 }
 
