@@ -172,8 +172,8 @@ pub(crate) fn run() -> ExitCode {
 const RETRIED: &str = "note: git-hydrate crashed or reached the limits of a run; trying again with each Application in its \
                        own process";
 
-/// Whether a command renders Applications in a process that somebody has to outlive. pre-receive and the remote helper find
-/// out on their way, when there is something to render.
+/// Whether a command renders Applications, so that it runs in a child process, which may die. pre-receive and the remote
+/// helper find out as they go, when there is something to render.
 fn renders(arguments: &Arguments) -> bool {
     match &arguments.command {
         None => true,
@@ -226,7 +226,7 @@ fn supervised(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Says that there is no result. What keeps us from telling never stops a push.
+/// Says that there is no result. A push is never stopped because of that.
 fn died(hook: Option<&hook::Arguments>, why: &str) -> ExitCode {
     output::complain(why);
     ExitCode::from(match hook {
@@ -290,7 +290,7 @@ fn no_json() -> anyhow::Error {
     WrongUse("this command prints text: it has no `--json`".to_owned()).into()
 }
 
-/// The command whose name is close to a word that is none.
+/// The command whose name is close to a word that is not one.
 fn close_command(word: &str) -> Option<String> {
     let command = Arguments::command();
     let names = command.get_subcommands().filter(|known| !known.is_hide_set()).map(clap::Command::get_name);
@@ -313,7 +313,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The repository that the user means: the one at `path` or around it, the one that `GIT_DIR` names when git was told,
+/// The repository that the user means: the one at `path` or around it, the one that `GIT_DIR` names where it is set,
 /// else the one around the current directory.
 fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
     let named = std::env::var_os("GIT_DIR").filter(|_| path.is_none());

@@ -25,7 +25,7 @@ const LINES_MAX: usize = 400;
 /// How long a line may be to be quoted, in characters.
 const QUOTE_CHARS_MAX: usize = 2000;
 
-/// What stands for text that was left out.
+/// What is written in place of text that was left out.
 const LEFT_OUT: &str = "…";
 
 /// A place in a file of the dry commit.
@@ -151,7 +151,7 @@ pub enum Lasting {
     Pinned,
 }
 
-/// A key that is no field of an Application, where one stands that hydration reads.
+/// A key that is not a field of an Application, in a place where hydration reads the fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UnknownField {
     /// The key as it is written.
@@ -281,7 +281,7 @@ impl Diagnostic {
         self.unknown_field.is_some()
     }
 
-    /// Whether a key is a near miss of a field, or a name one of another: somebody meant that.
+    /// Whether a key is a near miss of a field, or a name one of another, which was meant then.
     pub fn is_near_miss(&self) -> bool {
         self.near.is_some() || self.unknown_field.as_ref().is_some_and(|field| field.near.is_some())
     }
@@ -340,9 +340,9 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The text of a bounded size: what is too long loses its middle, which `…` stands for.
+/// The text of a bounded size: what is too long has `…` in place of its middle.
 ///
-/// Beginning and end stay, on character boundaries: the one tells what is wrong, the other, in errors that enclose others,
+/// Beginning and end stay, on character boundaries: the beginning says what is wrong, the end, in errors that enclose others,
 /// why. Lines that are too many become a line of `…`.
 pub(crate) fn clipped(mut text: String) -> String {
     if text.len() > BYTES_MAX {
@@ -398,7 +398,7 @@ pub(crate) fn is_unprintable(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
-/// A text as one word of a command that somebody is to paste into a shell: as it is where no shell reads more into it.
+/// A text as one word of a command that is pasted into a shell: as it is where no shell reads more into it.
 pub(crate) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -41,7 +41,7 @@ pub(crate) use words::Words;
 /// How to compare.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Options {
-    /// The ids of the dry commits before and after: where a manifest holds them, their change means nothing.
+    /// The ids of the dry commits before and after: where a manifest contains them, their change means nothing.
     pub dry_commits: Option<(String, String)>,
     /// Whether the values of Secrets are shown.
     pub reveal_secrets: bool,

@@ -1,5 +1,5 @@
-//! What git's hooks call: a push is never lost or held up by us, and refused only as an admin wants it,
-//! or stopped as the pusher does.
+//! What git's hooks call: a push is never lost or held up by us, and is refused only where an admin wants that,
+//! or stopped where the pusher does.
 
 use std::io::Read;
 
@@ -16,7 +16,7 @@ pub(crate) use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
 pub(crate) use pre_push::pre_push;
 pub(crate) use pre_receive::pre_receive;
-pub(crate) use tell::{forget_told, tell, untold};
+pub(crate) use tell::{branches_unknown_to_forge, forget_known_branches, tell};
 
 use crate::git::object_id;
 use crate::hydrate::RefUpdate;

@@ -1,8 +1,8 @@
-//! Puts hydration into a repository, takes it out again, and tells whether it is in good order.
+//! Installs hydration in a repository, uninstalls it, and checks whether it is in good order.
 //!
 //! On a server that means hooks; in a clone, what `git fetch` brings along. Both can be done twice without harm, and
 //! undone: a hook that was there before runs on, first and with the same input, and comes back in the end. What a
-//! hosting platform or a hook manager writes itself is never changed: our hook goes beside it, or the admin reads
+//! forge or a hook manager writes itself is never changed: our hook goes beside it, or the admin reads
 //! what to do by hand.
 //!
 //! | state of the hook | installing | uninstalling |
@@ -10,7 +10,7 @@
 //! | absent | written | – |
 //! | ours, any version | replaced | removed, the one before it comes back |
 //! | ours, edited since | kept, refused | kept, refused |
-//! | somebody's | renamed to `<hook>.hydrate-orig`, runs first | – |
+//! | another's | renamed to `<hook>.hydrate-orig`, runs first | – |
 //! | a manager's, or outside of the repository | kept, refused | – |
 
 mod calling;

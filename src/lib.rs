@@ -30,8 +30,8 @@
 //! 9. `hydrate/run/commits.rs` makes the commits, for which [`publish`] turns blobs into trees.
 //!    Last is the branch of copies (`hydrate/run/copies.rs`), where the setting `applicationsTo` asks for one.
 //! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
-//!     2, a few times. The run goes to the log (`report/log.rs`), [`report::summary`] answers the pusher, [`hook::tell()`] notifies the
-//!     forge of the branches that moved, what was hydrated for another repository is pushed there ([`worker`],
+//!     2, a few times. The run goes to the log (`report/log.rs`), [`report::summary`] answers the pusher, [`hook::tell()`] tells the
+//!     forge which branches moved, what was hydrated for another repository is pushed there ([`worker`],
 //!     `worker/outbox.rs`), and the command of `hydrate.notify` gets the report (`hook/notify.rs`).
 //!
 //! A preview is the same up to step 9, compared with what the branches have (`hydrate/ask/preview.rs`, [`diff`],
@@ -40,15 +40,15 @@
 //! # How it stays fast
 //!
 //! Where the branches are as the last run left them, steps 3 to 6 look at what changed since only
-//! (`hydrate/run/by_changes.rs`): [`plan::Changes`] compares the two dry trees, [`cache::State`] tells whose renders looked
-//! at what differs, [`view::View::confirms`] tells by content ids whether a result still holds, and only Applications whose
-//! do not are rendered. Whatever is not plain is left to the steps above, which look at everything
+//! (`hydrate/run/by_changes.rs`): [`plan::Changes`] compares the two dry trees, [`cache::State`] knows whose renders looked
+//! at what differs, [`view::View::confirms`] finds by content ids whether a result is still true, and only Applications whose
+//! results are not are rendered. Whatever is not plain is left to the steps above, which look at everything
 //! (`hydrate/run/by_everything.rs`). Both make plans only; what a plan becomes does not depend on which of them made it, so
 //! with the cache or without it the commits are the same.
 //!
 //! # How it survives
 //!
-//! What renders is a process that may die, by memory, by its stack, by time, and somebody goes on: the script of
+//! What renders is a process that may die, by memory, by its stack, by time, and its parent goes on: the script of
 //! `hooks/post-receive`, else [`wall::supervise`]. Once more then, with [`render::Isolation::Apart`]: `render/apart.rs`
 //! renders each Application, and expands each set, in a process of its own, and the one that dies there is named.
 //! Both tries share the time of a run.
@@ -83,7 +83,7 @@
 //!
 //! - A branch moves although one of its Applications failed, unless a setting leaves that one behind; it is reported then.
 //! - A hydrated commit depends on anything but its parent, its dry commit and branch, the settings and the engine.
-//! - A file that somebody else put on a branch is touched.
+//! - A file that others put on a branch is touched.
 //! - A ref points at an object that is not written.
 //! - A native engine opens a file, a connection or a program, or reads the clock or the environment.
 //!
@@ -101,7 +101,7 @@
 //! | a kind of input | [`inputs`] | `bin/git-hydrate-fetch` |
 //! | a setting | [`settings`] | its shape in `settings/shape.rs` |
 //! | a danger of the preview | `diff/danger` | its rows in `tests/cases/dangers` |
-//! | a forge that is notified | `hook/tell/host.rs` | |
+//! | a forge that is told of branches | `hook/tell/forge.rs` | |
 //! | a check of the doctor | `install/doctor` | |
 //! | a subcommand | `cli`, over an operation of `hydrate/ask`, `install` or `worker` | |
 //! | why a push would render an Application | `git hydrate plan`, and `Why` in `hydrate/run/plan.rs` | of a past push, `git hydrate explain` names the dry commit that changed it |

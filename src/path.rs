@@ -24,7 +24,7 @@ pub enum PathError {
     /// It has an empty, `.` or `..` component, or ends with `/`.
     #[error("the path has an empty, `.` or `..` part")]
     NotPlain,
-    /// It has a NUL byte, which no file name can hold.
+    /// It has a NUL byte, which no file name can contain.
     #[error("the path contains a NUL byte")]
     Nul,
 }
@@ -85,7 +85,7 @@ impl RepoPath {
         }
     }
 
-    /// The directory that holds this path; none for the root.
+    /// The directory that this path is in; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
             return None;

@@ -32,7 +32,7 @@ use dialogue::{Request, Service};
 
 pub use address::Address;
 
-/// The environment variable that tells us in a child of ours that we are at work already.
+/// Set in the environment of our child processes, so that one of us knows that another is at work.
 pub(crate) const GUARD: &str = "GIT_REMOTE_HYDRATE";
 
 /// Why git gets nothing from us.
@@ -91,7 +91,7 @@ pub(crate) fn listen(remote: &str, address: &Address, machine: &Machine) -> Resu
     Ok(Some(wall::supervise(&machine.program, &words, None)?))
 }
 
-/// Serves what git asked for, as [`listen`] was told; caches are below `caches`.
+/// Serves what git asked [`listen`] for; caches are below `caches`.
 ///
 /// Does not return when it can, because this process has become `git upload-pack`.
 pub(crate) fn serve(request: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {

@@ -66,5 +66,5 @@ pub(crate) const KUSTOMIZE: &str = "5.8.1";
 /// The minor version of Kubernetes whose client library Helm is built with: `.Capabilities` without a cluster.
 pub(crate) const KUBERNETES_MINOR: &str = "36";
 
-/// Argo CD, whose rules hold for Applications, ApplicationSets (commit `37ee0097`) and the `argocd` profile.
+/// Argo CD, whose rules apply to Applications, ApplicationSets (commit `37ee0097`) and the `argocd` profile.
 pub(crate) const ARGO_CD: &str = "3.6";

@@ -155,7 +155,7 @@ impl Clone {
         })
     }
 
-    /// The commits that `FROM..TO`, an environment branch or a commit stand for.
+    /// The commits that are meant by `FROM..TO`, an environment branch or a commit.
     pub(super) fn line(&self, range: &str) -> anyhow::Result<Line> {
         let (after, tip) = match range.split_once("..") {
             Some((after, tip)) => (Some(self.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),

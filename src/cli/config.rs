@@ -285,7 +285,7 @@ pub(super) fn server_of(repository: &Repository) -> anyhow::Result<Option<String
     if is_server(repository) { Ok(None) } else { remote_of(repository, "") }
 }
 
-/// Makes new settings count: on a server by hydrating anew, in a clone by telling how.
+/// Puts new settings into effect: on a server by hydrating anew, in a clone by saying how.
 ///
 /// `way_back` is the command that brings the earlier ones back.
 fn apply(repository: &Repository, way_back: &str, json: bool) -> anyhow::Result<Outcome> {

@@ -71,7 +71,7 @@ fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
     let around = surroundings(repository);
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     let setup = Setup::new(repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
-    // What keeps it from being read, `status` tells.
+    // `status` reports what keeps it from being read.
     let statuses = hydrate::status(&setup).unwrap_or_default();
     let settings_ref = repository.config(SETTINGS_REF_KEY);
     let rehearsal = rehearse(repository, remote, settings_ref.clone())?;
@@ -206,6 +206,6 @@ fn surroundings(repository: &Repository) -> Surroundings {
             .iter()
             .any(|name| std::env::var_os(name).is_some()),
         version: super::Arguments::command().render_version().trim().to_owned(),
-        untold: hook::untold(repository),
+        unknown_to_forge: hook::branches_unknown_to_forge(repository),
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// What `BRANCH:PATH[:LINE]` means; none when it is no such thing, but the name of an object.
+/// What `BRANCH:PATH[:LINE]` means; `None` when it is the name of an object instead.
 fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
     let Some((branch, rest)) = clone.elsewhere_in(what)?.or(what.split_once(':')) else { return Ok(None) };
     let line = match clone.line(branch) {

@@ -112,7 +112,7 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
         Ok(hydrate::Survey { branches, settings, .. }) => {
             Owned { branches, patterns: settings.branches, dry_branches: settings.dry_branches }
         }
-        // `doctor` tells what is wrong with them.
+        // `doctor` reports what is wrong with them.
         Err(_) => Owned::default(),
     };
     installer.guard(&hook::access(&repository)?, &owned)?;
@@ -144,7 +144,7 @@ fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
 /// Tells that branches are behind: what was pushed while nothing was installed is hydrated by the next push only.
 fn behind(repository: &Repository, installer: &mut Installer<'_>) -> anyhow::Result<()> {
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
-    // `doctor` tells what keeps it from being read.
+    // `doctor` reports what keeps it from being read.
     let statuses = hydrate::status(&setup(repository, &renderers, Wake::Everything)).unwrap_or_default();
     let is_behind = |status: &&hydrate::BranchStatus| {
         let is_open = matches!(status.state, BranchState::Hydrated | BranchState::NotMade | BranchState::Missing);
@@ -171,7 +171,7 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     }
     super::check_owner(&repository, "uninstall")?;
     let mut installer = Installer::new(&repository)?;
-    if hook::forget_told(&repository).context("removing hydrate/told")? {
+    if hook::forget_known_branches(&repository).context("removing hydrate/told")? {
         installer.step(State::Done, "hydrate/told: removed");
     }
     if worker::forget(&repository).context("removing hydrate/out")? {
@@ -260,7 +260,7 @@ fn settle(repository: &Repository) -> anyhow::Result<Vec<String>> {
     let setup = setup(repository, &renderers, Wake::Everything);
     match hydrate::settle(&setup) {
         Ok(report) => Ok(report.notes),
-        // `doctor` tells what is wrong with them.
+        // `doctor` reports what is wrong with them.
         Err(HydrateError::Settings(_) | HydrateError::Template(_)) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }

@@ -22,7 +22,7 @@ pub(super) fn machine() -> anyhow::Result<Machine> {
 }
 
 /// How much memory there is for us: that of the machine, or the limit of our control group. Where neither can be read, more
-/// than anybody has.
+/// than any machine has.
 fn memory_bytes() -> u64 {
     let group = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     // In a container its own group is the root of what it sees.

@@ -82,7 +82,7 @@ pub(super) const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
 /// How many refs are named.
 const SHOWN_MAX: usize = 12;
 
-/// How long somebody who lost a race waits at most, in milliseconds.
+/// How long a process that lost a race waits at most, in milliseconds.
 const WAIT_MAX: u64 = 3000;
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {

@@ -1,5 +1,4 @@
-//! Where a result goes that a person reads: a terminal with colours and git's pager, or whatever standard output
-//! is.
+//! Where a result goes that a person reads: a terminal with colours and git's pager, or any other standard output.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +9,7 @@ use crate::git::Repository;
 use crate::report::Paint;
 
 /// What an unset variable becomes for a pager, as git does it: `less` ends by itself when all fits on one screen, shows
-/// colours and leaves the text standing.
+/// colours, and leaves the text on the screen.
 const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
 
 /// What clears a terminal.
@@ -31,7 +30,7 @@ impl Screen {
         Self { paint: Paint::new(repository, is_terminal), is_terminal, pager }
     }
 
-    /// Shows one of several results, without a pager and in place of the one before; answers whether somebody still reads.
+    /// Shows one of several results, without a pager and in place of the one before; answers whether it is still read.
     pub(super) fn show_next(&self, text: &str) -> anyhow::Result<bool> {
         let clear = if self.is_terminal { CLEAR } else { "" };
         let mut stdout = std::io::stdout().lock();

@@ -90,7 +90,7 @@ pub(super) struct Arguments {
     branch: Option<String>,
 }
 
-/// One input, as JSON tells it.
+/// One input, as JSON shows it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VendoredInput {
@@ -199,7 +199,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     report(&session, &inputs, arguments.dry_run, json)
 }
 
-/// Shows how many inputs came, where somebody looks.
+/// Shows on a terminal how many inputs have come.
 fn progress(total: usize) -> impl Fn(usize) {
     let last = Cell::new(usize::MAX);
     move |done| print_progress(last.replace(done), done, total)

@@ -1,16 +1,16 @@
 //! Lines of Secrets are quoted without their values.
 //!
 //! What is wrong is shown to the pusher, in reports and records. A file with a mistake may not even parse, so only its text
-//! tells which of its documents are Secrets.
+//! says which of its documents are Secrets.
 
 use std::ops::Range;
 
 use super::LEFT_OUT;
 
-/// What stands where a document is a Secret, or a list of them.
+/// The kinds of a Secret, and of a list of them.
 const KINDS: [&str; 2] = ["Secret", "SecretList"];
 
-/// Where in a text of YAML or JSON the documents are that hold a `kind: Secret`, in bytes: in order, without the lines that
+/// Where in a text of YAML or JSON the documents are that contain a `kind: Secret`, in bytes: in order, without the lines that
 /// divide them.
 pub(crate) fn documents(file: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();

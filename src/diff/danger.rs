@@ -75,7 +75,7 @@ impl std::fmt::Display for Severity {
     }
 }
 
-/// A change that somebody should have a second look at.
+/// A change that deserves a second look.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Danger {
     /// How bad it is.
@@ -133,13 +133,13 @@ pub(crate) enum What {
         /// Whether it deletes them first, where that fails.
         forced: bool,
     },
-    /// A field changed that the API server does not let anybody change.
+    /// A field changed, and the API server refuses such a change.
     Immutable {
         /// The field.
         field: String,
         /// Whether the object is deleted and made again on sync, as an annotation of it says.
         replaced: bool,
-        /// Whether it holds data that would go with it.
+        /// Whether it has data that would be lost with it.
         holds_data: bool,
     },
     /// A version of a custom resource is no longer there, or no longer served.
@@ -308,7 +308,7 @@ impl Danger {
 }
 
 impl Danger {
-    /// What Argo CD does with the object that goes; none where none does.
+    /// What Argo CD does with the object that goes; `None` where no object does.
     pub(crate) fn pruning_text(&self) -> Option<String> {
         let object = if matches!(self.what, What::NamespaceChanged { .. }) { "the old one" } else { "it" };
         self.pruning.map(|pruning| pruning.sentence(object))
@@ -434,7 +434,7 @@ pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
 
 /// Whether Argo CD runs the object in a phase of a sync, or not at all, and does not compare it.
 ///
-/// Reference: argo-cd 3.4 gitops-engine/pkg/sync/hook/hook.go `IsHook`, helm/hook.go: Helm 2's `crd-install` is none.
+/// Reference: argo-cd 3.4 gitops-engine/pkg/sync/hook/hook.go `IsHook`, helm/hook.go: Helm 2's `crd-install` is not one.
 fn is_hook(manifest: &Manifest) -> bool {
     let annotation = |key| manifest.object().at(&["metadata", "annotations", key]).and_then(Value::as_str);
     match annotation("argocd.argoproj.io/hook") {

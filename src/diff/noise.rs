@@ -53,8 +53,8 @@ impl Echoes {
 
     /// Why this change is not worth a look, if it is not.
     ///
-    /// Only what is replaced can be noise: a label that comes or goes is somebody's decision. Labels of
-    /// `volumeClaimTemplates` cannot be changed in a cluster, so there they are none.
+    /// Only what is replaced can be noise: a label that comes or goes is a decision. Labels of
+    /// `volumeClaimTemplates` cannot be changed in a cluster, so there they are not noise.
     pub(super) fn noise(&self, path: &FieldPath, old: Option<&Value>, new: Option<&Value>) -> Option<Noise> {
         let (Some(Value::String(old)), Some(Value::String(new))) = (old, new) else { return None };
         let keys = path.keys();

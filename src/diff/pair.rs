@@ -10,7 +10,7 @@ use crate::yaml::{Value, json};
 pub(super) struct Pair<'a> {
     pub old: Option<&'a Manifest>,
     pub new: Option<&'a Manifest>,
-    /// Whether it has another name, because the name holds a hash of the content.
+    /// Whether it has another name, because the name contains a hash of the content.
     pub renamed: bool,
     /// Whether it is in another namespace, so that the API server knows two objects.
     pub is_recreated: bool,

@@ -14,7 +14,7 @@ use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quaranti
 
 /// New objects on top of a repository: they can be read at once, and are on disk only after [`ObjectBuffer::flush`].
 ///
-/// An object that the repository has already is kept all the same when somebody writes it: nothing may lean on an
+/// An object that the repository has already is written all the same: nothing may depend on an
 /// object that no ref reaches, since a prune in another process could take it away.
 ///
 /// Of blobs no more than 32 MiB stay in memory: what is more waits in a temporary file.
@@ -30,7 +30,7 @@ const BLOB_BYTES_MAX: usize = if cfg!(test) { 100 << 10 } else { 32 << 20 };
 struct New {
     order: Vec<ObjectId>,
     objects: HashMap<ObjectId, (ObjectKind, Content)>,
-    /// Blobs that are only written once somebody keeps them.
+    /// Blobs that are only written once they are kept.
     held: HashMap<ObjectId, Content>,
     /// How many bytes of blobs were taken in since the spool took the last ones.
     blob_bytes: usize,
@@ -157,7 +157,7 @@ impl<'a> ObjectBuffer<'a> {
         Ok(id)
     }
 
-    /// Holds a blob until [`ObjectBuffer::release`] and answers its id: it is written only if somebody keeps it.
+    /// Holds a blob until [`ObjectBuffer::release`] and answers its id: it is written only if it is kept.
     pub fn hold_blob(&self, mut content: Vec<u8>) -> std::result::Result<ObjectId, Error> {
         content.shrink_to_fit();
         let (id, len) = (self.hash_blob(&content)?, content.len());

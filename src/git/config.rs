@@ -72,7 +72,7 @@ impl Shared {
         if mode & 0o200 == 0 { bits & !0o222 } else { bits }
     }
 
-    /// Gives a file of ours the mode for those who may use the repository; one of somebody else stays as it is.
+    /// Gives a file of ours the mode for those who may use the repository; one of another user stays as it is.
     pub fn give(self, file: &File) -> io::Result<()> {
         let metadata = file.metadata()?;
         let mode = metadata.permissions().mode() & 0o7777;

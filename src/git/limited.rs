@@ -55,7 +55,7 @@ fn wait_while(
 /// Runs a command that reads nothing, in a process group of its own. No file that it writes may have more bytes than
 /// `file_bytes_max`, where the kernel keeps such a limit for others.
 pub(crate) fn output(mut command: Command, limit: Duration, file_bytes_max: Option<u64>) -> io::Result<Ended> {
-    // Files, so that a process that it leaves behind holds up no one.
+    // Files, so that a process that it leaves behind is not waited for.
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
     let mut child = command.spawn()?;

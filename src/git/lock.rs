@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Lock {
     /// Waits for the lock file `path`. `waiting` is called before each pause with the time waited so far, and ends
-    /// the wait by answering false; the lock is none then. The file stays, with the mode that `shared` says.
+    /// the wait by answering false; the result is `None` then. The file stays, with the mode that `shared` says.
     pub(crate) fn acquire(
         path: &Path,
         shared: Shared,

@@ -15,9 +15,9 @@ const SHARE: usize = 64;
 
 /// The bytes of a pack and of its index.
 pub(super) struct Pack {
-    /// What `pack-<id>.pack` holds.
+    /// The content of `pack-<id>.pack`.
     pub pack: Vec<Piece>,
-    /// What `pack-<id>.idx` holds.
+    /// The content of `pack-<id>.idx`.
     pub index: Vec<u8>,
     /// The id that names the two.
     pub id: ObjectId,

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use super::{Doing as _, Error, regular};
 
-/// Where git keeps the objects of a push that is not accepted yet, as its variables tell a pre-receive hook.
+/// Where git keeps the objects of a push that is not accepted yet, as its variables say to a pre-receive hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quarantine {
     /// The directory of the new objects.
     pub objects: PathBuf,
-    /// The directories that they lean on: the repository's own, and its alternates.
+    /// The directories that they depend on: the repository's own, and its alternates.
     pub alternates: Vec<PathBuf>,
 }
 
 impl Quarantine {
-    /// Reads the variables that `variable` answers; none when this is no quarantine.
+    /// Reads the variables that `variable` answers; `None` when there is no quarantine.
     ///
     /// Reference: git 2.47 tmp-objdir.c, and `link_alt_odb_entries` of object-file.c for the separators and quotes.
     pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {

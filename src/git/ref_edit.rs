@@ -22,7 +22,7 @@ impl From<Option<ObjectId>> for Expected {
 pub struct RefEdit {
     /// The full name.
     pub name: String,
-    /// What it shall point at; none deletes it.
+    /// What it is to point at; `None` deletes it.
     pub new: Option<ObjectId>,
     /// What it points at now.
     pub expected: Expected,

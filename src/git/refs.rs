@@ -44,7 +44,7 @@ impl Refs {
         from.map_while(move |(name, id)| name.strip_prefix(prefix).map(|rest| (rest, *id)))
     }
 
-    /// The full name of the ref that a symbolic ref leads to; the name itself when it is none.
+    /// The full name of the ref that a symbolic ref leads to; the name itself when it is not a symbolic ref.
     pub fn resolve<'a>(&'a self, name: &'a str) -> &'a str {
         let mut name = name;
         // git follows five links at most.

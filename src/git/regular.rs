@@ -1,7 +1,7 @@
 //! Files of the git directory as they should be: a user who may write there cannot make us wait or fill our memory.
 //!
-//! Opening a FIFO waits for somebody at its other end, reading a terminal for somebody who types: with the repository's
-//! lock in hand, for ever. So nothing is opened that waits, and nothing is read but regular files up to a size.
+//! Opening a FIFO waits for a process at its other end, and reading a terminal waits for a user to type: with the
+//! repository's lock in hand, for ever. So nothing is opened that waits, and nothing is read but regular files up to a size.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -57,7 +57,7 @@ fn content(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
 /// How the name of each scratch directory starts.
 pub(crate) const SCRATCH: &str = "git-hydrate-";
 
-/// How often a directory is made again that somebody took for one of a dead process.
+/// How often a directory is made again that another process took for one of a dead process.
 const SCRATCH_TRIES: usize = 10;
 
 /// A directory that goes with what is in it when it is dropped. While its process lives it is locked, so that
@@ -97,7 +97,7 @@ impl Scratch {
     }
 }
 
-/// The lock of a directory, unless somebody has it, or the directory is gone.
+/// The lock of a directory, unless another process has it, or the directory is gone.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -125,7 +125,7 @@ pub(crate) fn sweep(dirs: &[&Path]) {
 
 /// Makes a directory that goes when it is dropped, in the first of these where one can be made.
 ///
-/// The directory for temporary files may be gone, full or somebody else's, which is no reason to refuse a push.
+/// The directory for temporary files may be gone, full or another user's, which is no reason to refuse a push.
 ///
 /// # Errors
 ///

@@ -226,7 +226,7 @@ impl Repository {
         self.with_anew(has).is_ok()
     }
 
-    /// The content of an object of any kind: what its id stands for, or an error.
+    /// The content of an object of any kind: what its id is the hash of, or an error.
     pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
         let (kind, content) = match self.with_anew(|repository| read(repository, id)) {
             Err(_) if self.is_partial() => self.fetched(id)?,
@@ -374,7 +374,7 @@ fn options() -> gix::open::Options {
     }
 }
 
-/// The same for a path that is the git directory itself, whoever owns it.
+/// The same for a path that is the git directory itself, whatever user owns it.
 fn in_place() -> gix::open::Options {
     options().open_path_as_is(true).with(gix::sec::Trust::Full)
 }

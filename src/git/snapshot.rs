@@ -8,8 +8,8 @@ use std::process::Command;
 use super::process::checked;
 use super::{Doing as _, Error, Git, NewCommit, ObjectBuffer, ObjectId, Repository, Signature, object_id};
 
-/// Who makes the commit of a working tree, whoever the user is: the same files give the same commit.
-const NOBODY: (&str, &str) = ("git-hydrate", "git-hydrate@localhost");
+/// Who makes the commit of a working tree, whatever user runs this: the same files give the same commit.
+const AUTHOR: (&str, &str) = ("git-hydrate", "git-hydrate@localhost");
 
 impl Repository {
     /// The files of the working tree as a commit on top of `HEAD`: what is tracked, as edited, and what is neither
@@ -41,13 +41,13 @@ impl Repository {
             return Ok(head.id);
         }
         let seconds = head.as_ref().map_or(0, |head| head.committer.seconds);
-        let nobody = Signature { name: NOBODY.0.to_owned(), email: NOBODY.1.to_owned(), seconds, offset: 0 };
+        let author = Signature { name: AUTHOR.0.to_owned(), email: AUTHOR.1.to_owned(), seconds, offset: 0 };
         let buffer = ObjectBuffer::new(self);
         let commit = buffer.write_commit(&NewCommit {
             tree,
             parents: head.iter().map(|head| head.id).collect(),
-            author: nobody.clone(),
-            committer: nobody,
+            author: author.clone(),
+            committer: author,
             message: "The working tree\n".to_owned(),
         })?;
         buffer.flush_loose()?;

@@ -91,7 +91,7 @@ impl Range {
         Self { file: self.file.clone(), start: self.start + start as u64, len }
     }
 
-    /// Grows by bytes that stand right behind; answers whether they do.
+    /// Grows by the bytes that follow it directly; answers whether they do.
     pub(super) fn extend(&mut self, next: &Self) -> bool {
         let is_next = Arc::ptr_eq(&self.file, &next.file) && self.start + self.len as u64 == next.start;
         self.len += if is_next { next.len } else { 0 };

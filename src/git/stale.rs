@@ -63,7 +63,7 @@ impl Recorded {
 impl Drop for Recorded {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // A record that stays names a process that is gone and locks that are none any more.
+            // A record that stays names a process that is gone and locks that no longer exist.
             drop(fs::remove_file(path));
         }
     }
@@ -167,7 +167,7 @@ impl Process {
         })
     }
 
-    /// Whether it is proven that it lives no more: the machine started anew, or no one has its number, or somebody else.
+    /// Whether it is proven dead: the machine was started again, or no process has its number, or another one does.
     fn is_dead(&self) -> bool {
         let Some(here) = Self::here().filter(|here| here.machine == self.machine) else { return false };
         if here.boot != self.boot {
@@ -183,7 +183,7 @@ impl Process {
     }
 }
 
-/// The fields of `/proc/<pid>/stat` behind the name of the program, which may hold anything.
+/// The fields of `/proc/<pid>/stat` behind the name of the program, which may contain anything.
 fn fields(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }

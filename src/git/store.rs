@@ -58,14 +58,14 @@ pub(super) fn write_loose(repository: &Repository, objects: &[Object]) -> Result
     objects.iter().try_for_each(|(id, kind, content)| store.write_loose(&mut deflate, *id, *kind, &content.read()?))
 }
 
-/// What the `.keep` file of a pack says that a run holds.
+/// What the `.keep` file says of a pack that a run uses.
 const KEPT: &[u8] = b"hydrate\n";
 
 /// What the one says of a pack that went in with a push, for the run after it.
 const KEPT_FOR_PUSH: &[u8] = b"hydrate pre-receive\n";
 
 /// The `.keep` files of packs that went in with a push: of one that goes on, or that git refused after its pre-receive
-/// hook. Those that a version before this one or a killed run left are told apart by nothing, and are `others`.
+/// hook. Those that an earlier version or a killed run left cannot be distinguished, and are `others`.
 fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(repository.objects_dir().join("pack")).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| is_kept_for_push(path, others)).collect()

@@ -13,7 +13,7 @@ use super::{Doing as _, Error, Expected, RefEdit, Repository, stale};
 /// Why no ref moved.
 #[derive(Debug, thiserror::Error)]
 pub enum TransactionError {
-    /// Somebody else moved one of the refs, or holds its lock: look again, then try again.
+    /// Another process moved one of the refs, or holds its lock: look again, then try again.
     #[error("another process moved a ref: {0}")]
     Raced(String),
     /// git refused or failed.
@@ -40,14 +40,14 @@ pub(crate) struct Transaction<'a> {
     complaint: Option<JoinHandle<String>>,
 }
 
-/// How long git may take to get hold of all locks. It waits for the living itself, and not as long.
+/// How long git may take to get hold of all locks. It waits for living processes itself, and not as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl<'a> Transaction<'a> {
     /// Starts git. `message` is for the reflogs.
     pub(crate) fn begin(repository: &'a Repository, message: &str) -> Result<Self, Error> {
         repository.check_writable()?;
-        // A dead process cannot hold these locks long: wait for the living instead of failing at once.
+        // A dead process cannot hold these locks long: wait for living ones instead of failing at once.
         let args = [
             "-c",
             "core.filesRefLockTimeout=5000",
@@ -128,7 +128,7 @@ impl<'a> Transaction<'a> {
     /// with what git complained of.
     fn converse(&mut self, input: &str, edits: &[RefEdit]) -> Result<(Outcome, String), Error> {
         let mut stdin = self.stdin.take().expect("a transaction is committed once");
-        // A git that stops reading has failed, which its complaint tells better than a broken pipe. One that still reads
+        // A git that stops reading has failed, which its complaint explains better than a broken pipe. One that still reads
         // waits for the rest, so its answer must not be waited for.
         let sent = stdin.write_all(input.as_bytes()).is_ok();
         let prepared = sent && self.is_prepared();
@@ -179,7 +179,7 @@ fn placed(edits: &[RefEdit], place: &str) -> Vec<RefEdit> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        // At the end of its input git ends, with nothing done; then it is waited for, lest it stay a zombie.
+        // At the end of its input git ends, with nothing done; then it is waited for, so that it does not stay a zombie.
         drop(self.stdin.take());
         drop(self.git.wait());
     }
@@ -198,7 +198,7 @@ fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result
 fn explained(complaint: &str) -> String {
     let lock = complaint.split('\'').find(|word| word.ends_with(".lock"));
     match lock.filter(|_| complaint.contains("File exists")) {
-        // What git says next is for somebody who works there.
+        // What git says next is for a user in a working tree.
         Some(lock) => {
             let what = complaint.split("\n\n").next().unwrap_or_default();
             format!("{what}\nif no git process is running there, an admin removes it: rm '{lock}'")

@@ -168,7 +168,7 @@ pub(super) fn with_plain_modes(tree: ObjectId, content: &[u8]) -> Result<Option<
     Ok(Some(plain))
 }
 
-/// Why a directory is none that git would write; none when it is.
+/// Why git would not write a directory like that; `None` when it would.
 ///
 /// Reference: git 2.55 fsck.c `fsck_tree`, without its warnings of modes and of empty ids.
 pub(crate) fn tree_fault(entries: &[TreeEntry]) -> Option<String> {

@@ -18,7 +18,7 @@ struct Notice<'n> {
     format: u32,
     /// The git directory.
     repository: String,
-    /// Who pushed, where `hydrate.pusherVariable` names a variable that tells.
+    /// Who pushed, where `hydrate.pusherVariable` names a variable for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pusher: Option<String>,
     /// Why nothing was hydrated; then there is no report.
@@ -34,7 +34,7 @@ struct Notice<'n> {
 /// Set while the command runs: runs that it causes on this machine are not notified of, since each would cause another one.
 const VARIABLE: &str = "GIT_HYDRATE_NOTIFYING";
 
-/// Tells the admin's command, if there is one, what a run did, or why it did nothing, and what became of `destinations`. To be called
+/// Notifies the admin's command, if there is one, of what a run did, or why it did nothing, and what became of `destinations`. To be called
 /// after the lock of the repository was given back: the command may take its time, and may push.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ pub(crate) struct Options {
     pub notify: Option<String>,
     /// `hydrate.notifyTimeLimit`, in seconds: how long that command may take. 10 unless it is set.
     pub notify_time_limit: Duration,
-    /// `hydrate.tellTimeLimit`, in seconds: how long telling the host of hydrated branches may take. 60 unless it is set.
+    /// `hydrate.tellTimeLimit`, in seconds: how long telling the forge of hydrated branches may take. 60 unless it is set.
     pub tell_time_limit: Duration,
     /// `hydrate.guard`: whether branches that hydration owns are closed to pushes. `install --server` sets it.
     pub guard: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Options {
 /// The switch of the guard.
 const GUARD: &str = "hydrate.guard";
 
-/// What to tell of a [`GUARD`] that is neither true nor false; none when it is.
+/// What is wrong with a [`GUARD`] that is neither true nor false; `None` when it is one of them.
 pub(super) fn bad_guard(repository: &Repository) -> Option<String> {
     let value = repository.config(GUARD).filter(|_| repository.config_bool(GUARD).is_none())?;
     let value = crate::diag::printable(&value);
@@ -62,7 +62,7 @@ impl Options {
 pub(super) enum PrePush {
     /// It is stopped; so it is unless anything is set.
     Block,
-    /// It goes on, and the pusher is told.
+    /// It goes on, with a warning.
     Warn,
     /// Nothing is looked at.
     Off,

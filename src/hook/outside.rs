@@ -1,4 +1,4 @@
-//! Commands of the admin and of the host, which may fail or hang: nothing of ours waits for them longer than it is to.
+//! Commands of the admin and of the forge, which may fail or hang: nothing of ours waits for them longer than it is to.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};

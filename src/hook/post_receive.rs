@@ -21,8 +21,8 @@ use crate::worker::{self, Ask, Delivery};
 
 /// Runs as `post-receive` in the repository at `git_dir`: hydrates what is not hydrated yet and tells the pusher.
 ///
-/// `stdin` holds git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what the
-/// repository holds when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
+/// `stdin` has git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what is in the
+/// repository when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
 /// stays whatever happens here.
 pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
@@ -97,7 +97,7 @@ fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(denied)
 }
 
-/// Has the admin's command know of a run.
+/// Notifies the admin's command of a run.
 fn notify_of(repository: &Repository, outcome: Result<&Report, &str>, deliveries: &[Delivery], console: &mut Console) {
     if let Err(why) = notify(repository, outcome, deliveries) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
@@ -215,20 +215,20 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     Ok(Hydrated { report, pushed: names, updates, repository })
 }
 
-/// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they are told of branches
-/// and before we are asked for what was pushed: somebody waits for that, and nothing is hydrated from them.
+/// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they take in a push of
+/// branches and before they run us for that: a pusher waits for it, and nothing is hydrated from them.
 fn are_of_pull_requests(pushed: &[String]) -> bool {
     !pushed.is_empty() && pushed.iter().all(|name| name.starts_with("refs/pull/"))
 }
 
-/// The branches that were pushed, symbolic refs resolved; one that is gone is none. `names` are those of refs.
+/// The branches that were pushed, symbolic refs resolved, without those that were deleted. `names` are those of refs.
 pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs: &Refs) -> Vec<String> {
     let names: BTreeSet<&str> = names.into_iter().collect();
     let branches = names.into_iter().filter_map(|name| refs.resolve(name).strip_prefix("refs/heads/"));
     branches.filter(|branch| refs.branch(branch).is_some()).map(str::to_owned).collect()
 }
 
-/// The lock of the repository. A pusher who has to wait for it is told so.
+/// Takes the lock of the repository. Says so where the pusher has to wait for it.
 fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> Result<Option<Lock>, Error> {
     let mut waiting = Waiting::new(console, "waiting for the hydration of another push …".to_owned());
     hydrate::lock(repository, |waited| {

@@ -18,18 +18,18 @@ use crate::wall;
 struct Pushed {
     branch: BranchName,
     tip: ObjectId,
-    /// What the remote has, as git was told: all zeros for a new branch.
+    /// What the remote has, as it told git: all zeros for a new branch.
     there: Option<ObjectId>,
 }
 
 /// Runs as `pre-push` of a clone: shows what the push will change in each environment, and answers whether it may go on.
 ///
-/// `remote` is what git was told to push to, a name or a URL, and `url` where that is. `stdin` holds git's lines
-/// `<local ref> <local id> <remote ref> <remote id>`: the commits that they name are hydrated in memory, whatever the
-/// working tree holds, and compared with the environment branches as they were fetched last. A push to another remote than
+/// `remote` is what git pushes to, a name or a URL, and `url` where that is. `stdin` has git's lines
+/// `<local ref> <local id> <remote ref> <remote id>`: the commits that they name are hydrated in memory, whatever is in the
+/// working tree, and compared with the environment branches as they were fetched last. A push to another remote than
 /// that of the dry repository, of tags, or of branches from which nothing is hydrated, goes on without a word.
 ///
-/// What keeps us from telling never stops a push.
+/// A push is never stopped because this fails.
 pub(crate) fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
     let mode = match PrePush::read(repository) {
@@ -142,11 +142,11 @@ fn removed(repository: &Repository, tip: ObjectId, there: Option<ObjectId>) -> O
     })
 }
 
-/// The branches that are made or moved. What is deleted, and tags, are none.
+/// The branches that are created or moved: no deletions and no tags.
 fn pushed(repository: &Repository, lines: &str) -> Result<Vec<Pushed>, Error> {
     let mut found = Vec::new();
     for line in lines.lines() {
-        // Whatever stands for the local ref may have blanks in it.
+        // What is given as the local ref may contain spaces.
         let mut words = line.rsplitn(4, ' ');
         let (there, name, id) = (words.next(), words.next(), words.next());
         let there = there.and_then(object_id);

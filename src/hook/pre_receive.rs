@@ -17,11 +17,11 @@ use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
 use crate::wall::{self, Ended};
 
-/// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may take the push, and tells the pusher why
+/// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may accept the push, and tells the pusher why
 /// not.
 ///
-/// `stdin` holds git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When no one can tell whether it
-/// touches what is guarded, it is refused: an admin who does not want that switches the guard off.
+/// `stdin` has git's lines `<old> <new> <ref>`. Nothing is written when it is refused. When it cannot be determined whether
+/// it touches what is guarded, it is refused: an admin who does not want that switches the guard off.
 pub(crate) fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
     match run(git_dir, stdin, machine, &mut console) {
@@ -57,7 +57,7 @@ enum Undecided {
     Setting(#[from] UnknownWord),
     #[error("reading what is pushed")]
     Input(#[from] std::io::Error),
-    /// It was refused, and the pusher was told why.
+    /// It was refused, and the reason was printed.
     #[error("refused")]
     Refused,
 }
@@ -182,7 +182,7 @@ fn time_is_over(strict: &Strict) -> HydrateError {
     HydrateError::StrictTime { seconds: strict.time_limit.as_secs() }
 }
 
-/// What a push is refused for. The pusher is told of everything that was found, and of what could not be judged.
+/// What a push is refused for. Everything that was found is reported to the pusher, and so is what could not be judged.
 fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
     let Judgement { refusals, warnings, undecided: unjudged } = judgement;
     let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };

@@ -1,4 +1,4 @@
-//! Which file that git runs calls us, where somebody else wrote it.
+//! Which file that git runs calls us, where it is not one of ours.
 
 use std::fs;
 use std::path::{Path, PathBuf};

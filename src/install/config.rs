@@ -21,7 +21,7 @@ impl Config {
         let mut values = BTreeMap::<String, Vec<String>>::new();
         for entry in listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
             let entry = String::from_utf8_lossy(entry);
-            // A key without `=` stands for true.
+            // A key without `=` is true.
             let (key, value) = entry.split_once('\n').unwrap_or((&entry, "true"));
             values.entry(key.to_owned()).or_default().push(value.to_owned());
         }

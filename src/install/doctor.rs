@@ -6,8 +6,8 @@
 
 mod disk;
 mod dry_branches;
+mod forge;
 mod hooks;
-mod host;
 mod keys;
 mod limits;
 mod owner;
@@ -87,8 +87,8 @@ pub(crate) struct Surroundings {
     pub names_system_config: bool,
     /// What this program calls itself on `--version`.
     pub version: String,
-    /// The branches that the platform which hosts the repository was not told of.
-    pub untold: Vec<String>,
+    /// The branches that the forge which hosts the repository does not know as they are.
+    pub unknown_to_forge: Vec<String>,
 }
 
 /// Looks at one repository.
@@ -115,7 +115,7 @@ impl<'a> Doctor<'a> {
         Ok(Self { repository, around, config, git, findings: Vec::new(), has_gate: true, successors: BTreeMap::new() })
     }
 
-    /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches stand as
+    /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches are as
     /// `statuses` says; `problems` are the errors at the tips of the dry branches.
     pub(crate) fn server(
         mut self,
@@ -132,7 +132,7 @@ impl<'a> Doctor<'a> {
             self.hook(hook)?;
             self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
-        self.host();
+        self.forge();
         self.mirrors();
         self.keys()?;
         self.strict();

@@ -1,10 +1,10 @@
-//! The repositories of a host.
+//! The repositories of a server.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many directories deep they are looked for: platforms need two, those that hash names five.
+/// How many directories deep they are looked for: forges need two, those that hash names five.
 const DEPTH_MAX: usize = 16;
 
 /// The bare repositories below a directory, by path. Links are not followed, and no repository is looked for in another.

@@ -1,11 +1,11 @@
-//! What is known of platforms that host a repository.
+//! What is known of the forges that host repositories.
 
 /// The script of Gitea and Forgejo for post-receive, from the git directory on.
 ///
 /// Reference: Gitea 1.25 modules/gitrepo/hooks.go `createDelegateHooks`.
 pub(crate) const GITEA: &str = "hooks/post-receive.d/gitea";
 
-/// The key in git's configuration that names the user of Gitea or Forgejo in whose name it is notified of what no push brought.
+/// The key in git's configuration that names the user of Gitea or Forgejo in whose name it is told of what no push brought.
 pub(crate) const FORGE_PUSHER: &str = "hydrate.forgePusher";
 
 /// The id and the name in a value `ID:NAME` of [`FORGE_PUSHER`].

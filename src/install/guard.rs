@@ -1,5 +1,5 @@
 //! What closes hydrated branches to pushes: the switch of our pre-receive hook, and git's own list of hidden refs, which
-//! holds also while the hook is missing.
+//! is effective also while the hook is missing.
 
 use std::collections::BTreeSet;
 
@@ -128,10 +128,10 @@ mod tests {
     fn who_may_push_finds_the_branch_open() {
         let branches: BTreeSet<_> = ["dev", "prod"].map(|name| BranchName::new(name).expect("a name")).into();
         let records = ["refs/notes/hydrator.metadata", "refs/hydrate", "refs/replace"].map(str::to_owned);
-        let nobody = Access::default();
+        let no_one = Access::default();
         let closed = ["refs/heads/dev", "refs/heads/prod"].map(str::to_owned);
         let owned = Owned { branches, ..Owned::default() };
-        assert_eq!(hidden(&nobody, &owned), [&records[..], &closed[..]].concat());
+        assert_eq!(hidden(&no_one, &owned), [&records[..], &closed[..]].concat());
         let promoted = crate::application::Patterns::new(["prod"]).expect("a pattern");
         let names = vec!["bot".to_owned()];
         let some = Access { promoters: names.clone(), promoted, settings_pushers: names, pusher: None };

@@ -40,7 +40,7 @@ const SEAL: &str = "# Installed by git-hydrate; taken away only while unchanged:
 pub(super) enum Owner {
     /// We wrote it, this version or an older one, and no one has changed it.
     Us,
-    /// We wrote it, and somebody has changed it.
+    /// We wrote it, and it was edited since.
     Edited,
     /// A program that writes the hook anew whenever it likes, so that no one else should.
     Manager(&'static str),
@@ -79,7 +79,7 @@ impl Hook {
         self.name == "pre-receive"
     }
 
-    /// Whether git runs it where somebody works: with the top of the working tree as the current directory.
+    /// Whether git runs it in a clone: with the top of the working tree as the current directory.
     pub(super) fn is_client(&self) -> bool {
         CLIENT_HOOKS.contains(self)
     }
@@ -101,7 +101,7 @@ impl Hook {
         }
     }
 
-    /// The key in git's configuration that holds this hook's `name`.
+    /// The key in git's configuration for this hook's `name`.
     pub(super) fn key(&self, name: &str) -> String {
         format!("{}.{name}", self.section)
     }

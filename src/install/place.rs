@@ -1,4 +1,4 @@
-//! Where a hook goes, so that whatever is there already goes on running.
+//! Where a hook goes, so that one that is there already is still run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const NAME: &str = "hydrate";
 pub(super) enum Place {
     /// The file that git runs.
     File(PathBuf),
-    /// A file of its own beside those of others, in a directory that a hosting platform or a script runs through.
+    /// A file of its own beside those of others, in a directory that a forge or a script runs through.
     Beside(PathBuf),
     /// git's configuration, where hooks do not get into each other's way.
     Config,

@@ -64,7 +64,7 @@ impl Installer<'_> {
         Ok(())
     }
 
-    /// Names the keys that somebody else set, a credential helper among them for instance.
+    /// Names the keys that others set, such as a credential helper.
     fn note_keys(&mut self) {
         let (keys, sections) = self.config.left();
         if keys.is_empty() {
@@ -105,7 +105,7 @@ impl Installer<'_> {
         }
     }
 
-    /// Writes the script `file`. One of somebody else is renamed to `kept` first.
+    /// Writes the script `file`. One that is not ours is renamed to `kept` first.
     fn put_file(&mut self, hook: &Hook, file: &Path, kept: &Path, binary: &Path) -> Result<(), Error> {
         let script = hook.installed(binary);
         let shown = self.shown(file);

@@ -73,7 +73,7 @@ pub(super) fn listen(input: &mut impl Read, output: &mut impl Write) -> Result<O
     Ok(None)
 }
 
-/// One line without its end, read byte by byte: what comes after it is for somebody else. None at the end of input.
+/// One line without its end, read byte by byte: what comes after it is for another reader. `None` at the end of input.
 fn read_line(input: &mut impl Read) -> Result<Option<String>, Error> {
     let mut line = Vec::new();
     let mut byte = [0];

@@ -17,7 +17,7 @@ pub(super) struct Upstream {
 impl Upstream {
     /// Asks it. git shows on standard error what goes wrong, and asks for passwords there.
     pub(super) fn ask(address: &Address) -> Result<Self, Error> {
-        // git needs no repository for this, and must not take one that it happens to stand in.
+        // git needs no repository for this, and must not take one that it happens to be in.
         let mut command = Git::new(Path::new("/nonexistent")).command();
         command.args(["ls-remote", "--symref", "--", address.url(), "HEAD", "refs/heads/*"]).env(GUARD, "1");
         let output = command.stderr(std::process::Stdio::inherit()).output();

@@ -62,7 +62,7 @@ fn matches(entry: &str, host: &str, port: u16) -> bool {
     entry == host || entry == format!("{host}:{port}")
 }
 
-/// Why this address is none of the internet; none for one that may be.
+/// Why this is not a public address; `None` when it may be one.
 ///
 /// Reference: the registries of special-purpose addresses, RFC 6890.
 pub(crate) fn special(address: IpAddr) -> Option<&'static str> {
@@ -189,7 +189,7 @@ mod tests {
         assert!(!allowed.ssh("other") && !allowed.private("git.example.com", 443));
     }
 
-    /// Answers what it is told to, one answer a question.
+    /// Gives these answers, one to each question.
     #[derive(Debug)]
     struct Moving(std::sync::Mutex<Vec<Vec<SocketAddr>>>);
 

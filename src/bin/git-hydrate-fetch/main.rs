@@ -1,10 +1,10 @@
 //! `git-hydrate-fetch`: brings inputs from elsewhere, for `git hydrate vendor`. The only program here that opens connections.
 //!
-//! It is told what to fetch on standard input and answers on standard output (`inputs::wire`). Charts are taken out of their
+//! It reads what to fetch on standard input and answers on standard output (`inputs::wire`). Charts are taken out of their
 //! archives here, so that what came over the network is only ever read by a process that can write to one scratch directory
 //! (its first argument) and read what programs and certificates need. It knows no repository and no credential: it asks for
-//! those, by the name of a host. What git fetches over ssh, another process of it fetches, which is told where the user's
-//! configuration of ssh is (its other arguments) and is asked for nothing else.
+//! those, by the name of a host. What git fetches over ssh, another process of it fetches, which gets the place of the
+//! user's configuration of ssh (its other arguments) and is asked for nothing else.
 
 mod address;
 mod chart;

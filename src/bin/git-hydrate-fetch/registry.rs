@@ -59,7 +59,7 @@ struct Token {
     access_token: Option<String>,
 }
 
-/// One repository of a registry, and what it wants to be told.
+/// One repository of a registry, and how it authorizes us.
 struct Registry<'f> {
     fetcher: &'f Fetcher,
     /// `https://HOST/v2/NAME`.
@@ -67,7 +67,7 @@ struct Registry<'f> {
     name: String,
     site: Site,
     authorization: Option<String>,
-    /// Whether that tells who asks.
+    /// Whether that identifies a user.
     is_named: bool,
 }
 
@@ -140,7 +140,7 @@ impl Registry<'_> {
     /// Gets what the registry wants: a token, or a name and password. False when there is none.
     ///
     /// Whatever place the registry names for tokens gets the name and password of the registry, never its own: a token that
-    /// it has for somebody else would go to the registry.
+    /// it has for another user would go to the registry.
     fn authorize(&mut self, challenge: &str, with_name: bool) -> Result<bool> {
         if is_basic(challenge) && !with_name {
             return Ok(false);

@@ -1,6 +1,6 @@
 //! Directories of git repositories, by the git of this machine.
 //!
-//! git gets a scratch repository, no configuration of anybody, and no way to another host: the address of the one that is
+//! git gets a scratch repository, no configuration of the user or the machine, and no way to another host: the address of the one that is
 //! named is looked up and judged here, redirects are refused. Over ssh it is the user's own `ssh` that finds the host, with
 //! the user's own configuration, keys and known hosts; so only hosts are asked that the user allows by name.
 
@@ -281,7 +281,7 @@ impl Git<'_> {
         Ok(Output { status, stdout: end(stdout)?, stderr: end(stderr)? })
     }
 
-    /// A git that knows nothing but what it is told here. A credential travels in its environment, which no one else reads.
+    /// A git that knows nothing but what is set here. A credential travels in its environment, which no one else reads.
     fn command(&self, credential: Option<&Credential>) -> Command {
         let mut command = Command::new("git");
         command.current_dir(&self.dir).env_clear();

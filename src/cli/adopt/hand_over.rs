@@ -1,4 +1,4 @@
-//! Branches of somebody else, handed over to hydration.
+//! Branches that others made, handed over to hydration.
 
 use anyhow::bail;
 
@@ -57,7 +57,7 @@ fn named<'f>(
     Ok(named)
 }
 
-/// Why a branch is none that can be handed over.
+/// Why a branch cannot be handed over.
 fn why_not(setup: &Setup<'_>, branch: &BranchName) -> anyhow::Result<&'static str> {
     if setup.refs.tip(&setup.repository.refs()?, branch).is_none() {
         return Ok("it does not exist");

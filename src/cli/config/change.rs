@@ -63,7 +63,7 @@ pub(super) fn unset(files: &Files, key: &str) -> anyhow::Result<Files> {
     with_key(files, key, None)
 }
 
-/// The values of a key that holds a list; one value stands for a list of one.
+/// The values of a key that is a list; a single value is a list of one.
 pub(super) fn list(files: &Files, key: &str) -> anyhow::Result<Vec<Value>> {
     key_of_yaml(key)?;
     Ok(match edit::get(&yaml(files)?, key)? {

@@ -195,7 +195,7 @@ fn value(
     Ok((!new.is_empty()).then(|| new.into()))
 }
 
-/// The texts of a list, or the one that stands for it; none of what is no such list.
+/// The texts of a list, or of a single text in its place; `None` for anything else.
 fn texts(value: Option<&Value>) -> Option<Vec<Value>> {
     // One text on its own may be a word that says how, and not a list.
     let texts = value.map_or(Some(&[][..]), Value::as_list)?;

@@ -4,7 +4,7 @@ use super::super::WrongUse;
 
 /// The items of all values of a flag, in order.
 ///
-/// Commas separate; an item in double quotes may hold commas, and `""` in it stands for one quote. Only the first line
+/// Commas separate; an item in double quotes may contain commas, and `""` in it is one quote. Only the first line
 /// counts, and an empty value has no items. Reference: pflag 1.0 string_slice.go `readAsCSV`.
 pub(super) fn split(flag: &str, values: &[String]) -> Result<Vec<String>, WrongUse> {
     let mut items = Vec::new();

@@ -186,7 +186,7 @@ impl<'r> Fetcher<'r> {
         Ok(results.into_values().collect())
     }
 
-    /// Asks git for the credential of a host, or tells it what became of it. Without an answer there is none.
+    /// Asks git for the credential of a host, or reports whether it was accepted. `None` where git has no answer.
     fn credential(&self, action: &str, host: &str, known: Option<&(String, String)>) -> Option<(String, String)> {
         if host.contains(['\n', '\0']) {
             return None;

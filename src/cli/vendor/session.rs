@@ -174,7 +174,7 @@ impl<'r> Session<'r> {
             self.check(&key)?;
             let places = self.lock.remove(&key).map(|entry| self.lock.places(&entry)).unwrap_or_default();
             for place in places {
-                // What no lock file lists would be taken for somebody's own.
+                // What no lock file lists would be taken for a file of the user.
                 self.clear(&place, &mut edits)?;
             }
         }
@@ -182,7 +182,7 @@ impl<'r> Session<'r> {
         self.write_lock()
     }
 
-    /// Takes away what nothing needs, and tells what it was.
+    /// Removes what nothing needs.
     pub(super) fn prune(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
         if inputs.is_partial {
             bail!("some Applications cannot be read, so what they need is unknown: see `git hydrate check --worktree`");

@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 
 /// An error where a change would lose a file that was not vendored, or cannot be made: before anything is written.
 ///
-/// `is_ours` tells of a path whether `git hydrate vendor` wrote what is there.
+/// `is_ours` answers whether `git hydrate vendor` wrote what is at a path.
 pub(super) fn check(
     top: &Path,
     buffer: &ObjectBuffer<'_>,

@@ -1,4 +1,4 @@
-//! Fields that the API server does not let anybody change.
+//! Fields that cannot be changed: the API server refuses it.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::yaml::Value;
 
 /// Which fields of a kind are fixed.
 enum Fixed {
-    /// These, each with the value that stands for a missing one.
+    /// These, each with the default for a missing value.
     Fields(&'static [(&'static [&'static str], Option<&'static str>)]),
     /// All of `spec` but these, each named by its keys below `spec`; then defaults of those that are fixed.
     SpecBut(&'static [&'static [&'static str]], &'static [(&'static str, &'static str)]),

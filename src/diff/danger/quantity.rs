@@ -2,7 +2,7 @@
 
 use crate::yaml::Value;
 
-/// Reads a quantity; none for what is none.
+/// Reads a quantity; `None` for anything else.
 ///
 /// Reference: apimachinery 0.36 pkg/api/resource/quantity.go, to the precision of a float.
 pub(super) fn quantity(value: &Value) -> Option<f64> {

@@ -6,13 +6,13 @@ use super::text;
 use crate::manifest::Manifest;
 use crate::yaml::Value;
 
-/// How many combinations of verbs and things are looked at in one role: no role that somebody wrote has as many.
+/// How many combinations of verbs and things are looked at in one role: no role that was written by hand has as many.
 const GRANTS_MAX: usize = 5_000;
 
 /// Verbs that give rights beyond those that are named.
 const POWERFUL_VERBS: [&str; 3] = ["escalate", "bind", "impersonate"];
 
-/// Groups that hold everybody, or everybody with an account.
+/// Groups of everyone, or of everyone with an account.
 const EVERYBODY: [&str; 3] = ["system:unauthenticated", "system:anonymous", "system:authenticated"];
 
 /// What an object grants that it did not grant before. A role or binding that is new counts only where it gives

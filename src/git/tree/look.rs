@@ -6,7 +6,7 @@ use super::{Mode, TreeEntry, tree_fault};
 use crate::git::{Error, ObjectBuffer, ObjectId, Repository};
 
 impl ObjectBuffer<'_> {
-    /// The first directory below `root` that is none that git would write, with the reason. Each tree is read once,
+    /// The first directory below `root` that git would not write like that, with the reason. Each tree is read once,
     /// wherever it is.
     pub fn first_tree_fault(&self, root: ObjectId) -> Result<Option<(String, String)>, Error> {
         self.new_tree_fault(root, None)

@@ -1,7 +1,7 @@
-//! Which branches a host knows, and as what.
+//! Which branches the forge knows, and as what.
 //!
-//! The file `hydrate/told` of the git directory has a line `<id> <ref>` for each branch that the host was notified of. Where it is
-//! lost, the host is notified of all branches as if they were new, which it takes for what it knows already.
+//! The file `hydrate/told` of the git directory has a line `<id> <ref>` for each branch that the forge was told of. Where it is
+//! lost, the forge is told of all branches as if they were new, which it takes for what it knows already.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -15,12 +15,12 @@ use crate::hydrate::{BranchRecords, RECORDS_REF};
 /// How large the file may be: a line of 200 bytes for each of 80,000 branches.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// A branch that the host has to be notified of.
+/// A branch that the forge is to be told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     /// Its full name.
     pub name: String,
-    /// What the host knows it as; none of one that it does not know.
+    /// What the forge knows it as; none for one that it does not know.
     pub old: Option<ObjectId>,
     /// What it is now, or was on the way there.
     pub new: ObjectId,
@@ -46,17 +46,17 @@ pub(super) fn directory(repository: &Repository) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The file that says what the host knows.
+/// The file that says what the forge knows.
 pub(super) fn file(repository: &Repository) -> PathBuf {
     repository.common_dir().join("hydrate").join("told")
 }
 
-/// What the host knows of branches, by full name.
+/// What the forge knows of branches, by full name.
 #[derive(Debug, Default)]
 pub(super) struct Known(BTreeMap<String, ObjectId>);
 
 impl Known {
-    /// As it was written last. A line that says nothing is passed over.
+    /// As it was written last. A line that cannot be read is skipped.
     pub(super) fn read(repository: &Repository) -> io::Result<Self> {
         let text = match regular::read(&file(repository), BYTES_MAX) {
             Ok(text) => text,
@@ -71,7 +71,7 @@ impl Known {
         Ok(Self(text.lines().filter_map(of_line).collect()))
     }
 
-    /// Notes what the host was notified of.
+    /// Notes what the forge was told of.
     pub(super) fn now_knows(&mut self, lines: Vec<Line>) {
         self.0.extend(lines.into_iter().map(|line| (line.name, line.new)));
     }
@@ -89,8 +89,8 @@ impl Known {
     }
 }
 
-/// The branches whose tip is the work of hydration and that are not what the host knows, at most `commits` further each.
-/// Whatever others pushed on top, the host has seen.
+/// The branches whose tip is the work of hydration and that are not what the forge knows, at most `commits` further each.
+/// What others pushed on top, the forge has seen.
 pub(super) fn moved(repository: &Repository, known: &Known, commits: usize) -> Result<Vec<Line>, Error> {
     let refs = repository.refs()?;
     let Some(records) = refs.get(RECORDS_REF) else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! What is run to tell a host.
+//! What is run to tell a forge.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -33,9 +33,9 @@ const GITEA_CALLER: &str = "SSH_ORIGINAL_COMMAND";
 /// What would have Gitea take our lines for a merge of a pull request, or for a push of its own.
 const GITEA_LEFT_OUT: [&str; 4] = ["GITEA_PUSH_TRIGGER", "GITEA_PR_ID", "GITEA_PR_INDEX", "GITEA_INTERNAL_PUSH"];
 
-/// The host that is notified.
+/// What is run to tell the forge that hosts a repository.
 #[derive(Debug)]
-pub(super) enum Host {
+pub(super) enum Forge {
     /// Gitea or Forgejo, by its script, in the name of a user.
     Gitea {
         /// The script.
@@ -47,24 +47,24 @@ pub(super) enum Host {
     Command(String),
 }
 
-impl Host {
-    /// Whom to notify of what hydration moves; none where no host is known, or no user in whose name it could be done.
+impl Forge {
+    /// The forge to tell of what hydration moves; none where none is known, or no user in whose name it could be done.
     pub(super) fn of(repository: &Repository) -> Option<Self> {
         match Self::named(repository)? {
-            Host::Gitea { script, .. } => Some(Host::Gitea { script, environment: gitea_environment(repository)? }),
-            host => Some(host),
+            Forge::Gitea { script, .. } => Some(Forge::Gitea { script, environment: gitea_environment(repository)? }),
+            forge => Some(forge),
         }
     }
 
-    /// The same, in whosever name.
+    /// The same, without the user.
     pub(super) fn named(repository: &Repository) -> Option<Self> {
         let command = repository.config("hydrate.tell").filter(|command| !command.is_empty());
         match (repository.config_bool("hydrate.tell"), command) {
             (Some(false), _) => None,
-            (None, Some(command)) => Some(Host::Command(command)),
+            (None, Some(command)) => Some(Forge::Command(command)),
             (Some(true), _) | (None, None) => {
                 let script = repository.common_dir().join(GITEA);
-                is_executable(&script).then_some(Host::Gitea { script, environment: Vec::new() })
+                is_executable(&script).then_some(Forge::Gitea { script, environment: Vec::new() })
             }
         }
     }
@@ -72,25 +72,25 @@ impl Host {
     /// How many branches it takes at once.
     pub(super) fn lines_max(&self) -> usize {
         match self {
-            Host::Gitea { .. } => GITEA_LINES_MAX,
-            Host::Command(_) => usize::MAX,
+            Forge::Gitea { .. } => GITEA_LINES_MAX,
+            Forge::Command(_) => usize::MAX,
         }
     }
 
     /// How many commits of a branch it takes at once.
     pub(super) fn commits_max(&self) -> usize {
         match self {
-            Host::Gitea { .. } => GITEA_COMMITS_MAX,
-            Host::Command(_) => usize::MAX,
+            Forge::Gitea { .. } => GITEA_COMMITS_MAX,
+            Forge::Command(_) => usize::MAX,
         }
     }
 
-    /// Notifies it.
+    /// Tells it of branches.
     ///
     /// Errors: in words for a warning.
     pub(super) fn tell(&self, repository: &Repository, lines: &[Line], limit: (Duration, &str)) -> Result<(), String> {
         let mut command = match self {
-            Host::Gitea { script, environment } => {
+            Forge::Gitea { script, environment } => {
                 let mut command = Command::new(script);
                 command.envs(environment.iter().map(|(name, value)| (name, value)));
                 for name in GITEA_LEFT_OUT {
@@ -98,7 +98,7 @@ impl Host {
                 }
                 command
             }
-            Host::Command(text) => {
+            Forge::Command(text) => {
                 let mut command = Command::new("sh");
                 command.args(["-c", text]);
                 command
@@ -115,11 +115,11 @@ impl Host {
     }
 }
 
-impl fmt::Display for Host {
+impl fmt::Display for Forge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Host::Gitea { .. } => f.write_str(GITEA),
-            Host::Command(_) => f.write_str("hydrate.tell"),
+            Forge::Gitea { .. } => f.write_str(GITEA),
+            Forge::Command(_) => f.write_str("hydrate.tell"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the platform that hosts a repository sees the branches that hydration moves.
+//! Whether the forge that hosts a repository sees the branches that hydration moves.
 
 use super::Doctor;
 use crate::diag::{printable, shell_path, shell_word};
@@ -20,8 +20,8 @@ impl Doctor<'_> {
         }
     }
 
-    /// What Gitea and Forgejo are told, and what the host was not told yet.
-    pub(super) fn host(&mut self) {
+    /// Whether Gitea and Forgejo are told of branches, and of which the forge does not know yet.
+    pub(super) fn forge(&mut self) {
         let script = self.repository.common_dir().join(GITEA);
         if script.exists() {
             let git = self.git_command();
@@ -38,10 +38,10 @@ impl Doctor<'_> {
             }
             self.forge_pusher();
         }
-        let untold = &self.around.untold;
-        if !untold.is_empty() {
-            let names: Vec<&str> = untold.iter().take(SHOWN_MAX).map(|name| branch(name)).collect();
-            let more = if untold.len() > SHOWN_MAX { ", …" } else { "" };
+        let unknown = &self.around.unknown_to_forge;
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().take(SHOWN_MAX).map(|name| branch(name)).collect();
+            let more = if unknown.len() > SHOWN_MAX { ", …" } else { "" };
             self.advise(
                 format!("the platform was not notified of {}{more}", names.join(", ")),
                 "the next push does it".to_owned(),

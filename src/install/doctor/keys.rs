@@ -1,4 +1,4 @@
-//! Whether git's configuration says what was meant: keys that are close to ours, and values that are none.
+//! Whether git's configuration says what was meant: keys that are close to ours, and values that are not valid.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ const REFLOG_LINES_MAX: usize = 1000;
 const REFLOG_BYTES_MAX: u64 = 256 << 20;
 
 impl Doctor<'_> {
-    /// Refs that a power failure or somebody's hand made garbage of: git keeps them, and refuses to write most of them.
+    /// Refs that a power failure or an edit by hand broke: git keeps them, and refuses to write most of them.
     pub(super) fn refs(&mut self) -> Result<(), Error> {
         let refs = self.repository.refs()?;
         let buffer = ObjectBuffer::new(self.repository);

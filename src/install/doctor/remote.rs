@@ -1,7 +1,7 @@
 //! What a remote leaves unprotected, as far as it can be seen from a clone.
 //!
 //! A remote says which refs it has, and, when a push begins, which of them it would let move: a push that would change nothing,
-//! and is a dry run, shows that without a hook or a rule being asked. Rules of a platform are judged when a push arrives, so
+//! and is a dry run, shows that without a hook or a rule being asked. Rules of a forge are judged when a push arrives, so
 //! they cannot be seen from here: what git itself does not protect is named with what the admin has to do.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,10 +22,10 @@ const NAMES_MAX: usize = 8;
 /// What git says where a remote cannot move several refs at once.
 const NOT_ATOMIC: &str = "does not support --atomic push";
 
-/// A platform, by the host in the remote's URL, and where its admin protects branches.
+/// A forge, by the host in the remote's URL, and where its admin protects branches.
 ///
 /// Reference: the documentation of each: rulesets, protected branches, branch restrictions, branch policies.
-const PLATFORMS: [(&str, &str, &str); 7] = [
+const FORGES: [(&str, &str, &str); 7] = [
     (
         "github",
         "GitHub",
@@ -152,7 +152,7 @@ impl Doctor<'_> {
         command.output().map_err(|error| git::Error::new("starting git", error))
     }
 
-    /// Whether anybody but hydration may move what is deployed.
+    /// Whether anyone but hydration may move what is deployed.
     fn environments(
         &mut self,
         remote: &str,
@@ -229,7 +229,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// Records and notes, which no platform protects.
+    /// Records and notes, which no forge protects.
     fn records(&mut self, remote: &str, (there, probe): (&BTreeMap<String, String>, &Probe)) {
         let ours = |name: &&String| name.starts_with("refs/hydrate/") || *name == NOTES_REF;
         let found: Vec<&String> = there.keys().filter(ours).collect();
@@ -287,7 +287,7 @@ impl Doctor<'_> {
     /// What the admin does for a branch.
     fn protection(&self, remote: &str) -> String {
         let url = self.config.get(&format!("remote.{remote}.url")).first().cloned().unwrap_or_default();
-        match platform(&url) {
+        match forge(&url) {
             Some((name, how)) => format!("on {name}: {how}"),
             None => {
                 "where hooks can run: git hydrate install --server; else by a rule of the platform for these branches"
@@ -297,8 +297,8 @@ impl Doctor<'_> {
     }
 }
 
-/// The platform that a URL leads to, as far as its host is called after one.
-fn platform(url: &str) -> Option<(&'static str, &'static str)> {
+/// The forge that a URL leads to, as far as its host is called after one.
+fn forge(url: &str) -> Option<(&'static str, &'static str)> {
     let rest = match url.split_once("://") {
         Some((_, rest)) => rest,
         None if url.starts_with(['/', '.']) => return None,
@@ -307,7 +307,7 @@ fn platform(url: &str) -> Option<(&'static str, &'static str)> {
     let authority = rest.split(['/', '?']).next()?;
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = host.split(':').next()?.to_ascii_lowercase();
-    let found = PLATFORMS.iter().find(|(word, _, _)| host.split(['.', '-']).any(|part| part == *word));
+    let found = FORGES.iter().find(|(word, _, _)| host.split(['.', '-']).any(|part| part == *word));
     found.map(|(_, name, how)| (*name, *how))
 }
 
@@ -376,7 +376,7 @@ mod tests {
             ("", None),
         ];
         for (url, expected) in rows {
-            assert_eq!(platform(url).map(|(name, _)| name), expected, "{url}");
+            assert_eq!(forge(url).map(|(name, _)| name), expected, "{url}");
         }
     }
 

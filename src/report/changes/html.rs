@@ -1,6 +1,6 @@
 //! Changes as one page for a browser: navigation, search, one column or two, light or dark.
 //!
-//! The page needs nothing but itself. All that it shows comes from files that anybody may have pushed, so the template
+//! The page is self-contained. All that it shows comes from files that anyone may have pushed, so the template
 //! escapes every value, and a content security policy lets nothing run but our own script, by its digest. Without any
 //! script all of it can be read; only search and the keys are missing then.
 

@@ -1,4 +1,4 @@
-//! Changes for a pull request: what matters at the top, fields in sections to open, cut to what a comment may hold.
+//! Changes for a pull request: what matters at the top, fields in sections to open, cut to the size of a comment.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -77,7 +77,7 @@ fn environment_line(environment: &EnvironmentDiff) -> String {
         true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
         false => "fails, so it stays as it is".to_owned(),
     };
-    // However little room there is, none that is severe goes unsaid.
+    // However little room there is, no severe one is left out.
     let dangers = match overview.dangers_text() {
         dangers if dangers.is_empty() => dangers,
         dangers => format!("; **{dangers}**"),
@@ -173,7 +173,7 @@ fn head(changes: &Changes, limit: usize) -> String {
     text
 }
 
-/// Which part of the comment dangers may fill with their texts; where they are more, each sort is counted, and none left out.
+/// Which part of the comment the texts of dangers may fill; where they need more, each kind is counted, and none left out.
 const DANGERS_PART: usize = 2;
 
 /// The dangers, the worst first, those of several environments once. Only ones that are not severe may be left out.

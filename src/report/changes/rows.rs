@@ -266,7 +266,7 @@ fn yaml(step: Option<&Step>, value: &Value) -> String {
     emit_v3(&value, Sequences::Compact)
 }
 
-/// A line, shortened to what anybody reads.
+/// A line, shortened to a readable length.
 fn cut(line: &str) -> String {
     let more = line.chars().count().saturating_sub(LINE_MAX);
     if more <= AROUND {

@@ -33,7 +33,7 @@ impl<'r> Session<'r> {
         self.with_view(|view| inputs::check(view, entry, place))
     }
 
-    /// The Applications that render otherwise although none of the inputs that they name has changed.
+    /// The Applications that render differently although none of the inputs that they name has changed.
     pub(in crate::cli::vendor) fn disturbed(&self, inputs: &Inputs) -> anyhow::Result<Vec<String>> {
         let deeds = self.deeds();
         let changed: BTreeSet<&Key> =
@@ -87,7 +87,7 @@ impl<'r> Session<'r> {
         Ok(progress.during(|| self.with_tree(tree, render))?)
     }
 
-    /// Fetches again what is kept, and tells what is another thing now.
+    /// Fetches again what is kept, and answers what has changed at its source.
     pub(in crate::cli::vendor) fn verify(
         &self,
         fetchers: &mut Fetchers<'_>,
