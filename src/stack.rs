@@ -41,12 +41,14 @@ fn start<'scope, T: Send + 'scope>(
     name: String,
     work: Arc<Mutex<Option<impl FnOnce() -> T + Send + 'scope>>>,
 ) -> io::Result<ScopedJoinHandle<'scope, T>> {
-    let work = move || {
-        IS_DEEP.set(true);
-        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-        work.expect("only the attempt that started takes it")()
-    };
-    Builder::new().name(name).stack_size(BYTES).spawn_scoped(scope, work)
+    Builder::new().name(name).stack_size(BYTES).spawn_scoped(scope, move || do_once(&work))
+}
+
+/// Does the work of this thread, which has a deep stack.
+fn do_once<T>(work: &Mutex<Option<impl FnOnce() -> T>>) -> T {
+    IS_DEEP.set(true);
+    let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    work.expect("only the attempt that started takes it")()
 }
 
 /// Does `work` on a deep stack: that of this thread, if it has one, else that of a new one.

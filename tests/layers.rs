@@ -1,6 +1,7 @@
 //! Arrows between modules point down only, and every test file is part of the runner.
 
 mod circles;
+mod closures;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -96,12 +96,14 @@ pub(crate) fn specs(written: Option<Vec<WrittenSpec>>) -> Vec<FieldSpec> {
 impl Config {
     /// The built-in configuration, one and the same for all builds.
     pub(crate) fn builtin() -> Arc<Config> {
-        static BUILTIN: LazyLock<Arc<Config>> = LazyLock::new(|| {
-            let mut config = defaults::config();
-            config.sort();
-            Arc::new(config)
-        });
+        static BUILTIN: LazyLock<Arc<Config>> = LazyLock::new(|| Arc::new(Config::sorted_defaults()));
         BUILTIN.clone()
+    }
+
+    fn sorted_defaults() -> Config {
+        let mut config = defaults::config();
+        config.sort();
+        config
     }
 
     /// Reads a file that `configurations` names.

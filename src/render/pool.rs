@@ -33,15 +33,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
             let ready = ready.clone();
             let (next, results, work, gate) = (&next, &results, &work, &gate);
             let run = move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let (Some(item), Some(slot)) = (items.get(index), results.get(index)) else { break };
-                    let result = catch_unwind(AssertUnwindSafe(|| work(item))).map_err(|panic| text_of(&*panic));
-                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-                    // No one listens any more only when the caller is gone.
-                    let _ = ready.send(());
-                }
-                drop(ready);
+                take_items(items, next, work, results, ready);
                 drop(gate.lock());
             };
             // Engines recurse as deep as their limits allow.
@@ -60,6 +52,24 @@ pub(super) fn in_order<T: Sync, R: Send>(
     })?;
     let taken = results.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(taken.map(|result| result.expect("the threads ended when no item was left")).collect())
+}
+
+/// Does `work` on one item after the other, each of which no other thread has taken, and says each time that one is ready.
+fn take_items<T, R>(
+    items: &[T],
+    next: &AtomicUsize,
+    work: impl Fn(&T) -> R,
+    results: &[Mutex<Option<Result<R, String>>>],
+    ready: mpsc::Sender<()>,
+) {
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let (Some(item), Some(slot)) = (items.get(index), results.get(index)) else { break };
+        let result = catch_unwind(AssertUnwindSafe(|| work(item))).map_err(|panic| text_of(&*panic));
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        // No one listens any more only when the caller is gone.
+        let _ = ready.send(());
+    }
 }
 
 pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {

@@ -13,12 +13,14 @@ const SLUG_BYTES_MAX: i64 = 50;
 ///
 /// Reference: argo-cd `37ee0097` applicationset/utils/utils.go.
 pub(super) fn functions() -> &'static Functions {
-    static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
-        let mut functions = Functions::sprig();
-        functions.add("normalize", charged_normalize).add("slugify", slugify);
-        functions
-    });
+    static FUNCTIONS: LazyLock<Functions> = LazyLock::new(with_argo_cds);
     &FUNCTIONS
+}
+
+fn with_argo_cds() -> Functions {
+    let mut functions = Functions::sprig();
+    functions.add("normalize", charged_normalize).add("slugify", slugify);
+    functions
 }
 
 /// Makes a name that Kubernetes takes: lower case, `-` for every character other than letters, digits, `-` and `.`, cut,
