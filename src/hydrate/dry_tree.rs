@@ -345,8 +345,8 @@ impl DryTree {
             let mut mistake = found.diagnostic.as_error();
             // What is in the way is on another branch.
             if found.applications.len() > 1 && to != branch {
-                let (name, why) = (&application.name, &mistake.message);
-                mistake.message = format!("`{name}` moves to `{to}`, which does not take it: {why}");
+                mistake.message =
+                    format!("`{}` moves to `{to}`, which does not take it: {}", application.name, mistake.message);
             }
             unread.push(mistake);
         }

@@ -69,11 +69,11 @@ fn checked_path<E: serde::de::Error>(text: &str) -> Result<RepoPath, E> {
     }
 }
 
-fn active_path<E: serde::de::Error>(branch: &str, text: &str) -> Result<RepoPath, E> {
+fn active_path<E: serde::de::Error>(name: &str, text: &str) -> Result<RepoPath, E> {
     match RepoPath::clean(text) {
         Ok(path) if !path.is_root() => Ok(path),
-        Ok(_) => Err(E::custom(format!("`{branch}`: `{text}` is the root"))),
-        Err(error) => Err(E::custom(format!("`{branch}`: `{text}`: {error}"))),
+        Ok(_) => Err(E::custom(format!("`{name}`: `{text}` is the root"))),
+        Err(error) => Err(E::custom(format!("`{name}`: `{text}`: {error}"))),
     }
 }
 

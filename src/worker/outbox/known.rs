@@ -138,17 +138,16 @@ impl Known {
 
     /// Writes it, in one step.
     pub(super) fn write(&self, repository: &Repository, name: &DestinationName) -> Result<(), git::Error> {
-        let directory = directory(repository)?;
-        let file = format!("{name}.json");
-        let written = self.write_to(&directory, &file, repository);
-        written.map_err(|error| git::Error::new(format!("writing hydrate/out/{file}"), error))
+        let path = directory(repository)?.join(format!("{name}.json"));
+        let written = self.write_to(&path, repository);
+        written.map_err(|error| git::Error::new(format!("writing hydrate/out/{name}.json"), error))
     }
 
-    fn write_to(&self, directory: &Path, name: &str, repository: &Repository) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    fn write_to(&self, path: &Path, repository: &Repository) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path))?;
         file.write_all(&serde_json::to_vec_pretty(self)?)?;
         repository.shared().give(file.as_file())?;
-        file.persist(directory.join(name)).map(drop).map_err(|error| error.error)
+        file.persist(path).map(drop).map_err(|error| error.error)
     }
 }
 
