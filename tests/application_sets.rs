@@ -2,9 +2,9 @@
 //!
 //! A case has `applicationset.yaml`, the files of its tree in `tree` (`links.txt` names the symbolic links among them),
 //! and what Argo CD `37ee0097` made of them with its own generators, renderer and patches: the Applications in
-//! `expected.yaml`, or its message in `expected-error.txt`. `note.txt` says what the case is about. Its flags:
-//! `order-free` where upstream's order is random, `free-message` where the message is that of git, of the API server or
-//! of a panic, `quirk` for what is likely a mistake, but what a cluster gets.
+//! `expected.yaml`, or its message in `expected-error.txt`; `record` beside the cases writes them anew. `note.txt` says
+//! what the case is about. Its flags: `order-free` where upstream's order is random, `free-message` where the message is
+//! that of git, of the API server or of a panic, `quirk` for what is likely a mistake, but what a cluster gets.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,8 +100,11 @@ fn fault(case: &Path) -> Option<String> {
 #[test]
 fn sets_make_the_applications_that_argo_cd_makes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/applicationset");
-    let mut cases: Vec<PathBuf> =
-        fs::read_dir(root).expect("readable").map(|entry| entry.expect("readable").path()).collect();
+    let mut cases: Vec<PathBuf> = fs::read_dir(root)
+        .expect("readable")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.is_dir())
+        .collect();
     cases.sort();
     assert!(cases.len() >= 270, "the cases are gone");
     let faults = cases.iter().filter_map(|case| {
