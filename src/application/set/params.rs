@@ -35,9 +35,12 @@ pub(super) fn texts<'a>(items: impl Iterator<Item = &'a str>) -> Value {
     Value::List(List::strings(items.map(Text::from)))
 }
 
-/// A list of params sets.
+/// A list of params sets: without any the nil slice that nothing was appended to, `null` in JSON.
 pub(super) fn sets(items: Vec<Params>) -> Value {
-    Value::List(List::of(&ListType::MAPS, items.into_iter().map(Value::Map).collect()))
+    Value::List(match items.is_empty() {
+        true => List::nil(&ListType::MAPS),
+        false => List::of(&ListType::MAPS, items.into_iter().map(Value::Map).collect()),
+    })
 }
 
 /// A map of texts as Go has it, not one of anything.

@@ -24,7 +24,7 @@ pub(super) fn patched(application: &Value, patch: &str) -> Result<Value> {
     let patch = patch.map_err(invalid)?;
     read(&patch, &APPLICATION, Keys::Folded).map_err(|mismatch| invalid(mismatch.text))?;
     let original = written(application, &APPLICATION);
-    let merged = match (original, patch) {
+    let merged = match (as_patched(original), as_patched(patch)) {
         (Value::Mapping(original), Value::Mapping(patch)) => {
             merge(original, patch, &APPLICATION).map_err(|error| not_applied(&text, &error))?
         }
@@ -44,13 +44,27 @@ fn not_applied(text: &str, error: &str) -> Fault {
 }
 
 fn with_project(mut application: Value, project: Option<Value>) -> Value {
-    if let Value::Mapping(entries) = &mut application
-        && let Some(Value::Mapping(spec)) = entries.get_mut("spec")
-    {
-        spec.remove("project");
-        spec.extend(project.map(|project| ("project".to_owned(), project)));
+    if let Value::Mapping(entries) = &mut application {
+        let mut spec = entries.remove("spec").unwrap_or_else(|| Value::Mapping(Mapping::new()));
+        if let Value::Mapping(spec) = &mut spec {
+            spec.remove("project");
+            spec.extend(project.map(|project| ("project".to_owned(), project)));
+        }
+        entries.insert("spec".to_owned(), spec);
     }
     application
+}
+
+/// The numbers of JSON as the patch has them: what is beyond `int64` is a float.
+fn as_patched(value: Value) -> Value {
+    match value {
+        Value::Uint(number) => Value::Float(number as f64),
+        Value::Sequence(items) => Value::Sequence(items.into_iter().map(as_patched).collect()),
+        Value::Mapping(entries) => {
+            Value::Mapping(entries.into_iter().map(|(key, value)| (key, as_patched(value))).collect())
+        }
+        value => value,
+    }
 }
 
 /// The patch as JSON, and what that says or why it says nothing.

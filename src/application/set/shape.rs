@@ -220,9 +220,9 @@ impl Reader {
 /// What an item that is null is in Go.
 fn zero_for_null(value: Value, shape: &Shape) -> Value {
     match (&value, shape) {
-        (Value::Null, Shape::Text | Shape::NumberOrText) => Value::from(""),
+        (Value::Null, Shape::Text) => Value::from(""),
         (Value::Null, Shape::Flag) => Value::Bool(false),
-        (Value::Null, Shape::Number) => Value::Int(0),
+        (Value::Null, Shape::Number | Shape::NumberOrText) => Value::Int(0),
         (Value::Null, Shape::Struct(_) | Shape::Map(_)) => Value::Mapping(Mapping::new()),
         (Value::Null, Shape::List(_)) => Value::Sequence(Vec::new()),
         _ => value,

@@ -235,7 +235,7 @@ const PLUGIN: Shape = Shape::Struct(&Struct {
             Shape::List(&Shape::Struct(&Struct {
                 name: "ApplicationSourcePluginParameter",
                 fields: &[
-                    field("name", Shape::Text),
+                    always("name", Shape::Text),
                     given("string", Shape::Text),
                     given("map", TEXTS_BY_NAME),
                     given("array", TEXTS),
