@@ -271,6 +271,19 @@ mod tests {
                 "number 9999999999999999999 into Go struct field ApplicationSpec.spec.revisionHistoryLimit of type int64",
             ),
             ("status: null\noperation: {sync: {}}", ""),
+            (
+                "spec: {sources: {}}",
+                "object into Go struct field ApplicationSpec.spec.sources of type v1alpha1.ApplicationSources",
+            ),
+            (
+                "spec: {source: {plugin: {env: [text]}}}",
+                "string into Go struct field ApplicationSourcePlugin.spec.source.plugin.env of type v1alpha1.EnvEntry",
+            ),
+            (
+                "spec: {source: {kustomize: {replicas: [{count: 3000000000}]}}}",
+                "number 3000000000 into Go struct field KustomizeReplica.spec.source.kustomize.replicas.count of type int32",
+            ),
+            ("spec: {info: text}", "string into Go struct field ApplicationSpec.spec.info of type []v1alpha1.Info"),
         ];
         for (patch, expected) in rows {
             let application = value(r#"{"metadata":{},"spec":{"project":"a"}}"#);

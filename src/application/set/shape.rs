@@ -92,9 +92,14 @@ impl Shape {
             Shape::Text => "string".to_owned(),
             Shape::Flag => "bool".to_owned(),
             Shape::Number => "int64".to_owned(),
-            Shape::NumberOrText => "intstr.IntOrString".to_owned(),
+            // `intstr.IntOrString` reads what is no text as its number.
+            Shape::NumberOrText => "int32".to_owned(),
             Shape::Raw => "interface {}".to_owned(),
             Shape::Map(of) => format!("map[string]{}", of.go_name()),
+            Shape::List(Shape::Struct(Struct { name, .. })) => match list_name(name) {
+                Some(name) => format!("v1alpha1.{name}"),
+                None => format!("[]v1alpha1.{name}"),
+            },
             Shape::List(of) => format!("[]{}", of.go_name()),
             Shape::Struct(Struct { name, .. }) | Shape::Ignored(name) => format!("v1alpha1.{name}"),
         }
@@ -112,6 +117,19 @@ impl Shape {
             Value::Sequence(items) => items.is_empty(),
             Value::Mapping(entries) => entries.is_empty(),
         }
+    }
+}
+
+/// The name of the type of lists of a struct, if it has one.
+fn list_name(of: &str) -> Option<&'static str> {
+    match of {
+        "ApplicationSource" => Some("ApplicationSources"),
+        "ApplicationSourcePluginParameter" => Some("ApplicationSourcePluginParameters"),
+        "EnvEntry" => Some("Env"),
+        "KustomizePatch" => Some("KustomizePatches"),
+        "KustomizeReplica" => Some("KustomizeReplicas"),
+        "ResourceIgnoreDifferences" => Some("IgnoreDifferences"),
+        _ => None,
     }
 }
 
@@ -154,7 +172,8 @@ impl Reader {
             (Shape::Text, Value::String(_))
             | (Shape::Flag, Value::Bool(_))
             | (Shape::Number, Value::Int(_))
-            | (Shape::NumberOrText, Value::Int(_) | Value::String(_)) => Ok(value.clone()),
+            | (Shape::NumberOrText, Value::String(_)) => Ok(value.clone()),
+            (Shape::NumberOrText, Value::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
             (Shape::Map(of), Value::Mapping(entries)) => {
                 let mut read = Mapping::new();
                 for (key, value) in entries {
@@ -202,7 +221,9 @@ impl Reader {
 
     fn mismatch(&self, value: &Value, shape: &Shape) -> Mismatch {
         let found = match value {
-            Value::Float(_) | Value::Uint(_) if matches!(shape, Shape::Number) => {
+            Value::Float(_) | Value::Uint(_) | Value::Int(_)
+                if matches!(shape, Shape::Number | Shape::NumberOrText) =>
+            {
                 format!("number {}", json::encode(value, json::Options::default()))
             }
             value => value.json_kind().to_owned(),

@@ -229,7 +229,7 @@ const PLUGIN: Shape = Shape::Struct(&Struct {
     name: "ApplicationSourcePlugin",
     fields: &[
         field("name", Shape::Text),
-        field("env", Shape::List(&INFO)),
+        field("env", Shape::List(&ENV_ENTRY)),
         field(
             "parameters",
             Shape::List(&Shape::Struct(&Struct {
@@ -245,9 +245,11 @@ const PLUGIN: Shape = Shape::Struct(&Struct {
     ],
 });
 
-/// `Info`, and `EnvEntry`, which has the same fields.
-const INFO: Shape =
-    Shape::Struct(&Struct { name: "Info", fields: &[always("name", Shape::Text), always("value", Shape::Text)] });
+const INFO: Shape = Shape::Struct(&Struct { name: "Info", fields: NAME_AND_VALUE });
+
+const ENV_ENTRY: Shape = Shape::Struct(&Struct { name: "EnvEntry", fields: NAME_AND_VALUE });
+
+const NAME_AND_VALUE: &[Field] = &[always("name", Shape::Text), always("value", Shape::Text)];
 
 const DESTINATION: Shape = Shape::Struct(&Struct {
     name: "ApplicationDestination",
