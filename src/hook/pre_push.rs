@@ -18,7 +18,7 @@ use crate::wall;
 struct Pushed {
     branch: BranchName,
     tip: ObjectId,
-    /// What the remote has, as it told git: all zeros for a new branch.
+    /// What the remote has, as it reported to git: all zeros for a new branch.
     there: Option<ObjectId>,
 }
 

@@ -92,7 +92,7 @@ impl Shape {
             Shape::Text => "string".to_owned(),
             Shape::Flag => "bool".to_owned(),
             Shape::Number => "int64".to_owned(),
-            // `intstr.IntOrString` reads what is no text as its number.
+            // `intstr.IntOrString` reads anything but a string as its number.
             Shape::NumberOrText => "int32".to_owned(),
             Shape::Raw => "interface {}".to_owned(),
             Shape::Map(of) => format!("map[string]{}", of.go_name()),
