@@ -49,15 +49,14 @@ mod write;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
+use go_yaml::Value;
 use sha2::{Digest, Sha256};
 
-use crate::diag::{Diagnostic, Span};
 use crate::inputs::Key;
 use crate::manifest::Manifest;
-use crate::path::RepoPath;
-use crate::view::ContentId;
-use crate::yaml::Value;
-
 use field::Field;
 use set::Cluster;
 

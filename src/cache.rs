@@ -16,7 +16,7 @@
 //! Leaves to others: what follows from a record. Whether a result is still valid is decided by [`View::confirms`], content id by
 //! content id; the index only says where to look.
 //!
-//! [`View::confirms`]: crate::view::View::confirms
+//! [`View::confirms`]: dry_files::view::View::confirms
 
 mod barren;
 mod codec;

@@ -332,7 +332,7 @@ fn check_owner(repository: &Repository, command: &str) -> anyhow::Result<()> {
     if owner == rustix::process::geteuid().as_raw() || repository.config("core.sharedRepository").is_some() {
         return Ok(());
     }
-    let (path, quoted) = (top.display(), crate::diag::shell_path(top));
+    let (path, quoted) = (top.display(), dry_files::diag::shell_path(top));
     anyhow::bail!("{path} belongs to user {owner}; as that user: sudo -u '#{owner}' git -C {quoted} hydrate {command}")
 }
 
@@ -360,7 +360,7 @@ fn branch_before_tag(repository: &Repository, rev: &str) -> anyhow::Result<Optio
     }
     let full = ["refs/heads/", "refs/remotes/"].map(|prefix| format!("{prefix}{name}"));
     let Some(full) = full.into_iter().find(|full| refs.get(full).is_some()) else { return Ok(None) };
-    let shown = crate::diag::printable(name);
+    let shown = dry_files::diag::printable(name);
     eprintln!("warning: `{shown}` is a branch and a tag; the branch is used: for the tag, write refs/tags/{shown}");
     Ok(Some(full + rest))
 }

@@ -25,9 +25,9 @@ mod secret;
 mod value;
 mod words;
 
-use crate::manifest::Manifest;
-use crate::yaml::Value;
+use go_yaml::Value;
 
+use crate::manifest::Manifest;
 use danger::{Around, Index};
 
 pub(crate) use align::{Line, lines};

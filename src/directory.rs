@@ -7,14 +7,15 @@
 //!
 //! Reference: Argo CD 3.6 reposerver/repository `findManifests`, `getObjsFromYAMLOrJson`.
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View, ViewError};
+use go_std::glob::Glob;
+use go_yaml::{self as yaml, Limits};
+
 use crate::application;
-use crate::diag::{Diagnostic, Span};
-use crate::go::glob::Glob;
 use crate::inputs::{InputsDir, Strays};
 use crate::manifest::{self, Manifest, Source};
-use crate::path::RepoPath;
-use crate::view::{Kind, View, ViewError};
-use crate::yaml::{self, Limits};
 
 /// Why a directory cannot be rendered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -273,7 +274,7 @@ fn contains(data: &[u8], word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     const A: &str = "kind: A\n";
 

@@ -1,8 +1,8 @@
 //! What the program `git-hydrate-fetch` shares with this one: the words that they exchange, and how what was fetched is read.
 
-pub use crate::go::url::{Part, Url, escape};
-pub use crate::path::RepoPath;
-pub use crate::template::semver::Version;
+pub use dry_files::path::RepoPath;
+pub use go_std::semver::Version;
+pub use go_std::url::{Part, Url, escape};
 
 pub mod inputs {
     pub use crate::inputs::{InputFile, Key, is_exact_version};
@@ -24,8 +24,8 @@ pub mod confine {
 }
 
 pub mod yaml {
-    pub use crate::yaml::{Limits, Value};
+    pub use go_yaml::{Limits, Value};
     pub mod sigs {
-        pub use crate::yaml::sigs::unmarshal;
+        pub use go_yaml::sigs::unmarshal;
     }
 }

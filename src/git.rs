@@ -21,8 +21,8 @@ mod process;
 mod quarantine;
 mod ref_edit;
 mod refs;
-pub(crate) mod regular;
 mod repository;
+pub(crate) mod scratch;
 mod snapshot;
 mod spool;
 mod stale;
@@ -30,10 +30,11 @@ mod store;
 mod system_config;
 mod transaction;
 mod tree;
+mod tree_files;
 
 use std::fmt;
 
-use crate::diag::chain;
+use dry_files::diag::chain;
 
 pub use buffer::ObjectBuffer;
 pub(crate) use commit::Commit;
@@ -53,6 +54,7 @@ pub use transaction::update_refs;
 pub(crate) use transaction::{Transaction, TransactionError};
 pub use tree::{Mode, TreeEdit};
 pub(crate) use tree::{TreeChange, TreeEntry, tree_fault};
+pub(crate) use tree_files::TreeFiles;
 
 /// The id of a git object, SHA-1 or SHA-256.
 pub type ObjectId = gix::ObjectId;

@@ -44,16 +44,14 @@ mod values_type;
 
 use std::sync::Arc;
 
-use crate::diag::Span;
-use crate::go::json::is_field;
-use crate::path::RepoPath;
-use crate::stack::on_deep_stack;
-use crate::template::{
-    self, RefusedCall,
-    semver::{self, Range},
-};
-use crate::view::View;
-use crate::yaml::{Data, Limits, Mapping, Node, parse_first};
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::stack::on_deep_stack;
+use dry_files::view::View;
+use go_std::json::is_field;
+use go_std::semver::{self, Range};
+use go_template::{self as template, RefusedCall};
+use go_yaml::{Data, Limits, Mapping, Node, parse_first};
 
 pub(crate) use chart::Chart;
 pub use charts::Charts;
@@ -191,7 +189,7 @@ fn prepared<'a>(
 }
 
 /// Checks the values of all charts by their schemas; what all of them say is one error.
-fn validate(tree: &Tree<'_>, values: &crate::template::Map, warnings: &mut Vec<String>) -> Result<(), Error> {
+fn validate(tree: &Tree<'_>, values: &go_template::Map, warnings: &mut Vec<String>) -> Result<(), Error> {
     let mut problems = String::new();
     let mut span = None;
     check_schemas(tree, Tree::ROOT, values, &mut problems, &mut span, warnings)?;
@@ -208,7 +206,7 @@ fn validate(tree: &Tree<'_>, values: &crate::template::Map, warnings: &mut Vec<S
 fn check_schemas(
     tree: &Tree<'_>,
     chart: tree::ChartId,
-    values: &crate::template::Map,
+    values: &go_template::Map,
     problems: &mut String,
     span: &mut Option<Span>,
     warnings: &mut Vec<String>,
@@ -233,7 +231,7 @@ fn check_schemas(
         }
     }
     for &subchart in tree.subcharts(chart) {
-        if let Some(crate::template::Value::Map(below)) = values.get(tree.name(subchart).as_bytes()) {
+        if let Some(go_template::Value::Map(below)) = values.get(tree.name(subchart).as_bytes()) {
             check_schemas(tree, subchart, &below, problems, span, warnings)?;
         }
     }

@@ -1,7 +1,7 @@
 //! What renders need from elsewhere: charts, bases of Kustomize, files. Kept in the dry tree, pinned by a lock file.
 //!
 //! `git hydrate vendor` brings an input here, `git-hydrate-fetch` is the only program that opens a connection for it, and a
-//! render looks it up by its [`Key`] among the files of a [`View`](crate::view::View) ([`KeptInputs`]). An input that is not
+//! render looks it up by its [`Key`] among the files of a [`View`](dry_files::view::View) ([`KeptInputs`]). An input that is not
 //! there is a mistake of the dry commit, and so is one whose files are not those that [`LOCK`] says.
 //!
 //! Where inputs are: the charts that a `Chart.yaml` or a kustomization names are where Helm and Kustomize look for them;
@@ -46,6 +46,6 @@ pub(crate) const TOP: &str = ".hydrate";
 pub(crate) const LOCK: &str = ".hydrate/inputs.lock";
 
 /// Its path.
-pub(crate) fn lock_path() -> crate::path::RepoPath {
-    crate::path::RepoPath::clean(LOCK).unwrap_or_default()
+pub(crate) fn lock_path() -> dry_files::path::RepoPath {
+    dry_files::path::RepoPath::clean(LOCK).unwrap_or_default()
 }

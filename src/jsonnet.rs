@@ -14,6 +14,10 @@ pub(crate) mod evaluate;
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View, ViewError};
+use go_yaml::{self as yaml, Limits, Value};
 use rsjsonnet_lang::arena::Arena;
 use rsjsonnet_lang::interner::StrInterner;
 use rsjsonnet_lang::lexer::Lexer;
@@ -21,11 +25,7 @@ use rsjsonnet_lang::span::SpanManager;
 use rsjsonnet_lang::token::{STokenKind, TokenKind};
 
 use crate::application;
-use crate::diag::{Diagnostic, Span};
 use crate::manifest::{self, Manifest, Source};
-use crate::path::RepoPath;
-use crate::view::{Kind, View, ViewError};
-use crate::yaml::{self, Limits, Value};
 
 /// Why a file cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -291,7 +291,7 @@ pub fn objects(file: &RepoPath, json: &[u8]) -> Result<Vec<Manifest>, Diagnostic
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("plain")

@@ -42,10 +42,10 @@ mod tests;
 mod transform;
 mod tree;
 
-use crate::path::RepoPath;
 use crate::versions::KUSTOMIZE;
-use crate::view::View;
-use crate::yaml::{self, Value};
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml::{self as yaml, Value};
 
 use accumulate::{Accumulator, Target};
 use kustomization::Kustomization;
@@ -116,7 +116,7 @@ pub fn build(
 /// Whether Kustomize takes a text for resources; when a remote file is not such a text, it looks for a repository of that
 /// URL.
 pub(crate) fn holds_resources(text: &[u8]) -> bool {
-    let mut tree = tree::Tree::new(Limits::default(), crate::view::Stop::default());
+    let mut tree = tree::Tree::new(Limits::default(), dry_files::view::Stop::default());
     read::resources(&mut tree, text, read::Source::INLINE).is_ok()
 }
 

@@ -22,7 +22,7 @@
 //! 6. Each dry commit becomes a `Plan` (`hydrate/run/plan.rs`): what is rendered and why, what is known, and what is removed.
 //!    `git hydrate plan` ends here.
 //! 7. [`render::Renderers`] renders all Applications on all cores: [`helm`], [`kustomize`], [`directory`], [`jsonnet`],
-//!    [`plugin`]. Native engines read files through a [`view::View`] only, which notes what they read. Programs (plugins, Jsonnet,
+//!    [`plugin`]. Native engines read files through a [`View`](dry_files::view::View) only, which notes what they read. Programs (plugins, Jsonnet,
 //!    the official tools) get a checkout that is made through one (`render/checkout.rs`).
 //! 8. `hydrate/run/output.rs` encodes each manifest on the thread that rendered it ([`manifest::encode`]), and keeps its
 //!    blob in a [`git::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
@@ -41,7 +41,7 @@
 //!
 //! Where the branches are as the last run left them, steps 3 to 6 look at what changed since only
 //! (`hydrate/run/by_changes.rs`): [`plan::Changes`] compares the two dry trees, [`cache::State`] knows whose renders looked
-//! at what differs, [`view::View::confirms`] finds by content ids whether a result is still true, and only Applications whose
+//! at what differs, [`View::confirms`](dry_files::view::View::confirms) finds by content ids whether a result is still true, and only Applications whose
 //! results are not are rendered. Whatever is not plain is left to the steps above, which look at everything
 //! (`hydrate/run/by_everything.rs`). Both make plans only; what a plan becomes does not depend on which of them made it, so
 //! with the cache or without it the commits are the same.
@@ -60,8 +60,8 @@
 //!
 //! # Layers
 //!
-//! A module uses what is in lines below its own, and in its own line what the arrows show. `tests/layers.rs` reads this
-//! map, and finds circles of files inside modules too.
+//! The crates of `crates/` are the ground; their arrows are in their manifests. A module of this one uses what is in lines below its
+//! own, and in its own line what the arrows show. `tests/layers.rs` reads this map, and finds circles of files inside modules too.
 //!
 //! ```text
 //! edge        bin main
@@ -71,12 +71,11 @@
 //!             hydrate
 //! stage       plan publish render
 //! engine      directory helm jsonnet kustomize plugin      kustomize -> helm
-//! domain      application cache diff inputs manifest metadata settings view      cache -> application manifest view,
-//!             application -> inputs manifest view, inputs -> view, diff -> manifest, manifest -> view, metadata -> application manifest,
+//! domain      application cache diff inputs manifest metadata settings      cache -> application manifest,
+//!             application -> inputs manifest, diff -> manifest, metadata -> application manifest,
 //!             settings -> application inputs metadata
-//! format      git growth jinja shares stack template yaml      git -> shares, growth -> stack, template -> yaml
-//!             diag path      diag -> path
-//! ground      go versions
+//! format      git growth jinja shares      git -> shares
+//! ground      versions
 //! ```
 //!
 //! # Never
@@ -91,7 +90,7 @@
 //!
 //! | for | begin with | and |
 //! |---|---|---|
-//! | a template function | `template/funcs` | its cost in `template/expense.rs`; if only charts have it, `helm/functions.rs`; rows in `template/tests/rows` |
+//! | a template function | `crates/go-template/src/funcs` | its cost in `expense.rs` there; if only charts have it, `helm/functions.rs`; rows in `tests/rows` there |
 //! | a transformer | `kustomize/transform` | |
 //! | a field of a kustomization | `kustomize/kustomization.rs` | its use in `kustomize/transform` |
 //! | a field of an Application | `application/options.rs`, `application/decode.rs` | `render/engines.rs` |
@@ -113,14 +112,12 @@ mod application;
 mod cache;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod cli;
-mod diag;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod diff;
 mod directory;
 #[doc(hidden)]
 pub mod fetch;
 mod git;
-mod go;
 #[cfg(test)]
 #[path = "growth/tests.rs"]
 mod growth;
@@ -136,7 +133,6 @@ mod jsonnet;
 mod kustomize;
 mod manifest;
 mod metadata;
-mod path;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod plan;
 mod plugin;
@@ -148,15 +144,11 @@ mod render;
 mod report;
 mod settings;
 mod shares;
-mod stack;
-mod template;
 #[doc(hidden)]
 pub mod testing;
 mod versions;
-mod view;
 mod wall;
 mod worker;
-mod yaml;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ mod read;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
+use go_yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
 pub(crate) use exposed::{Exposed, exposed, key_in};
 pub(crate) use read::read_until;

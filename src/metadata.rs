@@ -24,11 +24,11 @@ mod values;
 mod values_of_argocd;
 mod writer;
 
-pub use crate::go::mail::Address;
 pub(crate) use behind::Behind;
 pub(crate) use copied::{Followed, Hydrated, copy_metadata, read_copy_metadata};
 pub use dry::DryCommit;
 pub(crate) use dry::Message;
+pub use go_std::mail::Address;
 pub use message::{Trailers, allowed_removals};
 pub(crate) use read::NOTES_REF;
 pub use read::{Provenance, note, read_note};

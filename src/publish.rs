@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dry_files::path::RepoPath;
+
 use crate::git::{Error, Mode, ObjectBuffer, ObjectId, TreeEdit, TreeEntry, tree_fault};
-use crate::path::RepoPath;
 
 /// The files that we write into one directory, by name.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;

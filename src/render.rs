@@ -37,15 +37,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Variable};
-use crate::diag::{Diagnostic, printable};
 use crate::helm;
 use crate::inputs::{self, KeptInputs};
 use crate::manifest::{Key, Manifest};
-use crate::path::RepoPath;
 use crate::plugin::Runner;
 use crate::settings::{self, RendererName};
 use crate::versions::Helm;
-use crate::view::{Files, Reads, Stop, View};
+use dry_files::diag::{Diagnostic, printable};
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, Reads, Stop, View};
 
 use apart::Processes;
 use checkout::Checkout;

@@ -27,6 +27,7 @@ mod value;
 
 use std::collections::BTreeMap;
 
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use crate::application::parent::Root;
@@ -35,7 +36,6 @@ use crate::inputs::InputsDir;
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
-use crate::path::RepoPath;
 use field::{a_path, active_paths, branches, inputs_dir, is_default, one_branch, one_or_many, paths, written_branches};
 
 pub(crate) use crate::metadata::Tools;

@@ -15,7 +15,7 @@ pub mod application {
 }
 
 pub mod diag {
-    pub use crate::diag::Diagnostic;
+    pub use dry_files::diag::Diagnostic;
 }
 
 pub mod git {
@@ -27,28 +27,28 @@ pub mod git {
 
 pub mod go {
     pub mod glob {
-        pub use crate::go::glob::Glob;
+        pub use go_std::glob::Glob;
     }
     pub mod json {
-        pub use crate::go::json::{UnmarshalTypeError, find_field, format_number};
+        pub use go_std::json::{UnmarshalTypeError, find_field, format_number};
     }
     pub mod path {
-        pub use crate::go::path::{Pattern, clean};
+        pub use go_std::path::{Pattern, clean};
     }
     pub mod regexp {
-        pub use crate::go::regexp::Regex;
+        pub use go_std::regexp::Regex;
     }
     pub mod strconv {
-        pub use crate::go::strconv::{
+        pub use go_std::strconv::{
             NumberError, atoi, format_float, format_shortest, format_shortest_32, parse_float, parse_int, parse_uint,
             quote, unquote,
         };
     }
     pub mod time {
-        pub use crate::go::time::{Time, Zone, duration_string, parse, parse_duration};
+        pub use go_std::time::{Time, Zone, duration_string, parse, parse_duration};
     }
     pub mod url {
-        pub use crate::go::url::{Part, Url, escape, unescape};
+        pub use go_std::url::{Part, Url, escape, unescape};
     }
 }
 
@@ -87,7 +87,7 @@ pub mod metadata {
 }
 
 pub mod path {
-    pub use crate::path::RepoPath;
+    pub use dry_files::path::RepoPath;
 }
 
 pub mod plan {
@@ -113,7 +113,7 @@ pub mod settings {
 }
 
 pub mod template {
-    pub use crate::template::Limits;
+    pub use go_template::Limits;
 }
 
 pub mod versions {
@@ -121,18 +121,18 @@ pub mod versions {
 }
 
 pub mod view {
-    pub use crate::view::{DiskFiles, Files, Kind, MemoryFiles, Seen, Stop, View};
+    pub use dry_files::view::{DiskFiles, Files, Kind, MemoryFiles, Seen, Stop, View};
 }
 
 pub mod yaml {
-    pub use crate::yaml::{
+    pub use go_yaml::{
         Dialect, Error, Limits, Sequences, Value, decode, emit_node, emit_nodes, emit_v2, emit_v3, from_value, parse,
         parse_first, resolve_aliases,
     };
     pub mod json {
-        pub use crate::yaml::json::{Options, decode, encode};
+        pub use go_yaml::json::{Options, decode, encode};
     }
     pub mod sigs {
-        pub use crate::yaml::sigs::{marshal, yaml_to_json};
+        pub use go_yaml::sigs::{marshal, yaml_to_json};
     }
 }

@@ -57,7 +57,7 @@ impl FromStr for Helm {
     }
 }
 
-/// The Go that every [`Helm`] is built with, which templates see, and whose library [`crate::go`] follows.
+/// The Go that every [`Helm`] is built with, which templates see, and whose library [`go_std`] follows.
 pub(crate) const GO: &str = "1.26.5";
 
 /// Kustomize, whose `kustomize build` kustomizations build as.

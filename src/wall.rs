@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use dry_files::diag::printable;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
-use crate::diag::printable;
 use crate::render::Isolation;
 
 /// The variable that tells a process where it renders: `together` or `apart`. Without it the process is the last one.

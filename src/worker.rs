@@ -18,11 +18,11 @@ mod kept;
 mod moves;
 mod outbox;
 
-use crate::diag::{printable, shell_word};
+use dry_files::diag::{printable, shell_word};
+
 use crate::git::{self, Repository};
 use crate::hydrate::{self, HydrateError, Observer, RefNames, Report, Setup, Wake};
 use crate::render::Renderers;
-
 use copy::Copy;
 use deliver::{Refused, deliver};
 

@@ -1,15 +1,17 @@
 //! Every text that a user may see, in one file: `tests/cases/texts.txt`, so that a change of one shows in review.
 //!
-//! Made from the source: the literals of sentences outside of tests, and the help of each command. The words of Go, Helm and
-//! Kustomize, which the engines give back as they are, are among them where they stand beside ours.
+//! Made from the source: the literals of sentences outside of tests, in the order of the alphabet for each crate, so that a text
+//! that moves to another file changes nothing; and the help of each command. The words of Go, Helm and Kustomize, which the
+//! engines give back as they are, are among them where they stand beside ours.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::{BINARY, Lab};
 
-/// Engines whose every word is upstream's.
-const UPSTREAM: [&str; 3] = ["go", "template", "yaml"];
+/// Crates whose every word is upstream's.
+const UPSTREAM: [&str; 3] = ["go-std", "go-template", "go-yaml"];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("readable") {
@@ -104,28 +106,37 @@ fn is_text(before: &str, text: &str) -> bool {
 
 fn texts() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    sources(&root.join("src"), &mut files);
-    files.sort();
+    let mut crates = BTreeMap::from([("git-hydrate".to_owned(), root.join("src"))]);
+    for entry in fs::read_dir(root.join("crates")).expect("readable") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().expect("a name").to_str().expect("UTF-8").to_owned();
+        crates.insert(name, path.join("src"));
+    }
     let mut all = String::from("# Made by tests/texts.rs; to take changes over: UPDATE_EXPECTED=1 cargo test texts\n");
-    for file in files {
-        let name = file.strip_prefix(root).expect("below").to_str().expect("UTF-8");
-        let module = name.split('/').nth(1).unwrap_or_default().trim_end_matches(".rs");
-        if UPSTREAM.contains(&module) || name.ends_with("/tests.rs") || name.contains("/tests/") {
-            continue;
-        }
-        let text = fs::read_to_string(&file).expect("readable");
-        let literals = literals(&text);
-        let lines: Vec<String> = literals
-            .iter()
-            .filter(|(before, text)| is_text(before, text))
-            .map(|(_, text)| format!("{}\n", text.replace('\n', "\\n")))
-            .collect();
-        if !lines.is_empty() {
-            all += &format!("\n## {name}\n{}", lines.concat());
+    for (name, src) in crates.iter().filter(|(name, _)| !UPSTREAM.contains(&name.as_str())) {
+        let texts = texts_of(src);
+        if !texts.is_empty() {
+            all += &format!("\n## {name}\n{}", texts.into_iter().collect::<String>());
         }
     }
     all + &help()
+}
+
+/// The texts of a crate, each in a line.
+fn texts_of(src: &Path) -> BTreeSet<String> {
+    let mut files = Vec::new();
+    sources(src, &mut files);
+    let mut texts = BTreeSet::new();
+    for file in files {
+        let name = file.strip_prefix(src).expect("below").to_str().expect("UTF-8");
+        if name.ends_with("tests.rs") || name.contains("tests/") {
+            continue;
+        }
+        let literals = literals(&fs::read_to_string(&file).expect("readable"));
+        let literals = literals.iter().filter(|(before, text)| is_text(before, text));
+        texts.extend(literals.map(|(_, text)| format!("{}\n", text.replace('\n', "\\n"))));
+    }
+    texts
 }
 
 /// What each command prints with `--help`.

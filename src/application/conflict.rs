@@ -1,9 +1,10 @@
 //! What can be wrong with Applications that are right each by itself: a value for each conflict, its text in one place.
 
+use dry_files::diag::{Diagnostic, Lasting, Span, clipped, shell_word};
+use dry_files::path::RepoPath;
+
 use super::mistake::one_line;
 use super::{AppName, BranchName, By};
-use crate::diag::{Diagnostic, Lasting, Span, clipped, shell_word};
-use crate::path::RepoPath;
 
 /// How an Application gets in the way of others, of the repository or of its settings. `at` is where the other one
 /// says so.

@@ -3,6 +3,9 @@
 //!
 //! An ApplicationSet is copied with its template led there, as far as its document tells where what it makes goes.
 
+use dry_files::path::RepoPath;
+use go_yaml::{Mapping, Value};
+
 use super::destinations::Destinations;
 use super::field::Field;
 use super::maker::By;
@@ -11,8 +14,6 @@ use super::rendered::Parent;
 use super::rules::{RuleSet, has_template, sources};
 use super::set::{ApplicationSet, Home};
 use super::{Application, document};
-use crate::path::RepoPath;
-use crate::yaml::{Mapping, Value};
 
 /// Where the source of a copy leads to.
 struct Target {

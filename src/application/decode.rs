@@ -1,5 +1,7 @@
 //! Reads `helm`, `kustomize`, `directory` and `plugin` of a drySource, or of what override files made of it, into options.
 
+use go_yaml::Value;
+
 use super::field::{Content, Field, Place};
 use super::mistake::Mistake;
 use super::object::Object;
@@ -7,7 +9,6 @@ use super::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
 };
-use crate::yaml::Value;
 
 /// Reads the four option objects of `source`. More than one is a mistake.
 ///

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use go_yaml::{Limits, Value, json};
+
 use super::field::{Content, Field};
-use crate::yaml::{Limits, Value, json};
 
 /// What of its metadata Argo CD acts on.
 const METADATA: [&str; 3] = ["name", "namespace", "finalizers"];

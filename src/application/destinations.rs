@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::is_unprintable;
 use serde::{Deserialize, Serialize};
 
 use super::name::DestinationName;
 use super::url::RepoUrl;
-use crate::diag::is_unprintable;
 
 /// The URLs of other repositories that hydration may write to, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+
 use super::decode;
 use super::deployed::Deployed;
 use super::destinations::Destinations;
@@ -18,8 +21,6 @@ use super::sync_path::sync_path;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DestinationName, DrySource, PlacedSource, Places};
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
 
 /// What a document says that is an Application with `spec.sourceHydrator`, or one that a rule hydrates, right or wrong.
 #[derive(Debug, Clone, PartialEq)]

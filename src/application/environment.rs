@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Diagnostic;
+
 use super::mistake::{Mistake, Mistakes};
 use super::{Application, Jsonnet, Profile, Source, Tool};
-use crate::diag::Diagnostic;
 
 /// A variable of the build environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use go_yaml::Value;
 use serde::{Deserialize, Serialize};
 
 use super::field::{Content, Entry, Extent, Field, Place, Text};
-use crate::diag::Span;
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 /// Part of a text file: one document between lines of `---`.
 ///

@@ -4,12 +4,11 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use dry_files::diag::{Span, secret};
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
+use go_yaml::Value;
 use sha2::{Digest, Sha256};
-
-use crate::diag::{Span, secret};
-use crate::path::RepoPath;
-use crate::view::ContentId;
-use crate::yaml::Value;
 
 /// A file that was parsed.
 #[derive(Debug, PartialEq, Eq)]
@@ -313,7 +312,7 @@ impl Field {
 mod tests {
     use super::*;
     use crate::application::located;
-    use crate::yaml::json::{self, Options};
+    use go_yaml::json::{self, Options};
 
     fn field(text: &str) -> Field {
         let path = RepoPath::new("a.json").expect("plain");

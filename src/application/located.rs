@@ -1,17 +1,18 @@
 //! Parsed documents as [`Field`]s: the values that Kubernetes sees, each with the place where it was written.
 //!
-//! What a value is, is decided by [`crate::yaml`] alone, as go-yaml v2 does (merges, duplicate keys, kinds of scalars).
+//! What a value is, is decided by [`go_yaml`] alone, as go-yaml v2 does (merges, duplicate keys, kinds of scalars).
 //! Places are looked up beside it: where one is unknown, that of the mapping or list around it is used.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_yaml::{self as yaml, Data, Dialect, Limits, Node, Style, Tag, Value};
+
 use super::field::{Content, Entry, Extent, Field, Place, Text};
 use super::mistake::Mistake;
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::yaml::{self, Data, Dialect, Limits, Node, Style, Tag, Value};
 
 /// How deep a document may be nested, and how many values a file may have once its aliases are written out. No object
 /// that etcd takes comes near.

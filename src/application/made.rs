@@ -7,6 +7,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, clipped};
+use dry_files::path::RepoPath;
+use go_yaml::Value;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -18,9 +21,6 @@ use super::read::File;
 use super::rendered::{RenderedObject, of_json, to_json};
 use super::rules::{Placement, RuleSet, Ruling};
 use super::set::{ApplicationSet, Expanded, MadeApplication};
-use crate::diag::{Diagnostic, clipped};
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 impl Application {
     /// That a setting keeps what made it from making any; none for one that is in a file itself.

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
-
-use crate::diag::{Diagnostic, Origin, Span, clipped};
-use crate::path::RepoPath;
 
 /// What makes an Application.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,11 +132,4 @@ pub struct MadeFrom {
     /// The first place of it: an entry of the set, a file or a directory of the dry tree; for anything else,
     /// the generator.
     pub place: Span,
-}
-
-impl Diagnostic {
-    /// The same with what made the Application that it is about.
-    pub fn made_by(self, maker: &Maker) -> Self {
-        Self { made_by: Some(Box::new(Origin(clipped(maker.to_string())))), ..self }
-    }
 }

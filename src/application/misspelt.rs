@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::field::{Content, Entry, Field};
 use super::located;
 use super::mistake::{Mistake, one_line};
 use super::near::near;
 use super::{AppName, GROUP};
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
 
 /// The field that makes an Application ours; a file without the word has none.
 pub(super) const MARK: &str = "sourceHydrator";

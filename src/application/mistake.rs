@@ -1,10 +1,11 @@
 //! What can be wrong with an Application: each mistake a value, its text in one place.
 
+use dry_files::diag::{Diagnostic, Span, UnknownField, is_unprintable, shell_word};
+use dry_files::path::{PathError, RepoPath};
+
 use super::field::Place;
 use super::{AppName, NameError, PAUSED};
-use crate::diag::{Diagnostic, Span, UnknownField, is_unprintable, shell_word};
 use crate::inputs::KeyError;
-use crate::path::{PathError, RepoPath};
 
 /// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

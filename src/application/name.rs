@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use crate::diag::is_unprintable;
+use dry_files::diag::is_unprintable;
 
 /// The name of an Application or of its namespace, as Kubernetes allows it: a DNS subdomain (RFC 1123).
 ///

@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use go_yaml::Value;
+
 use super::field::{Content, Entry, Field, Place};
 use super::mistake::{Mistake, Mistakes};
 use super::near::near;
-use crate::yaml::Value;
 
 /// A mapping that is being read. What was never asked for is unknown, and [`Object::finish`] says so.
 pub(super) struct Object<'a> {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::yaml::Value;
+use go_yaml::Value;
 
 /// The four option objects. One that is present, even empty (`helm: {}`), chooses its tool.
 #[derive(Debug, Clone, PartialEq, Default)]

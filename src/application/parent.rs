@@ -14,6 +14,8 @@ mod root;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use go_yaml::Value;
 use sha2::{Digest, Sha256};
 
 use super::document::document;
@@ -26,8 +28,6 @@ use super::rendered::{RenderedObject, to_json};
 use super::rules::RuleSet;
 use super::set::ApplicationSet;
 use super::{Application, Document};
-use crate::diag::{Diagnostic, Span};
-use crate::yaml::Value;
 
 pub(crate) use super::rendered::Parent;
 pub(crate) use origins::Origins;

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::path::RepoPath;
+
 use super::decode;
 use super::field::{Content, Field, Place};
 use super::mistake::Mistake;
@@ -17,7 +19,6 @@ use super::rules::{Placement, is_registry};
 use super::url::RepoUrl;
 use super::{DrySource, PlacedSource};
 use crate::inputs::{InputsDir, Key};
-use crate::path::RepoPath;
 
 /// The sources of one Application.
 pub(super) struct PlainSources {

@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_yaml::Value;
+
 use super::GROUP;
 use super::document::{Document, document};
 use super::field::{Content, Field, Place};
@@ -12,9 +16,6 @@ use super::mistake::Mistake;
 use super::rules::{Placement, RuleSet, Ruling, is_plain};
 use super::set::{ApplicationSet, SETS_MAX, misspelt_keys_of_application};
 use super::{AppName, Application};
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 /// How deep lists may be nested, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::{PathError, RepoPath};
+
 use super::Application;
 use super::mistake::Mistake;
-use crate::diag::{Diagnostic, Span};
 use crate::inputs::Key;
-use crate::path::{PathError, RepoPath};
 
 /// A file of another source.
 #[derive(Debug, Clone, PartialEq, Eq)]

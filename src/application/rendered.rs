@@ -1,14 +1,14 @@
 //! One object that an Application rendered, which is an Application or a set of them itself.
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use go_yaml::Value;
 use serde::{Deserialize, Serialize};
 
 use super::excerpt::{self, Excerpt};
 use super::field::{Field, Place};
 use super::maker::By;
 use super::rules::Placement;
-use crate::diag::Span;
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 /// Something that renders Applications.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,9 +1,10 @@
 //! The `repoURL` of an Application.
 
+use dry_files::diag::is_unprintable;
+
 use super::field::Place;
 use super::mistake::Mistake;
 use super::object::Object;
-use crate::diag::is_unprintable;
 
 /// A URL goes into `git clone` of a README and into metadata that others read. None only after a mistake was noted.
 pub(super) fn checked_url<'a>(object: &Object<'_>, text: String, place: &'a Place) -> Option<(String, &'a Place)> {

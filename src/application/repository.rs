@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+
 use super::Application;
 use super::url::RepoUrl;
-use crate::path::RepoPath;
 
 /// What Applications prove about the URL of the repository that they are in.
 #[derive(Debug)]

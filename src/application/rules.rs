@@ -11,6 +11,8 @@ mod written;
 
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use super::BranchName;
@@ -18,11 +20,8 @@ use super::destinations::Destinations;
 use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::url::RepoUrl;
-use crate::diag::Diagnostic;
 use crate::inputs::InputsDir;
 use crate::jinja::{Template, Value};
-use crate::path::RepoPath;
-
 use outline::Outline;
 use written::Written;
 
@@ -66,7 +65,7 @@ impl Rule {
     }
 
     /// The branch that an Application goes to; none when its template makes none of it.
-    pub fn branch_of(&self, object: &crate::yaml::Value, file: &RepoPath) -> Option<BranchName> {
+    pub fn branch_of(&self, object: &go_yaml::Value, file: &RepoPath) -> Option<BranchName> {
         let object = Field::everywhere(object, &Place::at_start_of(file));
         let values = Outline::of(&object, file).values();
         let text = self.compiled.templates.as_ref()?.branch.render(values).ok()?;
@@ -325,13 +324,11 @@ fn rendered(
     }
 }
 
-impl Diagnostic {
-    /// The same with the rule that hydrates the Application which it is about.
-    pub(super) fn by_rule(self, rule: usize) -> Self {
-        let text = format!("rule {rule} of the settings hydrates it");
-        let hint = self.hint.as_ref().map_or(text.clone(), |hint| format!("{hint}; {text}"));
-        self.hint(hint)
-    }
+/// The mistake of an Application, with the rule that hydrates it.
+pub(super) fn by_rule(mistake: Diagnostic, rule: usize) -> Diagnostic {
+    let text = format!("rule {rule} of the settings hydrates it");
+    let hint = mistake.hint.as_ref().map_or(text.clone(), |hint| format!("{hint}; {text}"));
+    mistake.hint(hint)
 }
 
 /// The template of an ApplicationSet as an Application: in the namespace of the set.
@@ -339,9 +336,9 @@ fn as_application(set: &Field) -> Field {
     let template = set.get("spec").and_then(|spec| spec.get("template")).map(Field::to_value);
     let mut template = template.unwrap_or_default();
     let namespace = set.get("metadata").and_then(|metadata| metadata.get("namespace")).map(Field::to_value);
-    if let (crate::yaml::Value::Mapping(entries), Some(namespace)) = (&mut template, namespace) {
-        let empty = || crate::yaml::Value::Mapping(crate::yaml::Mapping::new());
-        if let crate::yaml::Value::Mapping(metadata) = entries.entry("metadata".to_owned()).or_insert_with(empty) {
+    if let (go_yaml::Value::Mapping(entries), Some(namespace)) = (&mut template, namespace) {
+        let empty = || go_yaml::Value::Mapping(go_yaml::Mapping::new());
+        if let go_yaml::Value::Mapping(metadata) = entries.entry("metadata".to_owned()).or_insert_with(empty) {
             metadata.insert("namespace".to_owned(), namespace);
         }
     }

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::go::glob::{BadGlob, Glob};
-use crate::path::RepoPath;
-use crate::yaml::{self, Limits, Node};
+use dry_files::path::RepoPath;
+use go_std::glob::{BadGlob, Glob};
+use go_yaml::{self as yaml, Limits, Node};
 
 /// The names that the file of a kustomization can have, in the order they are looked for.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];

@@ -2,7 +2,7 @@
 //!
 //! [`read_sets`] finds the sets of a file, [`ApplicationSet::expand`] makes the Applications of one from the files of a
 //! tree. Each set makes all of its Applications or none. What a set makes is a function of its document, of the files
-//! that its generators look at (every listing and every file is a read of the [`View`](crate::view::View)), and of what
+//! that its generators look at (every listing and every file is a read of the [`View`](dry_files::view::View)), and of what
 //! [`Sources`] says.
 //!
 //! Generators: `list`, `git`, `matrix`, `merge`, and `clusters` where the tree has the Secrets of the clusters. Those
@@ -45,6 +45,13 @@ mod types;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::diag::more::and_more_in_brackets;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::stack::on_deep_stack;
+use dry_files::view::ContentId;
+use go_template as template;
+use go_yaml::{Mapping, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -52,15 +59,7 @@ use super::BranchName;
 use super::field::{Content, Field};
 use super::maker::MadeFrom;
 use super::rendered::RenderedObject;
-use crate::diag::more::and_more_in_brackets;
-use crate::diag::{Diagnostic, Span};
 use crate::manifest::Manifest;
-use crate::path::RepoPath;
-use crate::stack::on_deep_stack;
-use crate::template;
-use crate::view::ContentId;
-use crate::yaml::{Mapping, Value};
-
 use fault::{Fault, Result};
 use generators::Engine;
 use language::{Language, TEMPLATE_LIMITS};

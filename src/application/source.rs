@@ -4,6 +4,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View, ViewError};
 use serde::Serialize;
 
 use super::field::{Content, Field, Place};
@@ -11,10 +14,7 @@ use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::search::KUSTOMIZATIONS;
 use super::{Application, Directory, DrySource, Helm, Kustomize, Options, Plugin, Profile, decode, read};
-use crate::diag::{Diagnostic, Span};
 use crate::inputs::{KeptInputs, Unusable};
-use crate::path::RepoPath;
-use crate::view::{Kind, View, ViewError};
 
 /// Which engine renders a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

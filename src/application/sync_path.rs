@@ -1,9 +1,10 @@
 //! Which paths of an environment branch hydrated manifests may have.
 
+use dry_files::diag::is_unprintable;
+use dry_files::path::RepoPath;
+
 use super::AppName;
 use super::mistake::Mistake;
-use crate::diag::is_unprintable;
-use crate::path::RepoPath;
 
 /// How long a path may be, and each name in it, in bytes: what every file system that a branch is checked out on takes.
 const PATH_BYTES_MAX: usize = 1024;
@@ -59,7 +60,7 @@ fn is_gits(component: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::PathError;
+    use dry_files::path::PathError;
 
     #[test]
     fn paths_of_manifests() {

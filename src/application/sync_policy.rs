@@ -1,7 +1,8 @@
 //! What Argo CD does in the cluster with what is no longer in git. It changes no manifest: previews show it.
 
+use go_yaml::Value;
+
 use super::field::Field;
-use crate::yaml::Value;
 
 /// What becomes of objects that an Application has no longer, and of all its objects when it goes itself.
 ///
@@ -74,7 +75,7 @@ impl SyncPolicy {
 mod tests {
     use super::*;
     use crate::application::read;
-    use crate::path::RepoPath;
+    use dry_files::path::RepoPath;
 
     fn policy(finalizers: &str, policy: &str) -> SyncPolicy {
         let text = format!(

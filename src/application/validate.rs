@@ -8,17 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
 use sha2::{Digest, Sha256};
 
 use super::conflict::Conflict;
 use super::near;
 use super::repository::{self, Evidence};
+use super::rules;
 use super::search::Patterns;
 use super::url::RepoUrl;
 use super::{Application, BranchName};
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::view::ContentId;
 
 /// What the rules need to know of the repository and its settings.
 pub struct Context<'a> {
@@ -132,7 +133,7 @@ impl Finding {
         let (is_of_branch, is_kept_off) = (conflict.is_of_branch(), conflict.is_kept_off());
         let diagnostic = conflict.at(span);
         let rule = made.and_then(|made| made.rule).filter(|_| diagnostic.is_error());
-        let diagnostic = rule.map_or(diagnostic.clone(), |rule| diagnostic.by_rule(rule));
+        let diagnostic = rule.map_or(diagnostic.clone(), |rule| rules::by_rule(diagnostic, rule));
         let diagnostic = made.map_or(diagnostic.clone(), |made| made.tells(diagnostic));
         Self { applications: about, diagnostic, is_of_branch, is_kept_off }
     }

@@ -1,9 +1,9 @@
 //! Large files of dry trees without any Application that can be read, as a file of the cache.
 
+use dry_files::diag::Diagnostic;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{sealed, unsealed};
-use crate::diag::Diagnostic;
 
 /// The first bytes of the file; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate barren\0\x01";
@@ -65,8 +65,8 @@ impl Barren {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Span;
-    use crate::path::RepoPath;
+    use dry_files::diag::Span;
+    use dry_files::path::RepoPath;
 
     #[test]
     fn what_is_written_is_read_and_the_last_are_kept() {

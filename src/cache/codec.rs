@@ -1,11 +1,10 @@
 //! Numbers, texts and ids as bytes, and back.
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Kind, Seen};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-
-use crate::path::RepoPath;
-use crate::view::{ContentId, Kind, Seen};
 
 /// How long the hash of a piece is: no accident gets past it.
 pub(super) const CHECK_BYTES: usize = 16;

@@ -1,9 +1,9 @@
 //! What the last run left on the branch of copies, as a file of the cache.
 
+use dry_files::diag::Diagnostic;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{sealed, unsealed};
-use crate::diag::Diagnostic;
 
 /// The first bytes of the file; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate copies\0\x01";

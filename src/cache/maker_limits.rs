@@ -1,8 +1,9 @@
 //! Makers of Applications that reached a limit of the machine, as a file of the cache.
 
+use dry_files::view::Reads;
+
 use super::codec::{Decoder, Encoder, check, checked};
 use super::record::{read_reads, write_reads};
-use crate::view::Reads;
 
 /// The first bytes of the file; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate limits\0\x01";
@@ -88,8 +89,8 @@ impl MakerLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::RepoPath;
-    use crate::view::Seen;
+    use dry_files::path::RepoPath;
+    use dry_files::view::Seen;
 
     fn limit(n: usize) -> MakerLimit {
         let path = RepoPath::new(&format!("a/{n}")).expect("a path");

@@ -9,12 +9,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, Seen};
 use sha2::{Digest, Sha256};
 
 use super::codec::{Decoder, Encoder};
 use super::record::{Record, write_reads};
-use crate::path::RepoPath;
-use crate::view::{Reads, Seen};
 
 /// The first bytes; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate reads\0\0\x01";

@@ -1,13 +1,13 @@
 //! What the cache keeps of one render: the manifests by id or the failure, and what was read for it.
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Reads, Seen};
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder};
 use crate::application::{AppName, Application, BranchName, Keeps};
-use crate::diag::Diagnostic;
 use crate::manifest::Key;
-use crate::path::RepoPath;
-use crate::view::{ContentId, Reads, Seen};
 
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder, check, checked};
 use super::record::{Encoded, Record, Used, Way};
 use super::table::{Damaged, Place, Table};
 use crate::application::{AppName, BranchName};
-use crate::diag::Diagnostic;
 use crate::manifest::Key;
-use crate::path::RepoPath;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
 /// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they

@@ -6,6 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use dry_files::path::RepoPath;
+use dry_files::regular;
+
 use super::barren::Barren;
 use super::copies::CopyBranch;
 use super::maker_limits::{BYTES_MAX as MAKER_LIMITS_BYTES_MAX, MakerLimits};
@@ -13,8 +16,7 @@ use super::record::{Encoded, Way};
 use super::state::{Head, State};
 use super::table::{PREFIX as TABLE, TEMPORARY, Table};
 use super::unsearched::Unsearched;
-use crate::git::{Shared, regular};
-use crate::path::RepoPath;
+use crate::git::Shared;
 
 /// What the names of overlays start with.
 const OVERLAY: &str = "state-";

@@ -9,11 +9,11 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use dry_files::regular;
 use sha2::{Digest, Sha256};
 
 use super::codec::{CHECK_BYTES, check, checked};
 use super::record::Encoded;
-use crate::git::regular;
 
 /// The first bytes of a table; the last of them is the version of the format.
 const MAGIC: &[u8; 16] = b"hydrate table\0\0\x01";

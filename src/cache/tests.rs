@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Kind, Seen};
+
 use super::codec::{CHECK_BYTES, Decoder, Encoder, check};
 use super::*;
 use crate::application::{AppName, BranchName};
-use crate::diag::Diagnostic;
 use crate::git::Shared;
 use crate::manifest::Key;
-use crate::path::RepoPath;
-use crate::view::{ContentId, Kind, Seen};
 
 const NAME: &str = "main";
 

@@ -8,15 +8,15 @@ mod report;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use dry_files::diag::{shell_path, shell_word};
+use dry_files::path::RepoPath;
 
 use super::check::Site;
 use super::clone::{self, Clone, is_server, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, config, output};
 use crate::application::{BranchName, Rule};
-use crate::diag::{shell_path, shell_word};
 use crate::hydrate::{self, Adoption, Asked, Tree};
-use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::Progress;
 

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use anyhow::bail;
+use dry_files::diag::{Diagnostic, printable};
+use go_yaml as yaml;
 
 use super::check::Site;
 use super::clone;
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
-use crate::diag::{Diagnostic, printable};
 use crate::hydrate::{self, Listed, ListedApplication};
 use crate::manifest::{self, Manifest};
-use crate::yaml;
 
 /// List the Applications of a dry commit, where they come from and where they go.
 ///

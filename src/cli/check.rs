@@ -7,18 +7,19 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::more::{line_of_more, listed};
+use dry_files::diag::{Diagnostic, Span, printable};
+use dry_files::view::DiskFiles;
 
 use super::clone::{self, Clone, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
-use crate::diag::more::{line_of_more, listed};
-use crate::diag::{Diagnostic, Span, printable};
+use crate::git::TreeFiles;
 use crate::git::{Location, ObjectId, Repository};
 use crate::hydrate::{self, Adoption, Against, Asked, CheckFinding, Checked, RefNames, Setup, Tree, Unnamed, Wake};
 use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
-use crate::view::{DiskFiles, TreeFiles};
 use crate::wall;
 
 /// Find all errors in the Applications of a dry tree, and render all of them.

@@ -1,10 +1,10 @@
 //! What commands need that work in a clone: its remote, and what that says of environment branches.
 
 use anyhow::{anyhow, bail};
+use dry_files::diag::printable;
 
 use super::{WrongUse, output, unpushed};
 use crate::application::{BranchName, without_credentials};
-use crate::diag::printable;
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, Setup, Wake, dry_remote};
 use crate::metadata::NOTES_REF;

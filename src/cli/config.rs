@@ -14,13 +14,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use dry_files::diag::{printable, shell_word};
+use dry_files::regular;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, output};
 use crate::application::BranchName;
-use crate::diag::{printable, shell_word};
-use crate::git::{Repository, regular};
+use crate::git::Repository;
 use crate::hydrate::{HydrateError, Outcome as Hydrated, Report, check_settings, dry_remote};
 use crate::report::{Wording, summary};
 use crate::settings::{

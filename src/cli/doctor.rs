@@ -5,12 +5,12 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
+use dry_files::diag::{printable, shell_path};
 
 use super::clone::{self, Clone, is_server};
 use super::every::Every;
 use super::push::SETTINGS_REF_KEY;
 use super::{Outcome, output};
-use crate::diag::{printable, shell_path};
 use crate::git::Repository;
 use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Wake};
@@ -101,7 +101,7 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
             problem: None,
         },
         Err(error) => {
-            let text = crate::diag::chain(&error);
+            let text = dry_files::diag::chain(&error);
             let (what, remedy) = match text.split_once("\nhint: ") {
                 Some((what, remedy)) => (what.to_owned(), Some(remedy.to_owned())),
                 None => (text, None),

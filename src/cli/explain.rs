@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use anyhow::bail;
+use dry_files::diag::more::line_of_more;
+use dry_files::diag::printable;
+use dry_files::path::RepoPath;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
-use crate::diag::more::line_of_more;
-use crate::diag::printable;
 use crate::hydrate::{
     self, Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, SourceLine, Subject,
 };
-use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::report::{Paint, Style};
 

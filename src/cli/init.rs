@@ -9,9 +9,9 @@ use anyhow::{Context as _, bail};
 use super::{Outcome, WrongUse, output};
 use crate::application::{Patterns, RuleSet, without_credentials};
 use crate::git::Repository;
+use crate::git::TreeFiles;
 use crate::hydrate;
 use crate::plan::Discovery;
-use crate::view::TreeFiles;
 
 /// Write a small working example: one application in two environments.
 ///
@@ -139,10 +139,10 @@ fn url(repository: &Repository) -> Option<String> {
     let url = without_credentials(&url);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
     let is_plain = url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
-    Some(if is_plain { url } else { crate::yaml::json::encode_string(&url, false) })
+    Some(if is_plain { url } else { go_yaml::json::encode_string(&url, false) })
 }
 
 fn branch(repository: &Repository) -> anyhow::Result<String> {
     let refs = repository.refs()?;
-    Ok(crate::yaml::json::encode_string(refs.head_branch().unwrap_or("main"), false).trim_matches('"').to_owned())
+    Ok(go_yaml::json::encode_string(refs.head_branch().unwrap_or("main"), false).trim_matches('"').to_owned())
 }

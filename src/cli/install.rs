@@ -4,11 +4,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::{printable, shell_path};
+use go_yaml::{self as yaml, Mapping, Sequences, Value, emit_v3};
 
 use super::clone::{self, is_server};
 use super::every::Every;
 use super::{Outcome, WrongUse, config, output};
-use crate::diag::{printable, shell_path};
 use crate::git::{Location, Repository};
 use crate::hook;
 use crate::hydrate::{self, BranchState, CopiesToLeave, HydrateError, RefNames, Repointed, Setup, Wake};
@@ -16,7 +17,6 @@ use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, 
 use crate::render::Renderers;
 use crate::wall;
 use crate::worker;
-use crate::yaml::{self, Mapping, Sequences, Value, emit_v3};
 
 /// Install the hooks of a server, or set up a clone.
 #[derive(Debug, clap::Args)]

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::{one_line, printable};
+use dry_files::path::RepoPath;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
-use crate::diag::{one_line, printable};
 use crate::diff::{self, Change, ObjectDiff};
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
 use crate::manifest::{self, Manifest, Source};
-use crate::path::RepoPath;
 use crate::report::changes::{Mark, rows};
 use crate::report::{Paint, Style};
 

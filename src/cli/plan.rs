@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use dry_files::diag::more::listed;
+use dry_files::diag::printable;
+
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, output};
 use crate::application::BranchName;
-use crate::diag::more::listed;
-use crate::diag::printable;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Wake};
 use crate::render::Renderers;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
+use dry_files::diag::more::listed;
 use serde::Serialize;
 
 use super::clone::remote_of;
 use super::{Outcome, WrongUse, config, output};
-use crate::diag::more::listed;
 use crate::git::Repository;
 use crate::hydrate::{self, Report};
 use crate::render::Renderers;

@@ -8,19 +8,19 @@ mod string_slice;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{DiskFiles, View};
 
 use super::{Outcome, WrongUse, output};
 use crate::application::Directory;
-use crate::diag::{Diagnostic, Span};
 use crate::directory;
 use crate::hydrate::{Single, render_named};
 use crate::inputs::{InputsDir, LOCK};
 use crate::kustomize;
 use crate::manifest;
-use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
-use crate::view::{DiskFiles, View};
 
 /// Print the manifests of an Application, or of a chart, kustomization or directory on disk.
 #[derive(Debug, clap::Args)]

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use dry_files::diag::{Diagnostic, printable, shell_word};
+
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
 use crate::application::ref_of;
-use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Surveyed, Wake, status, surveyed};
 use crate::render::Renderers;
 use crate::report::{Paint, Style, counted};

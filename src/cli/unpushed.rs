@@ -3,7 +3,8 @@
 //! `refs/hydrate/*` follows the remote by force, here and in what `install --client` sets. So a change is remembered under
 //! a ref that is not fetched by default, until the settings of the remote contain it.
 
-use crate::diag::shell_word;
+use dry_files::diag::shell_word;
+
 use crate::git::{Expected, ObjectId, RefEdit, Repository, update_refs};
 use crate::settings::SETTINGS_REF;
 

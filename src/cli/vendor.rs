@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 use anyhow::bail;
+use dry_files::path::RepoPath;
 use serde::Serialize;
 
 use super::clone::{self, Clone};
@@ -19,9 +20,7 @@ use crate::application::BranchName;
 use crate::hydrate::Inputs;
 use crate::inputs::wire::Rules;
 use crate::inputs::{Entry, LOCK, Need};
-use crate::path::RepoPath;
 use crate::render::Renderers;
-
 use fetcher::Fetchers;
 use session::{Deed, Session};
 

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use anyhow::bail;
+use dry_files::diag::printable;
 
 use super::clone::{self, Clone};
 use super::{NO_BRANCH, Outcome, WrongUse, output};
-use crate::diag::printable;
 use crate::hydrate::{self, Setup, Verified, Wake};
 use crate::render::Renderers;
 use crate::report::Progress;

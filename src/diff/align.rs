@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use gix_imara_diff::{Algorithm, Diff, InternedInput, Interner};
-
-use crate::yaml::{Value, json};
+use go_yaml::{Value, json};
 
 /// A line of two texts that were compared, without its line break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -354,7 +353,7 @@ mod tests {
 
     #[test]
     fn what_identifies_items() {
-        let items = |text: &str| json::decode(text.as_bytes(), &crate::yaml::Limits::default()).expect("JSON");
+        let items = |text: &str| json::decode(text.as_bytes(), &go_yaml::Limits::default()).expect("JSON");
         let rows = [
             (r#"[{"name":"a","x":1},{"name":"b"}]"#, Some("name=b")),
             (r#"[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]"#, Some("metadata.name=b")),

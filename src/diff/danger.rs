@@ -25,9 +25,9 @@ mod rights;
 mod tests;
 
 use super::pair::{Pair, text};
-use crate::diag::more::listed;
 use crate::manifest::Manifest;
-use crate::yaml::Value;
+use dry_files::diag::more::listed;
+use go_yaml::Value;
 
 pub(crate) use application::is_same_cluster;
 pub(super) use around::{Around, Index};

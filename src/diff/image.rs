@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use go_yaml::Value;
+
 use super::path::{FieldPath, Step};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// An image that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,10 +17,10 @@ mod quantity;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::manifest::Manifest;
-use crate::yaml::{self, Limits, Mapping, Value};
+use go_yaml::{self as yaml, Limits, Mapping, Value};
 
 use super::align::identities;
+use crate::manifest::Manifest;
 use defaults::{DROPPED, Kind, METADATA, Type, WRITTEN, of_kind};
 
 /// Why a field that only the cluster has, or has otherwise, does not count as a difference.

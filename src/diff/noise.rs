@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use go_yaml::Value;
+
 use super::pair::Pair;
 use super::path::FieldPath;
-use crate::yaml::Value;
 
 /// Why a change is not worth a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use go_yaml::{Value, json};
+
 use crate::manifest::{Key, Manifest};
-use crate::yaml::{Value, json};
 
 /// An object before and after; at least one of them is there.
 #[derive(Debug, Clone, Copy)]

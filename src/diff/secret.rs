@@ -1,7 +1,8 @@
 //! The values of Secrets: that they changed may be shown, what they are may not.
 
+use go_yaml::Value;
+
 use super::value::{Difference, Leaf};
-use crate::yaml::Value;
 
 /// Puts the same text in place of each value of `data` and `stringData`: not even its length is shown.
 pub(super) fn hide(difference: &mut Difference) {

@@ -1,6 +1,7 @@
+use go_yaml::json;
+
 use super::*;
 use crate::manifest::{self, Source};
-use crate::yaml::json;
 
 fn manifests(text: &str) -> Vec<Manifest> {
     manifest::read(text.as_bytes(), Source::Output("a test")).expect(text)

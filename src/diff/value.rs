@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use go_yaml::{Mapping, Value};
+
 use super::align::{align, identities};
 use super::noise::{Echoes, Noise};
 use super::path::{FieldPath, Step};
-use crate::yaml::{Mapping, Value};
 
 /// Where two values differ. What is equal is not in it.
 #[derive(Debug, Clone, PartialEq)]

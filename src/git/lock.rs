@@ -4,10 +4,11 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
+use dry_files::regular;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::{Doing as _, Error, Shared, regular};
+use super::{Doing as _, Error, Shared};
 
 /// The right to hydrate a repository. Only one process has it at a time; the kernel takes it back when that one dies.
 #[derive(Debug)]

@@ -5,7 +5,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Doing as _, Error, regular};
+use super::scratch;
+use super::{Doing as _, Error};
 
 /// Where git keeps the objects of a push that is not accepted yet, as its variables say to a pre-receive hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +36,9 @@ impl Quarantine {
         &self,
         hash: gix::hash::Kind,
         scratch_dirs: &[&Path],
-    ) -> Result<(regular::Scratch, Arc<gix::odb::Store>), Error> {
+    ) -> Result<(scratch::Scratch, Arc<gix::odb::Store>), Error> {
         let doing = || format!("reading the objects of the push at {}", self.objects.display());
-        let scratch = regular::scratch_dir("push", scratch_dirs).doing(doing)?;
+        let scratch = scratch::scratch_dir("push", scratch_dirs).doing(doing)?;
         let info = scratch.path().join("info");
         std::fs::create_dir(&info).doing(doing)?;
         let mut lines = Vec::new();

@@ -5,12 +5,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use dry_files::regular;
 use gix::discover::upwards::Error as Upwards;
 use gix::objs::{Find as _, FindExt as _};
 
+use super::scratch;
 use super::{
     Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Shared, TreeEntry, config_parameters,
-    regular, system_config,
+    system_config,
 };
 
 /// Where a repository is looked for.
@@ -33,7 +35,7 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     /// The directory by which the objects of a push are found that is not accepted yet.
-    quarantine: Option<regular::Scratch>,
+    quarantine: Option<scratch::Scratch>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
     pub(super) pending: Vec<(String, Option<ObjectId>)>,
     /// Where its refs are, when others are in the same store: in place of `refs/`.
@@ -338,7 +340,7 @@ fn discover(path: &Path, absolute: PathBuf) -> Result<gix::ThreadSafeRepository,
             "{} belongs to user {owner}\nhint: run this as that user: sudo -u '#{owner}' git hydrate …\n\
              hint: to read it as this user: git config --global --add safe.directory {}",
             path.display(),
-            crate::diag::shell_path(&path)
+            dry_files::diag::shell_path(&path)
         )));
     }
     Ok(found)

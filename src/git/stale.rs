@@ -8,10 +8,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use dry_files::regular;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use serde::{Deserialize, Serialize};
 
-use super::{Doing as _, Error, RefEdit, Repository, regular};
+use super::{Doing as _, Error, RefEdit, Repository};
 
 /// Where the records are: a file for each transaction that is about to commit.
 const DIR: &str = "hydrate.locks";

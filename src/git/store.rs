@@ -6,9 +6,11 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use dry_files::regular;
+
 use super::deflate::Deflate;
 use super::pack::{self, Object, Pack};
-use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared, regular};
+use super::{Doing as _, Error, Fsync, ObjectId, ObjectKind, Quarantine, Repository, Shared};
 
 /// How many objects git would write loose, and not flush by default.
 const LOOSE_MAX: usize = 40;

@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::stack;
+use dry_files::stack;
 
 /// How large the inputs of rows are, about, in bytes.
 const BYTES: f64 = 100_000.0;

@@ -40,7 +40,7 @@ pub enum ArchiveError {
     Broken(String),
     #[error("chart illegally contains absolute paths")]
     AbsolutePath,
-    #[error("chart illegally contains content outside the base directory: {}", crate::yaml::quote(.0))]
+    #[error("chart illegally contains content outside the base directory: {}", go_yaml::quote(.0))]
     OutsideBase(String),
     #[error("chart illegally references parent directory")]
     ParentDirectory,
@@ -50,7 +50,7 @@ pub enum ArchiveError {
     NoBase,
     #[error("decompressed chart is larger than the maximum size {0}")]
     TooLarge(u64),
-    #[error("decompressed chart file {} is larger than the maximum file size {limit}", crate::yaml::quote(.name))]
+    #[error("decompressed chart file {} is larger than the maximum file size {limit}", go_yaml::quote(.name))]
     FileTooLarge { name: String, limit: u64 },
     #[error("the archive has more than {0} entries")]
     TooManyEntries(usize),

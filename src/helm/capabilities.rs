@@ -4,10 +4,11 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
+use go_template::{Element, Field, Functions, List, ListType, Methods, Stringer, Struct, StructType, Text, Value};
+use go_yaml::quote;
+
 use super::error::ErrorKind;
-use crate::template::{Element, Field, Functions, List, ListType, Methods, Stringer, Struct, StructType, Text, Value};
 use crate::versions::{self, Helm};
-use crate::yaml::quote;
 
 /// The group versions that Helm's Kubernetes client knows, in its order.
 ///

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Stop, ViewError};
+use go_template::{Functions, ParseError, Parsed};
+use go_yaml::Mapping;
+
 use super::metadata::{Dependency, Metadata};
 use super::schema::{CompileError, Schema};
-use crate::path::RepoPath;
-use crate::template::{Functions, ParseError, Parsed};
-use crate::view::{Stop, ViewError};
-use crate::yaml::Mapping;
 
 /// A chart with all charts in its `charts/`. It has nothing of a render in it, so that one may be kept and used by many.
 #[derive(Debug, Clone)]

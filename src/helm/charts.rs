@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, View};
+
 use super::chart::Chart;
 use super::error::Error;
 use super::load::load;
-use crate::path::RepoPath;
-use crate::view::{Reads, View};
 
 /// How many bytes charts that are kept may take beside the newest one. Renders of one chart follow each other.
 const BYTES_MAX: u64 = 8 << 20;
@@ -75,7 +76,7 @@ impl LoadedCharts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn files() -> MemoryFiles {
         MemoryFiles::new()

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeSet;
 
+use go_template::{Map, Text, Value};
+
 use super::template_values::copy;
 use super::tree::{ChartId, CoalesceError, Tree};
-use crate::template::{Map, Text, Value};
 
 /// What becomes of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +131,7 @@ impl Round<'_, '_> {
                     theirs.set(key.clone(), table);
                 }
                 (Value::Map(_), Some(_)) => {
-                    let key = crate::yaml::quote(&key.to_str());
+                    let key = go_yaml::quote(&key.to_str());
                     self.warnings.push(format!("Conflict: cannot merge map onto non-map for {key}. Skipping."));
                 }
                 (_, Some(Value::Map(_))) => {

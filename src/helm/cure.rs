@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use go_template::{RefusedCall, Site};
+
 use super::Files;
 use super::options::Options;
 use super::probe::{FIRST, Subject, affordable};
 use super::setting::Setting;
-use crate::template::{RefusedCall, Site};
 
 /// How many cures of one call are named.
 const NAMED_MAX: usize = 2;

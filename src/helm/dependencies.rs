@@ -2,11 +2,12 @@
 //!
 //! Reference: helm 4.2.3 pkg/chart/v2/util/dependencies.go. Cases `dep-*`.
 
+use go_template::{Map, Text, Value, printed};
+
 use super::coalesce::{self, Nulls};
 use super::metadata::Dependency;
 use super::template_values::{copy, to_template};
 use super::tree::{ChartId, CoalesceError, Tree};
-use crate::template::{Map, Text, Value, printed};
 
 /// Applies aliases, conditions, tags and `import-values` to the whole tree. `values` are the user's.
 pub(super) fn process(tree: &mut Tree, values: &Map, warnings: &mut Vec<String>) -> Result<(), CoalesceError> {
@@ -123,11 +124,11 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
         let mut normalised = Vec::new();
         for entry in dependency.import_values.iter().flatten() {
             let (child, parent) = match entry {
-                crate::yaml::Value::Mapping(_) => {
+                go_yaml::Value::Mapping(_) => {
                     let text = |key| printed("%v", &entry.get(key).map(to_template).unwrap_or_default());
                     (text("child"), text("parent"))
                 }
-                crate::yaml::Value::String(name) => (format!("exports.{name}"), ".".to_owned()),
+                go_yaml::Value::String(name) => (format!("exports.{name}"), ".".to_owned()),
                 _ => continue,
             };
             normalised.push(
@@ -142,7 +143,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
                 None => warnings.push(format!("import-values of {name}: there is no table {child} in its values")),
             }
         }
-        dependency.import_values = Some(normalised.into_iter().map(crate::yaml::Value::Mapping).collect());
+        dependency.import_values = Some(normalised.into_iter().map(go_yaml::Value::Mapping).collect());
     }
     // Imported tables must not be shared with the values they were found in.
     let values = copy(&values);

@@ -8,6 +8,9 @@ pub(super) mod templates;
 
 use std::rc::Rc;
 
+use dry_files::view::ViewError;
+use go_template::{self as template, RefusedCall, Runtime, Set, Text};
+
 use super::error::{Error, ErrorKind};
 use super::functions::{SET_NAME, functions, without_no_value};
 use super::objects::{Roots, template_object};
@@ -15,9 +18,6 @@ use super::output::RenderedFile;
 use super::report;
 use super::tree::{ChartId, Tree};
 use super::values_type::VALUES;
-use crate::template::{self, RefusedCall, Runtime, Set, Text};
-use crate::view::ViewError;
-
 use host::{Host, Unreadable};
 use templates::{Template, Templates, is_partial};
 
@@ -65,7 +65,7 @@ pub(super) fn render(
         let text = without_no_value(text.into());
         let text = String::from_utf8(text.to_vec()).map_err(|_| {
             let reason = "error converting YAML to JSON: yaml: invalid leading UTF-8 octet".to_owned();
-            ErrorKind::Manifest { template: name.clone(), reason }.at(crate::diag::Span::file(file.origin.clone()))
+            ErrorKind::Manifest { template: name.clone(), reason }.at(dry_files::diag::Span::file(file.origin.clone()))
         })?;
         rendered.push(RenderedFile { name: name.clone(), text, origin: file.origin.clone() });
         if until == Some(name) {

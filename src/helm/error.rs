@@ -2,15 +2,16 @@
 
 use std::fmt;
 
+use dry_files::diag::{Diagnostic, Refusal, Span, clipped};
+use dry_files::path::RepoPath;
+use dry_files::view::ViewError;
+use go_template::{Limit, RefusedCall};
+use go_yaml::quote;
+
 use super::archive::ArchiveError;
 use super::metadata::Invalid;
 use super::set::SetError;
 use super::{RELEASE_NAME_BYTES_MAX, RELEASE_NAME_REGEX, ignore};
-use crate::diag::{Diagnostic, Refusal, Span, clipped};
-use crate::path::RepoPath;
-use crate::template::{Limit, RefusedCall};
-use crate::view::ViewError;
-use crate::yaml::quote;
 
 /// Why a chart does not render: the kind, the place in the repository, and what to do about it.
 ///

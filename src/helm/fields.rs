@@ -3,9 +3,9 @@
 //! A string field takes any scalar; keys match without regard to case, the last in byte order wins; what the struct
 //! doesn't know is passed over; null changes nothing.
 
-use crate::go::json::UnmarshalTypeError;
-use crate::go::strconv::format_shortest_32;
-use crate::yaml::{Mapping, Value};
+use go_std::json::UnmarshalTypeError;
+use go_std::strconv::format_shortest_32;
+use go_yaml::{Mapping, Value};
 
 /// A value of another type than the field has. Reads as Go's own message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

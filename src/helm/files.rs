@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
+use go_std::glob::{BadGlob, Glob};
+use go_template::{Call, Element, Entries, Failure, Functions, List, Map, MapType, Methods, Text, Value};
+use go_yaml::{Value as Data, sigs};
+
 use super::chart::File;
-use crate::go::glob::{BadGlob, Glob};
-use crate::template::{Call, Element, Entries, Failure, Functions, List, Map, MapType, Methods, Text, Value};
-use crate::yaml::{Value as Data, sigs};
 
 /// The type of `.Files` and of what `.Files.Glob` gives: bytes by path.
 ///
@@ -109,7 +110,7 @@ fn as_secrets(call: &mut Call<'_>, files: Value) -> Result<Text, Failure> {
 
 /// YAML of the contents by base name; the last of equal names wins, where Helm picks any.
 fn by_base_name(call: &mut Call<'_>, files: &Value, encode: impl Fn(&[u8]) -> String) -> Result<Text, Failure> {
-    let mut config = crate::yaml::Mapping::new();
+    let mut config = go_yaml::Mapping::new();
     for (path, data) in entries(files).iter() {
         check(call, path)?;
         let Value::Bytes(bytes) = data else { continue };

@@ -4,9 +4,10 @@
 
 use std::sync::LazyLock;
 
+use go_template::{Call, Cause, Failure, Functions, Map, Parsed, Text, Value};
+use go_yaml::quote;
+
 use super::engine::host::Host;
-use crate::template::{Call, Cause, Failure, Functions, Map, Parsed, Text, Value};
-use crate::yaml::quote;
 
 /// How many calls of one template by `include` may be open when it is called again.
 const OPEN_MAX: u32 = 1000;

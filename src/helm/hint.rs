@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use go_template::{Map, Mentions, Parsed, RefusedCall, Surroundings, Value as GoValue};
+use go_yaml::Value;
+
 use super::engine::templates::{Template, Templates};
 use super::functions::functions;
 use super::objects::Roots;
 use super::setting::Setting;
 use super::tree::{ChartId, Tree};
-use crate::template::{Map, Mentions, Parsed, RefusedCall, Surroundings, Value as GoValue};
-use crate::yaml::Value;
 
 /// How many settings are named for one call.
 const SETTINGS_MAX: usize = 20;

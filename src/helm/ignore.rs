@@ -1,6 +1,6 @@
 //! `.helmignore`: which files of a chart directory are not part of the chart.
 
-use crate::go::path::{BadPattern, Pattern};
+use go_std::path::{BadPattern, Pattern};
 
 /// The name of the file, in the directory of the chart. Archives and subcharts have none that counts.
 pub(super) const FILE_NAME: &str = ".helmignore";

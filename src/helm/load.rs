@@ -10,16 +10,17 @@ pub(crate) use walk::hidden;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, Stop, View, ViewError};
+use go_std::semver::Version;
+use go_yaml::{Limits, Value, sigs};
+
 use super::archive;
 use super::chart::{Chart, File};
 use super::error::{Error, ErrorKind};
 use super::metadata::{self, Metadata, MetadataError};
 use super::values;
-use crate::diag::Span;
-use crate::path::RepoPath;
-use crate::template::semver::Version;
-use crate::view::{Kind, Stop, View, ViewError};
-use crate::yaml::{Limits, Value, sigs};
 
 /// How deep directories of a chart, and charts in charts, may nest.
 const DEPTH_MAX: usize = 40;
@@ -109,7 +110,7 @@ fn unpack(data: &[u8], archive: &RepoPath) -> Result<Vec<Raw>, Error> {
 /// Looks at the `apiVersion` before anything else, as Helm does to choose its loader.
 fn check_version(path: &RepoPath, text: &[u8]) -> Result<(), Error> {
     use super::fields::{Place, object, text as field_text};
-    use crate::go::json::is_field;
+    use go_std::json::is_field;
     let value = read_yaml("Chart.yaml", path, text)?;
     let wrong = |error: super::fields::WrongType| {
         ErrorKind::File { name: "Chart.yaml".to_owned(), reason: error.to_string() }.at(Span::file(path.clone()))
@@ -144,7 +145,7 @@ fn chart_of(view: &View<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -
     }
     let mut chart = Chart {
         metadata: Metadata::default(),
-        values: crate::yaml::Mapping::new(),
+        values: go_yaml::Mapping::new(),
         schema: None,
         templates: Vec::new(),
         files: Vec::new(),
@@ -263,7 +264,7 @@ fn lock(file: &Raw) -> Result<Vec<metadata::Dependency>, Error> {
     })
 }
 
-fn default_values(file: &Raw) -> Result<crate::yaml::Mapping, Error> {
+fn default_values(file: &Raw) -> Result<go_yaml::Mapping, Error> {
     let text = file.content()?;
     // No more than 5 MB.
     values::parse(text, &Stop::default()).map_err(|error| {

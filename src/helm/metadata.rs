@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use go_std::json::fold_name;
+use go_yaml::{Mapping, Value};
+
 use super::fields::{self, Place, WrongType};
-use crate::go::json::fold_name;
-use crate::yaml::{Mapping, Value};
 
 /// The fields of `Chart.yaml` that Helm knows, cleaned: white space is blanks, other unprintables are gone.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,17 +68,17 @@ pub(super) struct Dependency {
 pub enum Invalid {
     #[error("validation: chart.metadata.{0} is required")]
     Required(&'static str),
-    #[error("validation: chart.metadata.name {} is not allowed", crate::yaml::quote(.0))]
+    #[error("validation: chart.metadata.name {} is not allowed", go_yaml::quote(.0))]
     NameNotAllowed(String),
-    #[error("validation: chart.metadata.{field} {} is invalid", crate::yaml::quote(.value))]
+    #[error("validation: chart.metadata.{field} {} is invalid", go_yaml::quote(.value))]
     Field { field: &'static str, value: String },
     #[error("validation: chart.metadata.type must be application or library")]
     Kind,
     #[error("validation: {0} must not contain empty or null nodes")]
     NullNode(&'static str),
-    #[error("validation: dependency {} has disallowed characters in the alias", crate::yaml::quote(.0))]
+    #[error("validation: dependency {} has disallowed characters in the alias", go_yaml::quote(.0))]
     Alias(String),
-    #[error("validation: more than one dependency with name or alias {}", crate::yaml::quote(.0))]
+    #[error("validation: more than one dependency with name or alias {}", go_yaml::quote(.0))]
     Duplicate(String),
 }
 
@@ -280,6 +281,6 @@ fn clean(text: &mut String) {
     let is_clean = |c: char| matches!(c, ' '..='~');
     if !text.chars().all(is_clean) {
         let kept = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-        *text = kept.filter(|c| *c == ' ' || crate::go::unicode::is_print(*c)).collect();
+        *text = kept.filter(|c| *c == ' ' || go_std::unicode::is_print(*c)).collect();
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use go_template::{List, Map, MapType, Text, Value};
+
 use super::metadata::{Dependency, Maintainer, Metadata};
 use super::options::Options;
 use super::template_values::to_template;
 use super::tree::{ChartId, Tree};
 use super::values_type::VALUES;
-use crate::template::{List, Map, MapType, Text, Value};
 
 /// The root objects of all charts of a render, which share `.Release` and `.Capabilities`.
 pub(super) struct Roots {
@@ -126,7 +127,7 @@ fn dependency_object(dependency: &Dependency) -> Value {
 }
 
 /// Helm's `processImportValues` replaces the maps by maps of strings.
-fn import_value(value: &crate::yaml::Value) -> Value {
+fn import_value(value: &go_yaml::Value) -> Value {
     match to_template(value) {
         Value::Map(map) => Value::Map(map.cast(&STRINGS)),
         other => other,

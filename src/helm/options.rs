@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Stop, View};
+use go_template as template;
+use go_yaml::Mapping;
+
 use super::capabilities::KubeVersion;
 use super::error::{Error, ErrorKind};
 use super::set::{self, SetError, Typing};
 use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
-use crate::diag::Span;
-use crate::path::RepoPath;
-use crate::template;
 use crate::versions::Helm;
-use crate::view::{Stop, View};
-use crate::yaml::Mapping;
 
 /// The flags of `helm template` that shape its output.
 ///
@@ -239,7 +240,7 @@ impl Options {
 /// One `--set-json`: an object, or names and values.
 fn set_json(text: &str, all: &mut Mapping) -> Result<(), Error> {
     if text.trim_start().starts_with('{') {
-        let Ok(crate::yaml::Value::Mapping(mut object)) = values::parse_json(text.trim()) else {
+        let Ok(go_yaml::Value::Mapping(mut object)) = values::parse_json(text.trim()) else {
             return Err(ErrorKind::SetJsonObject(text.to_owned()).into());
         };
         object.values_mut().for_each(values::floats);

@@ -2,18 +2,19 @@
 //!
 //! Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util and pkg/cmd/template.go. Cases `out-*`.
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use go_std::json::fold_name;
+use go_std::path::{BadPattern, Pattern};
+use go_template::Limit;
+use go_yaml::{Limits, Mapping, Value, sigs};
+
 use super::chart::File;
 use super::error::{Error, ErrorKind};
 use super::fields::{self, Place, WrongType};
 use super::options::Options;
 use super::split::split;
-use crate::diag::Span;
-use crate::go::json::fold_name;
-use crate::go::path::{BadPattern, Pattern};
-use crate::path::RepoPath;
-use crate::template::Limit;
 use crate::versions::Helm;
-use crate::yaml::{Limits, Mapping, Value, sigs};
 
 /// Kinds in the order in which they are installed; others follow by name.
 const KINDS: &[&str] = &[

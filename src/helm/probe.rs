@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use go_template::{Calls, RefusedCall, Site};
+use go_yaml::Mapping;
+
 use super::chart::Chart;
 use super::error::Error;
 use super::options::{Draw, Options};
 use super::output::{self, RenderedFile};
 use super::{Files, files};
 use crate::manifest;
-use crate::template::{Calls, RefusedCall, Site};
-use crate::yaml::Mapping;
 
 /// The first source of chance, which the others are compared with.
 pub(super) const FIRST: u8 = 0;

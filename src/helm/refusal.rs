@@ -1,5 +1,7 @@
 //! What depends on calls of random and clock functions that are refused.
 
+use go_template::RefusedCall;
+
 use super::cure::Trials;
 use super::engine::templates::Templates;
 use super::error::Error;
@@ -7,7 +9,6 @@ use super::hint::Settings;
 use super::probe::{FIRST, OTHERS, Subject, affordable};
 use super::setting::Setting;
 use super::{Files, prepared, render_here, report};
-use crate::template::RefusedCall;
 
 /// How many calls of a render are looked at.
 const CALLS_MAX: usize = 100;

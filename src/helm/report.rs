@@ -1,12 +1,13 @@
 //! Errors of templates in Helm's words, with the place in the repository.
 
+use dry_files::diag::Span;
+use go_template::{Cause, Failure, Level, Limit, ParseError, Place, Refused, RefusedCall};
+use go_yaml::quote;
+
 use super::chart::File;
 use super::engine::templates::Templates;
 use super::error::{Error, ErrorKind};
 use super::functions::SET_NAME;
-use crate::diag::Span;
-use crate::template::{Cause, Failure, Level, Limit, ParseError, Place, Refused, RefusedCall};
-use crate::yaml::quote;
 
 /// A file that is not a template: the first part of Go's message that has a place, and the last part of all.
 pub(super) fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Error {

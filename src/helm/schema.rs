@@ -16,13 +16,13 @@ mod validate;
 
 use std::sync::LazyLock;
 
+use dry_files::view::Stop;
+use go_yaml::Value;
+
 use compile::Compiled;
 use decimal::Decimal;
 use draft::Draft;
 use report::Problem;
-
-use crate::view::Stop;
-use crate::yaml::Value;
 
 /// How many schemas one file may contain or refer to.
 const SCHEMAS_MAX: usize = 200_000;
@@ -47,21 +47,21 @@ pub(super) struct Schema(Compiled);
 pub(super) enum CompileError {
     #[error("{0}")]
     Json(String),
-    #[error("failing loading {}: rendering opens no connection", crate::yaml::quote(.0))]
+    #[error("failing loading {}: rendering opens no connection", go_yaml::quote(.0))]
     Load(String),
-    #[error("error in parsing {}: {reason}", crate::yaml::quote(.url))]
+    #[error("error in parsing {}: {reason}", go_yaml::quote(.url))]
     BadUrl { url: String, reason: String },
-    #[error("json-pointer in {} not found", crate::yaml::quote(.0))]
+    #[error("json-pointer in {} not found", go_yaml::quote(.0))]
     NoPointer(String),
-    #[error("anchor in {} not found in schema {}", crate::yaml::quote(.reference), crate::yaml::quote(.url))]
+    #[error("anchor in {} not found in schema {}", go_yaml::quote(.reference), go_yaml::quote(.url))]
     NoAnchor { reference: String, url: String },
-    #[error("duplicate id {} in {} at {} and {}", crate::yaml::quote(.id), crate::yaml::quote(.url), crate::yaml::quote(.first), crate::yaml::quote(.second))]
+    #[error("duplicate id {} in {} at {} and {}", go_yaml::quote(.id), go_yaml::quote(.url), go_yaml::quote(.first), go_yaml::quote(.second))]
     DuplicateId { id: String, url: String, first: String, second: String },
-    #[error("duplicate anchor {} in {} at {} and {}", crate::yaml::quote(.anchor), crate::yaml::quote(.url), crate::yaml::quote(.first), crate::yaml::quote(.second))]
+    #[error("duplicate anchor {} in {} at {} and {}", go_yaml::quote(.anchor), go_yaml::quote(.url), go_yaml::quote(.first), go_yaml::quote(.second))]
     DuplicateAnchor { anchor: String, url: String, first: String, second: String },
-    #[error("invalid regex {} at {}: {reason}", crate::yaml::quote(.regex), crate::yaml::quote(.at))]
+    #[error("invalid regex {} at {}: {reason}", go_yaml::quote(.regex), go_yaml::quote(.at))]
     Regex { regex: String, at: String, reason: String },
-    #[error("{} is not valid against metaschema: jsonschema validation failed with {}{problems}", crate::yaml::quote(.url), report::quote(&format!("{metaschema}#")))]
+    #[error("{} is not valid against metaschema: jsonschema validation failed with {}{problems}", go_yaml::quote(.url), report::quote(&format!("{metaschema}#")))]
     Metaschema { url: String, metaschema: &'static str, problems: String },
     #[error("the schema has more than {SCHEMAS_MAX} schemas")]
     TooLarge,

@@ -1,7 +1,7 @@
 //! The little language of `--set` and its sisters: `a.b=1,c[0]={x,y}`.
 
-use crate::go::strconv::{atoi, quote};
-use crate::yaml::{Mapping, Value};
+use go_std::strconv::{atoi, quote};
+use go_yaml::{Mapping, Value};
 
 /// How deep names may nest by dots.
 const NESTING_MAX: u32 = 30;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::template::Value as GoValue;
-use crate::yaml::{Mapping, Value};
+use go_template::Value as GoValue;
+use go_yaml::{Mapping, Value};
 
 /// The placeholder of a value that only the user knows.
 const PLACEHOLDER: &str = "placeholder";
@@ -88,7 +88,7 @@ impl fmt::Display for Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::json;
+    use go_yaml::json;
 
     #[test]
     fn what_is_set() {
@@ -101,7 +101,7 @@ mod tests {
             (Some(true.into()), r#"{"a":{"b":true}}"#, "set `a.b` to false", r#"{"a":{"b":false}}"#),
             (Some(false.into()), "{}", "set `a.b` to true", r#"{"a":{"b":true}}"#),
         ];
-        let data = |text: &str| json::decode(text.as_bytes(), &crate::yaml::Limits::default()).expect("JSON");
+        let data = |text: &str| json::decode(text.as_bytes(), &go_yaml::Limits::default()).expect("JSON");
         for (now, values, hint, expected) in rows {
             let Value::Mapping(values) = data(values) else { panic!("a mapping") };
             let setting = Setting::of("a.b".to_owned(), now.as_ref()).expect("can be set");

@@ -1,7 +1,7 @@
 //! Values between their two forms: data, and what templates work on.
 
-use crate::template::{List, Map, Value as GoValue};
-use crate::yaml::{Mapping, Value};
+use go_template::{List, Map, Value as GoValue};
+use go_yaml::{Mapping, Value};
 
 /// Values as templates have them, in maps of their own.
 pub(super) fn map_to_template(values: &Mapping) -> Map {

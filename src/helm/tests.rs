@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dry_files::view::{MemoryFiles, Stop};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::*;
-use crate::view::{MemoryFiles, Stop};
 
 /// How many charts the chart of these tests is made of.
 const CHARTS: usize = 4;

@@ -5,11 +5,12 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use dry_files::view::Stop;
+use go_template::{Limit, Map, Text, Value, printed};
+
 use super::chart::{Chart, File};
 use super::metadata::{Dependency, Metadata};
 use super::template_values::{copy, map_to_template};
-use crate::template::{Limit, Map, Text, Value, printed};
-use crate::view::Stop;
 
 /// A chart of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,13 +1,13 @@
 //! Values as files and flags give them.
 //!
 //! Numbers of files are floats, whatever they look like, because Helm reads YAML by way of JSON; only `--set` makes
-//! integers. [`crate::yaml::Value::Int`] and [`crate::yaml::Value::Float`] represent the two from here on.
+//! integers. [`go_yaml::Value::Int`] and [`go_yaml::Value::Float`] represent the two from here on.
 
 use std::borrow::Cow;
 
-use crate::go::json::UnmarshalTypeError;
-use crate::view::Stop;
-use crate::yaml::{Limits, Mapping, Value, json, sigs};
+use dry_files::view::Stop;
+use go_std::json::UnmarshalTypeError;
+use go_yaml::{Limits, Mapping, Value, json, sigs};
 
 /// Why values can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub(super) struct ValuesError {
 
 impl ValuesError {
     /// `lines_before` are those of the file before the document.
-    fn in_document(error: &crate::yaml::Error, lines_before: u32) -> Self {
+    fn in_document(error: &go_yaml::Error, lines_before: u32) -> Self {
         let line = if error.line() == 0 { 0 } else { error.line() + lines_before };
         Self { message: error.to_string(), line, column: error.column() }
     }

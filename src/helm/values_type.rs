@@ -6,10 +6,10 @@
 
 use std::sync::LazyLock;
 
-use crate::template::{
+use go_template::{
     Call, Element, Failure, Functions, GoError, Map, MapType, Methods, NoWriter, Operand, Text, Value, marshal_yaml,
 };
-use crate::yaml::quote;
+use go_yaml::quote;
 
 /// The type. Its methods win over keys of their names.
 pub(super) static VALUES: MapType =

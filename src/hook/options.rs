@@ -34,7 +34,7 @@ const GUARD: &str = "hydrate.guard";
 /// What is wrong with a [`GUARD`] that is neither true nor false; `None` when it is one of them.
 pub(super) fn bad_guard(repository: &Repository) -> Option<String> {
     let value = repository.config(GUARD).filter(|_| repository.config_bool(GUARD).is_none())?;
-    let value = crate::diag::printable(&value);
+    let value = dry_files::diag::printable(&value);
     Some(format!("{GUARD} is `{value}`, which is neither true nor false: hydrated branches stay guarded"))
 }
 

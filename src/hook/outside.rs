@@ -6,7 +6,8 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::diag::printable;
+use dry_files::diag::printable;
+
 use crate::git::{Repository, limited};
 use crate::wall;
 

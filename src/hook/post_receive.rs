@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use dry_files::diag::{Diagnostic, chain, printable};
+use dry_files::path::RepoPath;
+
 use super::{Options, STDIN_BYTES_MAX, namespace, notify, ref_update, tell};
-use crate::diag::{Diagnostic, chain, printable};
 use crate::git::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::hydrate::{self, HydrateError, Outcome, RefNames, RefUpdate, Report, Setup, Wake};
-use crate::path::RepoPath;
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Waiting, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;

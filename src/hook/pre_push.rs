@@ -2,10 +2,11 @@
 
 use std::io::{IsTerminal as _, Read};
 
+use dry_files::diag::{Diagnostic, chain};
+
 use super::STDIN_BYTES_MAX;
 use super::options::PrePush;
 use crate::application::BranchName;
-use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNames, Setup, Wake};
 use crate::render::{Machine, Renderers};

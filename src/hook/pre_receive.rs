@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use dry_files::diag::{Diagnostic, Severity, chain, printable};
+
 use super::options::bad_guard;
 use super::post_receive::pushed_branches;
 use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namespace, ref_update};
 use crate::application::PatternError;
-use crate::diag::{Diagnostic, Severity, chain, printable};
 use crate::git::{Error, Location, Quarantine, Repository};
 use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Wake};
 use crate::render::{Isolation, Machine, Renderers, Watch};

@@ -7,6 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Files, Kind, View};
+
 use super::barren::BarrenCache;
 use super::error::HydrateError;
 use super::heads::DryHead;
@@ -18,12 +22,10 @@ use super::unsearched::UnsearchedTrees;
 use crate::application::parent::Parent;
 use crate::application::set::ApplicationSet;
 use crate::application::{self, AppName, Application, BranchName, By, Maker, Verdict};
-use crate::diag::Diagnostic;
+use crate::git::TreeFiles;
 use crate::git::{ObjectId, Repository};
 use crate::metadata::{DryCommit, allowed_removals};
-use crate::path::RepoPath;
 use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered, Unusable};
-use crate::view::{ContentId, Files, Kind, TreeFiles, View};
 
 pub(super) use former::{Former, destination};
 

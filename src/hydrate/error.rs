@@ -1,13 +1,14 @@
 //! Why nothing was hydrated, or nothing was found out.
 
+use dry_files::diag::Diagnostic;
+use dry_files::view::ViewError;
+
 use crate::application::BranchName;
 use crate::cache;
-use crate::diag::Diagnostic;
 use crate::git::{self, ObjectId};
 use crate::inputs;
 use crate::render;
 use crate::settings::SettingsError;
-use crate::view::ViewError;
 
 /// How often a lost race is run again.
 pub(super) const TRIES: u32 = 5;
@@ -51,7 +52,7 @@ pub enum HydrateError {
     Tree {
         /// The dry commit; empty for a directory.
         dry_commit: String,
-        /// What [`Files`](crate::view::Files) says of it.
+        /// What [`Files`](dry_files::view::Files) says of it.
         reason: String,
     },
     /// A dry tree has more than is searched for Applications.

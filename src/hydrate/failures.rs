@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
 use crate::git::{Error, ObjectBuffer, ObjectId, TreeEdit};
-use crate::path::RepoPath;
 
 /// The ref whose tree contains the record.
 pub const FAILURES_REF: &str = "refs/hydrate/failures";

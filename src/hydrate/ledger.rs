@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, chain};
+use dry_files::path::RepoPath;
+
 use super::failures::{Failure, Failures};
 use super::heads::DryHead;
 use crate::application::BranchName;
-use crate::diag::{Diagnostic, chain};
 use crate::git::{Error, Notes, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, note};
-use crate::path::RepoPath;
 
 /// Notes and failures, with what was added since they were read.
 pub(super) struct Ledger {

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use dry_files::view::View;
 use sha2::{Digest, Sha256};
 
 use super::policy::Policy;
@@ -15,7 +16,6 @@ use crate::cache::{MakerLimit, MakerLimits as Known};
 use crate::git::Repository;
 use crate::plan::FoundSet;
 use crate::render::Renderers;
-use crate::view::View;
 
 /// What the cache knows of such makers, and what was found out since.
 #[derive(Debug, Default)]

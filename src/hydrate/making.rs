@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dry_files::view::{Files, Reads, View};
+
 use super::maker_limits::Remembered;
 use super::policy::{Policy, render_context};
 use crate::application::parent::may_be_made;
@@ -12,7 +14,6 @@ use crate::manifest::Manifest;
 use crate::plan::{Answered, FoundSet, ParentFailure, RenderedParent, Renders};
 use crate::render::{self, Failure, Renderers, Set, Unexpanded};
 use crate::settings::Settings;
-use crate::view::{Files, Reads, View};
 
 /// The tools of this machine, for one dry commit.
 pub(super) struct Making<'a> {

@@ -1,19 +1,19 @@
 //! What the settings of a repository say, read once per run: the document, and the patterns, rules and templates compiled
 //! from it.
 
+use dry_files::diag::Diagnostic;
+use dry_files::view::{Files, View};
 use sha2::{Digest, Sha256};
 
 use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
 use crate::application::set::ARGOCD_NAMESPACE;
 use crate::application::{self, BranchName, DestinationName, Patterns, RuleSet};
-use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders};
 use crate::render::{self, Renderers};
 use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
-use crate::view::{Files, View};
 
 /// What the admin's settings say, in the form in which hydration asks it.
 pub(super) struct Policy {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
 use crate::settings::Freeze;
 
 /// What a run did, as data: the edge shows it as text or JSON. Ids are full and in hexadecimal.

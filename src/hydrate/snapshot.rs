@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+
 use super::branch_records::{self, BranchRecords, Engines, RECORDS_REF};
 use super::claims;
 use super::dry_branches::DryBranches;
@@ -17,7 +19,6 @@ use super::standing::Standing;
 use crate::application::{Application, BranchName, Context};
 use crate::git::{self, Notes, ObjectBuffer, ObjectId, Refs};
 use crate::metadata::{Followed, NOTES_REF, Time};
-use crate::path::RepoPath;
 use crate::publish::{HydratedTree, Listings};
 use crate::settings::{Freeze, SETTINGS_REF};
 

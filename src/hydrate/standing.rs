@@ -1,11 +1,12 @@
 //! An environment branch as it is now: who made it, and from which dry commit.
 
+use dry_files::path::RepoPath;
+
 use super::branch_records::{BranchRecord, BranchRecords};
 use super::files::METADATA;
 use crate::application::BranchName;
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::metadata::{Provenance, Trailers, read_note};
-use crate::path::RepoPath;
 use crate::settings::Settings;
 
 /// How far back the commits of a branch are searched for one of ours. A promoter's merges are on top of ours one by

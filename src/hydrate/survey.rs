@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+
 use super::active::Active;
 use super::dry_tree::DryTrees;
 use super::error::HydrateError;
@@ -9,7 +11,6 @@ use super::setup::Setup;
 use super::snapshot::Snapshot;
 use crate::application::{AppName, Application, BranchName};
 use crate::git::{self, ObjectBuffer};
-use crate::path::RepoPath;
 use crate::settings::Settings;
 
 /// What a repository asks for.

@@ -7,17 +7,18 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Entry, Files, MemoryFiles, Stop, View};
+use go_std::glob::Glob;
+use go_std::regexp::Regex;
+
 use crate::application::set::{self, Home, Sources};
 use crate::application::{Patterns, RuleSet};
-use crate::go::glob::Glob;
-use crate::go::regexp::Regex;
 use crate::growth::{Looks, Row, Work, check};
 use crate::helm;
 use crate::hydrate::check_settings;
-use crate::path::RepoPath;
 use crate::plan::Discovery;
 use crate::settings::SettingsFiles;
-use crate::view::{ContentId, Entry, Files, MemoryFiles, Stop, View};
 
 /// Files whose directories are listed once, as those of a repository are.
 struct Listed {

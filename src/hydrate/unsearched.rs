@@ -1,11 +1,11 @@
 //! Dry trees that are too large to be searched for Applications: found out once, not by every push.
 
-use crate::cache::{Cache, Unsearched};
-use crate::diag::Diagnostic;
-use crate::git::{ObjectId, Repository};
-use crate::metadata::ENGINE_REVISION;
+use dry_files::diag::Diagnostic;
 
 use super::policy::Policy;
+use crate::cache::{Cache, Unsearched};
+use crate::git::{ObjectId, Repository};
+use crate::metadata::ENGINE_REVISION;
 
 /// The cache of a repository, unless git config `hydrate.cache` is false.
 pub(super) fn cache(repository: &Repository) -> Option<Cache> {

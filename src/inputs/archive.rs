@@ -9,7 +9,7 @@ use std::io::Read;
 use super::InputFile;
 use super::name::DEPTH_MAX;
 pub use super::name::{is_deep, is_name};
-use crate::path::RepoPath;
+use dry_files::path::RepoPath;
 
 /// What an archive may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,7 +220,7 @@ fn shown(name: &str) -> String {
     if short.len() < name.len() {
         short.push('…');
     }
-    crate::yaml::quote(&short)
+    go_yaml::quote(&short)
 }
 
 #[cfg(test)]

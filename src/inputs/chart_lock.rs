@@ -1,9 +1,8 @@
 //! `Chart.lock`: which versions `helm dependency update` chose, and for which `Chart.yaml`.
 
 use data_encoding::HEXLOWER;
+use go_yaml::{Value, json};
 use sha2::{Digest, Sha256};
-
-use crate::yaml::{Value, json};
 
 /// What a `Chart.lock` or `requirements.lock` says.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Value {
-        crate::yaml::sigs::unmarshal(text.as_bytes(), &crate::yaml::Limits::default()).expect("YAML")
+        go_yaml::sigs::unmarshal(text.as_bytes(), &go_yaml::Limits::default()).expect("YAML")
     }
 
     /// Written by `helm dependency update` 4.2.3.

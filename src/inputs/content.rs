@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Kind, View, ViewError};
 use sha2::{Digest, Sha256};
 
 use super::dir::is_of_git;
 use super::name::{self, DEPTH_MAX};
-use crate::path::RepoPath;
-use crate::view::{ContentId, Kind, View, ViewError};
 
 /// One file of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(crate) fn without_those_of_git(files: Vec<InputFile>, known: Option<&str>) -
 pub(super) fn odd(view: &View<'_>, path: &RepoPath) -> Option<String> {
     let items = items(view, path).ok()?;
     for (below, content) in items {
-        let shown = || crate::yaml::quote(path.join(&below).as_str());
+        let shown = || go_yaml::quote(path.join(&below).as_str());
         match content {
             Content::Other(what) => return Some(format!("the {what} {}", shown())),
             Content::File(_) if below.components().all(name::is_name) => {}
@@ -191,7 +191,7 @@ fn read(view: &View<'_>, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Vi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn file(path: &str, data: &str) -> InputFile {
         InputFile { path: RepoPath::new(path).expect("plain"), data: data.as_bytes().into() }

@@ -1,9 +1,9 @@
 //! Where inputs are that no tool looks for at a place of its own.
 
+use dry_files::path::{PathError, RepoPath};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Key, Kind, TOP, archive};
-use crate::path::{PathError, RepoPath};
 
 /// Where they are without a setting.
 const DEFAULT: &str = ".hydrate/inputs";

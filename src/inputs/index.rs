@@ -6,10 +6,11 @@
 
 use std::cmp::Ordering;
 
+use go_std::semver::{Range, Version};
+use go_std::url::Url;
+use go_yaml::{self as yaml, Value};
+
 use super::key::is_exact_version;
-use crate::go::url::Url;
-use crate::template::semver::{Range, Version};
-use crate::yaml::{self, Value};
 
 /// How large an index may be, in bytes.
 pub const BYTES_MAX: usize = 64 << 20;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Refusal, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, View, ViewError};
+use go_yaml as yaml;
+
 use super::{Entry, InputsDir, Key, LOCK, Lock, LockError, content, lock_path};
-use crate::diag::{Diagnostic, Refusal, Span};
-use crate::path::RepoPath;
-use crate::view::{Reads, View, ViewError};
-use crate::yaml;
 
 /// The inputs that a dry tree keeps.
 pub(crate) struct KeptInputs<'v> {
@@ -258,7 +259,7 @@ impl Unusable {
             Self::Changed { path, found, .. } if found == "missing" => {
                 format!(
                     "run `git hydrate vendor`, which brings it, and commit all of it: git add --force {}",
-                    crate::diag::shell_word(path.as_str())
+                    dry_files::diag::shell_word(path.as_str())
                 )
             }
             Self::Changed { path, .. } => {
@@ -316,7 +317,7 @@ impl Unusable {
 mod tests {
     use super::*;
     use crate::inputs::{InputFile, digest};
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("plain")

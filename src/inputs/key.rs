@@ -3,11 +3,11 @@
 use std::fmt;
 
 use data_encoding::HEXLOWER;
+use dry_files::path::RepoPath;
+use go_std::semver::Version;
 use sha2::{Digest, Sha256};
 
 use super::Remote;
-use crate::path::RepoPath;
-use crate::template::semver::Version;
 
 /// Where an input comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

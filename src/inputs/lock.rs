@@ -11,9 +11,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use dry_files::path::RepoPath;
+use go_std::semver::{Range, Version};
+
 use super::{InputsDir, Key, Kind};
-use crate::path::RepoPath;
-use crate::template::semver::{Range, Version};
 
 /// What the first lines say.
 const HEAD: &str = "\

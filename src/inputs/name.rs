@@ -1,6 +1,6 @@
 //! Which names the files of an input may have.
 
-use crate::path::RepoPath;
+use dry_files::path::RepoPath;
 
 /// How deep directories of an input may nest.
 pub(super) const DEPTH_MAX: usize = 64;

@@ -2,7 +2,7 @@
 //!
 //! Reference: kustomize 5.8.1 api/internal/git/repospec.go `NewRepoSpecFromURL`.
 
-use crate::go::url::{Part, Url, unescape};
+use go_std::url::{Part, Url, unescape};
 
 /// Whether Kustomize fetches this over HTTP when a file is wanted (kustomize `HasRemoteFileScheme`).
 pub(crate) fn is_url(text: &str) -> bool {

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{self as yaml, Limits, Node, Value};
+
 use super::walk::{Mention, Repository, What, walk};
 use super::{ChartLock, KeptInputs, Key, KeyError, Remote};
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Limits, Node, Value};
 
 /// A directory that is rendered.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

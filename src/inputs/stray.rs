@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{self, View};
+
 use super::{InputsDir, KeptInputs, Kind, TOP};
-use crate::path::RepoPath;
-use crate::view::{self, View};
 
 /// How many entries of directories are looked at.
 const ENTRIES_MAX: usize = 200_000;
@@ -75,7 +76,7 @@ impl<'v> Strays<'v> {
 mod tests {
     use super::*;
     use crate::inputs::{Entry, Key, LOCK, Lock};
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     #[test]
     fn what_no_lock_file_lists_is_stray() {

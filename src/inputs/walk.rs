@@ -9,12 +9,13 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_std::json::is_field;
+use go_yaml::{self as yaml, Dialect, Limits, Node, Value};
+
 use super::{KeptInputs, Key, Remote, remote};
-use crate::diag::Span;
-use crate::go::json::is_field;
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Dialect, Limits, Node, Value};
 
 /// How many files are read.
 const FILES_MAX: usize = 10_000;

@@ -3,11 +3,11 @@
 
 use std::io::{self, BufRead, Read, Write};
 
+use dry_files::path::RepoPath;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{InputFile, archive};
-use crate::path::RepoPath;
 
 /// How long a line may be, in bytes.
 const LINE_MAX: u64 = 8 << 20;

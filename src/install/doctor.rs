@@ -22,6 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
 use serde::Serialize;
 
 use super::client::fetched;
@@ -30,7 +31,6 @@ use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
 use crate::application::{BranchName, ref_of};
-use crate::diag::{Diagnostic, chain, shell_path, shell_word};
 use crate::git::Repository;
 use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Restorable, Survey};
 use crate::metadata::NOTES_REF;

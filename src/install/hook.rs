@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use dry_files::diag::shell_path;
 use sha2::{Digest as _, Sha256};
 
-use crate::diag::shell_path;
 use crate::git::Repository;
 
 /// One of git's hooks, with the script that hands its input to `git-hydrate`.

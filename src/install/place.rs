@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dry_files::regular;
+
 use super::config::Config;
 use super::hook::{Hook, Owner};
 use super::{Error, Io as _, Version};
-use crate::git::{Repository, regular};
+use crate::git::Repository;
 
 /// The name of our script among those of others.
 const NAME: &str = "hydrate";

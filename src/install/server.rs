@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use dry_files::diag::{shell_path, shell_word};
+
 use super::calling::calling;
 use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content, is_gitlab};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
-use crate::diag::{shell_path, shell_word};
 use crate::hydrate::REMOTE;
 
 impl Installer<'_> {

@@ -7,13 +7,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dry_files::path::RepoPath;
 use rsjsonnet_front::Session;
 use rsjsonnet_lang::arena::Arena;
 use rsjsonnet_lang::program::Value;
 
 use super::Closure;
 use crate::application;
-use crate::path::RepoPath;
 
 /// The first argument that `main` looks for, like that of the confining process.
 pub(crate) const ARGUMENT: &str = "__jsonnet";

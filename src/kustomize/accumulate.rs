@@ -319,12 +319,12 @@ pub(crate) fn finish(session: &mut Session<'_>, gathered: &mut Accumulator) -> R
 fn component_not_entered(error: Error) -> Error {
     match error.is_final() {
         true => error,
-        false => error.map_message(|message| format!("loader.New {}", crate::yaml::quote(message))),
+        false => error.map_message(|message| format!("loader.New {}", go_yaml::quote(message))),
     }
 }
 
 fn component_not_accumulated(error: Error) -> Error {
-    error.map_message(|message| format!("accumulateDirectory: {}", crate::yaml::quote(message)))
+    error.map_message(|message| format!("accumulateDirectory: {}", go_yaml::quote(message)))
 }
 
 /// Notes the origin of what has none yet.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::view::View;
+use go_template as template;
+
 use super::generate::helm::{ChartRequest, RenderChart, ValuesFile};
-use crate::diag::Diagnostic;
 use crate::helm::{self, Effects, ValuesSource};
-use crate::template;
 use crate::versions::Helm;
-use crate::view::View;
 
 /// Renders charts in the same process.
 #[derive(Debug, Clone, Default)]

@@ -5,14 +5,15 @@ mod defaults;
 
 use std::sync::{Arc, LazyLock};
 
+use dry_files::path::RepoPath;
+use dry_files::view::Blob;
+
 use super::decode::{self, Mode, record};
 use super::error::Result;
 use super::field_spec::{self, FieldSpec};
 use super::id::{Gvk, OwnedGvk};
 use super::place;
 use super::text;
-use crate::path::RepoPath;
-use crate::view::Blob;
 
 pub(crate) use crds::of_crds;
 

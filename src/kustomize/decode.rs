@@ -1,4 +1,4 @@
-//! Values into records, by the rules of Go's `encoding/json` ([`crate::go::json`]).
+//! Values into records, by the rules of Go's `encoding/json` ([`go_std::json`]).
 //!
 //! Names of fields match in any case, null leaves a field as it is, and errors are worded as Go does. Switches cover
 //! the ways in which Kustomize reads: whether an unknown field is an error, and whether numbers and booleans may be
@@ -11,11 +11,12 @@
 
 use std::collections::BTreeMap;
 
+use go_std::json::{UnmarshalTypeError, find_field, format_number};
+use go_std::strconv::{format_shortest, format_shortest_32};
+use go_yaml::Value;
+
 use super::error::{Error, Result, Step};
 use super::text;
-use crate::go::json::{UnmarshalTypeError, find_field, format_number};
-use crate::go::strconv::{format_shortest, format_shortest_32};
-use crate::yaml::Value;
 
 /// How strict to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -320,7 +321,7 @@ macro_rules! record {
 
             fn decode(
                 &mut self,
-                value: &$crate::yaml::Value,
+                value: &::go_yaml::Value,
                 at: &mut $crate::kustomize::decode::At,
             ) -> $crate::kustomize::error::Result<()> {
                 let Some(entries) = $crate::kustomize::decode::entries::<Self>(value, at)? else { return Ok(()) };
@@ -342,7 +343,7 @@ macro_rules! record {
 pub(crate) use record;
 
 /// The entries of a record's value; none for null.
-pub(crate) fn entries<'v, T: Decode>(value: &'v Value, at: &At) -> Result<Option<&'v crate::yaml::Mapping>> {
+pub(crate) fn entries<'v, T: Decode>(value: &'v Value, at: &At) -> Result<Option<&'v go_yaml::Mapping>> {
     match value {
         Value::Null => Ok(None),
         Value::Mapping(entries) => Ok(Some(entries)),

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::diag::{Diagnostic, Refusal, Span, clipped};
-use crate::path::RepoPath;
-use crate::view::ViewError;
+use dry_files::diag::{Diagnostic, Refusal, Span, clipped};
+use dry_files::path::RepoPath;
+use dry_files::view::ViewError;
 
 /// Why a kustomization cannot be built.
 ///

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use go_yaml::Tag;
+
 use super::error::{Error, Result};
 use super::id::{Gvk, OwnedGvk, ResId};
 use super::path;
 use super::resource;
 use super::tree::{Kind, NodeId, Tree};
-use crate::yaml::Tag;
 
 /// One entry of a transformer's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

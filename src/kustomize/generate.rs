@@ -6,6 +6,7 @@ mod sources;
 use std::collections::BTreeMap;
 
 use data_encoding::BASE64;
+use go_yaml::Tag;
 
 use super::error::{Error, Result};
 use super::kustomization::{GeneratorArgs, GeneratorOptions};
@@ -15,7 +16,6 @@ use super::resource::{self, StringMap, annotation};
 use super::resources::Behavior;
 use super::session::Session;
 use super::tree::{Kind, Node, NodeId, SetOptions, Style, Tree};
-use crate::yaml::Tag;
 
 /// What a generator makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,12 +7,13 @@
 
 mod raw;
 
+use go_std::json::UnmarshalTypeError;
+use go_std::strconv;
+use go_yaml::{Mapping, Value};
+
 use super::error::{Error, Result};
 use super::path::atoi;
 use super::text;
-use crate::go::json::UnmarshalTypeError;
-use crate::go::strconv;
-use crate::yaml::{Mapping, Value};
 use raw::Raw;
 
 /// A decoded patch.

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::path::RepoPath;
+use go_yaml::Value;
+
 use super::config::WrittenSpec;
 use super::decode::{self, Mode, record};
 use super::error::{Error, Result};
 use super::id::{OwnedGvk, OwnedResId};
 use super::selector;
 use super::text;
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 /// The names that a kustomization file may have. A directory has only one of them.
 pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];

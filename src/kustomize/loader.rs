@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use dry_files::path::{PathError, RepoPath};
+use dry_files::view::{Blob, Kind, View, ViewError};
+
 use super::error::{Error, LINK_NOWHERE_HINT, Result};
 use super::options::LoadRestrictor;
 use super::remote;
 use crate::inputs::Remote;
-use crate::path::{PathError, RepoPath};
-use crate::view::{Blob, Kind, View, ViewError};
 
 /// Reads what the kustomization in one directory names.
 #[derive(Debug)]

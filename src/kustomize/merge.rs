@@ -9,12 +9,13 @@
 mod index;
 mod list;
 
+use go_yaml::Tag;
+
 use super::error::{Error, Result};
 use super::resource;
 use super::schema::{Schema, SchemaNode};
 use super::text;
 use super::tree::{Kind, Node, NodeId, SetOptions, Style, Tree, check_depth};
-use crate::yaml::Tag;
 
 /// Where new items of a keyed list go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! Where a resource, or a change of it, comes from: what `buildMetadata` writes into annotations.
 
+use go_std::path;
+use go_yaml::{self as yaml, Node, Sequences, Value};
+
 use super::error::Result;
 use super::resource::{self, StringMap, annotation};
 use super::text;
 use super::tree::{NodeId, Tree};
-use crate::go::path;
 use crate::inputs::Remote;
-use crate::yaml::{self, Node, Sequences, Value};
 
 /// What Kustomize calls the directory of a clone before there is one.
 const NOT_CLONED: &str = "notCloned";

@@ -49,7 +49,7 @@ pub(crate) fn split_dots(path: &str) -> Vec<String> {
 
 /// A number as Go's `strconv.Atoi` reads it.
 pub(crate) fn atoi(text: &str) -> Option<i64> {
-    crate::go::strconv::atoi(text.as_bytes()).ok()
+    go_std::strconv::atoi(text.as_bytes()).ok()
 }
 
 fn is_list_index(segment: &str) -> bool {

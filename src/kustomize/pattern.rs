@@ -1,7 +1,8 @@
 //! Regular expressions of selectors, images and paths.
 
+use go_std::regexp::{Regex, RegexError};
+
 use super::error::{Error, Result};
-use crate::go::regexp::{Regex, RegexError};
 
 /// How large a compiled pattern may grow, in bytes: enough for `\p{L}{1,63}`.
 const COMPILED_BYTES_MAX: usize = 4 << 20;

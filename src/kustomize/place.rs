@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use go_std::json::is_field;
+use go_yaml::{self as yaml, Data, Node, Style, Value};
+
 use super::error::{Error, Step};
 use super::text;
-use crate::diag::Span;
-use crate::go::json::is_field;
-use crate::path::RepoPath;
-use crate::yaml::{self, Data, Node, Style, Value};
 
 /// Deprecated fields, whose entries come after those of their successors.
 const PREDECESSORS: [(&str, &str); 4] =

@@ -1,12 +1,13 @@
 //! Files into resources.
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use go_yaml::{self as yaml, Value};
+
 use super::error::{Error, Result, Step};
 use super::resource;
 use super::text;
 use super::tree::{Kind, Node, NodeId, Tree};
-use crate::diag::Span;
-use crate::path::RepoPath;
-use crate::yaml::{self, Value};
 
 /// Where the text is that is read, for errors.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 use super::error::{Error, Result};
 pub(super) use crate::inputs::is_url;
 use crate::inputs::{KeptInputs, Key, KeyError, Remote, Unusable};
-use crate::path::RepoPath;
-use crate::view::View;
+use dry_files::path::RepoPath;
+use dry_files::view::View;
 
 /// The file that is kept of a URL.
 ///

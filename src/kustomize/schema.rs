@@ -12,9 +12,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use go_yaml::Value;
+
 use super::error::{Error, Result};
 use super::id::gvk::Gvk;
-use crate::yaml::Value;
 
 pub(crate) use custom::CustomNode;
 use custom::CustomSchema;

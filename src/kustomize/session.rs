@@ -1,11 +1,12 @@
 //! What all steps of one build share.
 
+use dry_files::view::View;
+
 use super::generate::helm::request::RenderChart;
 use super::options::Options;
 use super::schema::Schema;
 use super::transform::ImagePlaces;
 use super::tree::Tree;
-use crate::view::View;
 
 pub(crate) struct Session<'s> {
     pub(crate) view: &'s View<'s>,

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use dry_files::view::{MemoryFiles, Stop};
+
 use super::*;
 use crate::growth::{Looks, Row, Work, check};
-use crate::view::{MemoryFiles, Stop};
 
 /// A kustomization of some size.
 type Case = (Row, fn(usize) -> MemoryFiles);

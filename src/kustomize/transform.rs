@@ -15,12 +15,13 @@ mod strategic_merge;
 mod value_add;
 mod variables;
 
+use dry_files::path::RepoPath;
+use go_yaml::Tag;
+
 use super::error::Result;
 use super::resources::Resources;
 use super::session::Session;
 use super::tree::{NodeId, SetOptions, Tree};
-use crate::path::RepoPath;
-use crate::yaml::Tag;
 
 pub(crate) use images::Images;
 pub(crate) use images::places::Places as ImagePlaces;

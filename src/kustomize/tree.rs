@@ -15,10 +15,10 @@ pub(crate) mod text;
 
 use std::cell::{Cell, RefCell};
 
-use super::error::{Error, Result};
+use dry_files::view::Stop;
+use go_yaml::{self as yaml, Comments, Tag};
 
-use crate::view::Stop;
-use crate::yaml::{self, Comments, Tag};
+use super::error::{Error, Result};
 use keys::Keys;
 
 /// The name of one node of a [`Tree`].

@@ -1,7 +1,8 @@
 //! What SOPS encrypted, which nothing here decrypts.
 
+use go_yaml::Value;
+
 use super::Manifest;
-use crate::yaml::Value;
 
 /// What to do instead of decrypting while rendering: what is rendered is in a branch in plain text.
 pub(crate) const INSTEAD: &str = "everyone who can read a hydrated branch could read its secrets, so they are not \

@@ -1,8 +1,9 @@
 //! What everybody who can read a hydrated branch would read: Secrets in plain text, and keys in other objects.
 
+use go_yaml::Value;
+
 use super::Manifest;
 use super::encrypted::is_sops_object;
-use crate::yaml::Value;
 
 /// The annotation by which an object says that it may be read.
 pub(super) const ALLOWED: &str = "git-hydrate/plain-secret";

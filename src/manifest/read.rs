@@ -1,9 +1,9 @@
 //! Text into objects: what a tool printed, or a file of plain manifests.
 
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::view::Stop;
-use crate::yaml::{self, Dialect, Limits, Mapping, Value};
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::Stop;
+use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
 
 use super::{Manifest, NotAManifest};
 

@@ -1,9 +1,9 @@
 //! The destination paths that a hydrated commit leaves at an earlier dry commit than its others.
 
-use crate::git::ObjectId;
-use crate::path::RepoPath;
+use dry_files::path::RepoPath;
 
 use super::json::{Fields, Json, full_id};
+use crate::git::ObjectId;
 
 /// A destination path that a hydrated commit leaves as it was, because its Application failed or is paused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 //!
 //! What is ordinary stays as it is, so that a README reads the same as its source.
 
-use crate::diag::{is_unprintable, printable};
+use dry_files::diag::{is_unprintable, printable};
 
 /// The text as Markdown that shows it on one line and does nothing: no HTML, no link, no image, no emphasis, no list.
 ///

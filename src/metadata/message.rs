@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::application::BranchName;
-use crate::diag::is_unprintable;
-use crate::git::{ObjectId, object_id};
+use dry_files::diag::is_unprintable;
 
 use super::trailers::{self, Divider, SCISSORS, Trailer, WHITE_SPACE};
+use crate::application::BranchName;
+use crate::git::{ObjectId, object_id};
 
 /// What a hydrated commit says of how it was made: the last lines of its message.
 ///

@@ -1,11 +1,11 @@
 //! What is in hydrated branches already.
 
-use crate::application::BranchName;
-use crate::git::ObjectId;
-use crate::path::RepoPath;
+use dry_files::path::RepoPath;
 
 use super::behind::{self, Behind};
 use super::json::{Fields, full_id};
+use crate::application::BranchName;
+use crate::git::ObjectId;
 
 /// The ref of the notes that name the dry commit of a hydrated commit.
 pub(crate) const NOTES_REF: &str = "refs/notes/hydrator.metadata";

@@ -1,12 +1,12 @@
 //! `Argocd-reference-commit-*`: how a dry commit names the commit of another repository that caused it.
 
-use crate::yaml::{Limits, json};
+use go_std::mail::Address;
+use go_yaml::{Limits, json};
 
 use super::cut::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::time::Time;
 use super::trailers::{self, Divider};
 use super::url;
-use crate::go::mail::Address;
 
 /// A commit of another repository, mostly the one with the code that a dry commit deploys.
 ///

@@ -3,8 +3,8 @@
 mod go;
 mod jinja;
 
-use crate::diag::Diagnostic;
-use crate::template::Value;
+use dry_files::diag::Diagnostic;
+use go_template::Value;
 
 use super::json::Json;
 use go::Go;

@@ -1,10 +1,10 @@
 //! A date as git has it.
 
+use go_std as go;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
 use crate::git::Signature;
-use crate::go;
 
 /// A moment with the offset of the clock that it was read from: git's notion of a date.
 ///

@@ -1,6 +1,6 @@
 //! Which texts Argo CD and GitOps Promoter take for URLs.
 
-use crate::go::url::Url;
+use go_std::url::Url;
 
 /// Whether Go's `url.Parse` takes the text. It is lax: plain words and relative paths pass, `git@host:path` doesn't.
 pub(super) fn is_url(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! What Argo CD's own templates see.
 
-use crate::template::{Element, Field, List, ListType, Map, Methods, Struct, StructType, Text, Value};
+use go_template::{Element, Field, List, ListType, Map, Methods, Struct, StructType, Text, Value};
 
 use super::json::Json;
 use super::values::{self, Origin, PathContent};

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::{AppName, BranchName, Profile};
-use crate::diag::Diagnostic;
-use crate::git::{ObjectId, Signature};
-use crate::manifest::{self, Manifest};
-use crate::path::RepoPath;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 use super::behind::{self, Behind};
 use super::copied::{self, Followed, Hydrated};
@@ -17,6 +14,9 @@ use super::settings::Settings;
 use super::template::Template;
 use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
 use super::{ENGINE_REVISION, Time, values_of_argocd};
+use crate::application::{AppName, BranchName, Profile};
+use crate::git::{ObjectId, Signature};
+use crate::manifest::{self, Manifest};
 
 /// The settings file with the template of the README in each destination path.
 pub(crate) const README_TEMPLATE: &str = "README.md.j2";

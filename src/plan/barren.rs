@@ -2,10 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
+
 use crate::application::File;
 use crate::cache::{Barren, BarrenFile};
-use crate::path::RepoPath;
-use crate::view::ContentId;
 
 /// A smaller file is read faster than looked up.
 const BYTES_MIN: u64 = 64 << 10;
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use crate::application::{Patterns, RuleSet};
     use crate::plan::{Discovered, Discovery};
-    use crate::view::{Entry, Files, MemoryFiles};
+    use dry_files::view::{Entry, Files, MemoryFiles};
 
     /// Files of which it is counted how many are read.
     struct Counted(MemoryFiles, AtomicUsize);

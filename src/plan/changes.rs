@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Entry, Files, Kind};
+
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
 use super::reader::{Found, ReadError, Reader};
 use crate::application::{self, RuleSet};
-use crate::path::RepoPath;
-use crate::view::{ContentId, Entry, Files, Kind};
 
 /// What differs between two dry trees, as far as it can touch an Application.
 #[derive(Debug, Default, PartialEq)]
@@ -199,7 +200,7 @@ fn for_each_difference<'e>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     const APP: &str = "
 apiVersion: argoproj.io/v1alpha1

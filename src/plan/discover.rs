@@ -5,15 +5,15 @@ mod make;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Entry, Files, Kind};
+
 use super::barren::BarrenFiles;
 use super::reader::{Found, ReadError, Reader, too_many_applications};
 use crate::application::parent::Makes;
 use crate::application::{self, AppName, Application, BranchName, Document, Maker, Misspelt, Patterns, RuleSet};
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
 use crate::shares::in_shares;
-use crate::view::{ContentId, Entry, Files, Kind};
-
 use make::Expansions;
 pub(crate) use make::{
     Again, Answered, Expanded, FoundSet, Lists, MadeLimits, Makers, ParentFailure, RenderedParent, Renders, Unanswered,

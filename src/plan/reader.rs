@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Files};
+
 use super::barren::BarrenFiles;
 use crate::application::set::may_hold_clusters;
 use crate::application::{self, RuleSet};
-use crate::path::RepoPath;
-use crate::view::{ContentId, Files};
 
 /// A file above this is not read for Applications: if it seems to contain some, that is an error.
 const FILE_BYTES_MAX: u64 = 4 << 20;

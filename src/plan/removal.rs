@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, Lasting, shell_word};
+use dry_files::path::RepoPath;
+
 use crate::application::{AppName, BranchName, By, Keeps};
-use crate::diag::{Diagnostic, Lasting, shell_word};
-use crate::path::RepoPath;
 
 /// The trailer of a dry commit that allows a large removal from one branch.
 pub(super) const ALLOW_TRAILER: &str = "Hydrate-Allow-Removal";

@@ -10,13 +10,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use dry_files::view::Stop;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::confine;
 use super::policy::{Limits, Policy, Restriction};
-use crate::git::regular;
-use crate::view::Stop;
+use crate::git::scratch;
 
 /// How programs are run on this machine. All of it is known to the edge only.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -235,11 +235,11 @@ impl Runner {
     }
 
     /// A new directory that is removed with what is in it when it is dropped. `purpose` is part of its name.
-    pub fn scratch(&self, purpose: &str) -> Result<regular::Scratch, Error> {
+    pub fn scratch(&self, purpose: &str) -> Result<scratch::Scratch, Error> {
         let dir = &self.settings.temp_dir;
         let dirs: Vec<&Path> =
             [Some(dir), self.settings.spare_dir.as_ref()].into_iter().flatten().map(|dir| &**dir).collect();
-        let made = regular::scratch_dir(purpose, &dirs);
+        let made = scratch::scratch_dir(purpose, &dirs);
         made.map_err(io_error(format!("creating a directory in {}", dir.display())))
     }
 

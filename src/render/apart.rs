@@ -28,6 +28,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use dry_files::view::{Files, Reads};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
@@ -39,12 +40,10 @@ use super::watch::GRACE;
 use super::{Application, Commit, Rendered, bug};
 use crate::application::set::{self, ApplicationSet};
 use crate::application::{Profile, RuleSet};
-use crate::git::regular::Scratch;
+use crate::git::scratch::Scratch;
 use crate::plugin;
 use crate::settings::{self, RendererName};
 use crate::versions::Helm;
-use crate::view::{Files, Reads};
-
 use asked::{Asked, AskedApplication, AskedSet};
 use frame::{Connection, Said};
 use rendered::Answer;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{self as yaml, Value};
+
 use super::kustomization;
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Value};
 
 /// How many kustomizations are looked at.
 const KUSTOMIZATIONS_MAX: usize = 10_000;
@@ -64,7 +65,7 @@ fn parse(text: &[u8]) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     #[test]
     fn where_charts_are_found() {

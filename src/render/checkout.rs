@@ -16,14 +16,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, Kind, View, ViewError};
 use tempfile::TempDir;
 
 use super::failure::{Error, Failure};
 use super::outside::Replaced;
-use crate::diag::Span;
-use crate::git::regular::Scratch;
-use crate::path::RepoPath;
-use crate::view::{Files, Kind, View, ViewError};
+use crate::git::scratch::Scratch;
 
 /// How many files and directories one checkout may have.
 const ENTRIES_MAX: usize = 500_000;
@@ -357,10 +357,10 @@ pub(super) fn io_error(doing: String) -> impl FnOnce(io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn scratch() -> Scratch {
-        crate::git::regular::scratch_dir("test", &[&std::env::temp_dir()]).expect("a directory")
+        crate::git::scratch::scratch_dir("test", &[&std::env::temp_dir()]).expect("a directory")
     }
 
     fn path(text: &str) -> RepoPath {

@@ -4,12 +4,13 @@
 //! repository. In `argocd` they are as Argo CD writes them: the chart is `.` in the directory of the Application, other
 //! paths start at the root, only white space is quoted, and values that are in the Application are not there.
 
+use dry_files::diag::is_unprintable;
+use dry_files::path::RepoPath;
+use go_yaml as yaml;
+
 use super::kustomization::Edits;
 use super::release::Release;
 use crate::application::{Patch, Profile};
-use crate::diag::is_unprintable;
-use crate::path::RepoPath;
-use crate::yaml;
 
 /// What Argo CD records in the place of the file that it makes of `values` and `valuesObject`.
 const TEMPORARY_FILE: &str = "<temp file with values from source.helm.values/valuesObject>";

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::and_more_in_brackets;
+
 use crate::application::Application;
-use crate::diag::Diagnostic;
-use crate::diag::more::and_more_in_brackets;
 use crate::manifest::{Key, Manifest};
 
 /// Kinds of Kubernetes that live outside of namespaces.

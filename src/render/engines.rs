@@ -2,6 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::more::and_more;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{View, ViewError};
+use go_template as template;
+
 use super::charts::inflates_charts;
 use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
@@ -9,17 +15,12 @@ use super::kustomization::Edits;
 use super::release::{Release, Values, cluster_version};
 use super::{Application, Commit, Deeds, Rendered, command};
 use crate::application::{Directory, Environment, Helm, Jsonnet, Kustomize, Plugin, Source, Tool, Variable};
-use crate::diag::more::and_more;
-use crate::diag::{Diagnostic, Span};
 use crate::directory;
 use crate::helm;
 use crate::jsonnet;
 use crate::kustomize;
 use crate::manifest::{self, Manifest, encrypted};
-use crate::path::RepoPath;
 use crate::settings::{Limits, RendererName};
-use crate::template;
-use crate::view::{View, ViewError};
 
 /// One Application while it is rendered.
 pub(super) struct ApplicationRender<'a, 'c> {

@@ -7,6 +7,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Stop, View};
+use go_yaml::{self as yaml, Value};
+
 use super::checkout::{Checkout, io_error};
 use super::command::csv;
 use super::failure::{Error, Failure};
@@ -14,13 +19,9 @@ use super::kustomization::Edits;
 use super::outside;
 use super::release::Release;
 use crate::application::{Environment, Jsonnet, Plugin};
-use crate::diag::{Diagnostic, Span};
 use crate::jsonnet::{self, evaluate};
-use crate::path::RepoPath;
 use crate::plugin::{Call, Output, Runner};
 use crate::versions::{self, Helm};
-use crate::view::{Stop, View};
-use crate::yaml::{self, Value};
 
 /// How the tools are called on this machine: words, of which the first is found on `PATH`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use dry_files::view::{Stop, View};
+
 use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
 use super::late::Subject;
 use super::machine::Isolation;
 use super::{Commit, Context, Error, Renderers, apart};
 use crate::application::set::{Answer, ApplicationSet};
-use crate::view::{Stop, View};
 
 pub(crate) use asked::{Set, Unexpanded};
 

@@ -1,10 +1,14 @@
 //! Why an Application was not rendered.
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::view::{Reads, ViewError};
+
 use crate::application::SourceError;
-use crate::diag::{Diagnostic, Span};
+use crate::directory;
+use crate::git;
 use crate::inputs::Unusable;
-use crate::view::{Reads, ViewError};
-use crate::{directory, git, jsonnet, plugin};
+use crate::jsonnet;
+use crate::plugin;
 
 /// Why one Application has no manifests.
 #[derive(Debug, thiserror::Error)]

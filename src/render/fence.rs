@@ -3,9 +3,8 @@
 //! The kernel counts what can be written in memory (`RLIMIT_DATA`): neither packs that are mapped nor what a stack only
 //! reserves can be left out there, so every deep stack is added. A soft limit is enough, and the processes that we start may raise it.
 
+use dry_files::stack;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-use crate::stack;
 
 /// Holds this process to so many bytes of memory beside so many deep stacks: beyond them an allocation fails, which ends
 /// the process. What it leaves is no core file. 0 bytes are no limit.

@@ -7,16 +7,17 @@ mod misfit;
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_std::json::is_field;
+use go_yaml::{self as yaml, Mapping, Value};
+
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use super::release::kube_version;
 use super::value_files::Place;
 use crate::application::{Kustomize, Patch, Replicas};
-use crate::diag::{Diagnostic, Span};
-use crate::go::json::is_field;
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Mapping, Value};
 use misfit::{Misfit, place};
 
 /// The names that a kustomization can have, in the order in which one is looked for.

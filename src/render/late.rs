@@ -10,12 +10,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dry_files::regular;
+use dry_files::view::{ContentId, Reads, SharedReads};
 use rustix::process::getppid;
 
 use super::apart::{read_reads, write_reads};
 use crate::cache::{Decoder, Encoder};
-use crate::git::regular::{self, SCRATCH};
-use crate::view::{ContentId, Reads, SharedReads};
+use crate::git::scratch::SCRATCH;
 
 /// The file in the directory.
 const FILE: &str = "late";
@@ -89,8 +90,8 @@ impl Late {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::RepoPath;
-    use crate::view::{MemoryFiles, View};
+    use dry_files::path::RepoPath;
+    use dry_files::view::{MemoryFiles, View};
 
     #[test]
     fn the_second_process_knows_what_was_late_once() {

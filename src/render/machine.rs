@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dry_files::view::View;
+
 use super::Renderers;
 use super::exec::Tools;
 use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
@@ -12,7 +14,6 @@ use super::late::Late;
 use crate::directory;
 use crate::git::{self, Repository};
 use crate::plugin::{self, Runner};
-use crate::view::View;
 
 /// What only the edge can tell of this machine.
 #[derive(Debug, Clone)]
@@ -203,7 +204,7 @@ impl Renderers {
         if machine.isolation == Isolation::Apart {
             // Of the process that died before this one.
             late = Late::take(repository.common_dir());
-            git::regular::sweep(&[&machine.temp_dir, repository.common_dir()]);
+            git::scratch::sweep(&[&machine.temp_dir, repository.common_dir()]);
         }
         let renderers = Self { late, ..Self::new(runner, tools, limits).on(machine) };
         #[cfg(debug_assertions)]

@@ -10,12 +10,13 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{self as yaml, Value};
+
 use super::failure::Failure;
-use crate::diag::{Diagnostic, Span};
 use crate::inputs::{self, KeptInputs, Key, Mention, Need, Place, Scan, Source, Step, Unusable, What};
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Value};
 
 /// The directory beside a kustomization for the files that it names by a URL: Kustomize reads no file outside.
 const FILES: &str = ".hydrate-files";
@@ -228,7 +229,7 @@ fn word(text: &str, span: &Span) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     #[test]
     fn no_tool_sees_what_is_elsewhere_or_looks_like_an_option() {

@@ -1,10 +1,11 @@
 //! Patterns of paths in the repository.
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View, ViewError};
+use go_std::doublestar::PathPattern;
+
 use super::failure::Failure;
-use crate::diag::{Diagnostic, Span};
-use crate::go::doublestar::PathPattern;
-use crate::path::RepoPath;
-use crate::view::{Kind, View, ViewError};
 
 /// How many directories a pattern may look into.
 const DIRS_MAX: usize = 10_000;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::stack;
+use dry_files::stack;
 
 /// Does `work` on every item, on `threads` threads; results in the order of the items.
 ///

@@ -3,13 +3,14 @@
 //! The native engine, the official tool and the recorded command all start from one [`Release`], so they cannot differ
 //! in what they render.
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml::{self as yaml, Value};
+
 use super::failure::Failure;
 use super::value_files::{Place, ValueFiles};
 use crate::application::{Application, Helm, Profile};
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
-use crate::view::View;
-use crate::yaml::{self, Value};
 
 /// Everything that is passed to `helm template`.
 #[derive(Debug, Clone, PartialEq)]

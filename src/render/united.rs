@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use dry_files::diag::more::and_more_in_brackets;
+use dry_files::diag::{Diagnostic, Span};
+
 use super::conflict;
 use crate::application::Application;
-use crate::diag::more::and_more_in_brackets;
-use crate::diag::{Diagnostic, Span};
 use crate::manifest::{Key, Manifest};
 
 /// The objects of all sources in their order, `parts` with the place of each source. Of an object that two sources render, the

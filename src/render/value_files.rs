@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::{PathError, RepoPath};
+use dry_files::view::{Kind, View, ViewError};
+use go_std::url::Url;
+
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use crate::application::{Application, Helm, Referenced};
-use crate::diag::{Diagnostic, Span};
-use crate::go::url::Url;
 use crate::inputs::{KeptInputs, Key, Unusable};
 use crate::manifest::encrypted;
-use crate::path::{PathError, RepoPath};
-use crate::view::{Kind, View, ViewError};
 
 /// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
@@ -202,7 +203,7 @@ fn existing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn files() -> MemoryFiles {
         MemoryFiles::new()

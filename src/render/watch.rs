@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use dry_files::view::SharedReads;
+
 use super::late::{self, Subject};
 use super::machine::Isolation;
-use crate::view::SharedReads;
 
 /// How much later than its limit work may be asked to stop.
 const TICK: Duration = Duration::from_millis(50);

@@ -14,13 +14,14 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use go_yaml::Value;
+
 use crate::application::{AppName, BranchName};
-use crate::diag::Diagnostic;
 use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, Words, compare_all};
 use crate::hydrate::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
 use crate::manifest::{self, Manifest, Source};
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 pub(crate) use alike::CommonChange;
 pub(crate) use dangers::DangerGroup;

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::process::Command;
 
-use crate::diag::is_unprintable;
+use dry_files::diag::is_unprintable;
+
 use crate::git::Repository;
 
 /// What a piece of text is, from which follows how a terminal shows it.

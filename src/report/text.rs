@@ -4,10 +4,11 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-use crate::diag::more::{line_of_more, listed};
-use crate::diag::{Diagnostic, Span, one_line, printable, shown};
+use dry_files::diag::more::{line_of_more, listed};
+use dry_files::diag::{Diagnostic, Span, one_line, printable, shown};
+use dry_files::path::RepoPath;
+
 use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
-use crate::path::RepoPath;
 
 /// How many branches that do not change are named; the rest is counted.
 const UNCHANGED_MAX: usize = 8;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use go_yaml::{self as yaml, Limits, sigs};
+
 use super::value::{Mapping, Value};
 use super::{SETTINGS_FILE, SettingsError, SettingsFiles, edit};
 use crate::metadata::{COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE};
-use crate::yaml::{self, Limits, sigs};
 
 /// The keys with templates: each with the file that it becomes, and the one whose place that takes.
 const TEMPLATES: [(&str, &str, &str); 2] = [

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use go_yaml::Mark;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
@@ -11,7 +12,6 @@ use serde::forward_to_deserialize_any;
 use super::SettingsError;
 use super::scalar::{self, Number};
 use super::value::{Data, Key, Mapping, Value};
-use crate::yaml::Mark;
 
 impl Value {
     /// What it is as a `T`.

@@ -1,7 +1,8 @@
 //! Why settings cannot be used.
 
+use go_yaml::Mark;
+
 use super::{FILE_BYTES_MAX, FILES};
-use crate::yaml::Mark;
 
 /// Why a folder of settings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

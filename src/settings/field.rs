@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Deserializer};
 
 use crate::application::BranchName;
 use crate::inputs::InputsDir;
-use crate::path::RepoPath;
 
 /// Whether a setting need not be written.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

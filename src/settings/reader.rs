@@ -7,12 +7,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use go_yaml::{self as yaml, Limits, Mark, Node, Style, Tag};
 use serde::Serialize;
 
 use super::SettingsError;
 use super::scalar::{self, Kind};
 use super::value::{Data, Key, Mapping, Value};
-use crate::yaml::{self, Limits, Mark, Node, Style, Tag};
 
 /// Collections inside each other.
 const DEPTH_MAX: usize = 100;

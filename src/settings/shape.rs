@@ -1,11 +1,12 @@
 //! What `settings.yaml` may contain, key by key: a mistake is reported by the path of its key, before the values are read.
 
+use go_yaml::Mark;
+
 use super::SettingsError;
 use super::scalar::{Number, number};
 use super::value::{self, Data, Mapping, Value};
 use crate::application::near;
 use crate::versions::{Helm, KUSTOMIZE};
-use crate::yaml::Mark;
 
 /// What a value must be.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 //!
 //! `reader` makes them of text, `scalar` knows what one without quotes means; `deserialize` makes settings of them.
 
+use go_yaml::{self as yaml, Mark, Node, Sequences, Style};
 use serde::{Serialize, Serializer};
 
 use super::SettingsError;
 use super::scalar::{self, Number};
-use crate::yaml::{self, Mark, Node, Sequences, Style};
 
 /// A value of the settings.
 #[derive(Debug, Clone)]

@@ -2,10 +2,11 @@
 
 use std::process::{Command, Output};
 
+use dry_files::diag::printable;
+
 use super::copy::Copy;
 use super::moves::{RefMove, in_pushes};
 use super::{Error, Orders, TRIES_WITHOUT_RACE};
-use crate::diag::printable;
 use crate::git::{self, Refs};
 
 /// What git says where a remote cannot move several refs at once.

@@ -23,14 +23,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use dry_files::diag::shell_word;
+
 use super::deliver::complaint;
 use super::moves::RefMove;
 use crate::application::{BranchName, DestinationName, without_credentials};
-use crate::diag::shell_word;
 use crate::git::{self, Expected, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate;
 use crate::metadata::NOTES_REF;
-
 use access::{Access, Failure};
 use known::Known;
 use there::{There, Way};

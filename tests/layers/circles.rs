@@ -142,17 +142,16 @@ fn expand(tree: &str, before: &[String], found: &mut dyn FnMut(Vec<String>, Stri
     }
 }
 
-/// All files of the library by the paths of their modules.
+/// All files of a crate by the paths of their modules.
 struct Crate(BTreeMap<Module, Source>);
 
 impl Crate {
-    fn read() -> Self {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    fn read(src: &Path) -> Self {
         let mut files = Vec::new();
-        super::sources(&src, &mut files);
+        super::sources(src, &mut files);
         let mut modules = BTreeMap::new();
         for file in files {
-            let path = file.strip_prefix(&src).expect("below src").with_extension("");
+            let path = file.strip_prefix(src).expect("below src").with_extension("");
             let module: Module = path.iter().map(|name| name.to_string_lossy().into_owned()).collect();
             let is_other = matches!(module[0].as_str(), "bin" | "main" | "lib" | "testing" | "fetch");
             if !is_other && !module.iter().any(|name| name.starts_with("tests")) {
@@ -258,7 +257,13 @@ fn named<'c>(code: &'c str, name: &str) -> impl Iterator<Item = String> + use<'c
 
 #[test]
 fn files_of_a_module_use_each_other_in_no_circle() {
-    let all = Crate::read();
+    let circles: Vec<String> = super::crates().iter().flat_map(|src| circles_of(src)).collect();
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
+}
+
+/// The circles of one crate, each in a line.
+fn circles_of(src: &Path) -> Vec<String> {
+    let all = Crate::read(src);
     let reached = all.reached();
     let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
     for (module, below) in &reached {
@@ -271,8 +276,7 @@ fn files_of_a_module_use_each_other_in_no_circle() {
             circles.insert(circle);
         }
     }
-    let circles: Vec<String> = circles.iter().map(|circle| circle.join(" ")).collect();
-    assert!(circles.is_empty(), "{}", circles.join("\n"));
+    circles.iter().map(|circle| circle.join(" ")).collect()
 }
 
 #[test]

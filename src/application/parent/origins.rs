@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use dry_files::path::RepoPath;
+
 use super::super::excerpt::Excerpt;
 use super::super::located;
 use super::super::misspelt::MARK;
-use crate::path::RepoPath;
 
 /// A document above this is not quoted from: only its file and line are reported.
 const EXCERPT_BYTES_MAX: usize = 8 << 10;

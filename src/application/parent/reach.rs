@@ -8,13 +8,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Entry, Files, Kind, View};
+
 use super::super::misspelt::MARK;
 use super::super::read::may_be_plain;
 use super::super::search::{KUSTOMIZATIONS, is_kustomization};
 use super::super::{Application, field};
 use crate::inputs::{InputsDir, Remote};
-use crate::path::RepoPath;
-use crate::view::{ContentId, Entry, Files, Kind, View};
 
 /// How deep directories are followed, and how many names of other places one directory may have: beyond them, what is below
 /// counts as marked.

@@ -1,13 +1,13 @@
 //! Roots: Applications that live in the cluster only, and render others.
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use super::super::destinations::Destinations;
 use super::super::document::document;
 use super::super::located;
 use super::super::{AppName, Application, Places};
-use crate::diag::Span;
-use crate::path::RepoPath;
 
 /// One root of the setting `roots`: its name, the directory of its sources, and how they are rendered.
 ///

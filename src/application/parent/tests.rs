@@ -1,7 +1,8 @@
+use dry_files::path::RepoPath;
+use dry_files::view::MemoryFiles;
+
 use super::*;
 use crate::application::{File, read};
-use crate::path::RepoPath;
-use crate::view::MemoryFiles;
 
 fn path(text: &str) -> RepoPath {
     RepoPath::new(text).expect("plain")

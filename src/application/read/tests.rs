@@ -216,13 +216,13 @@ fn options_of_helm() {
     assert!(helm.skip_crds && helm.skip_tests && helm.skip_schema_validation);
     assert_eq!(helm.api_versions, ["v1"]);
     let object = helm.values_object.expect("a mapping");
-    assert_eq!(object.get("x").and_then(crate::yaml::Value::as_sequence).map(<[_]>::len), Some(5));
+    assert_eq!(object.get("x").and_then(go_yaml::Value::as_sequence).map(<[_]>::len), Some(5));
     // What is empty is not there; what is empty as a whole chooses its tool all the same.
     let empty = application("helm: {releaseName: '', values: '', parameters: [], valuesObject: ~}").dry.options.helm;
     assert_eq!(empty, Some(crate::application::Helm::default()));
     assert_eq!(application("helm: ~").dry.options.helm, None);
     let object = application("helm: {valuesObject: {}}").dry.options.helm.expect("Helm").values_object;
-    assert_eq!(object, Some(crate::yaml::Value::Mapping(Default::default())));
+    assert_eq!(object, Some(go_yaml::Value::Mapping(Default::default())));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What rules look at: an Application, or the template of an ApplicationSet.
 
+use dry_files::path::RepoPath;
+
 use super::super::GROUP;
 use super::super::field::{Content, Field};
 use super::super::search::Patterns;
 use super::sources;
 use crate::jinja::Value;
-use crate::path::RepoPath;
 
 /// The values that templates have, and what some of them consist of.
 pub(super) const VARIABLES: [(&str, &[&str]); 9] = [

@@ -1,6 +1,7 @@
+use go_yaml::{self as yaml, Limits, sigs};
+
 use super::super::located;
 use super::*;
-use crate::yaml::{self, Limits, sigs};
 
 fn rules(text: &str) -> RuleSet {
     let rules: Vec<Rule> = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));

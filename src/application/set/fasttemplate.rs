@@ -1,8 +1,9 @@
 //! The template language of sets without `goTemplate`: `{{name}}`.
 
+use go_template::{Map, Value};
+use go_yaml::quote;
+
 use super::fault::quoted_part;
-use crate::template::{Map, Value};
-use crate::yaml::quote;
 
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";

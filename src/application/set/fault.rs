@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use crate::diag::{Diagnostic, Refusal, Span};
-use crate::template::{Cause, Failure};
+use dry_files::diag::{Diagnostic, Refusal, Span};
+use go_template::{Cause, Failure};
 
 /// What a generator without anything to do says.
 pub(super) const EMPTY: &str = "ApplicationSet is empty";

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::template::{Call, Failure, Functions, Rest, Text, Value};
+use go_template::{Call, Failure, Functions, Rest, Text, Value};
 
 /// How long a name may be that Kubernetes takes.
 const NAME_BYTES_MAX: usize = 253;
@@ -49,7 +49,7 @@ fn slugify(call: &mut Call<'_>, args: Rest<Value>) -> Result<Text, Failure> {
         match (index, arg) {
             (index, Value::String(text)) if index == last => name = text.to_str().into_owned(),
             (index, other) if index == last => return Err(not_converted(other, "string")),
-            (0, Value::Int(crate::template::IntType::Int, value)) => max = *value,
+            (0, Value::Int(go_template::IntType::Int, value)) => max = *value,
             (0, other) => return Err(not_converted(other, "int")),
             (1, Value::Bool(value)) => is_smart = *value,
             (1, other) => return Err(not_converted(other, "bool")),
@@ -101,7 +101,7 @@ mod tests {
         let of_charts = Functions::standard();
         let is_own = |name: &str| of_charts.get(name).is_none() || name.ends_with("Yaml") || name == "fromYamlArray";
         assert!(functions().names().filter(|name| is_own(name)).count() >= 5);
-        crate::template::tests::cost::check(functions(), is_own);
+        go_template::cost::check(functions(), is_own);
     }
 
     #[test]

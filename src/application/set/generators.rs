@@ -10,6 +10,9 @@ mod merge;
 
 use std::sync::Arc;
 
+use dry_files::diag::Refusal;
+use go_yaml::{Mapping, Value};
+
 use super::Sources;
 use super::fault::{Fault, Result};
 use super::language::Language;
@@ -20,8 +23,6 @@ use super::render::render;
 use super::selector::{Kind, Selector};
 use super::shape::{Keys, Shape, fill, read};
 use super::types::{GENERATOR, NESTED_MATRIX, NESTED_MERGE, TEMPLATE};
-use crate::diag::Refusal;
-use crate::yaml::{Mapping, Value};
 
 /// What generators work with.
 pub(super) struct Engine<'a> {

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
+
 use super::super::field::{Content, Field};
 use super::known_clusters::LABEL;
 use super::{ApplicationSet, has_userinfo};
-use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 
 /// What `kubectl apply` keeps: the whole object as it was applied, secrets and all.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -181,7 +182,7 @@ fn text_of(secret: &Value, key: &str) -> Result<String, String> {
 mod tests {
     use super::*;
     use crate::application::set::read_sets;
-    use crate::path::RepoPath;
+    use dry_files::path::RepoPath;
 
     fn sets(text: &str) -> Vec<ApplicationSet> {
         read_sets(&RepoPath::new("set.yaml").expect("plain"), text.as_bytes()).expect("a set")

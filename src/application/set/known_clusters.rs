@@ -17,14 +17,14 @@ mod secrets;
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, Refusal, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, View};
+
 use super::super::field::{Content, Entry, Field, Place};
 use super::super::located;
 use super::fault::Fault;
-use crate::diag::{Diagnostic, Refusal, Span};
 use crate::inputs::InputsDir;
-use crate::path::RepoPath;
-use crate::view::{Reads, View};
-
 use secrets::Found;
 pub(super) use secrets::LABEL;
 pub(crate) use secrets::may_hold_clusters;

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use dry_files::view::Stop;
+use go_template::{self as template, Effects, Map, MissingKey, Parsed, Runtime, Set, Value, printed};
+use go_yaml::quote;
+
 use super::Limits;
 use super::fasttemplate;
 use super::fault::{Fault, Result, quoted_part};
 use super::functions::functions;
-use crate::template::{self, Effects, Map, MissingKey, Parsed, Runtime, Set, Value, printed};
-use crate::view::Stop;
-use crate::yaml::quote;
 
 /// The name that Argo CD gives every template.
 const NAME: &str = "base";

@@ -1,5 +1,7 @@
 //! Makes Applications of params.
 
+use go_yaml::{Mapping, Value};
+
 use super::fault::{Fault, Result};
 use super::generators::Generated;
 use super::language::{Language, Missing};
@@ -7,10 +9,8 @@ use super::params::Params;
 use super::shape::written;
 use super::types::APPLICATION;
 use super::{API_VERSION, ApplicationSet, MadeApplication};
-use crate::application::field::{Content, Field};
-use crate::yaml::{Mapping, Value};
-
 use super::{params, patch, render};
+use crate::application::field::{Content, Field};
 
 /// Makes Applications of params.
 pub(super) struct Maker<'a> {

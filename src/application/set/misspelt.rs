@@ -1,12 +1,13 @@
 //! Unknown fields in a set: upstream drops them, so that what the set makes changes or is gone without a word.
 
+use dry_files::diag::Diagnostic;
+
 use super::super::destinations::Destinations;
 use super::super::document::document;
 use super::super::misspelt::{Misspelt, templates};
 use super::ApplicationSet;
 use super::near_fields::misspelt_keys;
 use super::types::APPLICATION_SET;
-use crate::diag::Diagnostic;
 
 impl ApplicationSet {
     /// What is said of unknown and misplaced fields in `sourceHydrator` of its templates, at their places.

@@ -1,5 +1,7 @@
 //! Lists the keys of a set that are near misses of the fields that its Go types have, for [`misspelt`](super::misspelt).
 
+use dry_files::diag::Diagnostic;
+
 use super::super::field::{Content, Field};
 use super::super::misspelt::MARK;
 use super::super::mistake::Mistake;
@@ -7,7 +9,6 @@ use super::super::near::near;
 use super::super::object::UNKNOWN_MAX;
 use super::shape::{Shape, Struct};
 use super::types::APPLICATION;
-use crate::diag::Diagnostic;
 
 /// The keys of an Application that are near misses of known ones; those in `sourceHydrator` are none of them.
 pub(in crate::application) fn misspelt_keys_of_application(application: &Field) -> Vec<Diagnostic> {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use super::ApplicationSet;
 use crate::application::field::{Content, Field};
-use crate::path::RepoPath;
 
 /// The paths that `git` generators look at; all others are as if they were not there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -76,8 +76,8 @@ mod tests {
 
     use super::super::{Home, Limits, Sources, read_sets};
     use super::*;
-    use crate::view::{MemoryFiles, View};
-    use crate::yaml::{self, Value};
+    use dry_files::view::{MemoryFiles, View};
+    use go_yaml::{self as yaml, Value};
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("plain")

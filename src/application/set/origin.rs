@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::path::RepoPath;
+use dry_files::path::RepoPath;
 
 /// One params set, and where it comes from.
 #[derive(Debug)]

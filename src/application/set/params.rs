@@ -1,9 +1,10 @@
 //! Params: what a generator knows of one Application, by name.
 
+use go_template::{Entries, List, ListType, Map, MapType, Text, Value};
+use go_yaml::{self as yaml, Mapping};
+
 use super::fault::{Fault, Result};
 use super::language::{Language, Missing};
-use crate::template::{Entries, List, ListType, Map, MapType, Text, Value};
-use crate::yaml::{self, Mapping};
 
 /// One params set: `map[string]any`. Maps inside may be shared with other sets, as upstream shares them.
 pub(super) type Params = Map;

@@ -3,11 +3,12 @@
 //! Reference: argo-cd `37ee0097` applicationset/controllers/template/patch.go; k8s.io/apimachinery 0.36.1
 //! pkg/util/strategicpatch/patch.go.
 
+use go_template::{self as template, printed};
+use go_yaml::{Limits, Mapping, Value, json, quote, sigs};
+
 use super::fault::{Fault, Result, quoted_part};
 use super::shape::{Field, Keys, ListPatch, Shape, read, written};
 use super::types::APPLICATION;
-use crate::template::{self, printed};
-use crate::yaml::{Limits, Mapping, Value, json, quote, sigs};
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, Reads, View};
 use serde::{Deserialize, Serialize};
 
 use super::super::rendered::RenderedObject;
 use super::{ApplicationSet, Clusters, Expanded, Home, Limits, Only, Sources};
-use crate::diag::Diagnostic;
 use crate::inputs::InputsDir;
-use crate::path::RepoPath;
-use crate::view::{Files, Reads, View};
 
 /// What a set is expanded by, beside its document and the files of the tree.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,11 +1,12 @@
 //! Finds the ApplicationSets of a file, and what their generators name.
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_yaml::Value;
+
 use super::{ApplicationSet, KIND};
 use crate::application::field::{Content, Field};
 use crate::application::located;
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 /// How deep lists may be nested.
 const LIST_DEPTH_MAX: u32 = 8;

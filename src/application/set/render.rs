@@ -2,12 +2,13 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/utils/utils.go `deeplyReplaceWithFilter`.
 
+use dry_files::diag::Refusal;
+use go_yaml::{Mapping, Value};
+
 use super::fault::{Fault, Result};
 use super::language::{Language, Missing};
 use super::params::Params;
 use super::shape::{Field, Shape};
-use crate::diag::Refusal;
-use crate::yaml::{Mapping, Value};
 
 /// Renders the texts of a value that was read as `shape`, keys of maps too.
 ///
@@ -99,7 +100,7 @@ fn render_values(language: &mut Language, values: &Value, params: &Params) -> Re
             Ok(text) => text,
             Err(fault) if fault.is_missing_key => template.to_owned(),
             Err(fault) => {
-                let words = format!("failed to pre-resolve Values key {}", crate::yaml::quote(key));
+                let words = format!("failed to pre-resolve Values key {}", go_yaml::quote(key));
                 return Err(fault.within(words).below(key));
             }
         };

@@ -4,8 +4,9 @@
 
 use std::fmt;
 
+use go_yaml::{Value, json, quote};
+
 use super::fault::{Fault, Result};
-use crate::yaml::{Value, json, quote};
 
 /// Whose rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     fn selector(json: &str) -> Value {
-        json::decode(json.as_bytes(), &crate::yaml::Limits::default()).expect("JSON")
+        json::decode(json.as_bytes(), &go_yaml::Limits::default()).expect("JSON")
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! document stays a [`Value`], and a [`Shape`] beside it says what each part is. A [`Value`] that was [read] has
 //! known fields only, none of them null: what is left out is Go's zero value.
 
-use crate::go::json::{UnmarshalTypeError, find_field};
-use crate::yaml::{Mapping, Value, json};
+use go_std::json::{UnmarshalTypeError, find_field};
+use go_yaml::{Mapping, Value, json};
 
 /// A type.
 #[derive(Debug, Clone, Copy)]

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use dry_files::diag::{Refusal, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::View;
 use serde::{Deserialize, Serialize};
 
 use super::fault::{Fault, Result};
@@ -11,10 +14,7 @@ use super::known_clusters::{Clusters, Known};
 use super::only::Only;
 use super::recorded::{Recorded, read_recorded};
 use crate::application::url::RepoUrl;
-use crate::diag::{Refusal, Span};
 use crate::inputs::InputsDir;
-use crate::path::RepoPath;
-use crate::view::View;
 
 /// The repository and the revision that are the tree.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
+use dry_files::view::MemoryFiles;
+
 use super::*;
 use crate::application::{Environment, Variable};
-use crate::view::MemoryFiles;
 
 const DRY_COMMIT: &str = "8843d7f92416211de9ebb963ff4ce28125932878";
 
@@ -104,7 +105,7 @@ fn override_files_are_merged() {
     assert_eq!((merged.release_name.as_deref(), &merged.namespace), (Some("own"), &None));
     assert_eq!((merged.value_files, merged.skip_crds), (vec!["c".to_owned()], true));
     let object = merged.values_object.expect("a mapping");
-    let x = object.get("x").and_then(crate::yaml::Value::as_mapping).expect("a mapping");
+    let x = object.get("x").and_then(go_yaml::Value::as_mapping).expect("a mapping");
     assert_eq!(x.keys().collect::<Vec<_>>(), ["w", "z"]);
     // Elements of lists are never mixed: `forceString` does not stay.
     let dry = "path: a, helm: {parameters: [{name: a, value: b, forceString: true}]}";

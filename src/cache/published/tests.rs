@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
+use dry_files::view::{ContentId, Kind};
+
 use super::*;
 use crate::application::{AppName, BranchName};
 use crate::cache::{About, Used};
-use crate::view::{ContentId, Kind};
 
 const CONTEXT: &str = "context";
 

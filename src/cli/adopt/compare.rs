@@ -6,17 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::more::{line_of_more, listed as list};
+use dry_files::diag::printable;
+use go_yaml::{Value, json};
 
 use super::super::check::Site;
 use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, output};
-use crate::diag::more::{line_of_more, listed as list};
-use crate::diag::printable;
 use crate::diff::{Change, FieldPath, ObjectDiff, Place, live::Addition};
 use crate::hydrate::{ComparedApplication, Running, RunningComparison, RunningResult};
 use crate::manifest::{self, Key, Manifest, Source};
 use crate::report::changes::rows;
-use crate::yaml::{Value, json};
 
 /// How many files are read, how deep directories may nest, and how large all files may be together.
 const FILES_MAX: usize = 20_000;

@@ -1,11 +1,11 @@
 //! Branches that others made, handed over to hydration.
 
 use anyhow::bail;
+use dry_files::diag::printable;
 
 use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, output};
 use super::Arguments;
 use crate::application::BranchName;
-use crate::diag::printable;
 use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::report::{Wording, summary};

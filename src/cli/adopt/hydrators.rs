@@ -7,12 +7,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::printable;
 
 use super::super::check::Site;
 use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, output};
 use crate::application::write_source_hydrator;
-use crate::diag::printable;
 use crate::diff::{Line, lines};
 use crate::hydrate::{HydratorFile, Hydrators};
 

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use dry_files::diag::more::{line_of_more, listed as list};
+use dry_files::diag::{Diagnostic, printable, shell_word};
+
 use crate::application::BranchName;
-use crate::diag::more::{line_of_more, listed as list};
-use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{AdoptedApplication, Adoption, Cause};
 use crate::settings::{Mapping, OnFailure, Settings, Value};
 

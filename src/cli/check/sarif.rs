@@ -1,8 +1,8 @@
 //! Findings as SARIF 2.1.0, which editors and code scanning read.
 
+use dry_files::diag::{Severity, Span};
 use serde_json::{Value, json};
 
-use crate::diag::{Severity, Span};
 use crate::hydrate::{CheckFinding, Rule};
 
 /// The whole log of one run.

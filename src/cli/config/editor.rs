@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::super::WrongUse;
-use crate::git::{Repository, regular};
+use crate::git::Repository;
+use crate::git::scratch;
 use crate::hydrate::{HydrateError, check_settings};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, GO_README,
@@ -38,7 +39,7 @@ pub(super) fn edit_file(repository: &Repository, files: &Files, name: &str) -> a
         None => new.as_bytes().to_vec(),
     };
     let temp_dir = std::env::temp_dir();
-    let directory = regular::scratch_dir("edit", &[&temp_dir, repository.common_dir()])?;
+    let directory = scratch::scratch_dir("edit", &[&temp_dir, repository.common_dir()])?;
     let path = directory.path().join(name);
     fs::write(&path, &before).with_context(|| format!("writing {}", path.display()))?;
     let editor = repository.git().output(&["var", "GIT_EDITOR"])?;

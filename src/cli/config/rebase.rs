@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use anyhow::{anyhow, bail};
+use dry_files::diag::shell_word;
 
 use super::super::clone::FETCH;
 use super::super::unpushed::UNPUSHED_REF;
 use super::super::{Outcome, WrongUse, output};
 use super::record::{identity, tree_of};
 use super::{checked, server_of};
-use crate::diag::shell_word;
 use crate::git::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate::settings_files_at;
 use crate::settings::{Data, Mapping, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, Value, edit};

@@ -1,14 +1,15 @@
 //! A change of the setting `vendorDirectory`: what is in the new directory already is not read any more.
 
 use anyhow::bail;
+use dry_files::diag::printable;
+use dry_files::view::View;
 
 use crate::cli::clone::refs_of;
-use crate::diag::printable;
 use crate::git::Repository;
+use crate::git::TreeFiles;
 use crate::hydrate::dry_branches;
 use crate::inputs::Strays;
 use crate::settings::{Settings, SettingsFiles as Files};
-use crate::view::{TreeFiles, View};
 
 /// Refuses a directory in which a dry branch has files that are no inputs: Applications and manifests among them would leave
 /// their environments.

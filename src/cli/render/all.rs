@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Parser;
+use dry_files::diag::shell_word;
 
 use super::super::clone::{self, Clone};
 use super::super::diff::Dry;
 use super::super::{Outcome, output};
 use super::flags;
-use crate::diag::shell_word;
 use crate::hydrate::{Against, Preview};
 
 /// Writes what hydrating a commit would deploy: DIR/BRANCH/PATH/manifest.yaml for each Application.

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::Parser;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, DiskFiles, Entry, Files, Kind, View};
+use go_yaml as yaml;
 
 use super::super::{Outcome, WrongUse, output};
 use super::{below_root, flags, tell};
 use crate::application::set::{self, Home, Limits, Recorded, Sources};
-use crate::diag::{Diagnostic, Span};
 use crate::git::{Location, Repository};
 use crate::hydrate;
-use crate::path::RepoPath;
 use crate::plan::Makers;
-use crate::view::{ContentId, DiskFiles, Entry, Files, Kind, View};
-use crate::yaml;
 
 /// Prints the Applications that the ApplicationSets of a file make, without a cluster and without a network.
 ///

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::Parser;
+use dry_files::diag::clipped;
+use dry_files::path::RepoPath;
+use dry_files::view::{DiskFiles, View};
 
 use super::super::{Outcome, WrongUse, output};
 use super::{flags, string_slice};
-use crate::diag::clipped;
 use crate::helm::{self, Effects, ValuesSource};
-use crate::path::RepoPath;
 use crate::versions::Helm;
-use crate::view::{DiskFiles, View};
 
 /// Prints what `helm template` prints, without a cluster, a network or a plugin.
 #[derive(Debug, Parser)]

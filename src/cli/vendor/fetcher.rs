@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::shown;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::login;
-use crate::diag::shown;
 use crate::git::Repository;
-use crate::git::regular::{self, Scratch};
+use crate::git::scratch::{self, Scratch};
 use crate::inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
 use crate::inputs::{InputFile, Key};
 
@@ -107,7 +107,7 @@ impl<'r> Fetcher<'r> {
     /// Starts the program beside this one, else that of the PATH.
     fn start(repository: &'r Repository, rules: Rules, with_ssh: bool) -> anyhow::Result<Self> {
         let dirs = [std::env::temp_dir(), repository.common_dir().to_owned()];
-        let scratch = regular::scratch_dir("fetch", &[&dirs[0], &dirs[1]])
+        let scratch = scratch::scratch_dir("fetch", &[&dirs[0], &dirs[1]])
             .context("creating a directory for the fetched files")?;
         let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
         let program = beside.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(PROGRAM));

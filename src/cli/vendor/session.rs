@@ -6,16 +6,17 @@ mod fetch;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
+use dry_files::path::RepoPath;
+use dry_files::view::View;
 
 use super::fetcher::{Failed, Fetched};
 use crate::application::BranchName;
+use crate::git::TreeFiles;
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
 use crate::hydrate::{self, Inputs, RefNames, Tree};
 use crate::inputs::wire::What;
 use crate::inputs::{self, Entry, InputsDir, KeptInputs, Key, LOCK, Lock, Need, TOP};
-use crate::path::RepoPath;
 use crate::render::Renderers;
-use crate::view::{TreeFiles, View};
 
 /// The first line of the attributes that we write.
 const ATTRIBUTES: &str = "# Written by `git hydrate vendor`: files as they came, folded in reviews.\n";
@@ -134,7 +135,7 @@ impl<'r> Session<'r> {
         let Ok(files) = files else { return Ok(()) };
         self.clear(from, edits)?;
         for file in files {
-            let path = if kind == Some(crate::view::Kind::File) { to.clone() } else { to.join(&file.path) };
+            let path = if kind == Some(dry_files::view::Kind::File) { to.clone() } else { to.join(&file.path) };
             let blob = self.buffer.write_blob(&file.data)?;
             edits.insert(path.to_string(), TreeEdit::Put(Mode::File, blob));
         }

@@ -6,10 +6,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::printable;
+use dry_files::path::RepoPath;
 
-use crate::diag::printable;
 use crate::git::{Mode, ObjectBuffer, TreeChange};
-use crate::path::RepoPath;
 
 /// An error where a change would lose a file that was not vendored, or cannot be made: before anything is written.
 ///

@@ -1,8 +1,9 @@
 //! Argo CD's Applications: where they deploy to, and what they do to what is there.
 
+use go_yaml::Value;
+
 use super::{Danger, Pruning, Severity, What};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// The URL of the cluster that Argo CD runs in, and its name.
 const IN_CLUSTER: [&str; 2] = ["https://kubernetes.default.svc", "in-cluster"];

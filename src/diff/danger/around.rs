@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use go_yaml::{Mapping, Value};
+
 use super::{Pruning, items, text};
 use crate::manifest::Manifest;
-use crate::yaml::{Mapping, Value};
 
 /// What is known beside one object. Only objects of destination paths that change are.
 #[derive(Debug)]

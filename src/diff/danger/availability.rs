@@ -1,9 +1,10 @@
 //! How many Pods run, and how many must.
 
+use go_yaml::Value;
+
 use super::around::{covers, selects};
 use super::{Around, Danger, Severity, What, items, text};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// Workloads that run one replica when they do not say how many.
 const REPLICATED: [&str; 4] = ["Deployment", "StatefulSet", "ReplicaSet", "Rollout"];

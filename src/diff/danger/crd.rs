@@ -1,8 +1,9 @@
 //! Versions of custom resources.
 
+use go_yaml::Value;
+
 use super::{Danger, Severity, What, items};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// The versions that are gone, or no longer served.
 ///

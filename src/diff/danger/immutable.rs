@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use go_yaml::Value;
+
 use super::quantity::quantity;
 use super::{Danger, Severity, What, has_sync_option, text};
 use crate::diff::noise::Echoes;
 use crate::diff::{Place, value};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// Which fields of a kind are fixed.
 enum Fixed {

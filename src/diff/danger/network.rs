@@ -1,9 +1,10 @@
 //! Who may connect: NetworkPolicies, and Services that can be reached from outside.
 
+use go_yaml::{Mapping, Value};
+
 use super::around::{covers, service_type};
 use super::{Around, Danger, Severity, What, items};
 use crate::manifest::Manifest;
-use crate::yaml::{Mapping, Value};
 
 /// One of the two directions of a NetworkPolicy.
 struct Direction {

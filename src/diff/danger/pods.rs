@@ -1,9 +1,10 @@
 //! The Pods that an object makes.
 
+use go_yaml::Value;
+
 use super::{Danger, Severity, What, items};
 use crate::diff::Image;
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// Where the specification of Pods is, by group and kind.
 const SPECS: [(&str, &str, &[&str]); 10] = [

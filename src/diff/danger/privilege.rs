@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use go_yaml::Value;
+
 use super::pods::{containers, spec};
 use super::{Danger, Severity, What, items};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// Capabilities that the baseline allows to be added.
 ///

@@ -1,6 +1,6 @@
 //! Quantities such as `10Gi` and `200m`.
 
-use crate::yaml::Value;
+use go_yaml::Value;
 
 /// Reads a quantity; `None` for anything else.
 ///

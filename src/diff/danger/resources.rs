@@ -1,10 +1,11 @@
 //! Memory and CPU of containers that fall far.
 
+use go_yaml::Value;
+
 use super::pods::{before, containers, spec};
 use super::quantity::quantity;
 use super::{Danger, Severity, What};
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// What is compared: the list, the resource, its name for people, how bad it is. Of one resource the first that fell counts.
 const RESOURCES: [[(&str, &str, &str, Severity); 2]; 2] = [

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use go_yaml::Value;
+
 use super::text;
 use crate::manifest::Manifest;
-use crate::yaml::Value;
 
 /// How many combinations of verbs and things are looked at in one role: no role that was written by hand has as many.
 const GRANTS_MAX: usize = 5_000;

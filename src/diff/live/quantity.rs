@@ -1,6 +1,6 @@
 //! Quantities: `1000m` of a processor is `1`, and the API server writes it so.
 
-use crate::yaml::Value;
+use go_yaml::Value;
 
 /// Fields whose scalars are quantities.
 const HOLDERS: [&str; 8] =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::template::{Parsed, Text};
+use go_template::{Parsed, Text};
 
 /// What functions keep during a render.
 #[derive(Default)]

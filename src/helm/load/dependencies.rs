@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::diag::Span;
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+
 use crate::helm::chart::Chart;
 use crate::helm::error::{Error, ErrorKind};
 use crate::helm::metadata::Dependency;
 use crate::inputs::{KeptInputs, Key, Unusable};
-use crate::path::RepoPath;
-use crate::view::View;
 
 /// Adds the charts that dependencies name by `file://` and `charts/` lacks, with all that those depend on in turn.
 ///

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View, ViewError};
+
 use super::{BYTES_MAX, DEPTH_MAX, FILES_MAX, Raw};
-use crate::diag::Span;
 use crate::helm::archive;
 use crate::helm::error::{Error, ErrorKind};
 use crate::helm::ignore::{self, Ignore};
-use crate::path::RepoPath;
-use crate::view::{Kind, View, ViewError};
 
 /// All files below a directory that `.helmignore` leaves in, in the order of their names, directory by directory.
 /// Symbolic links are followed.

@@ -6,13 +6,14 @@ mod object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::view::Stop;
+use go_std::regexp::Regex;
+use go_yaml::Value;
+
 use super::document::Document;
 use super::draft::{Draft, metaschema};
 use super::report::fragment;
 use super::{CompileError, SCHEMAS_MAX, lookup, url};
-use crate::go::regexp::Regex;
-use crate::view::Stop;
-use crate::yaml::Value;
 use object::Object;
 
 /// One schema of a [`Compiled`].

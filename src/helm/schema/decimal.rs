@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::go::strconv;
+use go_std::strconv;
 
 /// `sign * digits * 10^exponent`, exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

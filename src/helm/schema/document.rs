@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use go_yaml::Value;
+
 use super::draft::{Draft, Subschemas};
 use super::report::{fragment, push_pointer};
 use super::{CompileError, lookup};
-use crate::yaml::Value;
 
 /// A document and what was found in it.
 #[derive(Debug, Clone)]

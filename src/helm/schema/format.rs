@@ -1,9 +1,9 @@
 //! The formats of strings that drafts up to 7 assert.
 
-use crate::go;
-use crate::go::regexp::Regex;
-use crate::go::strconv::{NumberError, quote};
-use crate::go::url::Url;
+use go_std as go;
+use go_std::regexp::Regex;
+use go_std::strconv::{NumberError, quote};
+use go_std::url::Url;
 
 /// Why a text has not the format; `Ok` for formats that are not known.
 ///

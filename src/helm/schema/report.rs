@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::yaml::Value;
+use go_yaml::Value;
 
 /// One thing that is wrong, with what led to it.
 ///
@@ -55,7 +55,7 @@ impl fmt::Display for Problem {
 
 /// In single quotes, with Go's escapes.
 pub(super) fn quote(text: &str) -> String {
-    let quoted = crate::yaml::quote(text);
+    let quoted = go_yaml::quote(text);
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
     format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
 }

@@ -1,7 +1,8 @@
 //! URLs of schemas.
 
+use go_std::url::{Part, Url, unescape};
+
 use super::CompileError;
-use crate::go::url::{Part, Url, unescape};
 
 /// What a reference without fragment means at `base`.
 ///

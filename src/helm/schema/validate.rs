@@ -12,13 +12,14 @@ mod scalar;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
+use dry_files::view::Stop;
+use go_std::regexp::Regex;
+use go_yaml::Value;
+
 use super::compile::{Compiled, Keywords, SchemaId};
 use super::draft::Draft;
 use super::report::{Problem, Role, push_pointer};
 use super::{DEPTH_MAX, PROBLEMS_MAX, STEPS_MAX};
-use crate::go::regexp::Regex;
-use crate::view::Stop;
-use crate::yaml::Value;
 
 /// The problems of `value`; `Ok` when there are none. Once `stop` is set, what it answers counts for nothing.
 pub(super) fn validate(compiled: &Compiled, value: &Value, stop: &Stop) -> Result<(), Vec<Problem>> {
@@ -279,7 +280,7 @@ impl Checking<'_> {
         let same_value = |scope: &&Scope<'_>| scope.value_number == self.scope.value_number;
         let first =
             self.scope.chain().skip(1).take_while(same_value).find(|scope| scope.schema == self.scope.schema)?;
-        let location = crate::yaml::quote(&self.keywords.location);
+        let location = go_yaml::quote(&self.keywords.location);
         let ways = (self.way(self.scope), self.way(first));
         Some(format!("both {} and {} resolve to {location} causing reference cycle", ways.0, ways.1))
     }

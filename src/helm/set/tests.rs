@@ -1,5 +1,6 @@
+use go_yaml::json;
+
 use super::*;
-use crate::yaml::json;
 
 /// Sets each text in turn and shows what comes out, or the error.
 fn after(texts: &[(Typing, &str)]) -> String {

@@ -9,7 +9,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id, regular};
+use dry_files::regular;
+
+use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::{BranchRecords, RECORDS_REF};
 
 /// How large the file may be: a line of 200 bytes for each of 80,000 branches.

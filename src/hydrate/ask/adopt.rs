@@ -19,19 +19,18 @@ mod unnamed;
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::Serialize;
 
 use super::check::{CheckFinding, Findings, Judged, Tree, judged_by};
 use crate::application::{Application, Rule as PlainRule, Standing};
-use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest::Manifest;
-use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::settings::SettingsFiles;
-
 use draft::Draft;
 
 pub(super) use branches::OtherBranch;

@@ -3,19 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::view::View;
 use serde::Serialize;
 
 use super::check::{Judged, Tree, judged};
 use crate::application::set::ApplicationSet;
 use crate::application::{AppName, Application, By, Maker, PAUSED, Standing};
-use crate::diag::Diagnostic;
+use crate::git::TreeFiles;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::Policy;
 use crate::manifest::{self, Manifest};
 use crate::plan::{Discovery, Makers};
 use crate::render::Renderers;
-use crate::view::{TreeFiles, View};
 
 /// One Application of a dry tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

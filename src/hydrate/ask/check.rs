@@ -4,10 +4,11 @@ mod exposed;
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, Refusal, Span};
+use dry_files::view::{Files, Kind, View};
 use serde::Serialize;
 
 use crate::application::{self, Application, BranchName, Context, Standing, Verdict, no_such_branch};
-use crate::diag::{Diagnostic, Refusal, Span};
 use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::{Policy, render_context};
@@ -16,7 +17,6 @@ use crate::manifest::Key;
 use crate::plan::{Discovered, Discovery};
 use crate::render::{self, Failure, Rendered, Renderers};
 use crate::settings::SettingsFiles;
-use crate::view::{Files, Kind, View};
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -8,6 +8,7 @@ mod object;
 mod origin;
 mod trial;
 
+use dry_files::path::RepoPath;
 use serde::Serialize;
 
 use super::history::Dry;
@@ -16,9 +17,7 @@ use crate::diff;
 use crate::git::{Commit, Error, Mode, ObjectBuffer, ObjectId, Repository, TreeChange};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
-use crate::path::RepoPath;
 use crate::render::Renderers;
-
 use document::{Document, documents};
 use last_change::{LastChange, Wanted};
 use origin::origin;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::Serialize;
 
 use super::verify::Line;
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
 use crate::diff::{self, Change};
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::hydrate::error::HydrateError;
@@ -19,7 +20,6 @@ use crate::hydrate::standing::{nearest, nearest_commit, provenance};
 use crate::manifest::{self, Manifest};
 use crate::metadata::NOTES_REF;
 use crate::metadata::{DryCommit, Time, Trailers, read_note};
-use crate::path::RepoPath;
 use crate::settings::History as Kept;
 
 /// One commit of an environment branch, or a dry commit that has none because it did not hydrate. Ids are full and in

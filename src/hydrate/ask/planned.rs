@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Diagnostic;
 use serde::Serialize;
 
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::{Frozen, Outcome};
 use crate::hydrate::run::{

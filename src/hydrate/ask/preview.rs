@@ -12,7 +12,6 @@ use like::FutureBranch;
 pub(crate) use like::is_production;
 
 use crate::application::{AppName, Application, BranchName, By, Keeps, Removal};
-use crate::diag::Diagnostic;
 use crate::diff::{Pruning, Words};
 use crate::git::{Error, Mode, ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
@@ -22,8 +21,9 @@ use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::run::{Attempt, Branch, Previewed, Run, Since, Stopped, learn_base};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
-use crate::path::RepoPath;
-use crate::yaml::Value;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use go_yaml::Value;
 
 pub(crate) use input_changes::InputChange;
 use input_changes::input_changes;

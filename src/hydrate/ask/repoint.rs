@@ -1,5 +1,8 @@
 //! For each hydrated Application, the plain `source` or `sources` that it needs without hydration.
 
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml::{Mapping, Value};
 use serde::Serialize;
 
 use crate::application::{Application, BranchName, Profile, Tool, source};
@@ -9,9 +12,6 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::run::copies;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
-use crate::path::RepoPath;
-use crate::view::View;
-use crate::yaml::{Mapping, Value};
 
 /// An Application that is hydrated, with what its specification has for sources where nothing is.
 #[derive(Debug)]

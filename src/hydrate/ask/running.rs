@@ -8,21 +8,21 @@ mod owners;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::view::View;
+use go_yaml::Value;
 use serde::Serialize;
 
 use super::adopt::{Asked, drafted};
 use super::apps::object;
 use super::check::Tree;
 use crate::application::Application;
-use crate::diag::Diagnostic;
 use crate::diff::live::{Addition, Cluster, settle};
 use crate::diff::{ObjectDiff, Options, compare};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::setup::Observer;
 use crate::manifest::{Key, Manifest};
 use crate::render::Renderers;
-use crate::view::View;
-use crate::yaml::Value;
 
 pub(super) use owners::SetOwner;
 

@@ -1,14 +1,15 @@
 //! Renders one Application of a dry commit by its name.
 
+use dry_files::diag::Diagnostic;
+
 use crate::application::Application;
-use crate::diag::Diagnostic;
+use crate::git::TreeFiles;
 use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::{Policy, render_context};
 use crate::plan::Discovery;
 use crate::render::{self, Renderers};
-use crate::view::TreeFiles;
 
 /// An Application of a dry commit, rendered on its own.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use dry_files::diag::Diagnostic;
 use serde::Serialize;
 
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;

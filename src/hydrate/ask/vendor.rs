@@ -4,18 +4,17 @@ mod live;
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::view::View;
 use sha2::{Digest, Sha256};
 
 use super::check::{Judged, Tree, judged};
 use crate::application::{self, Application, Environment, Profile, Referenced, Standing, Tool};
-use crate::diag::{Diagnostic, Span};
 use crate::hydrate::policy::render_context;
 use crate::hydrate::{HydrateError, Observer};
 use crate::inputs::{self, Found, KeptInputs, Kind, Scan, Source};
 use crate::manifest;
 use crate::render::{Renderers, directory_of};
-use crate::view::View;
-
 use live::{Known, Reads};
 
 /// What a dry tree needs from elsewhere.

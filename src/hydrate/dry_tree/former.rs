@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+
 use super::{DryTree, Makers};
 use crate::application::{Application, BranchName, By, Maker};
-use crate::path::RepoPath;
 use crate::plan::{Destination, Unanswered};
 
 /// What fed a branch when it was hydrated last.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::DryTree;
 use crate::application::{self, AppName, Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::Former;
-use crate::path::RepoPath;
 
 /// The Applications that something is wrong with before anything is rendered.
 #[derive(Debug, Default)]

@@ -6,11 +6,11 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use dry_files::regular;
 use serde::{Deserialize, Serialize};
 
 use crate::git::{
-    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, regular,
-    update_refs,
+    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, update_refs,
 };
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::Report;

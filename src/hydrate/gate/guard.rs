@@ -12,8 +12,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, shell_word};
+
 use crate::application::{Application, BranchName, Patterns};
-use crate::diag::{Diagnostic, shell_word};
 use crate::git::{ObjectBuffer, ObjectId, Refs, object_id};
 use crate::hydrate::branch_records::BranchRecords;
 use crate::hydrate::dry_branches::DryBranches;

@@ -1,7 +1,8 @@
 //! Settings that are pushed.
 
+use dry_files::diag::Diagnostic;
+
 use super::guard::RefUpdate;
-use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, Refs, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::{check_settings, files_of};

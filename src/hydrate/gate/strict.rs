@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Severity};
+use dry_files::view::View;
+
 use super::foreseen;
 use crate::application::{Application, BranchName};
-use crate::diag::{Diagnostic, Severity};
+use crate::git::TreeFiles;
 use crate::git::{ObjectId, Quarantine, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::BACKLOG_MAX;
@@ -16,7 +19,6 @@ use crate::hydrate::run::{
 };
 use crate::hydrate::setup::{Setup, Wake};
 use crate::settings::SETTINGS_REF;
-use crate::view::{TreeFiles, View};
 
 /// What a push is refused for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

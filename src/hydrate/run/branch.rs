@@ -7,10 +7,12 @@ mod records;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use dry_files::diag::{Diagnostic, chain};
+use dry_files::path::RepoPath;
+
 use super::failed_render::FailedBranch;
 use super::skipped::{Left, LeftBehind};
 use crate::application::BranchName;
-use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
 use crate::hydrate::branch_records::BranchRecord;
@@ -21,7 +23,6 @@ use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, 
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::metadata::{Behind, Provenance, Trailers};
-use crate::path::RepoPath;
 use crate::settings::{Freeze, History, Settings};
 
 pub(crate) use judge::written_from;

@@ -17,6 +17,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, Kind, Reads, View};
+
 use super::branch::Branch;
 use super::commits::conflicts;
 use super::documents::Documents;
@@ -37,17 +41,15 @@ use super::unrecognized::GoneDocuments;
 use crate::application::set::Only;
 use crate::application::{self, Application, BranchName, RuleSet, makers_of};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
-use crate::diag::Diagnostic;
+use crate::git::TreeFiles;
 use crate::git::{ObjectId, object_id};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::{DryCommit, allowed_removals};
-use crate::path::RepoPath;
 use crate::plan::{Changes, Lists};
 use crate::settings::{Held, History};
-use crate::view::{Files, Kind, Reads, TreeFiles, View};
 
 /// A dry branch whose branches are where the cache says.
 #[derive(Debug)]

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, shell_word};
+use dry_files::path::RepoPath;
+
 use super::branch::{Branch, written_from};
 use super::covered::covered;
 use super::failed_render::FailedBranch;
@@ -22,14 +25,12 @@ use super::stopped::Stopped;
 use super::unproven::unproven;
 use crate::application::{Application, BranchName};
 use crate::cache::{Encoded, State};
-use crate::diag::{Diagnostic, shell_word};
 use crate::git::ObjectId;
 use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::{Behind, DryCommit};
-use crate::path::RepoPath;
 use crate::plan::{self, Removal};
 use crate::settings::Held;
 

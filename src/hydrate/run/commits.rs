@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::branch::{Branch, BranchUpdate};
 use super::losses;
 use super::moved_applications::held;
@@ -14,13 +17,11 @@ use super::takeover;
 use super::unnamed_releases;
 use super::untouched::Untouched;
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::DryCommit;
-use crate::path::RepoPath;
 use crate::render;
 
 /// What became of each branch.

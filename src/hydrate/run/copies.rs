@@ -14,21 +14,21 @@ mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::branch::{self as environment, Branch};
 use super::plan::Failing;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::set::ARGOCD_NAMESPACE;
 use crate::application::{AppName, BranchName};
-use crate::diag::Diagnostic;
 use crate::git::{Commit, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::metadata::{DryCommit, Followed, Hydrated, Origin, Trailers, allowed_removals};
-use crate::path::RepoPath;
 use crate::plan::{self, Destination};
-
 use branch::Changes;
 pub(in crate::hydrate) use branch::copies;
 use wanted::{Wanted, directory_of, directory_of_set, wanted};

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::{Diagnostic, Span, clipped};
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+
 use super::state::Run;
 use crate::application::BranchName;
-use crate::diag::{Diagnostic, Span, clipped};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::inputs::Strays;
-use crate::path::RepoPath;
-use crate::view::View;
 
 /// The mistakes of Applications of `branch` whose file is taken for an input now, and of those that others made of what the
 /// directory of inputs has beside inputs since other settings count.

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+
 use super::stopped::Stopped;
 use crate::application::{self, Application, File, RuleSet};
 use crate::cache::{About, Record};
-use crate::path::RepoPath;
-use crate::view::View;
 
 /// The files of a dry tree that contain Applications. Each is parsed once, however many of its Applications are asked for:
 /// thousands may be in one file, and rest on the same change.

@@ -9,13 +9,14 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Reads, View};
+
 use crate::application::Application;
 use crate::cache::{self, Encoded, Record};
-use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
-use crate::path::RepoPath;
 use crate::render::{self, Unrendered};
-use crate::view::{ContentId, Reads, View};
 
 pub(crate) use crate::cache::FailureKind;
 

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+
 use super::branch::Branch;
 use super::stopped::Stopped;
 use super::touched::Touched;
@@ -14,7 +16,6 @@ use crate::cache::{self, About, Record, State};
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
-use crate::path::RepoPath;
 use crate::plan::{self, Destination, Removal};
 use crate::publish::HydratedTree;
 
@@ -67,7 +68,7 @@ impl Joining<'_> {
         let settings = &self.found.policy.settings;
         let fits = head.applications.max(head.documents) <= settings.limits.applications;
         // What is odd may be about one that goes.
-        let is_apart = |diagnostic: &crate::diag::Diagnostic| {
+        let is_apart = |diagnostic: &dry_files::diag::Diagnostic| {
             diagnostic.unknown_field.is_some() && diagnostic.made_by.is_none() && self.touched.gone.is_empty()
         };
         fits && !head.is_open

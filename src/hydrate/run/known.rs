@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::view::View;
+
 use super::branch::Branch;
 use super::failed_render::FailedRender;
 use super::memory::Memory;
@@ -13,12 +15,12 @@ use super::taken_over::taken_over;
 use crate::application::{Application, BranchName};
 use crate::cache::{About, Record, State};
 use crate::git::ObjectId;
+use crate::git::TreeFiles;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::ENGINE_REVISION;
 use crate::publish::HydratedTree;
 use crate::shares::in_shares;
-use crate::view::{TreeFiles, View};
 
 /// What there is to do for each of these Applications, whose dry tree is `files`: nothing where a record of `earlier` is
 /// confirmed by the tree, and its manifest is on its branch.

@@ -1,9 +1,10 @@
 //! What the first run finds out and writes down as a setting, so that no later push decides it anew.
 
+use dry_files::diag::Diagnostic;
+
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
 use crate::hydrate::dry_branches::{self, Found};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;

@@ -1,13 +1,14 @@
 //! What Applications that stay lose of their objects: counted in what the branch has, whatever a cache remembers.
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::branch::Branch;
 use super::output::PathOutput;
-use crate::diag::Diagnostic;
 use crate::git::{Error, Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;
 use crate::manifest;
-use crate::path::RepoPath;
 use crate::plan::{Counts, Losses, Objects, Removal};
 use crate::publish::HydratedTree;
 

@@ -4,20 +4,20 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use sha2::{Digest, Sha256};
 
 use super::branch::Branch;
 use super::failed_render::FailedRenders;
 use crate::application::{Application, BranchName, Context};
 use crate::cache::{self, Cache, Encoded, Head, Published, Record, State, Stuck, Used};
-use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::maker_limits::MakerLimits;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::unsearched;
-use crate::path::RepoPath;
 use crate::plan::Expanded;
 
 /// An Application of a dry tree: its file, and which of the file it is.

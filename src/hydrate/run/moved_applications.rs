@@ -11,11 +11,12 @@ mod unhydrated;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+
 use super::failed_render::FailedBranch;
 use super::memory::Identity;
 use super::plan::{Done, Failing, Hydration, Stage};
 use crate::application::{AppName, Application, BranchName, PAUSED};
-use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Former};
 
 pub(crate) use departures::{Departures, on_no_branch};

@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::more::and_more;
+use dry_files::diag::{Diagnostic, shell_word};
+
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName, near};
-use crate::diag::more::and_more;
-use crate::diag::{Diagnostic, shell_word};
+use crate::git::TreeFiles;
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::promoted::not_promoted;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
 use crate::plan::{Changes, Discovery};
-use crate::view::TreeFiles;
 
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
 /// hydrated; and of a push after which nothing can be hydrated, since no dry branch exists.

@@ -1,13 +1,14 @@
 //! The manifests of a rendered Application, encoded.
 
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
+
 use crate::application::{AppName, Application, Variable};
 use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::manifest::Key;
 use crate::metadata::Writer;
-use crate::path::RepoPath;
 use crate::render::{self, Failure, Rendered};
-use crate::view::ContentId;
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]

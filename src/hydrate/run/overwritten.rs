@@ -1,8 +1,9 @@
 //! What others changed in our files on an environment branch, and hydration writes again.
 
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::listed;
+
 use super::branch::Branch;
-use crate::diag::Diagnostic;
-use crate::diag::more::listed;
 use crate::git::{Error, ObjectBuffer, ObjectId};
 
 /// How many files are named.

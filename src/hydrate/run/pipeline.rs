@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::listed;
+
 use super::branch::Branch;
 use super::by_changes::ByChanges;
 use super::by_everything::{self, ByEverything};
@@ -18,8 +21,6 @@ use super::shared::in_order;
 use super::state::{Previewed, Run};
 use super::stopped::Stopped;
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
-use crate::diag::more::listed;
 use crate::git::ObjectId;
 use crate::hydrate::branch_records::RECORDS_REF;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};

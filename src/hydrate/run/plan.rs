@@ -9,16 +9,17 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::failed_render::{FailedBranch, FailedRender};
 use super::output::Output;
 use super::skipped::Leaving;
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
 use crate::metadata::DryCommit;
-use crate::path::RepoPath;
 use crate::plan::Removal;
 
 /// One dry commit, and for each environment branch that lacks it what is done there.

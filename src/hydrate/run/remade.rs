@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use dry_files::view::{Reads, Seen, View};
+
 use super::memory::{Identity, record_of_maker};
 use super::stopped::Stopped;
 use super::touched::Touched;
@@ -10,10 +12,10 @@ use crate::application::parent::{Parent, Reach};
 use crate::application::set::{ApplicationSet, Limits, Only, SETS_MAX};
 use crate::application::{self, AppName, Application, By, makers_of};
 use crate::cache::{About, Record, State};
+use crate::git::TreeFiles;
 use crate::hydrate::making::Making;
 use crate::hydrate::snapshot::Snapshot;
 use crate::plan::{Again, Expanded, FoundSet, Lists, Makers, expand_again, render_again};
-use crate::view::{Reads, Seen, TreeFiles, View};
 
 /// A dry tree whose makers are expanded again, each by itself.
 pub(super) struct Remaking<'r> {

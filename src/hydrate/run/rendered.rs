@@ -1,16 +1,18 @@
 //! A plan, rendered.
 
+use dry_files::view::View;
+
 use super::failed_render::FailedRender;
 use super::memory::Memory;
 use super::output::Output;
 use super::plan::{Done, Plan, Rendered, Task, Work};
 use crate::application::Application;
+use crate::git::TreeFiles;
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::hydrate::snapshot::Snapshot;
 use crate::render;
-use crate::view::{TreeFiles, View};
 
 /// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
 ///

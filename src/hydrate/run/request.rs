@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::Deserialize;
 
 use super::commits::{Becomes, Commits};
@@ -10,7 +12,6 @@ use super::plan::Failing;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::error::{HydrateError, TRIES};
 use crate::hydrate::heads::DryHead;
@@ -18,7 +19,6 @@ use crate::hydrate::report::{Outcome, Report};
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::manifest::{self, Manifest, Source};
 use crate::metadata::{DryCommit, Message, Time};
-use crate::path::RepoPath;
 use crate::render::Renderers;
 
 /// A request to commit manifests to one branch. Fields that the proposal does not have are optional; unknown ones are

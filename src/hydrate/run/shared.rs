@@ -6,14 +6,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::standing::metadata_dir;
-use crate::path::RepoPath;
 
 /// The dry branches in the order in which they are hydrated: one that asks for a directory of a branch that it shares comes
 /// after the one that has it, which may give it up now.

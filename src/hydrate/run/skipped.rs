@@ -12,12 +12,13 @@ mod before_render;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::failed_render::{FailedBranch, FailedRender};
 use crate::application::{AppName, Application};
-use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::metadata::Behind;
-use crate::path::RepoPath;
 
 pub(super) use after_render::left_behind;
 pub(super) use before_render::leaving;

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+
 use super::branch::Branch;
 use super::commits::{Becomes, Commits};
 use super::memory::{Attempt, Memory};
@@ -12,7 +14,7 @@ use super::ref_moves::Start;
 use super::since::Since;
 use super::stopped::Stopped;
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
+use crate::git::TreeFiles;
 use crate::git::{ObjectBuffer, ObjectId, Refs};
 use crate::hydrate::dry_tree::{DryTree, DryTrees, Former};
 use crate::hydrate::error::HydrateError;
@@ -24,7 +26,6 @@ use crate::hydrate::report::Report;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::Behind;
-use crate::view::TreeFiles;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
 const TREES_MAX: usize = 8;

@@ -5,6 +5,8 @@
 //! counts in the end. Only a path that was left out of what a render looked at would not show; so it is for previews alone, and
 //! nothing that is hydrated, verified or pushed rests on it.
 
+use dry_files::view::{ContentId, Reads, View};
+
 use super::output::Output;
 use super::publication::{FILE, is_wanted, ref_name};
 use crate::application::Application;
@@ -15,7 +17,6 @@ use crate::hydrate::snapshot::Snapshot;
 use crate::manifest::{self, Source};
 use crate::render;
 use crate::settings::SETTINGS_REF;
-use crate::view::{ContentId, Reads, View};
 
 /// How large the commit and the tree may be that lead there, in bytes: they are small.
 const OBJECT_BYTES_MAX: u64 = 64 << 10;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::listed;
+use dry_files::path::RepoPath;
+
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
-use crate::diag::more::listed;
 use crate::git::{Error, ObjectBuffer, ObjectId};
 use crate::hydrate::files::{METADATA, PATH_FILES};
-use crate::path::RepoPath;
 
 /// How many files are named.
 const SHOWN_MAX: usize = 5;

@@ -1,10 +1,11 @@
 //! Charts that a branch gets for the first time, and that are rendered as a release without a name of its own.
 
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::listed;
+
 use super::branch::Branch;
 use super::output::Output;
 use crate::application::Application;
-use crate::diag::Diagnostic;
-use crate::diag::more::listed;
 use crate::git::Error;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::snapshot::Snapshot;

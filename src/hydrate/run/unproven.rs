@@ -10,18 +10,19 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::path::RepoPath;
+
 use super::failed_render::FailedBranch;
 use super::state::Run;
 use super::stopped::Stopped;
 use super::takeover;
 use crate::application::{Application, BranchName};
+use crate::git::TreeFiles;
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::making::Making;
-use crate::path::RepoPath;
 use crate::plan::{Renders as _, Unanswered};
-use crate::view::TreeFiles;
 
 /// Why it is not known that what a branch has of such parents is made no more; none when it is.
 pub(super) fn unproven(

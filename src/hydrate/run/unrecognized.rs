@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, Span, clipped};
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, Kind, View, ViewError};
+
 use crate::application::{self, Application, By};
-use crate::diag::{Diagnostic, Span, clipped};
-use crate::path::RepoPath;
-use crate::view::{Files, Kind, View, ViewError};
 
 /// The names of documents by their files.
 #[derive(Default)]

@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+
 use super::output::PathOutput;
 use crate::application::{Application, BranchName};
+use crate::git::TreeFiles;
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::dry_tree::DryTree;
-use crate::path::RepoPath;
-use crate::view::{TreeFiles, View};
 
 /// What shows whether an Application was touched since its branch was hydrated last.
 pub(super) struct Untouched<'u> {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::shell_word;
+
 use super::Doctor;
 use crate::application::BranchName;
-use crate::diag::shell_word;
 use crate::git::{Error, object_id};
 use crate::hydrate::{BranchStatus, Survey};
 

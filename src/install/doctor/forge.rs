@@ -1,7 +1,8 @@
 //! Whether the forge that hosts a repository sees the branches that hydration moves.
 
+use dry_files::diag::{printable, shell_path, shell_word};
+
 use super::Doctor;
-use crate::diag::{printable, shell_path, shell_word};
 use crate::install::forge::{FORGE_PUSHER, GITEA, forge_pusher};
 use crate::install::is_executable;
 

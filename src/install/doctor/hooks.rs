@@ -5,8 +5,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
+use dry_files::diag::{chain, shell_path};
+
 use super::Doctor;
-use crate::diag::{chain, shell_path};
 use crate::install::calling::{calling, calls};
 use crate::install::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS, binary_of};
 use crate::install::place::{Place, content, hooks_dir};

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use dry_files::diag::{printable, shell_path, shell_word};
+
 use super::Doctor;
-use crate::diag::{printable, shell_path, shell_word};
 use crate::git;
 use crate::install::{Error, is_executable};
 

@@ -4,8 +4,9 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use dry_files::diag::shell_path;
+
 use super::{DEPTH_MAX, Doctor};
-use crate::diag::shell_path;
 use crate::git::Shared;
 use crate::hydrate;
 use crate::install::{Error, Io as _};

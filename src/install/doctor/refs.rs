@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use dry_files::diag::{shell_path, shell_word};
+use dry_files::regular;
+
 use super::Doctor;
-use crate::diag::{shell_path, shell_word};
-use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id, regular};
+use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id};
 use crate::hydrate::{BranchRecords, FAILURES_REF, RECORDS_REF};
 use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
@@ -31,7 +33,7 @@ impl Doctor<'_> {
             if let Err(error) = buffer.commit(tip) {
                 let name = format!("refs/{name}");
                 let remedy = self.restore(&name, &refs, &buffer);
-                self.bad(format!("{name} cannot be read: {}", crate::diag::chain(&error)), remedy);
+                self.bad(format!("{name} cannot be read: {}", dry_files::diag::chain(&error)), remedy);
             }
         }
         Ok(())

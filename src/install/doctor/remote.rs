@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
 
+use dry_files::diag::more::listed;
+use dry_files::diag::{printable, shell_word};
+
 use super::{Doctor, Finding};
-use crate::diag::more::listed;
-use crate::diag::{printable, shell_word};
 use crate::git;
 use crate::hydrate::BranchStatus;
 use crate::install::Error;

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dry_files::diag::shell_path;
+
 use super::Doctor;
 use crate::application::BranchName;
-use crate::diag::shell_path;
 use crate::hydrate::BranchStatus;
 use crate::metadata::NOTES_REF;
 

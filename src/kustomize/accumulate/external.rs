@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use go_yaml::{self as yaml, Value};
+
 use super::generators::Generator;
 use super::{Accumulator, Target};
 use crate::kustomize::config::{self, WrittenSpec};
@@ -26,7 +28,6 @@ use crate::kustomize::transform::{
 };
 use crate::kustomize::tree::{Node, NodeId, SetOptions};
 use crate::manifest::encrypted;
-use crate::yaml::{self, Value};
 
 /// The API group of the plugin that decrypts what SOPS encrypted.
 const KSOPS_GROUP: &str = "viaduct.ai";

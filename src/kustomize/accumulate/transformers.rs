@@ -1,5 +1,7 @@
 //! `transformers` and `validators`: those that are built in, configured by documents.
 
+use go_yaml::{self as yaml, Mapping, Value};
+
 use super::{Accumulator, Target};
 use crate::kustomize::config::{self, Config};
 use crate::kustomize::error::{Error, Result};
@@ -16,7 +18,6 @@ use crate::kustomize::transform::{
     RoleBindingSubjects, StrategicMergePatches, Transformer,
 };
 use crate::kustomize::tree::{Node, NodeId, Tree};
-use crate::yaml::{self, Mapping, Value};
 
 /// A transformer with the place that configures it.
 pub(super) struct Configured {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use go_yaml::Tag;
+
 use super::{Accumulator, Target};
 use crate::kustomize::config::Config;
 use crate::kustomize::error::{Error, Result};
@@ -11,7 +13,6 @@ use crate::kustomize::path;
 use crate::kustomize::session::Session;
 use crate::kustomize::transform::{self, Variable};
 use crate::kustomize::tree::{Kind, NodeId, Tree};
-use crate::yaml::Tag;
 
 /// A variable as Go prints it.
 fn describe(var: &Var) -> String {

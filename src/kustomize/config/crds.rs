@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::path::RepoPath;
+use dry_files::view::Blob;
+use go_yaml::{Mapping, Value};
+
+use super::{Config, NameReference};
 use crate::kustomize::decode::{self, Mode, record};
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec::{self, FieldSpec};
 use crate::kustomize::id::OwnedGvk;
 use crate::kustomize::place;
 use crate::kustomize::text;
-use crate::path::RepoPath;
-use crate::view::Blob;
-use crate::yaml::{Mapping, Value};
-
-use super::{Config, NameReference};
 
 record! {
     /// One type of a file that `crds` names.

@@ -2,6 +2,11 @@
 
 pub(crate) mod request;
 
+use dry_files::diag::{Diagnostic, shell_word};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{self as yaml, Value};
+
 use super::super::error::{Error, Result};
 use super::super::kustomization::{HelmChart, HelmGlobals};
 use super::super::loader::Loader;
@@ -9,11 +14,7 @@ use super::super::merge::{self, NewItems};
 use super::super::remote;
 use super::super::session::Session;
 use super::super::text;
-use crate::diag::{Diagnostic, shell_word};
 use crate::inputs::{KeptInputs, Key};
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Value};
 
 pub(crate) use request::{ChartRequest, RenderChart, ValuesFile};
 

@@ -1,10 +1,11 @@
 //! Where the data of generated ConfigMaps and Secrets comes from: files, env files, literals.
 
+use dry_files::view::View;
+
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::kustomization::GeneratorArgs;
 use crate::kustomize::loader::Loader;
 use crate::kustomize::tree::Tree;
-use crate::view::View;
 
 /// How many bytes are copied in the time of a unit of work.
 const BYTES_PER_WORK: usize = 256;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use go_yaml::Value;
+
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::text;
 use crate::kustomize::tree::check_depth;
-use crate::yaml::Value;
 
 /// JSON with its scalars as they are written: a `test` compares those.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
+use dry_files::path::RepoPath;
+use dry_files::view::{MemoryFiles, View};
+
 use crate::kustomize::{Options, build};
-use crate::path::RepoPath;
-use crate::view::{MemoryFiles, View};
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: b\n";
 

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use go_yaml::Value;
+
 use super::Gvk;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::text;
-use crate::yaml::Value;
 
 /// One schema of an OpenAPI document, or of a comment.
 #[derive(Debug, Default)]

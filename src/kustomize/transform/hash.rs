@@ -1,5 +1,6 @@
 //! The suffix of names of generated objects.
 
+use go_yaml::{Mapping, Value};
 use sha2::{Digest, Sha256};
 
 use crate::kustomize::error::{Error, Result};
@@ -8,7 +9,6 @@ use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
 use crate::kustomize::text;
 use crate::kustomize::tree::{Kind, NodeId, Tree};
-use crate::yaml::{Mapping, Value};
 
 /// Adds a hash of their content to the names of the generated objects that want one.
 pub(crate) fn add_hashes(session: &mut Session<'_>, resources: &Resources) -> Result<()> {

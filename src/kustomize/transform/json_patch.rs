@@ -1,6 +1,8 @@
 //! `patchesJson6902`.
 
-use crate::go::json::UnmarshalTypeError;
+use go_std::json::UnmarshalTypeError;
+use go_yaml::Value;
+
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::json_patch::JsonPatch;
 use crate::kustomize::kustomization::Patch;
@@ -11,7 +13,6 @@ use crate::kustomize::selector::Selector;
 use crate::kustomize::session::Session;
 use crate::kustomize::text;
 use crate::kustomize::tree::{NodeId, Tree};
-use crate::yaml::Value;
 
 /// One entry of `patchesJson6902`.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! `labels`, `commonLabels` and `commonAnnotations`.
 
+use go_yaml::Tag;
+
 use super::Setter;
 use crate::kustomize::error::Result;
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};
@@ -7,7 +9,6 @@ use crate::kustomize::resource::StringMap;
 use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
 use crate::kustomize::tree::Kind;
-use crate::yaml::Tag;
 
 /// Adds labels to metadata, and to selectors and templates where the field specs say so.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! `namePrefix` and `nameSuffix`.
 
+use go_yaml::Tag;
+
 use super::set_text;
 use crate::kustomize::error::Result;
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};
@@ -8,7 +10,6 @@ use crate::kustomize::resource::{self, annotation};
 use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
 use crate::kustomize::tree::{Kind, NodeId, Tree};
-use crate::yaml::Tag;
 
 /// On which side of a name something is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use go_yaml::Value;
+
 use super::set_text;
 use crate::kustomize::config::Config;
 use crate::kustomize::error::{Error, Result};
@@ -13,7 +15,6 @@ use crate::kustomize::schema::Schema;
 use crate::kustomize::session::Session;
 use crate::kustomize::text;
 use crate::kustomize::tree::{Kind, Node, NodeId, SetOptions, Tree};
-use crate::yaml::Value;
 
 /// Writes the new names of resources into the fields that refer to them by old ones.
 ///

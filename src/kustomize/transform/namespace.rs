@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use go_yaml::Tag;
+
 use super::Setter;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};
@@ -11,7 +13,6 @@ use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
 use crate::kustomize::text;
 use crate::kustomize::tree::{Kind, NodeId, Tree};
-use crate::yaml::Tag;
 
 /// Which subjects of role bindings get the namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,5 +1,7 @@
 //! `patches`.
 
+use go_yaml as yaml;
+
 use super::strategic_merge::{apply_to, apply_to_all};
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::json_patch::JsonPatch;
@@ -12,7 +14,6 @@ use crate::kustomize::resources::Resources;
 use crate::kustomize::selector::Selector;
 use crate::kustomize::session::Session;
 use crate::kustomize::tree::NodeId;
-use crate::yaml;
 
 /// One entry of `patches`.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! `replacements`.
 
+use go_yaml::{self as yaml, Dialect, Value};
+
 use crate::kustomize::decode;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::id::{Gvk, ResId};
@@ -13,7 +15,6 @@ use crate::kustomize::selector::{CompiledSelector, Selector};
 use crate::kustomize::session::Session;
 use crate::kustomize::text;
 use crate::kustomize::tree::{Kind, Node, NodeId, Tree};
-use crate::yaml::{self, Dialect, Value};
 
 /// The field that is meant when none is named.
 const DEFAULT_PATH: &str = "metadata.name";

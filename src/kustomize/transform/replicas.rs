@@ -1,12 +1,13 @@
 //! `replicas`.
 
+use go_yaml::Tag;
+
 use super::Setter;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec::{self, Creation, FieldSpec};
 use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
 use crate::kustomize::tree::{Kind, NodeId};
-use crate::yaml::Tag;
 
 /// Sets the number of replicas of the resources that have, or had, a name.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! `ValueAddTransformer`.
 
+use go_std::path;
+
 use super::namespace::{Namespace, RoleBindingSubjects};
 use super::set_text;
-use crate::go::path;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::resource;
 use crate::kustomize::resources::Resources;

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use data_encoding::BASE64;
+use go_std::strconv::format_float;
+use go_yaml::{self as yaml, Tag};
 
-use crate::go::strconv::format_float;
 use crate::kustomize::config::Config;
 use crate::kustomize::error::{Error, Result};
 use crate::kustomize::field_spec;
 use crate::kustomize::resources::Resources;
 use crate::kustomize::session::Session;
 use crate::kustomize::tree::{Kind, Node, NodeId, Style, Tree};
-use crate::yaml::{self, Tag};
 
 /// The value of a variable.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,9 @@
 //! Between text, values and the nodes of a build.
 
+use go_yaml::{self as yaml, Data, Dialect, Limits, Mapping, Plain, Sequences, Tag, Value};
+
 use super::super::error::{Error, Result, Step};
 use super::{DEPTH_MAX, Kind, Node, NodeId, Style, Tree, check_depth};
-use crate::yaml::{self, Data, Dialect, Limits, Mapping, Plain, Sequences, Tag, Value};
 
 /// The limits of every text that is read.
 pub(crate) fn limits() -> Limits {

@@ -3,10 +3,11 @@
 use std::fmt::Display;
 use std::sync::LazyLock;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_template::{Effects, Functions, Limits, Parsed, Runtime, Set, Value};
+
 use super::{OUTPUT_BYTES_MAX, STEPS_MAX};
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::template::{Effects, Functions, Limits, Parsed, Runtime, Set, Value};
 
 /// How many bytes a template may make in all, those of values that are thrown away included.
 const BYTES_MAX: u64 = 16 << 20;
@@ -68,7 +69,7 @@ impl Go {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::Map;
+    use go_template::Map;
 
     #[test]
     fn templates() {

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use crate::diag::{Diagnostic, Span};
-use crate::jinja::{Bounds, Filter, Template, TemplateError, Value};
-use crate::path::RepoPath;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
 
 use super::{OUTPUT_BYTES_MAX, STEPS_MAX};
+use crate::jinja::{Bounds, Filter, Template, TemplateError, Value};
 use crate::metadata::escape;
 use crate::metadata::json::Json;
 

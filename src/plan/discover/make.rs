@@ -15,15 +15,16 @@ mod sets;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Files, Reads, View};
+use go_yaml::Value;
+
 use super::Discovered;
 use crate::application::parent::{Makes, Reach, Root};
 use crate::application::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Only, Question};
 use crate::application::{Application, By, RuleSet};
 use crate::cache::Used;
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
-use crate::view::{ContentId, Files, Reads, View};
-use crate::yaml::Value;
 
 pub(crate) use again::{Again, expand_again, render_again};
 

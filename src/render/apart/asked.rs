@@ -1,11 +1,12 @@
 //! What a process is asked to do, as bytes and back.
 
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
+
 use super::super::expand::Set;
 use crate::application::Application;
 use crate::application::set::Question;
 use crate::cache::{Decoder, Encoder};
-use crate::path::RepoPath;
-use crate::view::ContentId;
 
 /// What is to be done.
 pub(super) enum Asked {

@@ -9,6 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dry_files::path::RepoPath;
+use dry_files::stack;
+use dry_files::view::{ContentId, Entry, Files, Seen};
 use rustix::process::getppid;
 
 use super::super::machine::Isolation;
@@ -20,10 +23,7 @@ use super::documents::Documents;
 use super::frame::{self, Said};
 use super::rendered::Answer;
 use crate::cache::Decoder;
-use crate::path::RepoPath;
 use crate::plugin::Runner;
-use crate::stack;
-use crate::view::{ContentId, Entry, Files, Seen};
 
 /// The first argument that `main` looks for, like that of the confining process.
 pub(crate) const ARGUMENT: &str = "__render";

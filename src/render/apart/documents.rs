@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, View};
+
 use super::super::expand::Set;
 use super::super::{Commit, Failure, Unexpanded, Unrendered};
 use super::Error;
@@ -10,8 +13,6 @@ use super::asked::{Asked, AskedApplication, AskedSet};
 use super::rendered::Answer;
 use crate::application::set::ApplicationSet;
 use crate::application::{self, Application};
-use crate::path::RepoPath;
-use crate::view::{ContentId, View};
 
 /// The file that was read last: it may have thousands of Applications.
 #[derive(Default)]

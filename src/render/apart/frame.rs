@@ -5,11 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Entry, Kind, Seen};
+
 use super::asked::Asked;
 use super::rendered::Answer;
 use crate::cache::{Decoder, Encoder};
-use crate::path::RepoPath;
-use crate::view::{ContentId, Entry, Kind, Seen};
 
 /// Longer than any question or note: a path and an id. Answers have a limit of their own.
 const QUESTION_BYTES_MAX: u64 = 1 << 20;

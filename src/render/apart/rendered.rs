@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, Seen};
+use go_yaml::Value;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,11 +13,7 @@ use super::super::Rendered;
 use super::super::failure::{Error, Failure, Unrendered};
 use crate::application::{Variable, set};
 use crate::cache::{Decoder, Encoder};
-use crate::diag::Diagnostic;
 use crate::manifest::Manifest;
-use crate::path::RepoPath;
-use crate::view::{Reads, Seen};
-use crate::yaml::Value;
 
 /// What a process says of one Application.
 #[derive(Debug)]
@@ -218,7 +218,7 @@ fn read_value(frame: &mut Decoder<'_>) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::manifest::{self, Source};
-    use crate::view::{MemoryFiles, View};
+    use dry_files::view::{MemoryFiles, View};
 
     #[test]
     fn what_is_rendered_comes_back_as_it_was() {
@@ -227,7 +227,7 @@ mod tests {
         let manifests = manifest::read(text.as_bytes(), Source::Output("a test")).expect("objects");
         let files = MemoryFiles::new().file("a/b.yaml", "x");
         let view = View::new(&files);
-        let path = |text| crate::path::RepoPath::new(text).expect("a path");
+        let path = |text| dry_files::path::RepoPath::new(text).expect("a path");
         drop((view.read(&path("a/b.yaml")), view.read(&path("no")), view.list(&path("a")), view.kind(&path("a"))));
         let answer = Answer::Rendered(Rendered {
             manifests,

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::Reads;
+
 use super::super::Error;
 use crate::application::set::{ApplicationSet, Clusters, Question};
-use crate::path::RepoPath;
-use crate::view::Reads;
 
 /// A set, and what it is expanded by.
 pub struct Set<'a> {

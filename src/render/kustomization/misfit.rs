@@ -1,9 +1,9 @@
 //! What keeps a kustomization from being edited, and where it is.
 
-use crate::diag::{Diagnostic, Span};
-use crate::go::json::is_field;
-use crate::path::RepoPath;
-use crate::yaml;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_std::json::is_field;
+use go_yaml as yaml;
 
 /// Why the file cannot be edited, and the fields that lead there, the last first.
 pub(super) struct Misfit {

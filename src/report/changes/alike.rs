@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use go_yaml::{Value, json};
+
 use super::dangers::plural;
 use super::overview::{image_text, state};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, Mark, Overview, Row, rows};
 use crate::diff::{Change, FieldPath, Leaf, ObjectDiff, Place, Step, Words};
-use crate::yaml::{Value, json};
 
 /// From how many objects on a change of a field is shown once for all.
 const OBJECTS_MIN: usize = 3;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::more::listed;
+use dry_files::diag::more::listed;
+
 use crate::diff::{Danger, ObjectName};
 
 /// A danger, and the objects that have it.

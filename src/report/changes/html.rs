@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use dry_files::diag::more::listed;
+use dry_files::diag::printable;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
 use serde::Serialize;
@@ -18,8 +20,6 @@ use super::{
     ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, noise_text, rows,
 };
 use crate::application::AppName;
-use crate::diag::more::listed;
-use crate::diag::printable;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
 use crate::report::text::{merged, short};
 

@@ -1,13 +1,13 @@
 //! Changes for programs. What a field means is described in `git hydrate diff --help`.
 
+use dry_files::diag::Diagnostic;
+use go_yaml::Value;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, LikeEnvironment, Overview};
-use crate::diag::Diagnostic;
 use crate::diff::{self, Change, ObjectDiff, Place};
 use crate::hydrate::{BehindPath, Frozen, InputChange, MergeBase};
-use crate::yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
 const FORMAT: u32 = 1;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use dry_files::diag::more::line_of_more;
+use dry_files::diag::printable;
+
 use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{all, but_for, overall};
 use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview};
-use crate::diag::more::line_of_more;
-use crate::diag::printable;
 use crate::diff::{Change, Danger, Severity};
 use crate::report::text::merged;
 

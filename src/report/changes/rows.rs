@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use go_yaml::{Mapping, Sequences, Value, emit_v3};
+
 use super::{noise_in, noise_text, schema};
 use crate::diff::{self, FieldPath, Leaf, Line, ObjectDiff, Place, Step};
-use crate::yaml::{Mapping, Sequences, Value, emit_v3};
 
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

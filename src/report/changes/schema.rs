@@ -1,7 +1,8 @@
 //! The schema of a custom resource, described by version and field instead of as it is written.
 
+use go_yaml::{Mapping, Value};
+
 use crate::diff::{FieldPath, Step};
-use crate::yaml::{Mapping, Value};
 
 /// `v1: spec.ports[].name` for a path below the schema of version `v1`; none for any other path.
 ///
@@ -141,8 +142,7 @@ mod tests {
 
     #[test]
     fn fields_and_versions_in_a_line() {
-        let value =
-            |text: &str| crate::yaml::json::decode(text.as_bytes(), &crate::yaml::Limits::default()).expect("JSON");
+        let value = |text: &str| go_yaml::json::decode(text.as_bytes(), &go_yaml::Limits::default()).expect("JSON");
         let schema = r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array","items":{"properties":{"c":{}}}}}}"#;
         let field = steps("spec/versions/=v1/schema/openAPIV3Schema/properties/spec");
         assert_eq!(summary(&field, &value(schema)).as_deref(), Some("spec: object with 3 fields"));

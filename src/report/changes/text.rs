@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use dry_files::diag::more::line_of_more;
+use dry_files::diag::printable;
+
 use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
-use crate::diag::more::line_of_more;
-use crate::diag::printable;
 use crate::diff::Change;
 use crate::report::text::merged;
 use crate::report::{Paint, Style, wrap};

@@ -12,13 +12,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dry_files::regular;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::wanted::{Want, Wanted};
 use super::{Trouble, Undelivered};
 use crate::application::{BranchName, DestinationName, without_credentials};
-use crate::git::{self, Repository, regular};
+use crate::git::{self, Repository};
 use crate::hydrate;
 use crate::metadata::NOTES_REF;
 

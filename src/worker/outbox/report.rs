@@ -1,9 +1,8 @@
 //! What came of a delivery, and in which words.
 
+use dry_files::diag::more::listed;
+use dry_files::diag::printable;
 use serde::Serialize;
-
-use crate::diag::more::listed;
-use crate::diag::printable;
 
 /// What became of one destination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -2,6 +2,10 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/cluster.go.
 
+use dry_files::diag::Refusal;
+use go_template::Value as TemplateValue;
+use go_yaml::Value;
+
 use super::super::Sources;
 use super::super::fault::{Fault, Result};
 use super::super::functions::normalize;
@@ -10,9 +14,6 @@ use super::super::language::Language;
 use super::super::origin::{Element, Origin, Source};
 use super::super::params::{self, Params};
 use super::super::selector::{Kind, Selector};
-use crate::diag::Refusal;
-use crate::template::Value as TemplateValue;
-use crate::yaml::Value;
 
 /// The name and the address of the cluster that Argo CD itself runs in.
 const IN_CLUSTER: (&str, &str) = ("in-cluster", "https://kubernetes.default.svc");

@@ -7,16 +7,17 @@ mod files;
 mod pathspec;
 mod wildmatch;
 
+use dry_files::path::RepoPath;
+use dry_files::view::ViewError;
+use go_template::{Map, Value as TemplateValue};
+use go_yaml::Value;
+
 use super::super::Sources;
 use super::super::fault::{EMPTY, Fault, Result};
 use super::super::functions::normalize;
 use super::super::language::Language;
 use super::super::origin::Element;
 use super::super::params::{self, Params};
-use crate::path::RepoPath;
-use crate::template::{Map, Value as TemplateValue};
-use crate::view::ViewError;
-use crate::yaml::Value;
 
 /// The params of all directories, or else of all files, that the generator names.
 pub(super) fn params(language: &mut Language, sources: &Sources<'_>, generator: &Value) -> Result<Vec<Element>> {

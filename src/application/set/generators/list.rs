@@ -2,12 +2,13 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/list.go.
 
+use go_std::json::UnmarshalTypeError;
+use go_yaml::{self as yaml, Limits, Mapping, Value};
+
 use super::super::fault::{Fault, Result};
 use super::super::language::Language;
 use super::super::origin::Element;
 use super::super::params::{self, Params};
-use crate::go::json::UnmarshalTypeError;
-use crate::yaml::{self, Limits, Mapping, Value};
 
 /// The params of `elements`, then those of `elementsYaml`.
 pub(super) fn params(language: &mut Language, generator: &Value) -> Result<Vec<Element>> {

@@ -2,11 +2,12 @@
 //!
 //! Reference: argo-cd `37ee0097` applicationset/generators/matrix.go.
 
+use go_yaml::Value;
+
 use super::super::fault::{Fault, Result};
 use super::super::origin::Element;
 use super::super::params::{self, Params};
 use super::{Engine, Parent};
-use crate::yaml::Value;
 
 /// The product, in order: the second generator runs anew for each params set of the first, which its texts may name.
 pub(super) fn params(engine: &mut Engine<'_>, generator: &Value) -> Result<Vec<Element>> {

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use go_template::Map;
+use go_yaml::{Value, json};
+
 use super::super::fault::{Fault, Result};
 use super::super::origin::Element;
 use super::super::params::{self, Params};
 use super::{Engine, Parent};
-use crate::template::Map;
-use crate::yaml::{Value, json};
 
 /// The params sets of the first child, each with what later children say for the same merge keys.
 ///
@@ -79,7 +80,7 @@ fn keys_of(engine: &mut Engine<'_>, keys: &BTreeSet<&str>, sets: &[Element]) -> 
     for set in sets {
         let key: Map =
             keys.iter().map(|key| ((*key).into(), set.params.get(key.as_bytes()).unwrap_or_default())).collect();
-        let key = crate::template::Value::Map(key).to_yaml();
+        let key = go_template::Value::Map(key).to_yaml();
         let key = key.map_err(|failure| fault(format!("error marshalling param set key json: {failure}")))?;
         let key = json::encode(&key, json::Options { escape_html: true, indent: None });
         engine.language.charge(key.len())?;

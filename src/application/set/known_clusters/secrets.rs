@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View, ViewError};
+use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
+
 use super::super::super::search::{is_inside_chart, may_hold_applications};
 use super::{Cluster, Unclear};
 use crate::inputs::InputsDir;
-use crate::path::RepoPath;
-use crate::view::{Kind, View, ViewError};
-use crate::yaml::{self, Dialect, Limits, Mapping, Value};
 
 pub(in crate::application::set) const LABEL: &str = "argocd.argoproj.io/secret-type";
 /// How many bytes the paths that are looked at may have, and how deep directories may nest.

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
 
 use super::fetch::{changed, kept_of, what};
 use super::{Deed, Session};
 use crate::cli::vendor::fetcher::Fetchers;
-use crate::diag::Span;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Inputs, Outputs, Rendering, Tree};
 use crate::inputs::wire::What;
 use crate::inputs::{self, Entry, KeptInputs, Key, Need};
-use crate::path::RepoPath;
 use crate::report::Progress;
 
 impl<'r> Session<'r> {

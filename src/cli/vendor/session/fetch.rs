@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::bail;
+use dry_files::path::RepoPath;
+use dry_files::view::{self, View, ViewError};
+use go_yaml as yaml;
 
 use super::{Fetch, Session};
 use crate::cli::vendor::fetcher::{Failed, Fetched};
 use crate::git::{Mode, TreeEdit};
+use crate::helm;
 use crate::hydrate::Inputs;
 use crate::inputs::wire::What;
 use crate::inputs::{self, Entry, InputFile, Key, Kind, LOCK, Need};
-use crate::path::RepoPath;
-use crate::view::{self, View, ViewError};
-use crate::{helm, kustomize, yaml};
+use crate::kustomize;
 
 /// How often a fetched base may name more.
 const ROUNDS_MAX: usize = 30;
@@ -307,6 +309,6 @@ pub(super) fn changed(known: &Entry, content: &str) -> String {
         before you accept the new one: git hydrate vendor --update {}",
         known.key,
         known.content,
-        crate::diag::shell_word(if known.key.name.is_empty() { &known.key.url } else { &known.key.name })
+        dry_files::diag::shell_word(if known.key.name.is_empty() { &known.key.url } else { &known.key.name })
     )
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use go_std::regexp::Regex;
+use go_yaml::Value;
+
 use super::super::decimal::Decimal;
 use super::super::draft::Draft;
 use super::super::report::{fragment, push_pointer};
 use super::super::{CompileError, PATTERNS_BYTES_MAX};
 use super::{Additional, Compiler, Dependency, Keywords, SchemaId};
-use crate::go::regexp::Regex;
-use crate::yaml::Value;
 
 impl<'a> Object<'a> {
     pub(super) fn keywords(&mut self, draft: Draft, out: &mut Keywords) -> Result<(), CompileError> {

@@ -1,8 +1,9 @@
 //! When values are equal to a schema: numbers by value, objects whatever their order.
 
+use go_yaml::Value;
+
 use super::super::decimal;
 use super::{Run, width};
-use crate::yaml::Value;
 
 /// Never once the limits are reached.
 pub(super) fn equals(one: &Value, two: &Value, run: &Run<'_>) -> bool {

@@ -1,11 +1,12 @@
 //! Keywords about arrays.
 
+use go_yaml::Value;
+
 use super::super::compile::Additional;
 use super::super::draft::Draft;
 use super::super::report::count;
 use super::Checking;
 use super::equality::duplicates;
-use crate::yaml::Value;
 
 impl Checking<'_> {
     pub(super) fn list(&mut self, items: &[Value], draft: Draft) {

@@ -1,9 +1,10 @@
 //! Schemas that apply to the same value: references, logic, and what is left unevaluated.
 
+use go_yaml::Value;
+
 use super::super::compile::SchemaId;
 use super::super::report::count;
 use super::{Checking, Scope};
-use crate::yaml::Value;
 
 impl Checking<'_> {
     /// The references whose target depends on the way here.

@@ -1,10 +1,11 @@
 //! Keywords about objects.
 
+use go_yaml::Value;
+
 use super::super::compile::{Additional, Dependency};
 use super::super::draft::Draft;
 use super::super::report::{Problem, count, quote, quote_all};
 use super::{Checking, Scope, Target, Unseen};
-use crate::yaml::Value;
 
 impl Checking<'_> {
     pub(super) fn object(&mut self, draft: Draft) {
@@ -59,7 +60,7 @@ impl Checking<'_> {
         }
     }
 
-    pub(super) fn properties(&mut self, object: &crate::yaml::Mapping) {
+    pub(super) fn properties(&mut self, object: &go_yaml::Mapping) {
         let keywords = self.keywords;
         let mut additional = Vec::new();
         for (name, value) in object {
@@ -96,7 +97,7 @@ impl Checking<'_> {
         }
     }
 
-    pub(super) fn property_names(&mut self, object: &crate::yaml::Mapping) {
+    pub(super) fn property_names(&mut self, object: &go_yaml::Mapping) {
         let Some(schema) = self.keywords.property_names else { return };
         for name in object.keys() {
             let value = Value::String(name.clone());

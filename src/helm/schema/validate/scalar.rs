@@ -1,12 +1,13 @@
 //! Keywords about a value as a whole, strings and numbers.
 
+use go_yaml::Value;
+
 use super::super::compile::Keywords;
 use super::super::decimal::Decimal;
 use super::super::report::{Problem, count, display, number as show_number, quote};
 use super::super::{decimal, format, number};
 use super::Checking;
 use super::equality::{equals, kind};
-use crate::yaml::Value;
 
 impl Checking<'_> {
     /// `type`, `const`, `enum` and `format`: the first that fails is all there is to say.

@@ -10,10 +10,10 @@ use super::super::check::{Judged, Tree, judged_by};
 use super::units::attempt;
 use super::{Draft, hydrated};
 use crate::application::{AppName, Application, BranchName, Standing};
+use crate::git::TreeFiles;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::render::Renderers;
-use crate::view::TreeFiles;
 
 /// Another dry branch, and the Applications here that are of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::more::listed;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Seen, View};
+
 use super::super::check::Tree;
 use super::units::Attempt;
 use crate::application::{Application, Options};
-use crate::diag::more::listed;
-use crate::diag::{Diagnostic, Span};
-use crate::path::RepoPath;
-use crate::view::{Seen, View};
 
 /// How many lines are shown, and how many Applications of each are named.
 const LINES_MAX: usize = 20;

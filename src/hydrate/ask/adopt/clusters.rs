@@ -6,6 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::Value;
 use serde::Serialize;
 
 use super::super::check::{Judged, Tree};
@@ -15,9 +18,6 @@ use crate::application::set::{ARGOCD_NAMESPACE, Clusters};
 use crate::hydrate::error::HydrateError;
 use crate::inputs::InputsDir;
 use crate::manifest::{self, Source};
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::Value;
 
 /// Clusters of which nothing is known although something asks for them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, shell_word};
+
 use super::super::check::{Judged, Tree};
 use super::branches::in_its_tree;
 use super::{Draft, hydrated};
 use crate::application::{Application, BranchName, Standing};
-use crate::diag::{Diagnostic, shell_word};
 use crate::hydrate::error::HydrateError;
 use crate::render::Renderers;
 use crate::settings::Settings;

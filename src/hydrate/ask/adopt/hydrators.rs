@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Overlay, View};
 use serde::Serialize;
 
 use super::super::check::{Judged, Tree, judged_by};
@@ -17,10 +19,8 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest;
-use crate::path::RepoPath;
 use crate::plan::Unusable;
 use crate::render::Renderers;
-use crate::view::{ContentId, Overlay, View};
 
 /// What becomes of the files of plain Applications.
 #[derive(Debug, Default, Serialize)]

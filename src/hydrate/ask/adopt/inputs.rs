@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::view::{Kind, View};
 use serde::Serialize;
 
 use super::super::check::{Judged, Tree};
 use super::super::vendor::inputs_of;
 use crate::hydrate::error::HydrateError;
 use crate::inputs::{KeptInputs, Key, Need};
-use crate::view::{Kind, View};
 
 /// An input that is not here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

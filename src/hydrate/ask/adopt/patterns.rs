@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml::Value;
 use serde::Serialize;
 
 use super::super::apps::object;
 use super::super::check::{Judged, Tree};
 use crate::application::Rule;
-use crate::path::RepoPath;
-use crate::view::View;
-use crate::yaml::Value;
 
 /// A template of branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

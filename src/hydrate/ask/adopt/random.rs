@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, Refusal};
+
 use super::super::check::{Judged, Tree};
 use super::Draft;
 use super::units::{Attempt, attempt};
 use crate::application::Application;
-use crate::diag::{Diagnostic, Refusal};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::render::{Context, Rendered, Renderers};

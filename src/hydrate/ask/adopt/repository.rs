@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::view::{Kind, View};
+
 use super::super::check::{Judged, Tree, judged_by};
 use super::{Asked, Draft};
 use crate::application::is_same_repository;
 use crate::hydrate::error::HydrateError;
 use crate::render::Renderers;
-use crate::view::{Kind, View};
 
 /// What names one repository.
 #[derive(Debug, Default)]

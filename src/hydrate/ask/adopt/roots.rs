@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, Span, shell_word};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+
 use super::super::apps::object;
 use super::super::check::{Judged, Tree, judged_by};
 use super::units::attempt;
@@ -9,14 +13,11 @@ use super::unnamed::{self, Source, Sources, made_up};
 use super::{Asked, Draft};
 use crate::application::parent::Reach;
 use crate::application::{AppName, Application};
-use crate::diag::{Diagnostic, Span, shell_word};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::manifest::Manifest;
-use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::settings::{Mapping, Value};
-use crate::view::{Kind, View};
 
 /// The kind, the namespace and the name of an Application or of a set.
 type Name = (String, String, String);
@@ -258,7 +259,7 @@ fn not_both(path: &RepoPath, other: &RepoPath) -> Diagnostic {
 }
 
 /// What files contain.
-fn written(judged: &Judged, tree: &Tree<'_>) -> BTreeMap<Name, Option<crate::yaml::Value>> {
+fn written(judged: &Judged, tree: &Tree<'_>) -> BTreeMap<Name, Option<go_yaml::Value>> {
     let view = View::new(tree.files);
     let discovered = &judged.discovered;
     let objects = discovered.applications.iter().filter_map(|application| object(application, &view));
@@ -274,7 +275,7 @@ fn name_of(object: &Manifest) -> Name {
     (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned())
 }
 
-fn spec(object: &Manifest) -> Option<crate::yaml::Value> {
+fn spec(object: &Manifest) -> Option<go_yaml::Value> {
     object.object().get("spec").cloned()
 }
 

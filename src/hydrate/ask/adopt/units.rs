@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::{Diagnostic, Refusal};
 use serde::Serialize;
 
 use super::super::apps::MadeBy;
 use super::super::check::{Findings, Judged, Rule, Tree};
 use super::{Draft, NeededInput, hydrated};
 use crate::application::{AppName, Application, BranchName, Standing};
-use crate::diag::{Diagnostic, Refusal};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;

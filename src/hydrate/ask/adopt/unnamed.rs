@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, Severity, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{self as yaml, Limits, Node};
 use serde::Serialize;
 
 use super::super::check::{Findings, Judged, Rule, Tree, render_all};
 use super::Asked;
 use crate::application::{self, Application};
-use crate::diag::{Diagnostic, Severity, Span};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::setup::Observer;
-use crate::path::RepoPath;
 use crate::render::{self, Renderers};
-use crate::view::{Kind, View};
-use crate::yaml::{self, Limits, Node};
 
 /// What no Application names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
@@ -194,7 +194,7 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    fn directory(&mut self, dir: &RepoPath, depth: usize) -> Result<(), crate::view::ViewError> {
+    fn directory(&mut self, dir: &RepoPath, depth: usize) -> Result<(), dry_files::view::ViewError> {
         let entries = self.view.list(dir)?;
         let is_file = |name: &str| entries.iter().any(|entry| entry.name == name && entry.kind == Kind::File);
         let is_chart = is_file("Chart.yaml");

@@ -1,13 +1,14 @@
 //! Secrets in plain text and keys in other objects, with the place of the dry tree where they are.
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, Seen, View};
+use go_yaml::{self as yaml, Data, Limits, Node};
+
 use super::{Findings, Rule};
 use crate::application::Application;
-use crate::diag::{Diagnostic, Span};
 use crate::manifest::{self, Exposed, Manifest};
-use crate::path::RepoPath;
 use crate::render::{self, Rendered, Renderers};
-use crate::view::{Reads, Seen, View};
-use crate::yaml::{self, Data, Limits, Node};
 
 /// Takes down what is exposed by what renders.
 pub(super) fn find(

@@ -1,9 +1,10 @@
 //! The documents of a `manifest.yaml` with their lines.
 
+use go_yaml::{self as yaml, Data, Limits, Node};
+
 use super::object::Object;
 use crate::diff::{FieldPath, Step};
 use crate::manifest::{self, Source};
-use crate::yaml::{self, Data, Limits, Node};
 
 /// One document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! From which commit on something of a branch is what it is now.
 
+use dry_files::path::RepoPath;
+
 use super::document::documents;
 use super::object::Object;
 use crate::diff::{self, Line as DiffLine};
 use crate::git::{Commit, Error, Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::ask::history::dry_of;
 use crate::hydrate::ask::verify::Line;
-use crate::path::RepoPath;
 
 /// What must be the same.
 #[derive(Debug, Clone, PartialEq, Eq)]

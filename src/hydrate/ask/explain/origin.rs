@@ -3,23 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, Seen, View};
 use serde::Serialize;
 
 use super::trial::{self, SourceLine, Trial};
 use super::{ExplainError, Object, Subject};
 use crate::application::{self, Application, SourceType};
 use crate::diff::FieldPath;
+use crate::git::TreeFiles;
 use crate::git::{Notes, ObjectBuffer};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::policy::{Policy, render_context};
 use crate::hydrate::standing::{nearest, provenance};
 use crate::metadata::{NOTES_REF, read_note};
-use crate::path::RepoPath;
 use crate::plan::Discovery;
 use crate::render::{self, Failure, Renderers};
 use crate::settings::SETTINGS_REF;
-use crate::view::{Kind, Seen, TreeFiles, View};
 
 /// What renders a file of an environment branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

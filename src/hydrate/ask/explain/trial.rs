@@ -8,16 +8,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, Overlay, Reads, Seen, View};
+use go_yaml::{self as yaml, Data, Extents, Limits, Node, Style, Value};
 use serde::Serialize;
 
 use super::Object;
 use crate::application::Application;
 use crate::diff::{FieldPath, Step};
 use crate::manifest::Manifest;
-use crate::path::RepoPath;
 use crate::render::{self, Renderers};
-use crate::view::{Files, Overlay, Reads, Seen, View};
-use crate::yaml::{self, Data, Extents, Limits, Node, Style, Value};
 
 /// A line of a dry file that a field is taken from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -233,7 +233,7 @@ fn instead_of(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     #[test]
     fn values_that_may_be_it_are_found_as_they_are_written() {

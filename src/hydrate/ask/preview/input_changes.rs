@@ -6,16 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use dry_files::view::View;
 use serde::Serialize;
 
 use super::super::check::Tree;
 use super::PreviewedBranch;
 use crate::application::BranchName;
+use crate::git::TreeFiles;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::{HydrateError, RefNames};
 use crate::inputs::{self, Entry, KeptInputs, Kind, LOCK, Need};
 use crate::render::Renderers;
-use crate::view::{TreeFiles, View};
 
 /// What becomes of one input.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]

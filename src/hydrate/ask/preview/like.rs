@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::path::RepoPath;
+
 use super::LikeBranch;
 use crate::application::{Application, BranchName};
 use crate::diff::Words;
@@ -9,7 +11,6 @@ use crate::git::{Error, Mode, ObjectBuffer, ObjectId};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::run::Branch;
-use crate::path::RepoPath;
 
 /// How many manifests of two branches are compared to find out how alike they are.
 const COMPARED_MAX: usize = 50;

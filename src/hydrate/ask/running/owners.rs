@@ -2,10 +2,11 @@
 //!
 //! Who deletes a set deletes the Applications that it owns, and by their finalizer what they run.
 
+use go_yaml::Value;
+
 use super::super::check::Judged;
 use super::Running;
 use crate::application::{Application, By};
-use crate::yaml::Value;
 
 /// A live Application, and the set that owns it and is to go.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]

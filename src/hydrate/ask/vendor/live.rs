@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{self as yaml, Limits, Node};
+
 use crate::application::{self, is_same_repository};
-use crate::diag::{Diagnostic, Span};
 use crate::inputs::{InputsDir, TOP};
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{self, Limits, Node};
 
 /// How many entries of directories are looked at.
 const ENTRIES_MAX: usize = 200_000;
@@ -199,7 +200,7 @@ fn text_at<'n>(node: &'n Node, keys: &[&str]) -> &'n str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::MemoryFiles;
+    use dry_files::view::MemoryFiles;
 
     fn plain(source: &str) -> String {
         let head = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: all}\nspec:\n";

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::{Diagnostic, chain, shell_word};
+
 use super::Branch;
 use crate::application::{Application, BranchName, destination_is_dry};
-use crate::diag::{Diagnostic, chain, shell_word};
 use crate::git::ObjectBuffer;
 use crate::hydrate::active::Active;
 use crate::hydrate::heads::DryHead;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::{Branch, LeftBehind};
 use crate::application::{Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{ATTRIBUTES, MANIFEST, METADATA, PATH_FILES, README};
@@ -13,7 +15,6 @@ use crate::hydrate::run::output::PathOutput;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::metadata_dir;
 use crate::metadata::{Behind, DryCommit, Files, Origin, PathContent, Provenance};
-use crate::path::RepoPath;
 use crate::plan::Removal;
 use crate::publish::{Edits, HydratedTree};
 use crate::shares::in_shares;

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use crate::application::BranchName;
-use crate::diag::Diagnostic;
 use crate::git::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::run::branch::initial;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::{Followed, Hydrated, Origin, copy_metadata, read_copy_metadata};
-use crate::path::RepoPath;
 use crate::publish::Edits;
 
 /// The directories of copies, by kind.

@@ -6,6 +6,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml::Value;
+
 use super::branch::Copy;
 use super::known::copied_from;
 use super::wanted::{directory_of, directory_of_set};
@@ -21,9 +25,6 @@ use crate::hydrate::run::state::Run;
 use crate::hydrate::run::stopped::Stopped;
 use crate::manifest::Manifest;
 use crate::metadata::{Followed, read_copy_metadata};
-use crate::path::RepoPath;
-use crate::view::View;
-use crate::yaml::Value;
 
 /// What is known of one Application: nothing of its copy differs, or it is another one; none where that does not show it.
 type Differs = Option<Vec<(RepoPath, Copy)>>;

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::wanted::Wanted;
 use crate::application::BranchName;
 use crate::cache::{CopiedFrom, CopyBranch};
-use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::run::branch::Branch;
 use crate::hydrate::run::state::Run;
 use crate::metadata::{Followed, Hydrated};
-use crate::path::RepoPath;
 
 /// What the last run left on the branch, if it is all there; none when all copies are to be made again.
 pub(super) fn known(run: &Run<'_>, branch: &Branch, heads: &[DryHead]) -> Option<CopyBranch> {

@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dry_files::diag::more::and_more_in_brackets;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml::{Dialect, Limits, Value, decode};
+
 use super::branch::{APPLICATIONS, Copy, SETS};
 use crate::application::parent::is_made;
 use crate::application::set::{ARGOCD_NAMESPACE, ApplicationSet};
 use crate::application::{self, Application, BranchName, By, Maker};
-use crate::diag::more::and_more_in_brackets;
-use crate::diag::{Diagnostic, Span};
 use crate::git::{Mode, ObjectId};
 use crate::hydrate::copier::Copies;
 use crate::hydrate::dry_tree::DryTree;
@@ -20,9 +24,6 @@ use crate::hydrate::run::stopped::Stopped;
 use crate::hydrate::standing::{metadata_dir, provenance};
 use crate::manifest::Manifest;
 use crate::metadata::{Behind, Followed, Hydrated};
-use crate::path::RepoPath;
-use crate::view::View;
-use crate::yaml::{Dialect, Limits, Value, decode};
 
 /// How many sets without a copy are named.
 const SETS_TOLD: usize = 5;

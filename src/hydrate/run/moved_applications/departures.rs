@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+
 use super::super::state::Run;
 use super::super::stopped::Stopped;
 use super::{Name, at_branch, leaves, moved_from, name_of};
 use crate::application::{AppName, Application, BranchName};
-use crate::diag::Diagnostic;
 use crate::git::ObjectId;
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;

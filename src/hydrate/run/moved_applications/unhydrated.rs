@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::{Diagnostic, clipped, shell_word};
+
 use crate::application::{AppName, Application, BranchName, PAUSED};
-use crate::diag::{Diagnostic, clipped, shell_word};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::run::state::{Moved, Run};

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use crate::application::Application;
-use crate::diag::Diagnostic;
 use crate::git::Error;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::run::branch::Branch;
@@ -12,7 +14,6 @@ use crate::hydrate::run::plan::{Done, Hydration};
 use crate::hydrate::run::skipped::{Left, LeftBehind, WhyUnrendered};
 use crate::hydrate::snapshot::Snapshot;
 use crate::manifest::{self, Key, Source};
-use crate::path::RepoPath;
 use crate::plan::Removal;
 use crate::render;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+
 use crate::application::{Application, BranchName, PAUSED};
-use crate::diag::Diagnostic;
 use crate::hydrate::dry_tree::{DryTree, Mistaken};
 use crate::hydrate::dry_tree::{Former, destination};
 use crate::hydrate::heads::DryHead;

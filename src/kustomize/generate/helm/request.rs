@@ -1,8 +1,8 @@
 //! What a kustomization asks of the Helm engine.
 
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
-use crate::view::View;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::View;
 
 /// One values file of a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -195,7 +195,7 @@ fn arbitrary_text_never_panics_and_never_hides_our_trailers() {
         commit_message_template: Some(file(COMMIT_MESSAGE_TEMPLATE, "{{ metadata.body }}")),
         ..Settings::default()
     };
-    let (plain, template, path) = (proposal(), writer(template), crate::path::RepoPath::root());
+    let (plain, template, path) = (proposal(), writer(template), dry_files::path::RepoPath::root());
     for _ in 0..3000 {
         let text: String = (0..next(14)).map(|_| pieces[next(pieces.len())]).collect();
         let dry = dry(&format!("{}{text}", ["", "s\n\n"][next(2)]));

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
+use dry_files::view::{Files, View};
+
 use super::parents::{Asked, contents, expansion};
 use super::pass::is_built;
 use super::sets::{LIMITS, expanded};
@@ -11,9 +14,7 @@ use crate::application::parent::{Makes, Parent};
 use crate::application::set::{ApplicationSet, Clusters, Only};
 use crate::application::{Application, Document};
 use crate::cache::Used;
-use crate::path::RepoPath;
 use crate::plan::{Discovered, FoundSet};
-use crate::view::{Files, View};
 
 /// What a maker makes of a tree, when nothing is wrong or odd with it.
 #[derive(Debug)]

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::and_more_in_brackets;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Reads, Seen, View};
 use sha2::{Digest, Sha256};
 
 use super::super::super::reader::too_many_applications;
@@ -10,10 +14,6 @@ use super::{Expansion, Expansions, Key, ParentFailure, Refused, RenderedParent, 
 use crate::application::Application;
 use crate::application::parent::{Makes, Origins, Parent};
 use crate::application::set::Limits;
-use crate::diag::Diagnostic;
-use crate::diag::more::and_more_in_brackets;
-use crate::path::RepoPath;
-use crate::view::{ContentId, Reads, Seen, View};
 
 /// A parent, and the Application that is rendered for it.
 pub(super) struct Asked {
@@ -82,7 +82,7 @@ pub(super) fn expansion(
         Err(unrendered) => Err(refused(parent, &asked.application, unrendered)?),
     };
     let nothing = Limits { applications: 0, params: 0, bytes: 0, template: LIMITS.template };
-    let used = Limits { template: crate::template::Limits { steps: 0, ..nothing.template }, ..nothing };
+    let used = Limits { template: go_template::Limits { steps: 0, ..nothing.template }, ..nothing };
     Ok(Expansion { made, reads: Arc::new(reads), repeats, clusters: None, used })
 }
 

@@ -3,6 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
 use super::super::super::reader::too_many_applications;
 use super::super::Discovered;
 use super::parents::{Asked, contents};
@@ -11,8 +14,6 @@ use super::{Expansion, Expansions, FoundSet, Refused, Site, Unanswered};
 use crate::application::parent::{Makes, Parent};
 use crate::application::set::{ApplicationSet, Limits};
 use crate::application::{AppName, Application, By, Document, is_kustomization};
-use crate::diag::Diagnostic;
-use crate::path::RepoPath;
 
 /// The namespace and the name of an Application.
 type Name = (Option<AppName>, AppName);

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use dry_files::diag::Diagnostic;
+use dry_files::view::View;
+use go_template as template;
+
 use super::super::Discovered;
 use super::{Answered, Expansion, Expansions, FoundSet, Refused, Site};
 use crate::application::parent::Makes;
 use crate::application::set::{Answer, Limits, Question};
-use crate::diag::Diagnostic;
-use crate::template;
-use crate::view::View;
 
 /// What all sets of a tree may use up together.
 pub(super) const LIMITS: Limits = Limits {

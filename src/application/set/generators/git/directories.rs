@@ -1,13 +1,14 @@
 //! Directories by patterns.
 
+use dry_files::path::RepoPath;
+use go_std::path::Pattern;
+use go_yaml::Value;
+
 use super::super::super::fault::Result;
 use super::super::super::language::Language;
 use super::super::super::origin::{Element, Origin, Source};
 use super::super::super::params::Params;
 use super::{Generator, Item, Path, Sources, Walking, patterns, unreadable};
-use crate::go::path::Pattern;
-use crate::path::RepoPath;
-use crate::yaml::Value;
 
 /// The params of every directory that a pattern includes and none excludes, in the order of a walk: by names, a directory
 /// before what is in it.

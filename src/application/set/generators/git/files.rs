@@ -4,6 +4,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Kind, View};
+use go_yaml::{Mapping, Value};
+
 use super::super::super::fault::{Fault, Result};
 use super::super::super::language::Language;
 use super::super::super::origin::{Element, Origin, Source};
@@ -11,10 +16,6 @@ use super::super::super::params::{self, Params};
 use super::super::list;
 use super::pathspec::Pathspec;
 use super::{Generator, Item, Path, Sources, Walking, patterns, refused_by, unreadable};
-use crate::diag::Span;
-use crate::path::RepoPath;
-use crate::view::{Kind, View};
-use crate::yaml::{Mapping, Value};
 
 /// The params of every file that a pattern includes and none excludes, in the order of their paths' bytes.
 ///

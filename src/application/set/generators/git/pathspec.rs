@@ -3,8 +3,9 @@
 //! Reference: git 2.47 pathspec.c and dir.c `match_pathspec_item`.
 #![expect(clippy::indexing_slicing, reason = "the path begins with the text and is longer")]
 
+use dry_files::path::{PathError, RepoPath};
+
 use super::wildmatch::{Options, Wildmatch};
-use crate::path::{PathError, RepoPath};
 
 /// A parsed pathspec.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::yaml::{Limits, Value, sigs};
+use go_yaml::{Limits, Value, sigs};
 
 /// How many values come, go or are others, between two texts of `values.yaml`; none when one of them cannot be read.
 pub(super) fn differing(texts: [Option<&[u8]>; 2]) -> usize {

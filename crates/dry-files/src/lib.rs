@@ -1,0 +1,18 @@
+//! The files of one dry commit, and what is wrong with them: the ground on which every engine stands.
+//!
+//! | module | for |
+//! |---|---|
+//! | [`path`] | a path in a dry tree, checked when it is made |
+//! | [`view`] | the only door through which an engine sees files, which notes every read |
+//! | [`diag`] | a mistake of the dry commit: message, place, hint |
+//! | [`regular`] | files of a disk, opened so that nobody can make us wait |
+//! | [`stack`] | threads with a stack for whatever nests |
+//!
+//! Knows nothing of git, Kubernetes or hydration.
+#![forbid(unsafe_code)]
+
+pub mod diag;
+pub mod path;
+pub mod regular;
+pub mod stack;
+pub mod view;

@@ -1,0 +1,224 @@
+//! Randomness and the clock: refused, derived from a seed, or handed in by the caller.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sha2::{Digest, Sha256};
+
+use super::error::{Cause, Failure, Refused, RefusedCall};
+use super::source::Site;
+use super::trail::Caller;
+
+/// What becomes of functions whose results differ from run to run.
+///
+/// There is no way to a clock or to a random device in here: [`Effects::Live`] gets both from its caller.
+#[derive(Default)]
+pub enum Effects {
+    /// They fail with [`Refused`].
+    #[default]
+    Refuse,
+    /// The named ones get what repeats; all others fail.
+    ///
+    /// Each call draws from a stream of its own, derived from the seed, the function, the template and the text of the
+    /// call, and how often that call ran before: so an edit elsewhere in the chart leaves its result alone.
+    Seeded {
+        /// Any bytes that tell this render from others.
+        seed: [u8; 32],
+        /// What the clock says.
+        now: jiff::Timestamp,
+        /// Names of functions.
+        allowed: BTreeSet<String>,
+    },
+    /// All of them run; results don't repeat.
+    Live {
+        /// 32 bytes that no one can guess.
+        entropy: [u8; 32],
+        /// What the clock says.
+        now: jiff::Timestamp,
+    },
+    /// As [`Effects::Seeded`], but what that refuses draws from sources of chance that are the same in every render, and
+    /// is noted: so a host learns what depends on which calls.
+    Probe {
+        /// Any bytes that tell this render from others.
+        seed: [u8; 32],
+        /// What the clock says to the allowed functions.
+        now: jiff::Timestamp,
+        /// Names of functions, whose calls are not probed.
+        allowed: BTreeSet<String>,
+        /// Which of the other calls draw from the source `number`; the rest draws from number 0.
+        calls: Calls,
+        /// 0 to 2.
+        number: u8,
+        /// Whether what is rendered will not be used, so that keys may be good for nothing: quick to make, and weak.
+        sketch: bool,
+    },
+}
+
+/// Some of the calls of a render.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Calls {
+    /// All of them.
+    All,
+    /// Those at some sites.
+    At(BTreeSet<Site>),
+}
+
+/// What the clock says in a probe; far apart in every field that a clock shows.
+const PROBE_SECONDS: [i64; 3] = [1_000_000_000, 86_400 * 400 + 3_661, 4_102_441_199];
+
+/// How many calls a probe notes.
+const PROBED_MAX: usize = 1000;
+
+/// How many bits an RSA key of a sketch has: the fewest that can sign SHA-256.
+const SKETCH_BITS: u32 = 512;
+
+/// How many times quicker such a key is made, at least.
+const SKETCH_FACTOR: usize = 64;
+
+/// Where chance comes from for one call.
+struct Chance {
+    seed: [u8; 32],
+    now: jiff::Timestamp,
+}
+
+/// The effects of one render, with what distinguishes its calls.
+#[derive(Default)]
+pub(super) struct Source {
+    effects: Effects,
+    passed: HashMap<String, u64>,
+    /// The sites of calls that a probe answered, and the first calls of them.
+    probed_sites: BTreeSet<Site>,
+    probed: Vec<RefusedCall>,
+}
+
+impl Source {
+    pub(super) fn new(effects: Effects) -> Self {
+        Self { effects, ..Self::default() }
+    }
+
+    /// What a probe answered.
+    pub(super) fn probed(&self) -> &[RefusedCall] {
+        &self.probed
+    }
+
+    /// The clock, for a function that may read it.
+    pub(super) fn now(&mut self, function: &str, caller: Caller<'_>) -> Result<jiff::Timestamp, Failure> {
+        self.chance(function, caller, Refused::Clock).map(|chance| chance.now)
+    }
+
+    /// A stream of random bytes for one call of a function that may have it; `call` distinguishes it from other calls.
+    pub(super) fn random(
+        &mut self,
+        function: &str,
+        caller: Caller<'_>,
+        call: impl FnOnce() -> String,
+    ) -> Result<Random, Failure> {
+        let Chance { seed, .. } = self.chance(function, caller, Refused::Random)?;
+        let call = format!("{function}\0{}", call());
+        let passed = self.passed.entry(call.clone()).or_default();
+        *passed += 1;
+        let mut hash = Sha256::new();
+        hash.update(seed);
+        hash.update(passed.to_be_bytes());
+        hash.update(call.as_bytes());
+        let sketch = matches!(self.effects, Effects::Probe { sketch: true, .. });
+        Ok(Random { sketch, ..Random::new(hash.finalize().into()) })
+    }
+
+    /// What a call draws from, if it is not refused.
+    fn chance(
+        &mut self,
+        function: &str,
+        caller: Caller<'_>,
+        refused: impl FnOnce(String) -> Refused,
+    ) -> Result<Chance, Failure> {
+        let allowed = match &self.effects {
+            Effects::Live { entropy, now } => Some((entropy, now)),
+            Effects::Seeded { seed, now, allowed } | Effects::Probe { seed, now, allowed, .. } => {
+                allowed.contains(function).then_some((seed, now))
+            }
+            Effects::Refuse => None,
+        };
+        if let Some((seed, now)) = allowed {
+            return Ok(Chance { seed: *seed, now: *now });
+        }
+        let Effects::Probe { calls, number, .. } = &self.effects else {
+            return Err(Cause::Refused(Box::new(caller.refused(refused(function.to_owned())))).into());
+        };
+        let site = caller.site();
+        if self.probed.len() < PROBED_MAX && self.probed_sites.insert(site) {
+            self.probed.push(caller.refused(refused(function.to_owned())));
+        }
+        let is_meant = match calls {
+            Calls::All => true,
+            Calls::At(sites) => sites.contains(&site),
+        };
+        Ok(Chance::of_probe(if is_meant { *number } else { 0 }))
+    }
+}
+
+impl Chance {
+    fn of_probe(number: u8) -> Self {
+        let seconds = PROBE_SECONDS.get(usize::from(number)).copied().unwrap_or_default();
+        Self { seed: [number; 32], now: jiff::Timestamp::from_second(seconds).unwrap_or_default() }
+    }
+}
+
+/// A stream of bytes that a key determines: SHA-256 over the key and a counter.
+#[derive(Clone)]
+pub struct Random {
+    key: [u8; 32],
+    counter: u64,
+    block: [u8; 32],
+    used: usize,
+    sketch: bool,
+}
+
+impl Random {
+    /// The stream of a key.
+    pub(super) fn new(key: [u8; 32]) -> Self {
+        Self { key, counter: 0, block: [0; 32], used: 32, sketch: false }
+    }
+
+    /// How many bits a key gets that shall have so many.
+    pub(super) fn key_bits(&self, bits: u32) -> u32 {
+        if self.sketch { bits.min(SKETCH_BITS) } else { bits }
+    }
+
+    /// How many steps a key takes that takes so many.
+    pub(super) fn key_steps(&self, steps: usize) -> usize {
+        if self.sketch { steps / SKETCH_FACTOR } else { steps }
+    }
+
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
+        if self.used >= self.block.len() {
+            let mut hash = Sha256::new();
+            hash.update(self.key);
+            hash.update(self.counter.to_be_bytes());
+            self.block = hash.finalize().into();
+            self.counter += 1;
+            self.used = 0;
+        }
+        let byte = self.block.get(self.used).copied().unwrap_or_default();
+        self.used += 1;
+        byte
+    }
+
+    /// The next bytes.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        bytes.fill_with(|| self.byte());
+    }
+
+    /// An even choice of the numbers below `end`, which must not be 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        let reach = u64::MAX - u64::MAX % end.max(1);
+        loop {
+            let mut bytes = [0; 8];
+            self.fill(&mut bytes);
+            let number = u64::from_be_bytes(bytes);
+            if number < reach {
+                return number % end.max(1);
+            }
+        }
+    }
+}

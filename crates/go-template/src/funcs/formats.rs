@@ -1,0 +1,229 @@
+//! YAML, JSON and TOML. The plain functions swallow errors as Helm's do, but never a limit.
+
+use go_std::json::UnmarshalTypeError;
+use go_yaml as yaml;
+use go_yaml::json::{self, Options};
+
+use super::super::call::Call;
+use super::super::convert::count;
+use super::super::error::{Cause, Failure};
+use super::super::function::Functions;
+use super::super::limits::VALUE_DEPTH_MAX;
+use super::super::list::{List, ListType};
+use super::super::map::{Map, MapType};
+use super::super::text::Text;
+use super::super::value::Value;
+use super::common::charge_printed;
+use super::toml;
+
+pub(super) fn add(table: &mut Functions) {
+    table
+        .add("toYaml", |call: &mut Call<'_>, value: Value| or_empty(to_yaml(call, &value)))
+        .add("mustToYaml", |call: &mut Call<'_>, value: Value| to_yaml(call, &value))
+        .add("toYamlPretty", |call: &mut Call<'_>, value: Value| to_yaml_pretty(call, &value))
+        .add("fromYaml", |call: &mut Call<'_>, text: Text| {
+            from_yaml(call, &text).map(|result| or_error_map(result, IN_YAML))
+        })
+        .add("fromYamlArray", |call: &mut Call<'_>, text: Text| {
+            from_yaml(call, &text).map(|result| or_error_list(result, IN_YAML))
+        })
+        .add("toJson", |call: &mut Call<'_>, value: Value| or_empty(to_json(call, &value, PLAIN)))
+        .add("mustToJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, PLAIN))
+        .add("toPrettyJson", |call: &mut Call<'_>, value: Value| or_empty(to_json(call, &value, PRETTY)))
+        .add("mustToPrettyJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, PRETTY))
+        .add("toRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
+        .add("mustToRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
+        .add("fromJson", from_json_map)
+        .add("fromJsonArray", from_json_array)
+        .add("mustFromJson", |call: &mut Call<'_>, text: Text| from_json(call, &text)?.map_err(Failure::message))
+        .add("toToml", to_toml_or_message)
+        .add("mustToToml", |call: &mut Call<'_>, value: Value| to_toml(call, &value).map(Text::from))
+        .add("fromToml", |call: &mut Call<'_>, text: Text| {
+            call.charge_bytes(text.len() * NODE_BYTES)?;
+            Ok::<_, Failure>(toml::decode(&text).unwrap_or_else(error_map))
+        });
+}
+
+const PLAIN: Options<'_> = Options { escape_html: true, indent: None };
+const PRETTY: Options<'_> = Options { escape_html: true, indent: Some("  ") };
+const RAW: Options<'_> = Options { escape_html: false, indent: None };
+
+/// What takes a text swallows its errors; a limit still ends the render.
+fn or_empty(result: Result<String, Failure>) -> Result<String, Failure> {
+    match result {
+        Err(failure) if matches!(failure.cause(), Cause::Function(_)) => Ok(String::new()),
+        other => other,
+    }
+}
+
+/// What `json.Marshal` sees, within the budget.
+fn encodable(call: &mut Call<'_>, value: &Value) -> Result<yaml::Value, Failure> {
+    let (value, bytes) = value.to_yaml_within(call.bytes_left())?;
+    call.charge_bytes(bytes)?;
+    charge_printed(call, bytes)?;
+    // An escape may take six bytes for one, but nearly all of it is no escapes.
+    call.reserve(bytes.saturating_mul(2))?;
+    Ok(value)
+}
+
+/// What a value inside another takes of the budget when it is read.
+const NODE_BYTES: usize = 16;
+
+/// How much memory such a value takes for a while.
+const NODE_MEMORY: usize = 200;
+
+pub(super) fn to_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
+    marshal_yaml(call, value).map(without_last_break)
+}
+
+/// `sigs.k8s.io/yaml`'s `Marshal`: with the last line break. Takes what it makes from the budget.
+///
+/// Fails with Go's text ([`Cause::Function`]) for what JSON lacks, and when the budget is used up.
+pub fn marshal_yaml(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
+    let value = encodable(call, value).map_err(in_json)?;
+    yaml::sigs::marshal(&value).map_err(|error| Failure::message(error.to_string()))
+}
+
+/// A limit stays as it is.
+fn in_json(failure: Failure) -> Failure {
+    match failure.cause() {
+        Cause::Function(_) => failure.within("error marshaling into JSON: "),
+        _ => failure,
+    }
+}
+
+/// By go-yaml v3, which sees the values themselves: floats stay floats.
+///
+/// It writes times, infinities and wrong bytes with tags and forms that JSON can't carry, so those are refused.
+fn to_yaml_pretty(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
+    refuse_untransportable(value, 0)?;
+    Ok(without_last_break(yaml::emit_v3(&encodable(call, value)?, yaml::Sequences::Indented)))
+}
+
+fn refuse_untransportable(value: &Value, depth: u32) -> Result<(), Failure> {
+    let what = match value {
+        Value::Time(_) => "a time",
+        Value::Bytes(_) => "bytes",
+        Value::Float(number) if !number.is_finite() => "an infinity",
+        Value::String(text) if std::str::from_utf8(text).is_err() => "text that is not UTF-8",
+        Value::List(list) if depth < VALUE_DEPTH_MAX => {
+            return list.iter().try_for_each(|item| refuse_untransportable(item, depth + 1));
+        }
+        Value::Map(map) if depth < VALUE_DEPTH_MAX => {
+            return map.entries().values().try_for_each(|item| refuse_untransportable(item, depth + 1));
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::message(format!("toYamlPretty of {what} is not supported; use toYaml")))
+}
+
+fn without_last_break(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+fn to_json(call: &mut Call<'_>, value: &Value, options: Options<'_>) -> Result<String, Failure> {
+    let text = super::super::json::encode(value, options, call.bytes_left())?;
+    charge_printed(call, text.len())?;
+    Ok(text)
+}
+
+/// Helm's `toTOML`, which returns the message of an error; for nil it fails.
+fn to_toml_or_message(call: &mut Call<'_>, value: Value) -> Result<Text, Failure> {
+    match to_toml(call, &value) {
+        Ok(text) => Ok(Text::from(text)),
+        Err(failure) => match failure.cause() {
+            Cause::Function(message) if !matches!(value, Value::Nil) => Ok(Text::from(message)),
+            _ => Err(failure),
+        },
+    }
+}
+
+fn to_toml(call: &mut Call<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
+    let text = toml::encode(call, value)?;
+    charge_printed(call, text.len())?;
+    Ok(text)
+}
+
+pub(super) fn from_yaml(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
+    let limits = limits(call, text)?;
+    decoded(call, yaml::sigs::unmarshal(text, &limits))
+}
+
+pub(super) fn from_json(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value, String>, Failure> {
+    let limits = limits(call, text)?;
+    decoded(call, json::decode(text, &limits))
+}
+
+/// Helm's `fromJSON`: null stays nil, which `fromYAML` makes an empty map.
+fn from_json_map(call: &mut Call<'_>, text: Text) -> Result<Map, Failure> {
+    Ok(match from_json(call, &text)? {
+        Ok(Value::Nil) => Map::nil(&MapType::ANY),
+        result => or_error_map(result, ""),
+    })
+}
+
+/// Helm's `fromJSONArray`; see [`from_json_map`] for null.
+fn from_json_array(call: &mut Call<'_>, text: Text) -> Result<List, Failure> {
+    Ok(match from_json(call, &text)? {
+        Ok(Value::Nil) => List::nil(&ListType::ANY),
+        result => or_error_list(result, ""),
+    })
+}
+
+/// What may be read, which the budget also bounds: aliases can make much of a small text.
+fn limits(call: &mut Call<'_>, text: &[u8]) -> Result<yaml::Limits, Failure> {
+    call.charge_bytes(text.len())?;
+    let limits = yaml::Limits::default();
+    Ok(yaml::Limits { nodes: limits.nodes.min(call.bytes_left() / NODE_MEMORY), ..limits })
+}
+
+fn decoded(call: &mut Call<'_>, result: Result<yaml::Value, yaml::Error>) -> Result<Result<Value, String>, Failure> {
+    let value = match result {
+        Ok(value) => value,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    call.charge_bytes(count(&value) * NODE_BYTES)?;
+    Ok(Ok(Value::from_yaml(&value)))
+}
+
+/// What precedes a message about the sort of a value in YAML.
+pub(super) const IN_YAML: &str = "error unmarshaling JSON: while decoding JSON: ";
+
+fn error_map(message: String) -> Map {
+    let map = Map::new();
+    map.set("Error", message);
+    map
+}
+
+fn or_error_map(result: Result<Value, String>, prefix: &str) -> Map {
+    match result {
+        Ok(Value::Map(map)) => map,
+        Ok(Value::Nil) => Map::new(),
+        Ok(other) => error_map(prefix.to_owned() + &not_decoded(&other, "map[string]interface {}")),
+        Err(message) => error_map(message),
+    }
+}
+
+fn or_error_list(result: Result<Value, String>, prefix: &str) -> List {
+    match result {
+        Ok(Value::List(list)) => list,
+        Ok(Value::Nil) => List::new(Vec::new()),
+        Ok(other) => List::new(vec![(prefix.to_owned() + &not_decoded(&other, "[]interface {}")).into()]),
+        Err(message) => List::new(vec![message.into()]),
+    }
+}
+
+/// What `encoding/json` says of a value that is of another sort than wanted.
+pub(super) fn not_decoded(value: &Value, wanted: &str) -> String {
+    let found = match value {
+        Value::Bool(_) => "bool",
+        Value::Float(_) | Value::Int(..) | Value::Uint(..) => "number",
+        Value::String(_) | Value::Bytes(_) | Value::Time(_) => "string",
+        Value::List(_) => "array",
+        Value::Nil | Value::Map(_) | Value::Struct(_) => "object",
+    };
+    UnmarshalTypeError::of_value(found, wanted).to_string()
+}
