@@ -59,6 +59,7 @@ pub use run::{CommitRequest, hydrate};
 pub use setup::{Observer, RefNames, Setup, Wake};
 pub(crate) use standing::hydrated_commit;
 pub(crate) use survey::{Survey, check_settings_ref, survey};
+pub(crate) use unsearched::{forgotten, forgotten_branches};
 
 #[cfg(test)]
 mod tests;

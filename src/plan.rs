@@ -6,6 +6,7 @@
 mod barren;
 mod changes;
 mod discover;
+mod found;
 mod reader;
 mod removal;
 

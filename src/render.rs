@@ -166,6 +166,11 @@ impl Renderers {
         Self { isolation: Isolation::Apart, ..self }
     }
 
+    /// Whether each Application is rendered in a process of its own, because a run died that did not do so.
+    pub fn are_apart(&self) -> bool {
+        self.isolation == Isolation::Apart
+    }
+
     /// How much one Application may need, and how many are rendered at once.
     pub fn limits(&self) -> Limits {
         self.limits

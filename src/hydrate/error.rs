@@ -57,6 +57,9 @@ pub enum HydrateError {
     /// A dry tree has more than is searched for Applications.
     #[error("{}", .0.message)]
     Unsearched(Diagnostic),
+    /// A dry branch had to be searched for Applications where that was not wanted.
+    #[error("the Applications of `{0}` are not known without a search")]
+    NotSearched(BranchName),
     /// A file of a dry tree could not be read.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -103,6 +106,7 @@ impl HydrateError {
         match self {
             Self::Tree { .. }
             | Self::Unsearched(_)
+            | Self::NotSearched(_)
             | Self::View(_)
             | Self::Inputs(_)
             | Self::Render(_)

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
-use super::reader::{Found, ReadError, Reader};
+use super::found::Found;
+use super::reader::{ReadError, Reader};
 use crate::application::{self, RuleSet};
 use crate::path::RepoPath;
 use crate::view::{ContentId, Entry, Files, Kind};

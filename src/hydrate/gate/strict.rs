@@ -92,9 +92,9 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         made.note_changes();
         let Run { found, mut report, branches, memory, .. } = made;
         report.branches = branches.into_values().map(Branch::into_report).collect();
-        foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;
         // Should the push not go in for another reason, the next run finds that this is not so.
-        memory.write();
+        report.warnings.extend(memory.write());
+        foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;
     }
     Ok(judgement)
 }

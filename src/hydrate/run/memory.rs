@@ -122,18 +122,27 @@ impl Memory {
     }
 
     /// Leaves for the next run what this one found out. It applies only when all refs have moved.
-    pub(crate) fn write(self) {
-        let Some(cache) = self.cache else { return };
-        for (name, _, kept) in self.kept {
+    ///
+    /// Answers with a warning for each dry branch of which too much would have to be left, the first time.
+    pub(crate) fn write(self) -> Vec<Diagnostic> {
+        let Some(cache) = self.cache else { return Vec::new() };
+        let mut warnings = Vec::new();
+        for (name, branch, kept) in self.kept {
             // Without an entry it is found out again.
-            drop(match kept {
+            let saved = match kept {
                 StateAfter::Advanced(state) => cache.save(&name, &state),
                 StateAfter::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
-            });
+            };
+            let is_news = saved.and_then(|is_kept| cache.note_too_large(&name, branch.as_str(), !is_kept));
+            if is_news.unwrap_or(false) {
+                let hint = "fewer Applications in one dry branch make its pushes cheap again";
+                warnings.push(Diagnostic::warning(unsearched::forgotten(branch.as_str())).hint(hint));
+            }
         }
         if let Some((name, copies)) = self.copies {
             drop(cache.save_copies(&name, copies.as_ref()));
         }
+        warnings
     }
 
     /// Leaves for the next preview what this one rendered. What it says of branches applies nowhere, and is left out.

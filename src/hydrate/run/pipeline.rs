@@ -266,7 +266,7 @@ impl Run<'_> {
         self.report.warnings.extend(self.ledger.faults.warnings());
         self.note_changes();
         let Self { mut report, branches, memory, .. } = self;
-        memory.write();
+        report.warnings.extend(memory.write());
         report.branches = branches.into_values().map(Branch::into_report).collect();
         Ok(report)
     }

@@ -124,6 +124,7 @@ impl<'a> Run<'a> {
         let memory = Memory::new(self.found.setup.repository, attempt);
         if attempt.retry {
             self.trees.limits.retry();
+            self.trees.unsearched.retry();
         }
         Self { memory, ..self }
     }
