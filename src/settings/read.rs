@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{FILE_BYTES_MAX, FILES, SETTINGS_FILE, Settings, SettingsError, SettingsFiles, reader, shape};
-use crate::application::{AppName, has_password, without_credentials};
+use crate::application::{AppName, has_password, may_be_url, without_credentials};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
@@ -69,6 +69,21 @@ impl Settings {
             return Err(SettingsError::Wrong(what));
         }
         Ok(())
+    }
+
+    /// Each URL may be one. Those that there are already go on.
+    ///
+    /// Errors: [`SettingsError::Wrong`].
+    pub(crate) fn check_urls(&self) -> Result<(), SettingsError> {
+        let of_destinations = self.destinations.iter().map(|(_, url)| ("destinations", url));
+        let mut urls = self.repo_urls.iter().map(|url| ("repoURL", url.as_str())).chain(of_destinations);
+        match urls.find(|(_, url)| !may_be_url(url)) {
+            Some((key, url)) => {
+                let what = format!("{key}: `{url}` is not a URL, such as https://git.example.com/team/dry.git");
+                Err(SettingsError::Wrong(what))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Copies are written by hydration, and dry branches are not.
