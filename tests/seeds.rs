@@ -36,21 +36,13 @@ const OF_ENGINE_3: [(&str, &str, &str); 18] = [
         "user:$2a$10$SYV8I6emwLO9ungnZtaSzeDdc1uAw6tMEigjnfFy5bbopztbi60OK",
     ),
     ("encryptAES", "{{ encryptAES \"key\" \"text\" | quote }}", "RNlyx4E0pXDXBvCVHfXX0DyNWfDA9nqbpbngAsEtTH8="),
-    (
-        "ca",
-        "{{ $ca.Key | sha256sum | quote }}",
-        "39899c337abc39774272d4a31096de8a8aef6272bf7881b6d274c92ba3b1cba4",
-    ),
+    ("ca", "{{ $ca.Key | sha256sum | quote }}", "39899c337abc39774272d4a31096de8a8aef6272bf7881b6d274c92ba3b1cba4"),
     (
         "caCert",
         "{{ $ca.Cert | sha256sum | quote }}",
         "0c3903f857dd6e8cd89cfc9f99b7aa5c427505a8899cf83e017e2917d8befab9",
     ),
-    (
-        "key",
-        "{{ $cert.Key | sha256sum | quote }}",
-        "6352eb8e0e61c9937d097de950f59c56a1d4362c673342a0ece983901755a096",
-    ),
+    ("key", "{{ $cert.Key | sha256sum | quote }}", "6352eb8e0e61c9937d097de950f59c56a1d4362c673342a0ece983901755a096"),
     (
         "cert",
         "{{ $cert.Cert | sha256sum | quote }}",
@@ -194,7 +186,8 @@ fn what_engine_3_gave_is_given_without_a_seed() {
     let lines: String = OF_ENGINE_3.iter().map(|(name, call, _)| format!("  {name}: {call}\n")).collect();
     // A call is told from others by its template too.
     let (secret, tls) = lines.split_at(lines.find("  ca: ").expect("there"));
-    let secret = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: db, namespace: data}}\nstringData:\n{secret}");
+    let secret =
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: db, namespace: data}}\nstringData:\n{secret}");
     let tls = format!(
         "{{{{- $ca := genCA \"ca\" 365 }}}}\n{{{{- $cert := genSignedCert \"db\" nil (list \"db\") 365 $ca }}}}\napiVersion: \
          v1\nkind: Secret\nmetadata: {{name: tls, namespace: data}}\nstringData:\n{tls}"
@@ -261,7 +254,8 @@ fn a_new_application_is_refused_until_there_is_a_seed() {
     let (server, clone) = server(&lab);
     let refused = told(clone.push());
     for name in ["db", "web"] {
-        let text = format!("`{name}` has random values for the first time, and anybody could compute them: there is no seed");
+        let text =
+            format!("`{name}` has random values for the first time, and anybody could compute them: there is no seed");
         assert!(refused.contains(&text) && refused.contains(&format!("apps/{name}.yaml:8:")), "{refused}");
     }
     assert!(refused.contains("hint: on the server: git hydrate config set seeds new"), "{refused}");
@@ -287,8 +281,7 @@ fn an_upgrade_changes_no_byte_and_names_what_anybody_can_compute() {
         assert!(answer.stdout.contains(named), "before the first push, {command}: {answer:?}");
         assert!(answer.stdout.contains("git hydrate config set seeds new"), "{command}: {answer:?}");
     }
-    let status: serde_json::Value =
-        serde_json::from_str(&server.hydrate(&["status", "--json"]).stdout).expect("JSON");
+    let status: serde_json::Value = serde_json::from_str(&server.hydrate(&["status", "--json"]).stdout).expect("JSON");
     assert_eq!(status["randomValues"][1]["objects"][0], "Secret data/web", "{status:#}");
     clone.commit("docs: nothing rendered", &[("NOTES", "text")]);
     let said = told(clone.push());
@@ -380,7 +373,10 @@ fn a_worker_makes_the_commits_that_the_server_makes() {
     let steps = [
         ("one", None),
         ("moved", Some((file.clone(), text.replace(DEV, "environments/stage")))),
-        ("moved again", Some((file, text.replace(DEV, "environments/prod")))),
+        (
+            "moved again\n\nHydrate-Allow-Removal: environments/stage",
+            Some((file, text.replace(DEV, "environments/prod"))),
+        ),
         ("edited", chart("web", "new").into_iter().nth(2)),
     ];
     for (name, file) in steps {
@@ -391,7 +387,8 @@ fn a_worker_makes_the_commits_that_the_server_makes() {
         drop(fs::remove_dir_all(&job.path));
         let job = host.clone_to("job");
         job.hydrate(&["push", "--settings-ref", "settings"]).success();
-        let branches = |repo: &Repo| repo.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/environments"]);
+        let branches =
+            |repo: &Repo| repo.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/environments"]);
         assert_eq!(branches(&host), branches(&server), "{name}");
     }
     assert_eq!(password(&host, "environments/prod", "web"), password(&server, "environments/prod", "web"));
@@ -541,17 +538,23 @@ fn the_seed_is_in_no_output_and_in_no_object_but_the_settings() {
     let lab = Lab::new();
     let (server, clone) = of_engine_3(&lab);
     server.hydrate(&["config", "set", "seeds", "new", "--application", "web"]).success();
-    let older = server.run("sh", &["-ec", &format!("git cat-file blob {SETTINGS}:seed | od -An -v -tu1")]).success().stdout;
+    let older =
+        server.run("sh", &["-ec", &format!("git cat-file blob {SETTINGS}:seed | od -An -v -tu1")]).success().stdout;
     let mut outputs: BTreeMap<String, Answer> = BTreeMap::new();
     let rotated = server.hydrate(&["config", "set", "seeds", "rotate", "--application", "db", "--json"]).success();
     outputs.insert("rotate".to_owned(), rotated);
-    let newer = server.run("sh", &["-ec", &format!("git cat-file blob {SETTINGS}:seed | od -An -v -tu1")]).success().stdout;
+    let newer =
+        server.run("sh", &["-ec", &format!("git cat-file blob {SETTINGS}:seed | od -An -v -tu1")]).success().stdout;
     let bytes = |text: &str| text.split_whitespace().map(|byte| byte.parse().expect("a byte")).collect::<Vec<u8>>();
     let seeds = [bytes(&older), bytes(&newer)];
     assert_ne!(seeds[0], seeds[1]);
     commit(&clone, "two", chart("web", "b"));
     outputs.insert("push".to_owned(), clone.push());
-    commit(&clone, "broken", [("charts/web/templates/plain.yaml".to_owned(), "{{ fail (randAlphaNum 9) }}".to_owned())]);
+    commit(
+        &clone,
+        "broken",
+        [("charts/web/templates/plain.yaml".to_owned(), "{{ fail (randAlphaNum 9) }}".to_owned())],
+    );
     outputs.insert("broken push".to_owned(), clone.push());
     let commands: [&[&str]; 20] = [
         &["config"],
@@ -578,11 +581,16 @@ fn the_seed_is_in_no_output_and_in_no_object_but_the_settings() {
     for repo in [&server, &clone] {
         for args in commands {
             outputs.insert(format!("{} {args:?}", repo.path.display()), repo.hydrate(args));
-            outputs.insert(format!("{} {args:?} json", repo.path.display()), repo.hydrate(&[args, &["--json"]].concat()));
+            outputs
+                .insert(format!("{} {args:?} json", repo.path.display()), repo.hydrate(&[args, &["--json"]].concat()));
         }
     }
     assert!(outputs.values().any(|answer| answer.stdout.contains("a seed is set, and never shown")));
-    assert!(outputs.values().any(|answer| answer.stdout.contains("\"hasSeed\":true") || answer.stdout.contains("\"hasSeed\": true")));
+    assert!(
+        outputs
+            .values()
+            .any(|answer| answer.stdout.contains("\"hasSeed\":true") || answer.stdout.contains("\"hasSeed\": true"))
+    );
     let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
     let parts: Vec<Vec<u8>> = seeds.iter().flat_map(|seed| shapes(seed)).collect();
     for (name, answer) in &outputs {

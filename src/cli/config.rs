@@ -25,8 +25,8 @@ use crate::git::{Repository, regular};
 use crate::hydrate::{HydrateError, Outcome as Hydrated, RandomValues, Report, check_settings, dry_remote};
 use crate::report::{Wording, summary};
 use crate::settings::{
-    Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, Value,
-    argocd_cm, edit, unknown_key,
+    Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
+    SettingsFiles as Files, Value, argocd_cm, edit, unknown_key,
 };
 use crate::wall;
 use change::{add, list, set, take, unset, yaml};

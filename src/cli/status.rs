@@ -8,7 +8,8 @@ use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
 use crate::application::ref_of;
 use crate::diag::{Diagnostic, printable, shell_word};
 use crate::hydrate::{
-    BranchState, BranchStatus, Promotion, RandomValues, Restorable, Setup, Surveyed, Wake, public_values, status, surveyed,
+    BranchState, BranchStatus, Promotion, RandomValues, Restorable, Setup, Surveyed, Wake, public_values, status,
+    surveyed,
 };
 use crate::render::Renderers;
 use crate::report::{Paint, Style, counted};

@@ -12,9 +12,7 @@ use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders};
 use crate::render::{self, Renderers};
-use crate::settings::{
-    FILE_BYTES_MAX, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file,
-};
+use crate::settings::{FILE_BYTES_MAX, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file};
 use crate::view::{Files, View};
 
 /// What the admin's settings say, in the form in which hydration asks it.

@@ -63,7 +63,7 @@ pub(super) use copies::copies;
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
-pub(super) use seeds::{claimed, identities_at, objects, warning};
+pub(super) use seeds::{objects, refused, warning};
 pub(super) use since::Since;
 pub(super) use skipped::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use state::{Moved, Previewed, Run};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    FILE_BYTES_MAX, SECRET_FILES, SETTINGS_FILE, Seeds, Settings, SettingsError, SettingsFiles, is_settings_file, reader,
-    shape,
+    FILE_BYTES_MAX, SECRET_FILES, SETTINGS_FILE, Seeds, Settings, SettingsError, SettingsFiles, is_settings_file,
+    reader, shape,
 };
 use crate::application::{AppName, has_password, without_credentials};
 use crate::metadata::{

@@ -124,8 +124,7 @@ pub(super) fn of(files: &Files) -> Seeds {
 /// What is said of the seed in place of showing it.
 pub(super) fn shown(files: &Files) -> anyhow::Result<String> {
     let seeds = Settings::read(files)?.seeds;
-    let public: Vec<String> =
-        seeds.kept_public().map(|identity| format!("  {identity} draws without it\n")).collect();
+    let public: Vec<String> = seeds.kept_public().map(|identity| format!("  {identity} draws without it\n")).collect();
     Ok(match seeds.is_set() {
         true => format!("a seed is set, and never shown\n{}", public.concat()),
         false => String::new(),

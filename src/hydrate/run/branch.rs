@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
 use super::skipped::{Left, LeftBehind};
-use super::seeds::identities_at;
 use crate::application::{BranchName, DrawnPaths, SeedIdentities};
 use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
@@ -19,6 +18,7 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
+use crate::hydrate::seed_identities::identities_at;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::metadata::{Behind, Provenance, Trailers};

@@ -29,8 +29,7 @@ pub(super) fn render(
     let progress = |count| found.setup.observer.rendered(count);
     let id = dry.to_string();
     let identities = plan.identities.clone();
-    let context =
-        render::Context { identities: &identities, ..render_context(&found.policy.settings, files, &id) };
+    let context = render::Context { identities: &identities, ..render_context(&found.policy.settings, files, &id) };
     let (writer, buffer) = (&found.policy.writer, &found.buffer);
     let copies = Copies::of(found, &plan.head.branch);
     let take = |application: &Application, rendered: render::Rendered| {

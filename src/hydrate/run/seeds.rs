@@ -21,12 +21,9 @@ use super::stopped::Stopped;
 use crate::application::{Application, BranchName, Drawn, DrawnPaths, SeedIdentities, SeedIdentity};
 use crate::diag::Diagnostic;
 use crate::diag::more::listed;
-use crate::git::{self, Commit, ObjectBuffer};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::policy::{Policy, render_context};
-use crate::hydrate::standing;
-use crate::metadata::Trailers;
 use crate::plan::Removal;
 use crate::render::{self, Failure, Unrendered};
 use crate::settings::Settings;
@@ -37,23 +34,6 @@ const NAMED_MAX: usize = 20;
 
 /// The command that mends it.
 const REMEDY: &str = "on the server: git hydrate config set seeds new";
-
-/// The identities of Applications that moved to `branch`, as the nearest hydrated commit from `tip` on says.
-///
-/// Errors: the repository.
-pub(crate) fn identities_at(
-    tip: &Commit,
-    branch: &BranchName,
-    buffer: &ObjectBuffer<'_>,
-) -> Result<SeedIdentities, git::Error> {
-    let trailers = standing::nearest(tip, buffer, |trailers| trailers.branch == *branch)?;
-    Ok(trailers.map(|trailers| claimed(&trailers)).unwrap_or_default())
-}
-
-/// The same of a commit with these trailers.
-pub(crate) fn claimed(trailers: &Trailers) -> SeedIdentities {
-    trailers.identities.iter().map(|identity| (identity.on(&trailers.branch), identity.clone())).collect()
-}
 
 impl Branch {
     /// The identities of Applications that moved here, once those of `drawn` are on the branch.
@@ -172,11 +152,11 @@ impl Run<'_> {
     /// Makes mistakes of the renders whose random values anybody could compute, unless their Applications had such values when
     /// their branches were hydrated last.
     pub(super) fn refuse_public(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
+        let seeds = self.found.policy.settings.seeds.clone();
         // What a hydrated commit was made of was allowed then.
-        if self.claimed.is_some() {
+        if seeds.is_set() || self.claimed.is_some() {
             return Ok(());
         }
-        let seeds = self.found.policy.settings.seeds.clone();
         let is_public = |done: &Done| {
             let fresh = done.result.as_ref().ok().filter(|output| output.is_fresh);
             fresh.and_then(|output| output.drawn.as_ref()).is_some_and(|drawn| seeds.is_public(&drawn.identity))
@@ -251,7 +231,8 @@ impl Run<'_> {
         let mut drawn = DrawnPaths::new();
         for (application, result) in applications.into_iter().zip(results) {
             let new = SeedIdentity::of(application);
-            let unknown = || Drawn { identity: branch.identities.get(&new).cloned().unwrap_or(new), objects: Vec::new() };
+            let unknown =
+                || Drawn { identity: branch.identities.get(&new).cloned().unwrap_or(new), objects: Vec::new() };
             let found = result.unwrap_or_else(|_| Some(unknown()));
             drawn.extend(found.map(|found| (application.sync_path.clone(), found)));
         }
@@ -291,7 +272,8 @@ fn work_of(step: &mut Step<Done>) -> &mut [Done] {
     }
 }
 
-fn refused(application: &Application) -> Diagnostic {
+/// That an Application may not have random values.
+pub(crate) fn refused(application: &Application) -> Diagnostic {
     let text = format!(
         "`{}` has random values for the first time, and anybody could compute them: there is no seed",
         application.name

@@ -98,7 +98,10 @@ const DRAWS: [(&str, &str); 18] = [
     ("genSelfSignedCert", "(genSelfSignedCert \"x\" nil nil 1).Key | sha256sum"),
     ("genSelfSignedCertWithKey", "(genSelfSignedCertWithKey \"x\" nil nil 1 (genCA \"k\" 1).Key).Cert | sha256sum"),
     ("genSignedCert", "(genSignedCert \"x\" nil nil 1 (genCA \"k\" 1)).Cert | sha256sum"),
-    ("genSignedCertWithKey", "(genSignedCertWithKey \"x\" nil nil 1 (genCA \"k\" 1) (genCA \"l\" 1).Key).Cert | sha256sum"),
+    (
+        "genSignedCertWithKey",
+        "(genSignedCertWithKey \"x\" nil nil 1 (genCA \"k\" 1) (genCA \"l\" 1).Key).Cert | sha256sum",
+    ),
     ("bcrypt", "bcrypt \"word\""),
     ("htpasswd", "htpasswd \"user\" \"word\""),
     ("encryptAES", "encryptAES \"key\" \"text\""),
@@ -113,12 +116,17 @@ fn what_is_drawn_follows_from_key_identity_function_and_call() {
             out.rsplit_once('[').expect("there").1.to_owned()
         };
         let plain = draw(secret(1, "a"), "");
-        assert_eq!(plain, draw(secret(1, "a"), "new\n{{ randAlpha 3 }} {{ if true }}x{{ end }}"), "{function}: an edit elsewhere");
+        assert_eq!(
+            plain,
+            draw(secret(1, "a"), "new\n{{ randAlpha 3 }} {{ if true }}x{{ end }}"),
+            "{function}: an edit elsewhere"
+        );
         assert_ne!(plain, draw(secret(2, "a"), ""), "{function}: the key counts");
         assert_ne!(plain, draw(secret(1, "b"), ""), "{function}: the identity counts");
         assert_ne!(plain, draw(Seed::public("a"), ""), "{function}: nobody without the key computes it");
     }
-    let calls = with(with_seed(secret(1, "a"), &["randAlpha"]), "{{ randAlpha 9 }} {{ randAlpha 9 }} {{ randAlpha 10 }}");
+    let calls =
+        with(with_seed(secret(1, "a"), &["randAlpha"]), "{{ randAlpha 9 }} {{ randAlpha 9 }} {{ randAlpha 10 }}");
     let calls = calls.expect("allowed");
     let calls: Vec<&str> = calls.split(' ').collect();
     assert_ne!(calls[0], calls[1], "each call draws by itself");

@@ -5,7 +5,8 @@ use super::{Hydrated, Verifier};
 use crate::git::{Commit, Error, NewCommit, ObjectId};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Outcome;
-use crate::hydrate::run::{Branch, Moved, Stopped, claimed, identities_at};
+use crate::hydrate::run::{Branch, Moved, Stopped};
+use crate::hydrate::seed_identities::{claimed, identities_at};
 use crate::metadata::{ENGINE_REVISION, Trailers, read_note};
 use crate::settings::History;
 
