@@ -14,6 +14,7 @@ mod completions;
 mod config;
 mod diff;
 mod doctor;
+mod entropy;
 mod every;
 mod explain;
 mod help;

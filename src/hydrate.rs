@@ -34,6 +34,7 @@ mod policy;
 mod promoted;
 mod report;
 mod run;
+mod seed_identities;
 mod setup;
 mod snapshot;
 mod standing;

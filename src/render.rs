@@ -12,6 +12,7 @@ mod charts;
 mod checkout;
 mod command;
 mod conflict;
+mod drawn;
 mod engines;
 mod exec;
 mod expand;
@@ -36,14 +37,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Variable};
+use crate::application::{
+    self, Application, Drawn, Environment, Profile, RuleSet, SeedIdentities, Substituted, Variable,
+};
 use crate::diag::{Diagnostic, printable};
 use crate::helm;
 use crate::inputs::{self, KeptInputs};
 use crate::manifest::{Key, Manifest};
 use crate::path::RepoPath;
 use crate::plugin::Runner;
-use crate::settings::{self, RendererName};
+use crate::settings::{self, RendererName, Seeds};
+use crate::template::Drew;
 use crate::versions::Helm;
 use crate::view::{Files, Reads, Stop, View};
 
@@ -103,6 +107,10 @@ pub struct Context<'a> {
     pub helm: Helm,
     /// Template functions that may run although their results differ.
     pub nondeterministic: &'a [String],
+    /// What those draw from.
+    pub seeds: &'a Seeds,
+    /// The Applications that draw as if they were on the branch where they drew first.
+    pub identities: &'a SeedIdentities,
     /// What one render may take.
     pub limits: settings::Limits,
     /// Which plain Applications are hydrated.
@@ -124,6 +132,8 @@ pub struct Rendered {
     pub variables: BTreeSet<Variable>,
     /// Whether it is a chart whose release nothing names: see [`Application::unnamed_release`].
     pub is_unnamed_release: bool,
+    /// That it has random values; none when no function drew any.
+    pub drawn: Option<Drawn>,
 }
 
 impl Renderers {
@@ -525,6 +535,7 @@ impl<'a> Commit<'a> {
             all.commands.extend(rendered.commands);
             all.warnings.extend(rendered.warnings);
             all.variables.extend(rendered.variables);
+            all.drawn = drawn::together(all.drawn, rendered.drawn);
         }
         let (manifests, warnings) = united::united(application, parts);
         all.warnings.extend(warnings);
@@ -584,9 +595,17 @@ impl<'a> Commit<'a> {
         if used.iter().any(|variable| variable.names_the_commit()) {
             deeds.names_the_commit.set(true);
         }
-        let is_unnamed_release = false;
-        let mut one =
-            ApplicationRender { commit: self, application, source: &source, view, deeds, warnings, is_unnamed_release };
+        let mut one = ApplicationRender {
+            commit: self,
+            application,
+            source: &source,
+            view,
+            deeds,
+            warnings,
+            is_unnamed_release: false,
+            drew: Drew::default(),
+            sketches: false,
+        };
         work(&mut one, &environment, used)
     }
 

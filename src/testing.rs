@@ -54,6 +54,7 @@ pub mod go {
 
 pub mod helm {
     pub use crate::helm::{Charts, Effects, Error, Options, refusals, render, render_kept};
+    pub use crate::template::{Drew, SecretSeed, Seed};
 }
 
 pub mod hook {

@@ -74,6 +74,8 @@ fn render_all(
         renderer,
         helm: Default::default(),
         nondeterministic: &[],
+        seeds: &Default::default(),
+        identities: &Default::default(),
         limits: Default::default(),
         rules: Default::default(),
     };

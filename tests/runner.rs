@@ -78,6 +78,7 @@ mod render;
 mod replaced;
 mod rules;
 mod screen;
+mod seeds;
 mod servers;
 mod shared_branches;
 mod single_mistakes;

@@ -471,7 +471,7 @@ const FORGERIES: [(&str, &str); 10] = [
     ),
     (
         "failures",
-        "printf '[{\"drySha\":\"%s\",\"dryBranch\":\"main\",\"engine\":3,\"settings\":\"%s\",\"diagnostics\":[]}]' \\
+        "printf '[{\"drySha\":\"%s\",\"dryBranch\":\"main\",\"engine\":4,\"settings\":\"%s\",\"diagnostics\":[]}]' \\
              $(git rev-parse origin/main refs/hydrate/config) >failures
          blob=$(git hash-object -w failures)
          printf '100644 blob %s\\tenvironments%%2Fdev.json\\n' $blob >entries

@@ -171,7 +171,11 @@ fn limited<'a, T>(bytes: &mut Decoder<'a>, item: impl FnMut(&mut Decoder<'a>) ->
 }
 
 fn can_be_taken_over(record: &Record) -> bool {
-    record.is_of_application() && record.failure.is_none() && !record.names_the_commit && is_plausible(record)
+    record.is_of_application()
+        && record.failure.is_none()
+        && record.drawn.is_none()
+        && !record.names_the_commit
+        && is_plausible(record)
 }
 
 /// Whether something of the directory of its sources was looked at: no render does without.

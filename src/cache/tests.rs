@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::codec::{CHECK_BYTES, Decoder, Encoder, check};
 use super::*;
-use crate::application::{AppName, BranchName};
+use crate::application::{AppName, BranchName, Drawn, SeedIdentity};
 use crate::diag::Diagnostic;
 use crate::git::Shared;
 use crate::manifest::Key;
@@ -82,6 +82,10 @@ fn record(n: u8, manifest: u8) -> Record {
         manifest: ContentId::new(&[manifest; 20]),
         commands: vec![format!("kustomize build apps/{n}")],
         objects: vec![key(n), key(n + 100)],
+        drawn: (n.is_multiple_of(6)).then(|| Drawn {
+            identity: SeedIdentity::read("argocd/web/environments/dev").expect("an identity"),
+            objects: vec![format!("Secret a/b-{n}")],
+        }),
         failure: (n.is_multiple_of(4)).then(|| Failure {
             kind: FailureKind::Limit,
             diagnostics: vec![Diagnostic::error("too much").hint("less")],

@@ -75,7 +75,10 @@ fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
     let statuses = hydrate::status(&setup).unwrap_or_default();
     let settings_ref = repository.config(SETTINGS_REF_KEY);
     let rehearsal = rehearse(repository, remote, settings_ref.clone())?;
-    Ok(Doctor::new(repository, &around)?.remote(remote, &statuses, (settings_ref.as_deref(), rehearsal))?)
+    let doctor = Doctor::new(repository, &around)?;
+    let mut findings = doctor.remote(remote, &statuses, (settings_ref.as_deref(), rehearsal))?;
+    findings.extend(random(&setup));
+    Ok(findings)
 }
 
 /// What `git hydrate push --dry-run` says.
@@ -176,8 +179,16 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let access = hook::access(repository)?;
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
     let mut findings = doctor.server(survey, (&statuses, &problems), &access, &renderers)?;
+    findings.extend(random(&setup));
     findings.extend(worker::reach(repository)?.into_iter().map(|it| reached(it, repository)));
     Ok(findings)
+}
+
+/// What is drawn at random and anybody can compute. What keeps the repository from being read is found by others.
+fn random(setup: &Setup<'_>) -> Option<Finding> {
+    let (warning, _) = hydrate::public_values(setup).ok()??;
+    let (what, remedy) = (printable(&warning.message).to_string(), "git hydrate config set seeds new".to_owned());
+    Some(Finding { health: Health::Advice, what, remedy: Some(remedy) })
 }
 
 /// How another repository answers.

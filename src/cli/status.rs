@@ -7,7 +7,10 @@ use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
 use crate::application::ref_of;
 use crate::diag::{Diagnostic, printable, shell_word};
-use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Surveyed, Wake, status, surveyed};
+use crate::hydrate::{
+    BranchState, BranchStatus, Promotion, RandomValues, Restorable, Setup, Surveyed, Wake, public_values, status,
+    surveyed,
+};
 use crate::render::Renderers;
 use crate::report::{Paint, Style, counted};
 use crate::wall;
@@ -34,7 +37,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         failures.any(|failed| failed.message == pinned.message && failed.span == pinned.span)
     };
     pinned.retain(|pinned| !failed(pinned));
-    let mut found = Found { branches, problems, pinned, destinations };
+    // What keeps the settings from being read is a problem already.
+    let random = public_values(&setup).unwrap_or_default();
+    let (warning, random_values) = random.map_or((None, Vec::new()), |(warning, values)| (Some(warning), values));
+    let mut found = Found { branches, problems, pinned, random_values, destinations };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
         if found.branches.is_empty() {
@@ -49,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(if clone.has_remote() { NO_BRANCH } else { NO_BRANCH_ON_SERVER })?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        let problems = found.problems.iter().chain(&found.pinned);
+        let problems = found.problems.iter().chain(&found.pinned).chain(&warning);
         let problems: String = problems.map(|problem| format!("{problem}\n")).collect();
         let known = (!clone.has_remote()).then_some(&found.destinations[..]);
         let branches = text(&found.branches, known, is_offline, screen.paint());
@@ -69,6 +75,9 @@ struct Found {
     /// The Applications that no push hydrates, since they name a tag, a commit or a version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pinned: Vec<Diagnostic>,
+    /// The random values that anybody can compute.
+    #[serde(rename = "randomValues", skip_serializing_if = "Vec::is_empty")]
+    random_values: Vec<RandomValues>,
     /// How the branches of other repositories are there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     destinations: Vec<Standing>,

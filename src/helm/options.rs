@@ -9,7 +9,7 @@ use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::diag::Span;
 use crate::path::RepoPath;
-use crate::template;
+use crate::template::{self, Drew, Seed};
 use crate::versions::Helm;
 use crate::view::{Stop, View};
 use crate::yaml::Mapping;
@@ -73,14 +73,16 @@ pub enum Effects {
     /// They fail, with the place and a way around.
     #[default]
     Refuse,
-    /// Those that are named give what repeats: it follows from `identity` and the place of the call. Others fail.
+    /// Those that are named give what repeats: it follows from `seed` and the place of the call. Others fail.
     Seeded {
-        /// What distinguishes this render from others: the Application's name, for one.
-        identity: String,
+        /// What distinguishes this render from others.
+        seed: Seed,
         /// Names of functions.
         allowed: Vec<String>,
         /// What the clock says.
         now: jiff::Timestamp,
+        /// Hears of each draw.
+        drew: Drew,
     },
     /// All of them run, and no two renders are the same.
     Live {
@@ -104,13 +106,13 @@ pub(super) struct Draw {
 impl Effects {
     /// As the template engine takes them.
     pub(super) fn for_templates(&self) -> template::Effects {
-        use sha2::{Digest, Sha256};
         match self {
             Effects::Refuse => template::Effects::Refuse,
-            Effects::Seeded { identity, allowed, now } => template::Effects::Seeded {
-                seed: Sha256::digest(identity).into(),
+            Effects::Seeded { seed, allowed, now, drew } => template::Effects::Seeded {
+                seed: seed.clone(),
                 allowed: allowed.iter().cloned().collect(),
                 now: *now,
+                drew: drew.clone(),
             },
             Effects::Live { entropy, now } => template::Effects::Live { entropy: *entropy, now: *now },
         }
@@ -121,11 +123,11 @@ impl Effects {
         let &Draw { ref calls, number, sketch } = draw;
         let calls = calls.clone();
         match self.for_templates() {
-            template::Effects::Seeded { seed, now, allowed } => {
+            template::Effects::Seeded { seed, now, allowed, .. } => {
                 template::Effects::Probe { seed, now, allowed, calls, number, sketch }
             }
             _ => {
-                let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
+                let (seed, now, allowed) = (Seed::Sketch, jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
                 template::Effects::Probe { seed, now, allowed, calls, number, sketch }
             }
         }

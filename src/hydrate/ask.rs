@@ -13,6 +13,7 @@ mod foreign;
 mod history;
 mod planned;
 mod preview;
+mod random_values;
 mod recomputed;
 mod repoint;
 mod running;
@@ -38,6 +39,7 @@ pub(crate) use preview::{
     Against, End, FormerApplication, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath,
     is_production, preview,
 };
+pub(crate) use random_values::{RandomValues, public_values, random_values};
 pub(crate) use recomputed::recompute;
 pub(crate) use repoint::{CopiesToLeave, Repointed, copies_to_leave, repointed};
 pub(crate) use running::{ComparedApplication, Running, RunningComparison, RunningResult, compare_running};

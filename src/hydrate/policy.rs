@@ -6,13 +6,13 @@ use sha2::{Digest, Sha256};
 use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
 use crate::application::set::ARGOCD_NAMESPACE;
-use crate::application::{self, BranchName, DestinationName, Patterns, RuleSet};
+use crate::application::{self, BranchName, DestinationName, Patterns, RuleSet, SeedIdentities};
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders};
 use crate::render::{self, Renderers};
-use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
+use crate::settings::{FILE_BYTES_MAX, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file};
 use crate::view::{Files, View};
 
 /// What the admin's settings say, in the form in which hydration asks it.
@@ -187,7 +187,7 @@ pub(crate) fn files_of(
     let mut files = SettingsFiles::new();
     for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
         let name = String::from_utf8_lossy(&entry.name).into_owned();
-        if !FILES.contains(&name.as_str()) {
+        if !is_settings_file(&name) {
             return Err(SettingsError::UnknownFile(name).into());
         }
         if buffer.size(entry.id)? > FILE_BYTES_MAX {
@@ -206,7 +206,10 @@ pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     policy.writer.check().map_err(HydrateError::Template)
 }
 
-/// What engines are given with the dry commit that they render.
+/// No Application has moved.
+static NO_IDENTITIES: SeedIdentities = SeedIdentities::new();
+
+/// What engines are given with the dry commit that they render. No Application counts as moved.
 pub(super) fn render_context<'c>(
     settings: &'c Settings,
     files: &'c dyn Files,
@@ -219,6 +222,8 @@ pub(super) fn render_context<'c>(
         renderer: settings.renderer,
         helm: settings.tools.helm,
         nondeterministic: &settings.nondeterministic,
+        seeds: &settings.seeds,
+        identities: &NO_IDENTITIES,
         limits: settings.limits,
         rules: settings.rule_set(),
     }

@@ -33,6 +33,7 @@ mod ref_moves;
 mod remade;
 mod rendered;
 mod request;
+mod seeds;
 mod shared;
 mod since;
 mod skipped;
@@ -62,6 +63,7 @@ pub(super) use copies::copies;
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
+pub(super) use seeds::{objects, refused, warning};
 pub(super) use since::Since;
 pub(super) use skipped::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use state::{Moved, Previewed, Run};
@@ -161,6 +163,7 @@ fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stop
         run.expect_moves()?;
     }
     run.hydrate()?;
+    run.tell_of_public()?;
     run.finish()
 }
 

@@ -7,8 +7,10 @@ use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
 use super::release::{Release, Values, cluster_version};
-use super::{Application, Commit, Deeds, Rendered, command};
-use crate::application::{Directory, Environment, Helm, Jsonnet, Kustomize, Plugin, Source, Tool, Variable};
+use super::{Application, Commit, Deeds, Rendered, command, drawn};
+use crate::application::{
+    Directory, Drawn, Environment, Helm, Jsonnet, Kustomize, Plugin, SeedIdentity, Source, Tool, Variable,
+};
 use crate::diag::more::and_more;
 use crate::diag::{Diagnostic, Span};
 use crate::directory;
@@ -18,7 +20,7 @@ use crate::kustomize;
 use crate::manifest::{self, Manifest, encrypted};
 use crate::path::RepoPath;
 use crate::settings::{Limits, RendererName};
-use crate::template;
+use crate::template::{self, Drew, Seed};
 use crate::view::{View, ViewError};
 
 /// One Application while it is rendered.
@@ -31,6 +33,10 @@ pub(super) struct ApplicationRender<'a, 'c> {
     pub warnings: Vec<Diagnostic>,
     /// Whether it is a chart whose release nothing names.
     pub is_unnamed_release: bool,
+    /// Whether a random function was called.
+    pub drew: Drew,
+    /// Whether random functions give what is of no use, to find out where it shows.
+    pub sketches: bool,
 }
 
 type WithCommands = Result<(Vec<Manifest>, Vec<String>), Failure>;
@@ -52,9 +58,10 @@ impl ApplicationRender<'_, '_> {
         super::rehearse(self.commit.renderers.rehearsed.get(self.application.name.as_str()));
         self.commit.check_count(self.application, manifests.len())?;
         self.warn_of_encrypted(&manifests);
+        let drawn = self.drawn(&manifests);
         let warnings = std::mem::take(&mut self.warnings);
         let (reads, is_unnamed_release) = (self.view.reads(), self.is_unnamed_release);
-        Ok(Rendered { manifests, commands, warnings, reads, variables, is_unnamed_release })
+        Ok(Rendered { manifests, commands, warnings, reads, variables, is_unnamed_release, drawn })
     }
 
     fn helm(&mut self, helm: &Helm) -> WithCommands {
@@ -194,20 +201,44 @@ impl ApplicationRender<'_, '_> {
         helm::ValuesSource::Text { name, text: values.text.clone() }
     }
 
+    /// That random functions were called, and which objects show what they gave: those that are other ones in a render that
+    /// draws something else.
+    fn drawn(&mut self, manifests: &[Manifest]) -> Option<Drawn> {
+        if !self.drew.is_set() {
+            return None;
+        }
+        let warnings = std::mem::take(&mut self.warnings);
+        self.sketches = true;
+        let sketch = match &self.source.tool {
+            Tool::Helm(helm) => self.helm(helm).ok(),
+            Tool::Kustomize(kustomize) => self.kustomize(kustomize).ok(),
+            Tool::Directory(_) | Tool::Plugin(_) => None,
+        };
+        self.sketches = false;
+        self.warnings = warnings;
+        let objects = sketch.map(|(sketch, _)| drawn::differing(manifests, &sketch)).unwrap_or_default();
+        Some(Drawn { identity: self.identity(), objects })
+    }
+
+    /// What tells the random values of the Application from those of others.
+    fn identity(&self) -> SeedIdentity {
+        let new = SeedIdentity::of(self.application);
+        self.commit.context.identities.get(&new).cloned().unwrap_or(new)
+    }
+
     /// What random and clock functions of charts do: nothing, but for those that an admin allows, and these give the
     /// same for an Application each time.
     fn effects(&self) -> helm::Effects {
         match self.commit.context.nondeterministic {
             [] => helm::Effects::Refuse,
             allowed => helm::Effects::Seeded {
-                identity: format!(
-                    "{}/{}/{}",
-                    self.application.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
-                    self.application.name,
-                    self.application.environment_branch()
-                ),
+                seed: match self.sketches {
+                    true => Seed::Sketch,
+                    false => self.commit.context.seeds.seed(&self.identity()),
+                },
                 allowed: allowed.to_vec(),
                 now: jiff::Timestamp::UNIX_EPOCH,
+                drew: self.drew.clone(),
             },
         }
     }

@@ -41,6 +41,7 @@ fn record(n: u8) -> Record {
         manifest: ContentId::new(&[n; 20]),
         commands: vec![format!("kustomize build apps/{n}")],
         objects: Vec::new(),
+        drawn: None,
         failure: None,
     }
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
 use super::skipped::{Left, LeftBehind};
-use crate::application::BranchName;
+use crate::application::{BranchName, DrawnPaths, SeedIdentities};
 use crate::diag::{Diagnostic, chain};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
@@ -18,6 +18,7 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
+use crate::hydrate::seed_identities::identities_at;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::metadata::{Behind, Provenance, Trailers};
@@ -54,6 +55,10 @@ pub(crate) struct Branch {
     pub applications: usize,
     /// What of it stayed at an earlier dry commit.
     pub left: LeftBehind,
+    /// Which of its Applications have random values; none when that is not known.
+    pub drawn: Option<DrawnPaths>,
+    /// What those draw for that moved here.
+    pub identities: SeedIdentities,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
     progress: Progress,
@@ -151,6 +156,12 @@ impl Branch {
         let made_below =
             branch.before.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
         branch.made_below = made_below.flatten();
+        // The record names a commit that is ours, whatever others put on top.
+        let record = branch.before.standing.as_ref().and_then(Standing::record).filter(|record| !record.initial);
+        let made = record.map(|record| record.tip).filter(|made| found.setup.repository.has(*made));
+        if let Some(made) = made.map(|made| found.buffer.commit(made)).transpose()? {
+            branch.identities = identities_at(&made, name, &found.buffer)?;
+        }
         // Where settings come from elsewhere, no ref has to keep those of before.
         let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
         match kept.filter(|id| found.buffer.commit(*id).is_err()) {
@@ -180,6 +191,9 @@ impl Branch {
         let dry_branch_before = standing.as_ref().and_then(Standing::dry_branch);
         let renamed_from =
             dry_branch_before.filter(|before| **before != head.branch && found.has_left(before)).cloned();
+        // Where nothing of ours is, nothing was drawn.
+        let record = standing.as_ref().and_then(Standing::record);
+        let drawn = record.map_or_else(|| Some(DrawnPaths::new()), |record| record.drawn.clone());
         Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -202,6 +216,8 @@ impl Branch {
             renamed_from,
             applications: 0,
             left: LeftBehind::default(),
+            drawn,
+            identities: SeedIdentities::new(),
             closed: false,
             progress: Progress::default(),
         }
@@ -217,6 +233,8 @@ impl Branch {
             self.before.standing =
                 Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
         }
+        self.drawn = earlier.drawn;
+        self.identities = earlier.identities;
         self.tip = earlier.tip.or(self.tip.take());
         self.progress.new_sync = earlier.progress.new_sync;
         let failure = earlier.progress.failure.or(earlier.progress.earlier.failure);
@@ -411,9 +429,16 @@ impl Branch {
             settings,
             applications: 0,
             left: LeftBehind::default(),
+            drawn: None,
+            identities: SeedIdentities::new(),
             closed: false,
             progress: Progress::default(),
         }
+    }
+
+    /// The same, where Applications that moved here draw for what `identities` says.
+    pub(crate) fn drawing_for(self, identities: SeedIdentities) -> Self {
+        Self { identities, ..self }
     }
 
     /// The branch before it had a commit of its own, to be cut from `parent`.
@@ -458,7 +483,8 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
-        let BranchUpdate { new_sync, commit, changed, removed, left } = made;
+        let BranchUpdate { new_sync, commit, changed, removed, left, drawn, identities } = made;
+        (self.drawn, self.identities) = (drawn, identities);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {

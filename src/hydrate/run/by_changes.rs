@@ -139,6 +139,11 @@ impl ByChanges {
         if is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
+        // What moves draws for the branch that it was on, which a look at everything finds.
+        let may_move = touched.has_moved() || (touched.coming().next().is_some() && !touched.gone.is_empty());
+        if may_move && !run.found.policy.settings.nondeterministic.is_empty() {
+            return Err(Stopped::Unknown);
+        }
         self.since.note_touched(&touched);
         let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
         self.has_joined = !joined.is_empty();
@@ -173,7 +178,8 @@ impl ByChanges {
                 branches.insert(name, Step::Fail(Failing::Renders(failed)));
             }
         }
-        Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches, beside: Vec::new() })
+        let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), run.known_identities());
+        Ok(Stage { head, dry, tree: commit.tree, branches, beside: Vec::new(), identities })
     }
 
     /// Whether the Applications are those that there were, each on the branch where it was, and none was made anew.

@@ -20,7 +20,7 @@ use super::skipped::{Left, LeftBehind};
 use super::state::Run;
 use super::stopped::Stopped;
 use super::unproven::unproven;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, SeedIdentities};
 use crate::cache::{Encoded, State};
 use crate::diag::{Diagnostic, shell_word};
 use crate::git::ObjectId;
@@ -245,7 +245,8 @@ pub(super) fn plan(
         let commit = run.found.setup.repository.commit(dry)?;
         let branches = failing.into_iter().map(|(name, why)| (name, Step::Fail(why))).collect();
         let (head, dry, beside) = (head.clone(), DryCommit::new(&commit), Vec::new());
-        return Ok(Stage { head, dry, tree: commit.tree, branches, beside });
+        let identities = SeedIdentities::new();
+        return Ok(Stage { head, dry, tree: commit.tree, branches, beside, identities });
     }
     let tree = run.tree(dry, head, heads)?;
     let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
@@ -265,6 +266,7 @@ pub(super) fn plan(
     let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
     applications
         .extend(moved.filter(|application| !wanted.contains(&moved_applications::identity(application))).cloned());
+    let identities = run.identities(hydrations.keys(), &tree, (head, heads))?;
     let files = run.files(tree.tree);
     let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
@@ -281,7 +283,7 @@ pub(super) fn plan(
     let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
     let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
     let branches = hydrations.chain(failing).collect();
-    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside })
+    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside, identities })
 }
 
 /// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.

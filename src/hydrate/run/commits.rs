@@ -125,7 +125,10 @@ impl Commits {
             made => made?,
         };
         let made = match made {
-            Ok(made) => BranchUpdate { left, ..made },
+            Ok(made) => {
+                let drawn = branch.drawn_after(hydration, &left, &removals, &found.policy.settings);
+                BranchUpdate { left, drawn, ..made }
+            }
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
         };
         if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {

@@ -1,6 +1,6 @@
 //! The manifests of a rendered Application, encoded.
 
-use crate::application::{AppName, Application, Variable};
+use crate::application::{AppName, Application, Drawn, Variable};
 use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
 use crate::manifest::Key;
@@ -20,6 +20,8 @@ pub(crate) struct Output {
     pub objects: Vec<Key>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
     pub is_unnamed_release: bool,
+    /// That it has random values.
+    pub drawn: Option<Drawn>,
     /// Whether it was rendered now.
     pub is_fresh: bool,
     /// All of it, and what it rests on, for the cache.
@@ -34,7 +36,7 @@ impl Output {
         writer: &Writer,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Failure> {
-        let Rendered { manifests, commands, reads, variables, is_unnamed_release, .. } = rendered;
+        let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
@@ -42,6 +44,7 @@ impl Output {
             manifest: ContentId::new(manifest.as_bytes()),
             commands,
             objects,
+            drawn,
             ..Record::of(application, reads)
         };
         Ok(Self { is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
@@ -50,8 +53,8 @@ impl Output {
     /// What an earlier run made. The blob of its manifest is in the branch.
     pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
-        let (commands, objects) = (record.commands, record.objects);
-        Self { manifest, commands, objects, is_unnamed_release: false, is_fresh: false, record: encoded }
+        let (commands, objects, drawn) = (record.commands, record.objects, record.drawn);
+        Self { manifest, commands, objects, is_unnamed_release: false, drawn, is_fresh: false, record: encoded }
     }
 
     /// The same as what is written for `application`.
@@ -64,6 +67,7 @@ impl Output {
             readme: None,
             application: Some(application),
             record: Some(&self.record),
+            drawn: self.drawn.as_ref(),
         }
     }
 }
@@ -83,4 +87,6 @@ pub(crate) struct PathOutput<'a> {
     pub application: Option<&'a Application>,
     /// See [`PathOutput::application`].
     pub record: Option<&'a Encoded>,
+    /// That it has random values.
+    pub drawn: Option<&'a Drawn>,
 }

@@ -210,7 +210,9 @@ impl Run<'_> {
 
     pub(crate) fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
         let files = self.files(plan.tree);
-        Ok(render(plan, &files, &self.found, &self.memory)?)
+        let mut rendered = render(plan, &files, &self.found, &self.memory)?;
+        self.refuse_public(&mut rendered)?;
+        Ok(rendered)
     }
 
     pub(crate) fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {

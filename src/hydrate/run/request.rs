@@ -129,6 +129,7 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
                 readme: details.readme.as_deref(),
                 application: None,
                 record: None,
+                drawn: None,
             });
         }
         // The maker of these manifests says nothing of other paths.

@@ -11,7 +11,7 @@ use super::plan::Failing;
 use super::ref_moves::Start;
 use super::since::Since;
 use super::stopped::Stopped;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, SeedIdentities};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectBuffer, ObjectId, Refs};
 use crate::hydrate::dry_tree::{DryTree, DryTrees, Former};
@@ -81,6 +81,11 @@ pub(crate) struct Run<'a> {
     pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
+    /// What Applications draw for that moved to the branch of the hydrated commit that is made again, as it says itself; none
+    /// where none is made again.
+    pub claimed: Option<SeedIdentities>,
+    /// The branches of which it is known what has random values, whatever their records say.
+    pub looked_at: BTreeSet<BranchName>,
 }
 
 impl<'a> Run<'a> {
@@ -115,6 +120,8 @@ impl<'a> Run<'a> {
             start: Start::Never,
             preview: None,
             moved: Moved::default(),
+            claimed: None,
+            looked_at: BTreeSet::new(),
         }
     }
 

@@ -71,13 +71,13 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
 fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
     let main = branch("main");
     let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: dry };
-    writer.commit_message(&origin, &branch("env/dev"), None)
+    writer.commit_message(&origin, &branch("env/dev"), None, Vec::new())
 }
 
 const OURS: &str = "Hydrate-Branch: env/dev
 Hydrate-Dry: 3ff41cc5247197a6caf50216c4c76cc29d78a97c
 Hydrate-Dry-Branch: main
-Hydrate-Engine: 3
+Hydrate-Engine: 4
 ";
 
 #[test]

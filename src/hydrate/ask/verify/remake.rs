@@ -6,6 +6,7 @@ use crate::git::{Commit, Error, NewCommit, ObjectId};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Outcome;
 use crate::hydrate::run::{Branch, Moved, Stopped};
+use crate::hydrate::seed_identities::{claimed, identities_at};
 use crate::metadata::{ENGINE_REVISION, Trailers, read_note};
 use crate::settings::History;
 
@@ -42,7 +43,10 @@ impl<'a> Verifier<'a> {
         // Cut from its active branch, it gets a commit whatever is there already.
         let first = || Branch::before_first(name, &head, parent.clone(), settings);
         let resumed = || Branch::resume(name, &head, parent.clone(), dry, settings).renamed_from(renamed_from.clone());
-        let begin = || if is_first { first() } else { resumed() };
+        // Settings and identities are taken for what the commit says: others would make another commit.
+        self.run.claimed = Some(claimed(trailers));
+        let identities = identities_at(parent, name, &self.run.found.buffer)?;
+        let begin = || if is_first { first() } else { resumed() }.drawing_for(identities.clone());
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
         let noted = if skipped.is_some() { self.noted(parent, below, shared)? } else { Vec::new() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Branch, LeftBehind};
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, DrawnPaths, SeedIdentities, SeedIdentity};
 use crate::diag::Diagnostic;
 use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
@@ -66,7 +66,8 @@ impl Branch {
             None => false,
         };
         if touched.is_empty() && !lists_others && self.tip.is_some() {
-            return Ok(Ok(BranchUpdate { new_sync, ..BranchUpdate::default() }));
+            let identities = self.identities.clone();
+            return Ok(Ok(BranchUpdate { new_sync, drawn: self.drawn.clone(), identities, ..BranchUpdate::default() }));
         }
         if policy.settings.active_paths(&self.name).is_empty() {
             edits.write(
@@ -84,10 +85,21 @@ impl Branch {
             return Ok(Err(self.malformed(&fault)));
         }
         let tree = edits.apply(buffer, base)?;
-        let message = policy.writer.commit_message(&origin, &self.name, policy.id).map_err(HydrateError::Template)?;
+        let identities = self.identities_with(paths.iter().filter_map(|path| path.drawn));
+        let named: Vec<SeedIdentity> = identities.values().cloned().collect();
+        let message = policy.writer.commit_message(&origin, &self.name, policy.id, named);
+        let message = message.map_err(HydrateError::Template)?;
         let commit = write(buffer, policy, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
-        Ok(Ok(BranchUpdate { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
+        Ok(Ok(BranchUpdate {
+            new_sync,
+            commit: Some(commit),
+            changed,
+            removed,
+            left: LeftBehind::default(),
+            drawn: self.drawn.clone(),
+            identities,
+        }))
     }
 
     /// The files to write into a path; none when all of them are there already.
@@ -253,6 +265,10 @@ pub(crate) struct BranchUpdate {
     pub removed: Vec<RepoPath>,
     /// What stayed as it was.
     pub left: LeftBehind,
+    /// Which of its Applications have random values; none when that is not known.
+    pub drawn: Option<DrawnPaths>,
+    /// What those draw for that moved here.
+    pub identities: SeedIdentities,
 }
 
 impl BranchUpdate {
