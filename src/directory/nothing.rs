@@ -20,7 +20,7 @@ pub(crate) fn why_nothing(
     options: &application::Directory,
 ) -> (String, Option<String>) {
     let entries = view.list(dir).unwrap_or_default();
-    let files: Vec<RepoPath> = paths(dir, &entries, Kind::File).filter(|path| has_extension(path)).collect();
+    let files: Vec<RepoPath> = paths(dir, &entries, Kind::File).filter(has_extension).collect();
     if files.is_empty() && options.recurse {
         return (format!("no file here or below ends in {}", extensions()), None);
     }
