@@ -7,6 +7,8 @@
 //!
 //! Reference: Argo CD 3.6 reposerver/repository `findManifests`, `getObjsFromYAMLOrJson`.
 
+mod nothing;
+
 use crate::application;
 use crate::diag::{Diagnostic, Span};
 use crate::go::glob::Glob;
@@ -15,6 +17,8 @@ use crate::manifest::{self, Manifest, Source};
 use crate::path::RepoPath;
 use crate::view::{Kind, View, ViewError};
 use crate::yaml::{self, Limits};
+
+pub(crate) use nothing::why_nothing;
 
 /// Why a directory cannot be rendered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -21,6 +21,7 @@ mod fence;
 mod kustomization;
 mod late;
 mod machine;
+mod nothing;
 mod outside;
 mod pattern;
 mod pool;
@@ -64,6 +65,7 @@ pub(crate) use expand::{Set, Unexpanded};
 pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
 pub use machine::{Isolation, Limits, Machine};
+pub(crate) use nothing::{Nothing, why_nothing};
 pub(crate) use value_files::directory_of;
 pub(crate) use watch::Watch;
 

@@ -14,7 +14,7 @@ use crate::hydrate::Observer;
 pub(crate) use console::{Console, Waiting, wrap};
 pub(crate) use log::log;
 pub(crate) use paint::{Paint, Style, screened, screened_json};
-pub(crate) use text::{Wording, counted, diagnostics, summary};
+pub(crate) use text::{GONE_MAX, Wording, counted, diagnostics, summary};
 
 /// How long work may take before it is worth a line.
 const SILENCE: Duration = Duration::from_millis(500);

@@ -6,7 +6,7 @@ use crate::rules::{BY_LABEL, directory, plain, rule, two};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
-const TO: &str = "applications";
+pub(crate) const TO: &str = "applications";
 
 fn copied(server: &Repo, rules: &str) {
     rule(server, rules).success();

@@ -58,7 +58,7 @@ fn a_frozen_branch_stays_and_gets_one_commit_when_the_freeze_ends() {
         assert_eq!(state(server), before);
         verified(server);
         let told = server.hydrate(&["config", "unset", "frozen"]).success().stdout;
-        assert!(!told.contains("frozen") && told.contains("1 of 1 manifests changed\n"), "{told}");
+        assert!(!told.contains("frozen") && told.contains("1 of 1 manifests changed: 1 object changed\n"), "{told}");
         assert_eq!(count(server), commits + 1);
         assert!(server.git(&["show", "environments/prod:web/manifest.yaml"]).contains("value: four"));
         verified(server);

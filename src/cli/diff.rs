@@ -81,8 +81,10 @@ JSON:
     dryShaBefore            the dry commit that the branch is hydrated from now
     against                 the hydrated commit that was compared
     applicationCount        Applications that write to the branch
-    summary                 added, changed, removed, moved, noise: objects; restarts: workloads; images; dangers: their
-                            number
+    summary                 added, changed, removed, moved, noise: objects; renamed: those of the removed that come under
+                            another name; restarts: workloads; images; dangers: their number
+    objects                 the objects that a push would count: added, changed, removed; paths: the same by path;
+                            gone: those that are not there any more: group, kind, namespace, name, path, renamedTo
     dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
                             kind, message, pruning (automatic, manual, confirmed, cascade, off, orphaned, left,
                             unknown), advice, objects

@@ -122,7 +122,8 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
                 (BranchState::Promoted, Some(_)) => from,
                 _ => format!("at {at}"),
             };
-            let _ = writeln!(text, "{branch:width$}  {at}, {}", paint.by(style, &printable(&what)));
+            let what = paint.by(style, &printable(&what)).to_string();
+            let _ = writeln!(text, "{branch:width$}  {at}, {what}{}", last_commit(status));
             text.push_str(&changed(status, paint));
             text.push_str(&not_there(status, destinations, paint));
             continue;
@@ -165,7 +166,7 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
             Some(frozen) => format!("{behind}, {}", printable(&frozen.to_string())),
             None => behind,
         };
-        let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
+        let _ = writeln!(text, "{branch:width$}  {from}  {}{}", paint.by(style, &behind), last_commit(status));
         text.push_str(&not_there(status, destinations, paint));
         for path in &status.paths_behind {
             let style = if path.paused { Style::Warning } else { Style::Error };
@@ -188,6 +189,11 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
         }
     }
     text
+}
+
+/// `, last commit: 1 object changed`; empty when no object was.
+fn last_commit(status: &BranchStatus) -> String {
+    status.last_commit.as_ref().map_or_else(String::new, |last| format!(", last commit: {}", last.objects.counts))
 }
 
 /// What to do about a branch that no Application names any more.

@@ -32,7 +32,7 @@ pub(crate) use explain::{
     objects,
 };
 pub(crate) use foreign::{ForeignBranch, foreign};
-pub(crate) use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};
+pub(crate) use history::{Entry, History, PathChange, Selection, is_hydrated};
 pub use planned::{Planned, plan};
 pub(crate) use planned::{PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
 pub(crate) use preview::{

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::diag::Diagnostic;
+use crate::manifest::ChangedObjects;
 use crate::path::RepoPath;
 use crate::settings::Freeze;
 
@@ -59,6 +60,9 @@ pub struct BranchReport {
     pub applications: usize,
     /// The hydrated commits that were made, oldest first.
     pub commits: Vec<HydratedCommit>,
+    /// What of its objects differs between the commit before and the one after; none where no commit was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ChangedObjects>,
     /// Dry commits that could not be hydrated although a later one could, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,

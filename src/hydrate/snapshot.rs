@@ -43,6 +43,8 @@ pub(super) struct Snapshot<'a> {
     /// Whether what a program does not render follows from the dry commit, as it does where programs render in place of our
     /// engines, to compare with them.
     pub trusts_programs: bool,
+    /// The trees that branches without a tip here are compared with.
+    pub compared: BTreeMap<BranchName, ObjectId>,
     freezes: Freezes,
 }
 
@@ -97,6 +99,7 @@ impl<'a> Snapshot<'a> {
             is_new,
             wants_every: false,
             trusts_programs: false,
+            compared: BTreeMap::new(),
             freezes: Freezes::default(),
         };
         let believes_failures = setup.refs.believes_records;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::diag::more::{line_of_more, listed};
-use crate::diag::{Diagnostic, Span, one_line, printable, shown};
+use crate::diag::{Diagnostic, Span, one_line, printable, shell_word, shown};
 use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
 use crate::path::RepoPath;
 
@@ -14,6 +14,9 @@ const UNCHANGED_MAX: usize = 8;
 
 /// How many diagnostics, and of a branch how many removed paths and skipped commits, are shown; the rest is counted.
 const SHOWN_MAX: usize = 20;
+
+/// How many objects of a branch that are gone are named; the rest is counted.
+pub(crate) const GONE_MAX: usize = 10;
 
 /// How many environment branches are shown; the rest is counted.
 const BRANCHES_MAX: usize = 100;
@@ -66,6 +69,7 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         behind(branch, &mut text);
         skipped(branch, &mut text);
         removed(branch, &mut text);
+        gone(branch, &mut text);
     }
     unchanged(&same, &mut text);
     let failed = report.branches.iter().filter(is_shown).flat_map(|branch| failures(&branch.outcome));
@@ -168,7 +172,12 @@ fn outcome(branch: &BranchReport) -> String {
                 count => format!(" in {count} commits"),
             };
             let removed = if removed == 0 { String::new() } else { format!(", {removed} removed") };
-            format!("{old} -> {new}  {changed} of {} manifests changed{removed}{commits}", branch.applications)
+            let objects = match &branch.objects {
+                Some(objects) if !objects.counts.is_zero() => format!(": {}", objects.counts),
+                _ => String::new(),
+            };
+            let applications = branch.applications;
+            format!("{old} -> {new}  {changed} of {applications} manifests changed{removed}{commits}{objects}")
         }
         Outcome::Unchanged => format!("unchanged by {dry}"),
         Outcome::Frozen(frozen) => format!("{}, {}", stays(branch), shown(&frozen.to_string())),
@@ -219,9 +228,27 @@ pub(crate) fn counted(commits: &[&str]) -> String {
 fn removed(branch: &BranchReport, text: &mut String) {
     let removed: Vec<&RepoPath> = branch.commits.iter().flat_map(|commit| &commit.removed).collect();
     for path in removed.iter().take(SHOWN_MAX) {
-        let _ = writeln!(text, "  removed {}", shown(path.as_str()));
+        let objects = branch.objects.as_ref().and_then(|objects| objects.paths.get(*path));
+        let objects = match objects.map_or(0, |counts| counts.removed) {
+            0 => "",
+            1 => " with 1 object",
+            count => &format!(" with {count} objects"),
+        };
+        let _ = writeln!(text, "  removed {}{objects}", shown(path.as_str()));
     }
     more(removed.len(), text);
+}
+
+/// A line for each object that is not there any more under its name, and how to see them all.
+fn gone(branch: &BranchReport, text: &mut String) {
+    let Some(objects) = &branch.objects else { return };
+    for object in objects.gone.iter().take(GONE_MAX) {
+        let _ = writeln!(text, "  {}", shown(&object.to_string()));
+    }
+    let command = format_args!(": git hydrate log -p {}", shell_word(&branch.branch)).to_string();
+    if let Some(more) = line_of_more(objects.gone_count(), GONE_MAX, shown(&command)) {
+        let _ = writeln!(text, "  {more}");
+    }
 }
 
 /// Counts what was left out of `count`.
@@ -256,6 +283,7 @@ mod tests {
                 new: None,
                 applications: 1,
                 commits: Vec::new(),
+                objects: None,
                 skipped: Vec::new(),
                 behind: Vec::new(),
                 mistakes: Vec::new(),

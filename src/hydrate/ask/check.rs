@@ -299,6 +299,11 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     refuse_public(tree, &policy, &rendered, &mut found)?;
     found.conflicts(&rendered);
     exposed::find(&rendered, (renderers, &context), &mut found);
+    for (application, _) in rendered.iter().filter(|(_, result)| result.manifests.is_empty()) {
+        let profile = policy.settings.profile.into();
+        let why = render::why_nothing(application, &View::new(tree.files), profile);
+        found.add(Rule::Render, why.warning(application), Some(application.name.as_str()));
+    }
     Ok(Checked {
         dry_branch: dry_branch.to_string(),
         applications: discovered.applications.len(),

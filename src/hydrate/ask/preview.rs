@@ -239,6 +239,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     // What two dry commits differ in does not depend on when it is deployed.
     let setup_before = Setup { refs: refs.clone(), wake, now: None, ..*setup };
     let before = rehearse(&setup_before, buffer)?;
+    let known = before.report.warnings.clone();
     let fetched = repository.refs()?;
     let mut tips: BTreeMap<BranchName, Option<ObjectId>> = BTreeMap::new();
     for (name, branch) in &before.branches {
@@ -247,7 +248,13 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         tips.insert(name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)));
     }
     let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
-    let mut after = rehearse(&setup_after, before.found.buffer)?;
+    let mut compared = BTreeMap::new();
+    for (name, tip) in &tips {
+        if let Some(tip) = tip {
+            compared.insert(name.clone(), before.found.buffer.commit(*tip)?.tree);
+        }
+    }
+    let mut after = rehearse_beside(&setup_after, before.found.buffer, compared)?;
     for (name, mut branch) in before.branches {
         branch.tip = None;
         after.branches.entry(name).or_insert(branch);
@@ -264,8 +271,8 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         }
         preview.merge_base = Some(base.clone());
     }
-    // No branch was looked at, so what is said of their names is not true.
-    preview.warnings.retain(|warning| warning.unknown_field.is_some());
+    // No branch was looked at, so what is said of both is not of what is between them.
+    preview.warnings.retain(|warning| warning.unknown_field.is_some() || !known.contains(warning));
     Ok(preview)
 }
 
@@ -298,7 +305,17 @@ fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, Hydra
 }
 
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
+    rehearse_beside(setup, buffer, BTreeMap::new())
+}
+
+/// The same, where branches that have no tip are compared with these trees.
+fn rehearse_beside<'a>(
+    setup: &'a Setup<'a>,
+    buffer: ObjectBuffer<'a>,
+    compared: BTreeMap<BranchName, ObjectId>,
+) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
+    run.found.compared = compared;
     run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
     // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::application::BranchName;
 use crate::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId};
+use crate::hydrate::changed_objects::changed_objects;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::files::METADATA;
@@ -20,6 +21,7 @@ use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{Origin, Standing, provenance};
 use crate::hydrate::survey::{Named, named};
+use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Time};
 
 /// What a branch that Applications name is.
@@ -59,6 +61,9 @@ pub(crate) struct BranchStatus {
     /// How many commits the dry branch is ahead on its first-parent line; none when it was rewound, or is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<usize>,
+    /// What of its objects the commit that it points at changed; none where that is not known here, or nothing was changed.
+    #[serde(rename = "lastCommit", skip_serializing_if = "Option::is_none")]
+    pub last_commit: Option<LastCommit>,
     /// Why it gets no commit for a time; none when it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenStatus>,
@@ -90,6 +95,13 @@ pub(crate) struct BranchStatus {
     /// The staging branches of which it is the sync branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promoted_from: Vec<Promotion>,
+}
+
+/// What the newest commit of a branch did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct LastCommit {
+    /// Which objects it changed.
+    pub objects: ChangedObjects,
 }
 
 /// A commit that a branch can be put back to.
@@ -266,6 +278,10 @@ fn one(
         (Some(tip), BranchState::Promoted) => not_promoted(found, &named.staging, branch, tip)?,
         _ => Vec::new(),
     };
+    let last_commit = match (tip, state) {
+        (Some(tip), BranchState::Hydrated | BranchState::Promoted) => last_commit(found, tip),
+        _ => None,
+    };
     let dry = standing.and_then(|standing| standing.dry).or(promoted);
     let repository = found.setup.repository;
     let mut promoted_from = Vec::new();
@@ -306,11 +322,21 @@ fn one(
         dry_sha: dry.map(|dry| dry.to_string()),
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
+        last_commit,
         frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
         paths_behind,
         changed_by_others,
         failures: ledger.failures.of(branch).to_vec(),
     })
+}
+
+/// What a commit changed beside its first parent. Not known where a clone lacks some of that.
+fn last_commit(found: &Snapshot<'_>, tip: ObjectId) -> Option<LastCommit> {
+    let tree_of = |id| found.buffer.commit(id).map(|commit| commit.tree);
+    let parent = found.buffer.commit(tip).ok()?.parents.first().copied();
+    let before = parent.map_or(Ok(found.buffer.empty_tree_id()), tree_of).ok()?;
+    let objects = changed_objects(&found.buffer, before, tree_of(tip).ok()?).ok()?;
+    (!objects.counts.is_zero()).then_some(LastCommit { objects })
 }
 
 /// Where hydration left a branch that is gone, or that somebody added commits to.

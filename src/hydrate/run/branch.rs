@@ -4,7 +4,7 @@ mod judge;
 mod make;
 mod records;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
@@ -21,6 +21,7 @@ use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, 
 use crate::hydrate::seed_identities::identities_at;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
+use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Provenance, Trailers};
 use crate::path::RepoPath;
 use crate::settings::{Freeze, History, Settings};
@@ -88,6 +89,10 @@ struct Progress {
     /// The empty commit that the sync branch starts with, when there was none.
     new_sync: Option<ObjectId>,
     commits: Vec<HydratedCommit>,
+    /// How many objects each path of the only commit has, where all were rendered for it.
+    rendered: Option<BTreeMap<RepoPath, usize>>,
+    /// What of its objects differs from before the run, once that was found out.
+    objects: Option<ChangedObjects>,
     skipped: Vec<Skipped>,
     failure: Option<Outcome>,
     /// The Applications that it failed by, when it is renders that failed.
@@ -483,18 +488,39 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
-        let BranchUpdate { new_sync, commit, changed, removed, left, drawn, identities } = made;
+        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, identities } = made;
         (self.drawn, self.identities) = (drawn, identities);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {
             let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
+            self.progress.rendered = objects.filter(|_| self.progress.commits.is_empty());
             self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
             self.made_below = None;
             self.metadata = OnceLock::new();
         }
         self.reach(dry, settings);
+    }
+
+    /// The destination paths that its commits of this run wrote or removed.
+    pub(crate) fn moved_paths(&self) -> BTreeSet<&RepoPath> {
+        self.progress.commits.iter().flat_map(|commit| commit.changed.iter().chain(&commit.removed)).collect()
+    }
+
+    /// Whether this run made no commit on it.
+    pub(crate) fn has_no_commit(&self) -> bool {
+        self.progress.commits.is_empty()
+    }
+
+    /// How many objects each path of its only commit of this run has, where all were rendered for it.
+    pub(crate) fn rendered(&self) -> Option<&BTreeMap<RepoPath, usize>> {
+        self.progress.rendered.as_ref()
+    }
+
+    /// Notes what of its objects differs from before the run.
+    pub(crate) fn note_objects(&mut self, objects: Option<ChangedObjects>) {
+        self.progress.objects = objects;
     }
 
     /// Notes that a dry commit did not hydrate.
@@ -566,6 +592,7 @@ impl Branch {
             new: self.tip.map(|tip| tip.id.to_string()),
             applications,
             commits: self.progress.commits,
+            objects: self.progress.objects,
             skipped: self.progress.skipped,
             behind: behind.collect(),
             mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },

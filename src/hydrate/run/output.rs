@@ -1,9 +1,11 @@
 //! The manifests of a rendered Application, encoded.
 
+use std::collections::BTreeSet;
+
 use crate::application::{AppName, Application, Drawn, Variable};
 use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
-use crate::manifest::Key;
+use crate::manifest::{self, Key};
 use crate::metadata::Writer;
 use crate::path::RepoPath;
 use crate::render::{self, Failure, Rendered};
@@ -18,6 +20,10 @@ pub(crate) struct Output {
     pub commands: Vec<String>,
     /// What the API server will know its objects by.
     pub objects: Vec<Key>,
+    /// How many objects there are, where they were rendered now.
+    pub count: Option<usize>,
+    /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
+    pub plain_secrets: BTreeSet<Key>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
     pub is_unnamed_release: bool,
     /// That it has random values.
@@ -38,6 +44,7 @@ impl Output {
     ) -> Result<Self, Failure> {
         let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
+        let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
             names_the_commit: variables.into_iter().any(Variable::names_the_commit),
@@ -47,14 +54,24 @@ impl Output {
             drawn,
             ..Record::of(application, reads)
         };
-        Ok(Self { is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
+        Ok(Self { count, plain_secrets, is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
     }
 
     /// What an earlier run made. The blob of its manifest is in the branch.
     pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
         let (commands, objects, drawn) = (record.commands, record.objects, record.drawn);
-        Self { manifest, commands, objects, is_unnamed_release: false, drawn, is_fresh: false, record: encoded }
+        Self {
+            manifest,
+            commands,
+            objects,
+            count: None,
+            plain_secrets: BTreeSet::new(),
+            is_unnamed_release: false,
+            drawn,
+            is_fresh: false,
+            record: encoded,
+        }
     }
 
     /// The same as what is written for `application`.
@@ -63,6 +80,7 @@ impl Output {
             dir: &application.sync_path,
             applications: vec![(&application.name, application.namespace.as_ref())],
             manifest: self.manifest,
+            count: self.count,
             commands: &self.commands,
             readme: None,
             application: Some(application),
@@ -79,6 +97,8 @@ pub(crate) struct PathOutput<'a> {
     pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
     /// The blob of `manifest.yaml`, which the buffer has.
     pub manifest: ObjectId,
+    /// How many objects it has, where they were rendered now.
+    pub count: Option<usize>,
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
     /// A README that somebody else wrote; none to make it from the template.

@@ -9,6 +9,7 @@ use super::commits::{Becomes, Commits};
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::moved_applications::on_no_branch;
+use super::objects;
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Work};
 use super::publication;
@@ -256,6 +257,7 @@ impl Run<'_> {
 
     /// Moves the refs and reports what became of the branches.
     pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
+        self.count_objects()?;
         let mut moves = self.moves()?;
         moves.0.splice(0..0, publication::edits(&mut self)?);
         // Packing takes memory of its own, and what was read is not needed any more.
@@ -271,6 +273,14 @@ impl Run<'_> {
         report.warnings.extend(memory.write());
         report.branches = branches.into_values().map(Branch::into_report).collect();
         Ok(report)
+    }
+
+    /// Finds out what of the objects of each branch changed, as long as what was made is in memory.
+    pub(crate) fn count_objects(&mut self) -> Result<(), Stopped> {
+        for branch in self.branches.values_mut() {
+            branch.note_objects(objects::changed(branch, &self.found)?);
+        }
+        Ok(())
     }
 
     /// Notes what the run did beside hydrating.

@@ -17,6 +17,8 @@ pub(crate) struct Overview<'a> {
     pub moved: usize,
     /// How many are gone.
     pub removed: usize,
+    /// How many go while others that are much the same come under other names.
+    pub renamed: usize,
     /// How many changed in noise only.
     pub noise: usize,
     /// The kinds of that noise, each with how often it is there.
@@ -69,7 +71,8 @@ impl<'a> Overview<'a> {
 
     /// That of an environment.
     pub(crate) fn of(environment: &'a EnvironmentDiff) -> Self {
-        Self::new(environment.objects())
+        let renamed = environment.applications.iter().map(|application| application.renamed).sum();
+        Self { renamed, ..Self::new(environment.objects()) }
     }
 
     /// `restarts 14 workloads`; empty when none does.
@@ -78,6 +81,15 @@ impl<'a> Overview<'a> {
             0 => String::new(),
             1 => "restarts 1 workload".to_owned(),
             count => format!("restarts {count} workloads"),
+        }
+    }
+
+    /// `renames 2 objects`; empty when none is.
+    pub(crate) fn renamed_text(&self) -> String {
+        match self.renamed {
+            0 => String::new(),
+            1 => "renames 1 object".to_owned(),
+            count => format!("renames {count} objects"),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Findings, Rule};
 use crate::application::Application;
 use crate::diag::{Diagnostic, Span};
+use crate::hydrate::plain_secret;
 use crate::manifest::{self, Exposed, Manifest};
 use crate::path::RepoPath;
 use crate::render::{self, Rendered, Renderers};
@@ -34,14 +35,14 @@ pub(super) fn find(
 
 fn warning(manifest: &Manifest, exposed: &Exposed) -> Diagnostic {
     let slash = if manifest.namespace().is_empty() { "" } else { "/" };
-    let object = format!("{} {}{slash}{}", manifest.kind(), manifest.namespace(), manifest.name());
-    let text = match exposed {
-        Exposed::Secret => format!("{object} is hydrated in plain text"),
-        Exposed::Key { field, looks_like } => format!("`{field}` of {object} looks like {looks_like}"),
-    };
-    let hint = "have the cluster fetch or decrypt it (External Secrets, Sealed Secrets), or annotate the object with \
-                `git-hydrate/plain-secret: allowed`";
-    Diagnostic::warning(text).hint(hint)
+    let name = format!("{}{slash}{}", manifest.namespace(), manifest.name());
+    match exposed {
+        Exposed::Secret => plain_secret::warning(&[name]),
+        Exposed::Key { field, looks_like } => {
+            let text = format!("`{field}` of {} {name} looks like {looks_like}", manifest.kind());
+            Diagnostic::warning(text).hint(plain_secret::HINT)
+        }
+    }
 }
 
 /// The line of a file that was read where a Secret begins, is generated, or where a key is.

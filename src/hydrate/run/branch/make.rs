@@ -1,6 +1,6 @@
 //! The commits that are made on a branch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Branch, LeftBehind};
 use crate::application::{Application, BranchName, DrawnPaths, SeedIdentities, SeedIdentity};
@@ -43,13 +43,14 @@ impl Branch {
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
         let there = There { tree: found.tree_of(base), made: self.made_below.map(|made| found.tree_of(made)) };
         let mut edits = Edits::default();
-        let mut changed = Vec::new();
+        let (mut changed, mut objects) = (Vec::new(), Some(BTreeMap::new()));
         let mut touched = BTreeSet::new();
         let make = |path: &PathOutput<'_>| self.write_path(&there, buffer, policy, &origin, path, keeps);
         for (path, written) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Written { same, files }) = written? else { continue };
             if !same {
                 changed.push(path.dir.clone());
+                objects = counted(objects, path);
             }
             touched.insert(metadata_dir(&policy.settings, &self.name, path.dir));
             for (name, blob) in files {
@@ -95,6 +96,7 @@ impl Branch {
             new_sync,
             commit: Some(commit),
             changed,
+            objects,
             removed,
             left: LeftBehind::default(),
             drawn: self.drawn.clone(),
@@ -226,6 +228,13 @@ pub(crate) fn initial(
     write(buffer, policy, origin.commit, buffer.empty_tree_id(), None, message)
 }
 
+/// The counts with that of one more path; none where it is not known.
+fn counted(counts: Option<BTreeMap<RepoPath, usize>>, path: &PathOutput<'_>) -> Option<BTreeMap<RepoPath, usize>> {
+    let (mut counts, count) = (counts?, path.count?);
+    counts.insert(path.dir.clone(), count);
+    Some(counts)
+}
+
 fn template_error(mistake: Diagnostic, application: Option<&Application>) -> HydrateError {
     HydrateError::Template(match application {
         Some(application) => application.tells(mistake.of(application.name.as_str())),
@@ -261,6 +270,8 @@ pub(crate) struct BranchUpdate {
     pub commit: Option<Commit>,
     /// Destination paths whose manifests changed, new ones included.
     pub changed: Vec<RepoPath>,
+    /// How many objects each of them has, where all were rendered now.
+    pub objects: Option<BTreeMap<RepoPath, usize>>,
     /// Destination paths that were removed.
     pub removed: Vec<RepoPath>,
     /// What stayed as it was.
