@@ -58,7 +58,7 @@ pub use report::{Outcome, Report};
 pub(crate) use run::{
     Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,
 };
-pub use run::{CommitRequest, hydrate};
+pub use run::{CommitRequest, Comparison, Side, hydrate, missing_in};
 pub use setup::{Observer, RefNames, Setup, Wake};
 pub(crate) use standing::hydrated_commit;
 pub(crate) use survey::{Survey, check_settings_ref, survey};

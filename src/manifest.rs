@@ -16,7 +16,7 @@ use std::fmt;
 use crate::yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
 pub(crate) use exposed::{Exposed, exposed, key_in};
-pub(crate) use read::read_until;
+pub(crate) use read::{NULL_ITEM, parts, read_until};
 pub use read::{Source, read};
 pub(crate) use scope::is_cluster_kind;
 pub(crate) use tally::{ChangedObjects, ObjectCounts};
@@ -139,6 +139,18 @@ impl Manifest {
         if without {
             metadata.remove("annotations");
         }
+    }
+
+    /// The same of any object: of one that gets its name from the API server, what that begins with.
+    pub(crate) fn identity(&self) -> Option<Key> {
+        let key = |prefix: &str| Key {
+            group: self.group().to_owned(),
+            kind: self.kind().to_owned(),
+            namespace: self.namespace().to_owned(),
+            name: format!("{prefix}*"),
+        };
+        let prefix = self.text(&["metadata", "generateName"]);
+        self.key().or_else(|| (!prefix.is_empty()).then(|| key(prefix)))
     }
 
     fn text(&self, keys: &[&str]) -> &str {

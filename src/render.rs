@@ -296,24 +296,27 @@ impl Renderers {
         (self.isolation != Isolation::Apart).then(|| self.render(applications, context, &|_| ()))
     }
 
-    /// The objects of an Application's chart, each with the template or file of the dry tree that makes it; none for a
-    /// source that is no chart.
-    pub fn templates(
+    /// The objects of an Application, each with the file of the dry tree that it is made of, as far as that is known: a file of
+    /// a directory, a template of a chart, a resource or the configuration of a generator of a kustomization. Always by our own
+    /// engines.
+    pub fn origins(
         &self,
         application: &Application,
         context: &Context<'_>,
-    ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+    ) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
         if self.isolation == Isolation::Apart {
             // It is not worth dying of.
             return Err(Error::Cancelled.into());
         }
         let commit = Commit::new(self, context);
-        let view = View::with_limit(context.files, self.limits.file_bytes_max);
-        let mut templates = Vec::new();
-        for part in application.parts() {
-            templates.extend(commit.with_engine(&part, &view, &Deeds::default(), |one, _, _| one.templates())?);
+        // As every render: on a stack of its own, where a panic touches no one else.
+        let origins = pool::in_order(&[()], 1, |()| commit.origins(application), &|_| ());
+        match origins.map(|mut origins| origins.pop()) {
+            Ok(Some(Ok(origins))) => origins,
+            Ok(Some(Err(panic))) => Err(bug(application, &panic)),
+            Ok(None) => Ok(Vec::new()),
+            Err(error) => Err(Error::of_thread(&error).into()),
         }
-        Ok(templates)
     }
 }
 
@@ -487,6 +490,16 @@ impl<'a> Commit<'a> {
             (result, _) => result,
         };
         (result, view)
+    }
+
+    /// The objects of an Application, each with its file.
+    fn origins(&self, application: &Application) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
+        let mut origins = Vec::new();
+        for part in application.parts() {
+            origins.extend(self.with_engine(&part, &view, &Deeds::default(), |one, _, _| one.origins())?);
+        }
+        Ok(origins)
     }
 
     /// Whether no one waits for a result any more.

@@ -66,6 +66,9 @@ pub mod hydrate {
         CommitRequest, FAILURES_REF, Failures, Observer, Outcome, Planned, RefNames, Report, Setup, Wake,
         check_settings, hydrate, plan,
     };
+    pub mod lost_objects {
+        pub use crate::hydrate::{Comparison, Side, missing_in};
+    }
 }
 
 pub mod jsonnet {

@@ -15,6 +15,9 @@ use crate::view::{ContentId, Reads, Seen};
 pub(crate) enum FailureKind {
     /// Mistakes of the dry commit.
     Mistakes,
+    /// It renders without objects that its branch has, and it is not proved that they left. That follows from what the branch
+    /// has, too.
+    LostObjects,
     /// It reached a limit of this machine.
     Limit,
     /// All Applications of the dry commit together reached one.

@@ -16,7 +16,7 @@ use crate::directory;
 use crate::hydrate::{Single, render_named};
 use crate::inputs::{InputsDir, LOCK};
 use crate::kustomize;
-use crate::manifest;
+use crate::manifest::{self, Manifest};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
@@ -184,6 +184,7 @@ fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
     warnings.into_iter().for_each(here);
     match rendered {
         Ok(manifests) => {
+            let manifests: Vec<Manifest> = manifests.into_iter().flat_map(|(_, manifests)| manifests).collect();
             output::print_content(manifest::encode(&manifests))?;
             Ok(Outcome::Done)
         }

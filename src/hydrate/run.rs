@@ -20,6 +20,7 @@ mod joining;
 mod known;
 mod learn;
 mod losses;
+mod lost_objects;
 mod manifest_of;
 mod memory;
 mod moved_applications;
@@ -57,6 +58,7 @@ use super::setup::Setup;
 use crate::git::{self, Lock, Refs, Repository};
 use crate::settings::Settings;
 
+pub use lost_objects::{Comparison, Side, missing_in};
 pub(crate) use recorded::record_branches;
 pub use request::CommitRequest;
 pub(crate) use request::commit;

@@ -73,16 +73,41 @@ impl ApplicationRender<'_, '_> {
         Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
     }
 
-    /// The objects of a chart, each with what makes it; none for a source that is not a chart.
-    pub(super) fn templates(&mut self) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
-        let Tool::Helm(helm) = &self.source.tool else { return Ok(Vec::new()) };
+    /// The objects of the source, each with the file that it is made of, where that is known.
+    pub(super) fn origins(&mut self) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        match &self.source.tool {
+            Tool::Helm(helm) => self.templates(helm),
+            Tool::Kustomize(kustomize) => self.resources(kustomize),
+            Tool::Directory(directory) => {
+                let files = self.files(directory)?.into_iter();
+                Ok(files
+                    .flat_map(|(file, objects)| objects.into_iter().map(move |one| (one, Some(file.clone()))))
+                    .collect())
+            }
+            Tool::Plugin(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn templates(&mut self, helm: &Helm) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
         let release = self.release(helm)?;
         let mut found = Vec::new();
         for document in self.template(&release)?.documents {
             let objects = self.objects(document.text.as_bytes(), "helm template")?;
-            found.extend(objects.into_iter().map(|object| (object, document.origin.clone())));
+            found.extend(objects.into_iter().map(|object| (object, Some(document.origin.clone()))));
         }
         Ok(found)
+    }
+
+    fn resources(&mut self, kustomize: &Kustomize) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        let edits = self.edits(kustomize)?;
+        let kustomize::Build { resources, origins, .. } = self.built(&edits, true)?;
+        let dir = &self.source.path;
+        let file = |origin: Option<String>| dir.resolve(&origin?).ok();
+        let objects = resources
+            .into_iter()
+            .zip(origins)
+            .filter_map(|(resource, origin)| Some((Manifest::new(resource).ok()?, file(origin))));
+        Ok(objects.collect())
     }
 
     fn release(&mut self, helm: &Helm) -> Result<Release, Failure> {
@@ -96,13 +121,7 @@ impl ApplicationRender<'_, '_> {
 
     pub(super) fn kustomize(&mut self, kustomize: &Kustomize) -> WithCommands {
         let dir = &self.source.path;
-        let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
-        if edits.kube_version.is_none() {
-            edits.kube_version = cluster_version(self.application)?;
-        }
-        if edits.api_versions.is_empty() {
-            edits.api_versions = self.application.api_versions().to_vec();
-        }
+        let edits = self.edits(kustomize)?;
         let charts = inflates_charts(self.view, dir, &edits.components);
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),
@@ -117,8 +136,25 @@ impl ApplicationRender<'_, '_> {
         Ok((self.objects(&text, "kustomize build")?, commands))
     }
 
+    /// What is changed in the kustomization before it is built.
+    fn edits(&self, kustomize: &Kustomize) -> Result<Edits, Failure> {
+        let dir = &self.source.path;
+        let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
+        if edits.kube_version.is_none() {
+            edits.kube_version = cluster_version(self.application)?;
+        }
+        if edits.api_versions.is_empty() {
+            edits.api_versions = self.application.api_versions().to_vec();
+        }
+        Ok(edits)
+    }
+
     /// What our own Kustomize prints.
     fn build(&mut self, edits: &Edits) -> Result<String, Failure> {
+        self.built(edits, false)?.to_yaml().map_err(|error| self.wrong(&error))
+    }
+
+    fn built(&mut self, edits: &Edits, note_origins: bool) -> Result<kustomize::Build, Failure> {
         let limits = self.commit.context.limits;
         let edited =
             if edits.is_empty() { None } else { Some(edits.apply(self.view, &self.source.path)?.1.into_bytes()) };
@@ -126,6 +162,7 @@ impl ApplicationRender<'_, '_> {
             helm_kube_version: edits.kube_version.clone().unwrap_or_default(),
             helm_api_versions: edits.api_versions.clone(),
             kustomization: edited,
+            note_origins,
             enable_helm: true,
             limits: kustomize::Limits { nodes: limits.kustomization_nodes, bytes: limits.kustomization_bytes },
             ..kustomize::Options::default()
@@ -139,7 +176,7 @@ impl ApplicationRender<'_, '_> {
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
         let warnings: Vec<Diagnostic> = build.warnings.iter().map(warning).collect();
         self.warnings.extend(warnings);
-        build.to_yaml().map_err(|error| self.wrong(&error))
+        Ok(build)
     }
 
     /// What our own Helm prints.
@@ -258,6 +295,11 @@ impl ApplicationRender<'_, '_> {
     }
 
     pub(super) fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
+        Ok(self.files(options)?.into_iter().flat_map(|(_, manifests)| manifests).collect())
+    }
+
+    /// The objects of a directory by file.
+    fn files(&mut self, options: &Directory) -> Result<Vec<(RepoPath, Vec<Manifest>)>, Failure> {
         let (view, dir) = (self.view, &self.source.path);
         let bytes_max = self.commit.renderers.limits.directory_bytes_max;
         let inputs = self.commit.context.rules.inputs();

@@ -212,7 +212,7 @@ impl<'a> Judge<'a> {
                     let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
                     found.extend(diagnostics.map(|limit| as_warned(limit, refused)));
                 }
-                FailureKind::Mistakes => {
+                FailureKind::Mistakes | FailureKind::LostObjects => {
                     if all || self.touches(branch, render)? {
                         self.found.refusals.extend(diagnostics.cloned());
                     } else if self.settings_differ()? {

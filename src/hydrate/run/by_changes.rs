@@ -144,8 +144,13 @@ impl ByChanges {
         if may_move && !run.found.policy.settings.nondeterministic.is_empty() {
             return Err(Stopped::Unknown);
         }
+        let allowed = allowed_removals(&commit.message);
+        // What holds a branch may be what it allows.
+        if self.state.head.stuck.iter().any(|stuck| allowed.contains(&stuck.name)) {
+            return Err(Stopped::Unknown);
+        }
         self.since.note_touched(&touched);
-        let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
+        let mut joined = self.join(&touched, run, (head, heads), allowed)?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
         self.tree = commit.tree;

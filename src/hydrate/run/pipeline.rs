@@ -8,6 +8,7 @@ use super::by_everything::{self, ByEverything};
 use super::commits::{Becomes, Commits};
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
+use super::lost_objects;
 use super::moved_applications::on_no_branch;
 use super::objects;
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
@@ -200,7 +201,8 @@ impl Run<'_> {
                 planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
                 looked_at.extend(plan.work().map(|work| work.application.clone()));
             }
-            let rendered = self.render(plan)?;
+            let mut rendered = self.render(plan)?;
+            lost_objects::hold(&mut rendered, self, heads)?;
             planner.check(&rendered, self)?;
             self.commit(&rendered)?;
             planner.take(rendered, self)?;
@@ -222,13 +224,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Hydrates one dry commit onto a branch as it once was; only the buffer knows.
-    pub(crate) fn replay(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+    /// Hydrates one dry commit onto a branch as it once was; only the buffer knows. `judges_losses` as those did who did it.
+    pub(crate) fn replay(&mut self, branch: Branch, dry: ObjectId, judges_losses: bool) -> Result<Branch, Stopped> {
         let head = DryHead { branch: branch.dry_branch.clone(), tip: dry };
         let name = branch.name.clone();
         self.branches.insert(name.clone(), branch);
         let plan = by_everything::plan(dry, vec![name.clone()], None, self, &head, std::slice::from_ref(&head))?;
-        let rendered = self.render(plan)?;
+        let mut rendered = self.render(plan)?;
+        if judges_losses {
+            lost_objects::hold(&mut rendered, self, std::slice::from_ref(&head))?;
+        }
         self.commit(&rendered)?;
         Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
     }

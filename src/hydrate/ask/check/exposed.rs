@@ -18,12 +18,12 @@ pub(super) fn find(
 ) {
     let view = View::new(context.files);
     for (application, result) in rendered {
-        let mut templates = None;
+        let mut known = None;
         for manifest in &result.manifests {
             for exposed in manifest::exposed(manifest) {
                 let span = place(manifest, &exposed, (&view, &result.reads)).or_else(|| {
-                    let of_chart = || renderers.templates(application, context).unwrap_or_default();
-                    template(templates.get_or_insert_with(of_chart), manifest)
+                    let origins = || renderers.origins(application, context).unwrap_or_default();
+                    origin(known.get_or_insert_with(origins), manifest)
                 });
                 let span = span.unwrap_or_else(|| application.places.name.clone());
                 let warning = warning(manifest, &exposed).at(span);
@@ -96,8 +96,8 @@ fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     entries.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
 }
 
-/// The template of a chart that makes an object.
-fn template(templates: &[(Manifest, RepoPath)], manifest: &Manifest) -> Option<Span> {
+/// The file that an object is made of, such as a template.
+fn origin(origins: &[(Manifest, Option<RepoPath>)], manifest: &Manifest) -> Option<Span> {
     let key = manifest.key();
-    templates.iter().find(|(made, _)| made.key() == key).map(|(_, template)| Span::file(template.clone()))
+    origins.iter().find(|(made, _)| made.key() == key).and_then(|(_, file)| file.clone()).map(Span::file)
 }

@@ -145,6 +145,6 @@ fn template(
     context: &render::Context<'_>,
     object: &Object,
 ) -> Option<RepoPath> {
-    let made = renderers.templates(application, context).ok()?;
-    made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).map(|(_, template)| template)
+    let made = renderers.origins(application, context).ok()?;
+    made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).and_then(|(_, template)| template)
 }

@@ -10,6 +10,9 @@ use crate::hydrate::seed_identities::{claimed, identities_at};
 use crate::metadata::{ENGINE_REVISION, Trailers, read_note};
 use crate::settings::History;
 
+/// The first revision of the engine for which objects leave with proof alone.
+const LOSSES_JUDGED_SINCE: u32 = 4;
+
 /// How many commits of other dry branches are looked through for the note of one that shares the branch with them.
 const NOTES_MAX: usize = 100;
 
@@ -65,14 +68,14 @@ impl<'a> Verifier<'a> {
         }
         // On top of what is missing, since that is what the commit was made from.
         let before = branch.tip.as_ref().map(|tip| tip.id);
-        let mut branch = self.replay_made(branch, trailers.dry_commit)?;
+        let mut branch = self.replay_made(branch, trailers)?;
         if branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id)
             && skipped.is_none()
             && let Some(made) = self.made_below(parent, trailers)?
         {
             // What others changed of our files is written again.
             let (again, _) = self.replay_all(begin(), parent, &between)?;
-            branch = self.replay_made(again.above(made), trailers.dry_commit)?;
+            branch = self.replay_made(again.above(made), trailers)?;
         }
         let tip = branch.tip.clone().filter(|tip| Some(tip.id) != before);
         let made = match (tip, branch.into_report().outcome) {
@@ -98,9 +101,10 @@ impl<'a> Verifier<'a> {
     }
 
     /// Hydrates a dry commit of which a hydrated commit was made.
-    fn replay_made(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+    fn replay_made(&mut self, branch: Branch, trailers: &Trailers) -> Result<Branch, Stopped> {
         self.run.moved = Moved::Made;
-        self.run.replay(branch, dry)
+        let judges_losses = trailers.engine >= LOSSES_JUDGED_SINCE.min(ENGINE_REVISION);
+        self.run.replay(branch, trailers.dry_commit, judges_losses)
     }
 
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
@@ -113,7 +117,7 @@ impl<'a> Verifier<'a> {
         let mut skipped = None;
         self.run.moved = Moved::NotMade;
         for dry in line {
-            branch = self.run.replay(branch, *dry)?;
+            branch = self.run.replay(branch, *dry, true)?;
             if skipped.is_none() && branch.tip.as_ref().is_some_and(|tip| tip.id != parent.id) {
                 skipped = Some(Fault::Skipped { dry_sha: dry.to_string() });
             }
