@@ -20,6 +20,7 @@ mod fence;
 mod kustomization;
 mod late;
 mod machine;
+mod on_disk;
 mod outside;
 mod pattern;
 mod pool;
@@ -60,6 +61,7 @@ pub(crate) use expand::{Set, Unexpanded};
 pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
 pub use machine::{Isolation, Limits, Machine};
+pub(crate) use on_disk::directory;
 pub(crate) use value_files::directory_of;
 pub(crate) use watch::Watch;
 

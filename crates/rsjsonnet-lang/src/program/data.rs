@@ -89,28 +89,6 @@ impl<'p> Program<'p> {
         }
     }
 
-    #[inline]
-    pub(super) fn slice_array(
-        &mut self,
-        array: &GcView<ArrayData<'p>>,
-        start: usize,
-        end: usize,
-        step: usize,
-    ) -> Gc<ArrayData<'p>> {
-        let items: Box<[_]> = array
-            .iter()
-            .skip(start)
-            .take(end - start)
-            .step_by(step)
-            .cloned()
-            .collect();
-        if items.is_empty() {
-            Gc::from(&self.empty_array)
-        } else {
-            self.gc_alloc(items)
-        }
-    }
-
     fn init_object_env(
         &self,
         object: &GcView<ObjectData<'p>>,
@@ -724,25 +702,20 @@ impl<'p> SimpleObjectBuilder<'p> {
         assert!(prev.is_none(), "duplicate object field: {name:?}");
     }
 
-    #[must_use]
-    pub(super) fn try_insert_field(
+    /// As `insert_field`, in place of a field that has this name already.
+    pub(super) fn set_field(
         &mut self,
         name: InternedStr<'p>,
         visibility: ast::Visibility,
         thunk: Gc<ThunkData<'p>>,
-    ) -> bool {
-        match self.fields.entry(name) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(ObjectField::Normal(ObjectFieldData {
-                    base_env: None,
-                    visibility,
-                    expr: None,
-                    thunk: OnceCell::from(thunk),
-                }));
-                true
-            }
-            std::collections::hash_map::Entry::Occupied(_) => false,
-        }
+    ) {
+        let field = ObjectFieldData {
+            base_env: None,
+            visibility,
+            expr: None,
+            thunk: OnceCell::from(thunk),
+        };
+        self.fields.insert(name, ObjectField::Normal(field));
     }
 
     pub(super) fn build(self) -> ObjectData<'p> {
@@ -853,26 +826,23 @@ pub(super) enum BuiltInFunc {
     IsString,
     IsNull,
     Length,
-    Prune,
     ObjectHasEx,
     ObjectFieldsEx,
     ObjectRemoveKey,
-    MapWithKey,
     PrimitiveEquals,
     Equals,
     Compare,
-    CompareArray,
     // Mathematical Utilities
     Exponent,
     Mantissa,
+    Id,
+    Round,
     Floor,
     Ceil,
     Modulo,
     Pow,
     Exp,
     Log,
-    Log2,
-    Log10,
     Sqrt,
     Sin,
     Cos,
@@ -881,8 +851,6 @@ pub(super) enum BuiltInFunc {
     Acos,
     Atan,
     Atan2,
-    Deg2Rad,
-    Rad2Deg,
     Hypot,
     IsEven,
     IsOdd,
@@ -896,12 +864,9 @@ pub(super) enum BuiltInFunc {
     Char,
     Substr,
     FindSubstr,
-    StartsWith,
-    EndsWith,
     StripChars,
     LStripChars,
     RStripChars,
-    Split,
     SplitLimit,
     SplitLimitR,
     StrReplace,
@@ -918,43 +883,30 @@ pub(super) enum BuiltInFunc {
     EscapeStringXml,
     // Parsing
     ParseInt,
-    ParseOctal,
-    ParseHex,
     ParseJson,
     ParseYaml,
     EncodeUtf8,
     DecodeUtf8,
     // Manifestation
-    ManifestIni,
     ManifestPython,
     ManifestPythonVars,
     ManifestJsonEx,
     ManifestYamlDoc,
-    ManifestYamlStream,
-    ManifestXmlJsonml,
     ManifestTomlEx,
     // Arrays
     MakeArray,
     Member,
     Count,
     Find,
-    Map,
-    MapWithIndex,
-    FilterMap,
     FlatMap,
     Filter,
     Foldl,
     Foldr,
     Range,
-    Repeat,
     Slice,
     Join,
-    DeepJoin,
-    FlattenArrays,
-    FlattenDeepArray,
     Reverse,
     Sort,
-    Uniq,
     All,
     Any,
     Sum,
@@ -965,11 +917,6 @@ pub(super) enum BuiltInFunc {
     Remove,
     RemoveAt,
     // Sets
-    Set,
-    SetInter,
-    SetUnion,
-    SetDiff,
-    SetMember,
     // Encoding
     Base64,
     Base64DecodeBytes,
@@ -980,9 +927,7 @@ pub(super) enum BuiltInFunc {
     Sha512,
     Sha3,
     // JSON Merge Patch
-    MergePatch,
     // Other
-    Mod,
     // Native Functions
     Native,
     // Debugging

@@ -210,7 +210,11 @@ pub struct Program<'p> {
     identity_func: GcView<FuncData<'p>>,
     ext_vars: FHashMap<InternedStr<'p>, GcView<ThunkData<'p>>>,
     native_funcs: FHashMap<InternedStr<'p>, GcView<FuncData<'p>>>,
+    yaml_reader: Option<YamlReader>,
 }
+
+/// Reads YAML for `std.parseYaml`, and answers it as JSON, or why it cannot be read.
+pub type YamlReader = fn(&str) -> Result<String, String>;
 
 struct Exprs<'p> {
     null: &'p ir::Expr<'p>,
@@ -261,6 +265,7 @@ impl<'p> Program<'p> {
             identity_func,
             ext_vars: FHashMap::default(),
             native_funcs: FHashMap::default(),
+            yaml_reader: None,
         };
         this.load_stdlib(stdlib_span_ctx);
         this
@@ -305,6 +310,11 @@ impl<'p> Program<'p> {
     /// The default is 500.
     pub fn set_max_stack(&mut self, max_stack: usize) {
         self.max_stack = max_stack;
+    }
+
+    /// Sets what `std.parseYaml` reads with; it fails without.
+    pub fn set_yaml_reader(&mut self, reader: YamlReader) {
+        self.yaml_reader = Some(reader);
     }
 
     /// Returns the source of the part of the standard library that

@@ -78,7 +78,6 @@ impl<'p> Program<'p> {
         add_simple("isString", BuiltInFunc::IsString, &["v"]);
         add_simple("isNull", BuiltInFunc::IsNull, &["v"]);
         add_simple("length", BuiltInFunc::Length, &["x"]);
-        add_simple("prune", BuiltInFunc::Prune, &["a"]);
         add_simple(
             "objectHasEx",
             BuiltInFunc::ObjectHasEx,
@@ -94,25 +93,19 @@ impl<'p> Program<'p> {
             BuiltInFunc::ObjectRemoveKey,
             &["obj", "key"],
         );
-        add_simple("mapWithKey", BuiltInFunc::MapWithKey, &["func", "obj"]);
         add_simple("primitiveEquals", BuiltInFunc::PrimitiveEquals, &["a", "b"]);
         add_simple("equals", BuiltInFunc::Equals, &["a", "b"]);
         add_simple("__compare", BuiltInFunc::Compare, &["v1", "v2"]);
-        add_simple(
-            "__compare_array",
-            BuiltInFunc::CompareArray,
-            &["arr1", "arr2"],
-        );
         add_simple("exponent", BuiltInFunc::Exponent, &["n"]);
         add_simple("mantissa", BuiltInFunc::Mantissa, &["n"]);
+        add_simple("id", BuiltInFunc::Id, &["x"]);
+        add_simple("round", BuiltInFunc::Round, &["x"]);
         add_simple("floor", BuiltInFunc::Floor, &["x"]);
         add_simple("ceil", BuiltInFunc::Ceil, &["x"]);
         add_simple("modulo", BuiltInFunc::Modulo, &["a", "b"]);
         add_simple("pow", BuiltInFunc::Pow, &["x", "n"]);
         add_simple("exp", BuiltInFunc::Exp, &["n"]);
         add_simple("log", BuiltInFunc::Log, &["n"]);
-        add_simple("log2", BuiltInFunc::Log2, &["x"]);
-        add_simple("log10", BuiltInFunc::Log10, &["x"]);
         add_simple("sqrt", BuiltInFunc::Sqrt, &["x"]);
         add_simple("sin", BuiltInFunc::Sin, &["x"]);
         add_simple("cos", BuiltInFunc::Cos, &["x"]);
@@ -121,8 +114,6 @@ impl<'p> Program<'p> {
         add_simple("acos", BuiltInFunc::Acos, &["x"]);
         add_simple("atan", BuiltInFunc::Atan, &["x"]);
         add_simple("atan2", BuiltInFunc::Atan2, &["y", "x"]);
-        add_simple("deg2rad", BuiltInFunc::Deg2Rad, &["x"]);
-        add_simple("rad2deg", BuiltInFunc::Rad2Deg, &["x"]);
         add_simple("hypot", BuiltInFunc::Hypot, &["a", "b"]);
         add_simple("isEven", BuiltInFunc::IsEven, &["x"]);
         add_simple("isOdd", BuiltInFunc::IsOdd, &["x"]);
@@ -134,12 +125,9 @@ impl<'p> Program<'p> {
         add_simple("char", BuiltInFunc::Char, &["n"]);
         add_simple("substr", BuiltInFunc::Substr, &["str", "from", "len"]);
         add_simple("findSubstr", BuiltInFunc::FindSubstr, &["pat", "str"]);
-        add_simple("startsWith", BuiltInFunc::StartsWith, &["a", "b"]);
-        add_simple("endsWith", BuiltInFunc::EndsWith, &["a", "b"]);
-        add_simple("stripChars", BuiltInFunc::StripChars, &["str", "chars"]);
-        add_simple("lstripChars", BuiltInFunc::LStripChars, &["str", "chars"]);
-        add_simple("rstripChars", BuiltInFunc::RStripChars, &["str", "chars"]);
-        add_simple("split", BuiltInFunc::Split, &["str", "c"]);
+        add_simple("$stripChars", BuiltInFunc::StripChars, &["str", "chars"]);
+        add_simple("$lstripChars", BuiltInFunc::LStripChars, &["str", "chars"]);
+        add_simple("$rstripChars", BuiltInFunc::RStripChars, &["str", "chars"]);
         add_simple(
             "splitLimit",
             BuiltInFunc::SplitLimit,
@@ -161,9 +149,9 @@ impl<'p> Program<'p> {
             BuiltInFunc::EqualsIgnoreCase,
             &["str1", "str2"],
         );
-        add_simple("asciiUpper", BuiltInFunc::AsciiUpper, &["str"]);
-        add_simple("asciiLower", BuiltInFunc::AsciiLower, &["str"]);
-        add_simple("stringChars", BuiltInFunc::StringChars, &["str"]);
+        add_simple("$asciiUpper", BuiltInFunc::AsciiUpper, &["str"]);
+        add_simple("$asciiLower", BuiltInFunc::AsciiLower, &["str"]);
+        add_simple("$stringChars", BuiltInFunc::StringChars, &["str"]);
         add_simple("format", BuiltInFunc::Format, &["str", "vals"]);
         add_simple("escapeStringJson", BuiltInFunc::EscapeStringJson, &["str"]);
         add_simple(
@@ -179,19 +167,11 @@ impl<'p> Program<'p> {
         );
         add_simple("escapeStringXML", BuiltInFunc::EscapeStringXml, &["str"]);
         add_simple("parseInt", BuiltInFunc::ParseInt, &["str"]);
-        add_simple("parseOctal", BuiltInFunc::ParseOctal, &["str"]);
-        add_simple("parseHex", BuiltInFunc::ParseHex, &["str"]);
         add_simple("parseJson", BuiltInFunc::ParseJson, &["str"]);
         add_simple("parseYaml", BuiltInFunc::ParseYaml, &["str"]);
         add_simple("encodeUTF8", BuiltInFunc::EncodeUtf8, &["str"]);
         add_simple("decodeUTF8", BuiltInFunc::DecodeUtf8, &["arr"]);
-        add_simple("manifestIni", BuiltInFunc::ManifestIni, &["ini"]);
         add_simple("manifestPython", BuiltInFunc::ManifestPython, &["v"]);
-        add_simple(
-            "manifestXmlJsonml",
-            BuiltInFunc::ManifestXmlJsonml,
-            &["value"],
-        );
         add_simple(
             "manifestTomlEx",
             BuiltInFunc::ManifestTomlEx,
@@ -206,32 +186,17 @@ impl<'p> Program<'p> {
         add_simple("member", BuiltInFunc::Member, &["arr", "x"]);
         add_simple("count", BuiltInFunc::Count, &["arr", "x"]);
         add_simple("find", BuiltInFunc::Find, &["value", "find"]);
-        add_simple("map", BuiltInFunc::Map, &["func", "arr"]);
-        add_simple("mapWithIndex", BuiltInFunc::MapWithIndex, &["func", "arr"]);
-        add_simple(
-            "filterMap",
-            BuiltInFunc::FilterMap,
-            &["filter_func", "map_func", "arr"],
-        );
         add_simple("flatMap", BuiltInFunc::FlatMap, &["func", "arr"]);
         add_simple("filter", BuiltInFunc::Filter, &["func", "arr"]);
         add_simple("foldl", BuiltInFunc::Foldl, &["func", "arr", "init"]);
         add_simple("foldr", BuiltInFunc::Foldr, &["func", "arr", "init"]);
         add_simple("range", BuiltInFunc::Range, &["from", "to"]);
-        add_simple("repeat", BuiltInFunc::Repeat, &["what", "count"]);
         add_simple(
             "slice",
             BuiltInFunc::Slice,
             &["indexable", "index", "end", "step"],
         );
         add_simple("join", BuiltInFunc::Join, &["sep", "arr"]);
-        add_simple("deepJoin", BuiltInFunc::DeepJoin, &["arr"]);
-        add_simple("flattenArrays", BuiltInFunc::FlattenArrays, &["arrs"]);
-        add_simple(
-            "flattenDeepArray",
-            BuiltInFunc::FlattenDeepArray,
-            &["value"],
-        );
         add_simple("reverse", BuiltInFunc::Reverse, &["arr"]);
         add_simple("all", BuiltInFunc::All, &["arr"]);
         add_simple("any", BuiltInFunc::Any, &["arr"]);
@@ -252,8 +217,6 @@ impl<'p> Program<'p> {
         add_simple("sha256", BuiltInFunc::Sha256, &["str"]);
         add_simple("sha512", BuiltInFunc::Sha512, &["str"]);
         add_simple("sha3", BuiltInFunc::Sha3, &["str"]);
-        add_simple("mergePatch", BuiltInFunc::MergePatch, &["target", "patch"]);
-        add_simple("mod", BuiltInFunc::Mod, &["a", "b"]);
         add_simple("native", BuiltInFunc::Native, &["name"]);
         add_simple("trace", BuiltInFunc::Trace, &["str", "rest"]);
 
@@ -291,23 +254,8 @@ impl<'p> Program<'p> {
             ],
         );
         add_with_defaults(
-            "manifestYamlStream",
-            BuiltInFunc::ManifestYamlStream,
-            &[
-                ("value", None),
-                ("indent_array_in_object", Some(exprs.false_)),
-                ("c_document_end", Some(exprs.true_)),
-                ("quote_keys", Some(exprs.true_)),
-            ],
-        );
-        add_with_defaults(
             "sort",
             BuiltInFunc::Sort,
-            &[("arr", None), ("keyF", Some(identity_func))],
-        );
-        add_with_defaults(
-            "uniq",
-            BuiltInFunc::Uniq,
             &[("arr", None), ("keyF", Some(identity_func))],
         );
 
@@ -331,32 +279,6 @@ impl<'p> Program<'p> {
                 ("keyF", Some(identity_func)),
                 ("onEmpty", Some(min_max_default_on_empty)),
             ],
-        );
-
-        add_with_defaults(
-            "set",
-            BuiltInFunc::Set,
-            &[("arr", None), ("keyF", Some(identity_func))],
-        );
-        add_with_defaults(
-            "setInter",
-            BuiltInFunc::SetInter,
-            &[("a", None), ("b", None), ("keyF", Some(identity_func))],
-        );
-        add_with_defaults(
-            "setUnion",
-            BuiltInFunc::SetUnion,
-            &[("a", None), ("b", None), ("keyF", Some(identity_func))],
-        );
-        add_with_defaults(
-            "setDiff",
-            BuiltInFunc::SetDiff,
-            &[("a", None), ("b", None), ("keyF", Some(identity_func))],
-        );
-        add_with_defaults(
-            "setMember",
-            BuiltInFunc::SetMember,
-            &[("x", None), ("arr", None), ("keyF", Some(identity_func))],
         );
 
         extra_fields

@@ -235,6 +235,12 @@ impl<'p> Evaluator<'_, 'p> {
         });
     }
 
+    /// Evaluates an argument before anything else, whether it will be needed or not.
+    fn force(&mut self, arg: &GcView<ThunkData<'p>>) {
+        self.state_stack.push(State::DiscardValue);
+        self.state_stack.push(State::DoThunk(arg.clone()));
+    }
+
     fn execute_built_in_call(&mut self, kind: BuiltInFunc, args: &[Gc<ThunkData<'p>>]) {
         #[inline]
         fn check_num_args<'a, 'p, const N: usize>(
@@ -303,11 +309,6 @@ impl<'p> Evaluator<'_, 'p> {
                     .push(State::FnFallible(Self::do_std_length));
                 self.state_stack.push(State::DoThunk(arg.view()));
             }
-            BuiltInFunc::Prune => {
-                let [arg] = check_num_args(args);
-                self.state_stack.push(State::StdPruneValue);
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
             BuiltInFunc::ObjectHasEx => {
                 let [arg0, arg1, arg2] = check_num_args(args);
                 self.state_stack
@@ -327,13 +328,6 @@ impl<'p> Evaluator<'_, 'p> {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack
                     .push(State::FnFallible(Self::do_std_object_remove_key));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::MapWithKey => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_map_with_key));
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
@@ -358,13 +352,6 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
-            BuiltInFunc::CompareArray => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_compare_array));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
             BuiltInFunc::Exponent => {
                 let [arg] = check_num_args(args);
                 self.state_stack
@@ -375,6 +362,15 @@ impl<'p> Evaluator<'_, 'p> {
                 let [arg] = check_num_args(args);
                 self.state_stack
                     .push(State::FnFallible(Self::do_std_mantissa));
+                self.state_stack.push(State::DoThunk(arg.view()));
+            }
+            BuiltInFunc::Id => {
+                let [arg] = check_num_args(args);
+                self.state_stack.push(State::DoThunk(arg.view()));
+            }
+            BuiltInFunc::Round => {
+                let [arg] = check_num_args(args);
+                self.state_stack.push(State::FnFallible(Self::do_std_round));
                 self.state_stack.push(State::DoThunk(arg.view()));
             }
             BuiltInFunc::Floor => {
@@ -408,16 +404,6 @@ impl<'p> Evaluator<'_, 'p> {
             BuiltInFunc::Log => {
                 let [arg] = check_num_args(args);
                 self.state_stack.push(State::FnFallible(Self::do_std_log));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::Log2 => {
-                let [arg] = check_num_args(args);
-                self.state_stack.push(State::FnFallible(Self::do_std_log2));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::Log10 => {
-                let [arg] = check_num_args(args);
-                self.state_stack.push(State::FnFallible(Self::do_std_log10));
                 self.state_stack.push(State::DoThunk(arg.view()));
             }
             BuiltInFunc::Sqrt => {
@@ -460,18 +446,6 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::FnFallible(Self::do_std_atan2));
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::Deg2Rad => {
-                let [arg] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_deg2rad));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::Rad2Deg => {
-                let [arg] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_rad2deg));
-                self.state_stack.push(State::DoThunk(arg.view()));
             }
             BuiltInFunc::Hypot => {
                 let [arg0, arg1] = check_num_args(args);
@@ -541,20 +515,6 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
-            BuiltInFunc::StartsWith => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_starts_with));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::EndsWith => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_ends_with));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
             BuiltInFunc::StripChars => {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack
@@ -573,12 +533,6 @@ impl<'p> Evaluator<'_, 'p> {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack
                     .push(State::FnFallible(Self::do_std_rstrip_chars));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::Split => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack.push(State::FnFallible(Self::do_std_split));
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
@@ -683,18 +637,6 @@ impl<'p> Evaluator<'_, 'p> {
                     .push(State::FnFallible(Self::do_std_parse_int));
                 self.state_stack.push(State::DoThunk(arg.view()));
             }
-            BuiltInFunc::ParseOctal => {
-                let [arg] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_parse_octal));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::ParseHex => {
-                let [arg] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_parse_hex));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
             BuiltInFunc::ParseJson => {
                 let [arg] = check_num_args(args);
                 self.state_stack
@@ -716,11 +658,6 @@ impl<'p> Evaluator<'_, 'p> {
                 let [arg] = check_num_args(args);
                 self.state_stack
                     .push(State::FnFallible(Self::do_std_decode_utf8));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::ManifestIni => {
-                let [arg] = check_num_args(args);
-                self.state_stack.push(State::StdManifestIni);
                 self.state_stack.push(State::DoThunk(arg.view()));
             }
             BuiltInFunc::ManifestPython => {
@@ -748,19 +685,6 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
-            BuiltInFunc::ManifestYamlStream => {
-                let [arg0, arg1, arg2, arg3] = check_num_args(args);
-                self.state_stack.push(State::StdManifestYamlStream);
-                self.state_stack.push(State::DoThunk(arg3.view()));
-                self.state_stack.push(State::DoThunk(arg2.view()));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::ManifestXmlJsonml => {
-                let [arg] = check_num_args(args);
-                self.state_stack.push(State::StdManifestXmlJsonml);
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
             BuiltInFunc::ManifestTomlEx => {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack.push(State::StdManifestTomlEx);
@@ -779,6 +703,7 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack
                     .push(State::StdMember { value: arg1.view() });
                 self.state_stack.push(State::DoThunk(arg0.view()));
+                self.force(&arg1.view());
             }
             BuiltInFunc::Count => {
                 let [arg0, arg1] = check_num_args(args);
@@ -790,26 +715,6 @@ impl<'p> Evaluator<'_, 'p> {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack.push(State::StdFind { value: arg0.view() });
                 self.state_stack.push(State::DoThunk(arg1.view()));
-            }
-            BuiltInFunc::Map => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack.push(State::FnFallible(Self::do_std_map));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::MapWithIndex => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_map_with_index));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::FilterMap => {
-                let [arg0, arg1, arg2] = check_num_args(args);
-                self.state_stack.push(State::StdFilterMap);
-                self.state_stack.push(State::DoThunk(arg2.view()));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
             }
             BuiltInFunc::FlatMap => {
                 let [arg0, arg1] = check_num_args(args);
@@ -829,23 +734,18 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::StdFoldl { init: arg2.view() });
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
+                self.force(&arg2.view());
             }
             BuiltInFunc::Foldr => {
                 let [arg0, arg1, arg2] = check_num_args(args);
                 self.state_stack.push(State::StdFoldr { init: arg2.view() });
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
+                self.force(&arg2.view());
             }
             BuiltInFunc::Range => {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack.push(State::FnFallible(Self::do_std_range));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::Repeat => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_repeat));
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
@@ -863,23 +763,6 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
-            BuiltInFunc::DeepJoin => {
-                let [arg] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_deep_join));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::FlattenArrays => {
-                let [arg] = check_num_args(args);
-                self.state_stack
-                    .push(State::FnFallible(Self::do_std_flatten_arrays));
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::FlattenDeepArray => {
-                let [arg] = check_num_args(args);
-                self.state_stack.push(State::StdFlattenDeepArray);
-                self.state_stack.push(State::DoThunk(arg.view()));
-            }
             BuiltInFunc::Reverse => {
                 let [arg] = check_num_args(args);
                 self.state_stack
@@ -889,12 +772,6 @@ impl<'p> Evaluator<'_, 'p> {
             BuiltInFunc::Sort => {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack.push(State::StdSort);
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::Uniq => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack.push(State::StdUniq);
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
@@ -939,12 +816,14 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack
                     .push(State::StdContains { value: arg1.view() });
                 self.state_stack.push(State::DoThunk(arg0.view()));
+                self.force(&arg1.view());
             }
             BuiltInFunc::Remove => {
                 let [arg0, arg1] = check_num_args(args);
                 self.state_stack
                     .push(State::StdRemove { value: arg1.view() });
                 self.state_stack.push(State::DoThunk(arg0.view()));
+                self.force(&arg1.view());
             }
             BuiltInFunc::RemoveAt => {
                 let [arg0, arg1] = check_num_args(args);
@@ -952,40 +831,6 @@ impl<'p> Evaluator<'_, 'p> {
                     .push(State::FnFallible(Self::do_std_remove_at));
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::Set => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack.push(State::StdSet);
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::SetInter => {
-                let [arg0, arg1, arg2] = check_num_args(args);
-                self.state_stack.push(State::StdSetInter);
-                self.state_stack.push(State::DoThunk(arg2.view()));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::SetUnion => {
-                let [arg0, arg1, arg2] = check_num_args(args);
-                self.state_stack.push(State::StdSetUnion);
-                self.state_stack.push(State::DoThunk(arg2.view()));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::SetDiff => {
-                let [arg0, arg1, arg2] = check_num_args(args);
-                self.state_stack.push(State::StdSetDiff);
-                self.state_stack.push(State::DoThunk(arg2.view()));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::SetMember => {
-                let [arg0, arg1, arg2] = check_num_args(args);
-                self.state_stack
-                    .push(State::StdSetMember { x: arg0.view() });
-                self.state_stack.push(State::DoThunk(arg2.view()));
-                self.state_stack.push(State::DoThunk(arg1.view()));
             }
             BuiltInFunc::Base64 => {
                 let [arg] = check_num_args(args);
@@ -1028,18 +873,6 @@ impl<'p> Evaluator<'_, 'p> {
                 let [arg] = check_num_args(args);
                 self.state_stack.push(State::FnFallible(Self::do_std_sha3));
                 self.state_stack.push(State::DoThunk(arg.view()));
-            }
-            BuiltInFunc::MergePatch => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack.push(State::StdMergePatchValue);
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
-            }
-            BuiltInFunc::Mod => {
-                let [arg0, arg1] = check_num_args(args);
-                self.state_stack.push(State::FnFallible(Self::do_std_mod));
-                self.state_stack.push(State::DoThunk(arg1.view()));
-                self.state_stack.push(State::DoThunk(arg0.view()));
             }
             BuiltInFunc::Native => {
                 let [arg] = check_num_args(args);

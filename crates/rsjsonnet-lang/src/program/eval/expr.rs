@@ -586,7 +586,7 @@ impl<'p> Evaluator<'_, 'p> {
     ) -> EvalResult<()> {
         match indexable {
             ValueData::String(s) => self.do_slice_string(&s, start, end, step, span),
-            ValueData::Array(array) => self.do_array_string(&array.view(), start, end, step, span),
+            ValueData::Array(array) => self.do_slice_array(&array.view(), start, end, step, span),
             _ => {
                 if is_func {
                     Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
@@ -605,7 +605,7 @@ impl<'p> Evaluator<'_, 'p> {
         }
     }
 
-    pub(super) fn do_slice_string(
+    fn do_slice_string(
         &mut self,
         string: &str,
         start: Option<f64>,
@@ -613,20 +613,14 @@ impl<'p> Evaluator<'_, 'p> {
         step: Option<f64>,
         span: Option<SpanId>,
     ) -> EvalResult<()> {
-        let (start, end, step) =
-            self.get_slice_range(string.chars().count(), start, end, step, span)?;
-
-        let r: String = string
-            .chars()
-            .skip(start)
-            .take(end - start)
-            .step_by(step)
-            .collect();
+        let chars: Vec<char> = string.chars().collect();
+        let indexes = self.get_slice_indexes(chars.len(), start, end, step, span)?;
+        let r: String = indexes.into_iter().map(|i| chars[i]).collect();
         self.value_stack.push(ValueData::String(r.into()));
         Ok(())
     }
 
-    pub(super) fn do_array_string(
+    fn do_slice_array(
         &mut self,
         array: &GcView<ArrayData<'p>>,
         start: Option<f64>,
@@ -634,65 +628,39 @@ impl<'p> Evaluator<'_, 'p> {
         step: Option<f64>,
         span: Option<SpanId>,
     ) -> EvalResult<()> {
-        let (start, end, step) = self.get_slice_range(array.len(), start, end, step, span)?;
-
-        let result = self.program.slice_array(array, start, end, step);
+        let indexes = self.get_slice_indexes(array.len(), start, end, step, span)?;
+        let items = indexes.into_iter().map(|i| array[i].clone());
+        let result = self.program.make_thunk_array(items);
         self.value_stack.push(ValueData::Array(result));
         Ok(())
     }
 
-    pub(super) fn get_slice_range(
+    /// The indexes of a slice. They need not be integers, nor does the step.
+    fn get_slice_indexes(
         &mut self,
-        indexable_len: usize,
+        length: usize,
         start: Option<f64>,
         end: Option<f64>,
         step: Option<f64>,
         span: Option<SpanId>,
-    ) -> EvalResult<(usize, usize, usize)> {
-        let start = if let Some(start) = start {
-            if !start.is_finite() || start.trunc() != start {
-                return Err(self.report_error(EvalErrorKind::Other {
-                    span,
-                    message: format!("slice start {start} is not an integer"),
-                }));
-            }
-            if start < 0.0 {
-                indexable_len.saturating_sub(-start as usize)
-            } else {
-                start as usize
-            }
-        } else {
-            0
-        };
-        let end = if let Some(end) = end {
-            if !end.is_finite() || end.trunc() != end {
-                return Err(self.report_error(EvalErrorKind::Other {
-                    span,
-                    message: format!("slice end {end} is not an integer"),
-                }));
-            }
-            let end = if end < 0.0 {
-                indexable_len.saturating_sub(-end as usize)
-            } else {
-                end as usize
-            };
-            end.max(start)
-        } else {
-            usize::MAX
-        };
-        let step = if let Some(step) = step {
-            if !step.is_finite() || step.trunc() != step || step < 1.0 {
-                return Err(self.report_error(EvalErrorKind::Other {
-                    span,
-                    message: format!("slice step {step} is not a positive integer"),
-                }));
-            }
-            step as usize
-        } else {
-            1
-        };
-
-        Ok((start, end, step))
+    ) -> EvalResult<Vec<usize>> {
+        let length = length as f64;
+        let from_end = |index: f64| if index < 0.0 { length + index } else { index };
+        let end = end.map_or(length, from_end).min(length);
+        let step = step.unwrap_or(1.0);
+        let mut index = start.map_or(0.0, |start| from_end(start).max(0.0));
+        if step <= 0.0 || (index < end && end - step == end && index + step == index) {
+            return Err(self.report_error(EvalErrorKind::Other {
+                span,
+                message: format!("slice step {step} must be greater than 0"),
+            }));
+        }
+        let mut indexes = Vec::new();
+        while index < end {
+            indexes.push(index as usize);
+            index += step;
+        }
+        Ok(indexes)
     }
 
     pub(super) fn do_binary_op(
@@ -761,20 +729,16 @@ impl<'p> Evaluator<'_, 'p> {
             }
             (ast::BinaryOp::Shl, ValueData::Number(lhs), ValueData::Number(rhs)) => {
                 let lhs = self.safe_f64_to_i64(lhs, span)?;
-                if rhs.is_sign_negative() {
+                if rhs < 0.0 {
                     return Err(self.report_error(EvalErrorKind::ShiftByNegative { span }));
                 }
                 let rhs = self.safe_f64_to_i64(rhs, span)?;
-                let shift = rhs & 63;
-                let r = lhs << shift;
-                if r >> shift != lhs {
-                    return Err(self.report_error(EvalErrorKind::NumberNotBitwiseSafe { span }));
-                }
+                let r = lhs << (rhs & 63);
                 self.value_stack.push(ValueData::Number(r as f64));
             }
             (ast::BinaryOp::Shr, ValueData::Number(lhs), ValueData::Number(rhs)) => {
                 let lhs = self.safe_f64_to_i64(lhs, span)?;
-                if rhs.is_sign_negative() {
+                if rhs < 0.0 {
                     return Err(self.report_error(EvalErrorKind::ShiftByNegative { span }));
                 }
                 let rhs = self.safe_f64_to_i64(rhs, span)?;

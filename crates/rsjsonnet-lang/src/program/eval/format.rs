@@ -38,6 +38,7 @@ impl FormatCode {
     }
 }
 
+#[derive(Default)]
 struct CFlags {
     alt: bool,
     zero: bool,
@@ -70,14 +71,8 @@ enum ConvType {
 }
 
 enum FieldWidth {
-    Inline(u32),
+    Inline(f64),
     External,
-}
-
-enum WidthTmp<'p> {
-    None,
-    Inline(u32),
-    Thunk(GcView<ThunkData<'p>>),
 }
 
 impl<'p> Evaluator<'_, 'p> {
@@ -85,7 +80,14 @@ impl<'p> Evaluator<'_, 'p> {
         let vals = self.value_stack.pop().unwrap();
         let fmt = self.value_stack.pop().unwrap();
 
-        let fmt = self.expect_std_func_arg_string(fmt, "format", 0)?;
+        let fmt = match fmt {
+            // As good as an empty string.
+            ValueData::Array(array) if array.view().is_empty() => "".into(),
+            ValueData::Object(object) if object.view().get_visible_fields_order().count() == 0 => {
+                "".into()
+            }
+            fmt => self.expect_std_func_arg_string(fmt, "format", 0)?,
+        };
         let fmt_parts = self.parse_format_codes(&fmt)?;
 
         match vals {
@@ -120,8 +122,8 @@ impl<'p> Evaluator<'_, 'p> {
             rem = &rem[(i + 1)..];
             let mkey = self.parse_format_mkey(&mut rem)?;
             let cflags = self.parse_format_cflags(&mut rem)?;
-            let fw = self.parse_format_field_width(&mut rem)?;
-            let prec = self.parse_format_prec(&mut rem)?;
+            let fw = self.parse_format_field_width(&mut rem);
+            let prec = self.parse_format_prec(&mut rem);
             let len_mod = self.parse_format_length_modifier(&mut rem)?;
             let conv_type = self.parse_format_conv_type(&mut rem)?;
             parts.push(FormatPart::Code(FormatCode {
@@ -182,68 +184,20 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(cflags)
     }
 
-    fn parse_format_field_width(&mut self, rem: &mut &str) -> EvalResult<Option<FieldWidth>> {
+    fn parse_format_field_width(&mut self, rem: &mut &str) -> Option<FieldWidth> {
         if let Some(rem_cont) = rem.strip_prefix('*') {
             *rem = rem_cont;
-            Ok(Some(FieldWidth::External))
-        } else {
-            let mut i = 0;
-            let bytes = rem.as_bytes();
-            while bytes.get(i).is_some_and(u8::is_ascii_digit) {
-                i += 1;
-            }
-            if i == 0 {
-                Ok(None)
-            } else {
-                let width = rem[..i].parse().map_err(|_| {
-                    self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: "format field width is too large".into(),
-                    })
-                })?;
-                *rem = &rem[i..];
-                Ok(Some(FieldWidth::Inline(width)))
-            }
+            return Some(FieldWidth::External);
         }
+        let width = take_number(rem)?;
+        Some(FieldWidth::Inline(width))
     }
 
-    fn parse_format_prec(&mut self, rem: &mut &str) -> EvalResult<Option<FieldWidth>> {
-        if let Some(rem_cont) = rem.strip_prefix('.') {
-            if let Some(rem_cont) = rem_cont.strip_prefix('*') {
-                *rem = rem_cont;
-                Ok(Some(FieldWidth::External))
-            } else {
-                let mut i = 0;
-                let bytes = rem_cont.as_bytes();
-                while bytes.get(i).is_some_and(u8::is_ascii_digit) {
-                    i += 1;
-                }
-                if i == 0 {
-                    if rem_cont.is_empty() {
-                        Err(self.report_error(EvalErrorKind::Other {
-                            span: None,
-                            message: "truncated format code".into(),
-                        }))
-                    } else {
-                        Err(self.report_error(EvalErrorKind::Other {
-                            span: None,
-                            message: "missing format precision digits".into(),
-                        }))
-                    }
-                } else {
-                    let width = rem_cont[..i].parse().map_err(|_| {
-                        self.report_error(EvalErrorKind::Other {
-                            span: None,
-                            message: "format precision is too large".into(),
-                        })
-                    })?;
-                    *rem = &rem_cont[i..];
-                    Ok(Some(FieldWidth::Inline(width)))
-                }
-            }
-        } else {
-            Ok(None)
-        }
+    /// A point without digits after it is one with 0.
+    fn parse_format_prec(&mut self, rem: &mut &str) -> Option<FieldWidth> {
+        *rem = rem.strip_prefix('.')?;
+        let width = self.parse_format_field_width(rem);
+        Some(width.unwrap_or(FieldWidth::Inline(0.0)))
     }
 
     fn parse_format_length_modifier(&mut self, rem: &mut &str) -> EvalResult<Option<LenMod>> {
@@ -357,8 +311,7 @@ impl<'p> Evaluator<'_, 'p> {
             }
             FormatPart::Code(ref code) => {
                 let fw = match code.fw {
-                    None => WidthTmp::None,
-                    Some(FieldWidth::Inline(v)) => WidthTmp::Inline(v),
+                    None | Some(FieldWidth::Inline(_)) => None,
                     Some(FieldWidth::External) => {
                         if array_i >= array.len() {
                             return Err(self.report_error(EvalErrorKind::Other {
@@ -371,12 +324,11 @@ impl<'p> Evaluator<'_, 'p> {
                         }
                         let thunk = array[array_i].view();
                         array_i += 1;
-                        WidthTmp::Thunk(thunk)
+                        Some(thunk)
                     }
                 };
                 let prec = match code.prec {
-                    None => WidthTmp::None,
-                    Some(FieldWidth::Inline(v)) => WidthTmp::Inline(v),
+                    None | Some(FieldWidth::Inline(_)) => None,
                     Some(FieldWidth::External) => {
                         if array_i >= array.len() {
                             return Err(self.report_error(EvalErrorKind::Other {
@@ -389,7 +341,7 @@ impl<'p> Evaluator<'_, 'p> {
                         }
                         let thunk = array[array_i].view();
                         array_i += 1;
-                        WidthTmp::Thunk(thunk)
+                        Some(thunk)
                     }
                 };
 
@@ -400,25 +352,11 @@ impl<'p> Evaluator<'_, 'p> {
                     array_i,
                 });
 
-                if code.uses_prec() {
-                    match prec {
-                        WidthTmp::None => {}
-                        WidthTmp::Inline(v) => {
-                            self.state_stack.push(State::PushU32AsValue(v));
-                        }
-                        WidthTmp::Thunk(thunk) => {
-                            self.state_stack.push(State::DoThunk(thunk));
-                        }
-                    }
+                if let (Some(thunk), true) = (prec, code.uses_prec()) {
+                    self.state_stack.push(State::DoThunk(thunk));
                 }
-                match fw {
-                    WidthTmp::None => {}
-                    WidthTmp::Inline(v) => {
-                        self.state_stack.push(State::PushU32AsValue(v));
-                    }
-                    WidthTmp::Thunk(thunk) => {
-                        self.state_stack.push(State::DoThunk(thunk));
-                    }
+                if let Some(thunk) = fw {
+                    self.state_stack.push(State::DoThunk(thunk));
                 }
 
                 Ok(())
@@ -437,51 +375,43 @@ impl<'p> Evaluator<'_, 'p> {
             unreachable!();
         };
 
-        let prec = if code.prec.is_some() && code.uses_prec() {
-            let prec = self.value_stack.pop().unwrap();
-            let ValueData::Number(prec) = prec else {
-                return Err(self.report_error(EvalErrorKind::Other {
-                    span: None,
-                    message: format!(
-                        "format precision must be a number, got {}",
-                        EvalErrorValueType::from_value(&prec).to_str(),
-                    ),
-                }));
-            };
-            float::try_to_u32(prec)
-                .filter(|&v| usize::try_from(v).is_ok())
-                .ok_or_else(|| {
-                    self.report_error(EvalErrorKind::Other {
+        let prec = match code.prec {
+            None => None,
+            Some(FieldWidth::Inline(prec)) => Some(prec),
+            Some(FieldWidth::External) if !code.uses_prec() => None,
+            Some(FieldWidth::External) => match self.value_stack.pop().unwrap() {
+                ValueData::Number(prec) => Some(prec),
+                // As if there were none.
+                ValueData::Null => None,
+                prec => {
+                    return Err(self.report_error(EvalErrorKind::Other {
                         span: None,
-                        message: format!("invalid format precision value: {prec}"),
-                    })
-                })?
-        } else {
-            0
-        };
-        let fw = if code.fw.is_some() {
-            let fw = self.value_stack.pop().unwrap();
-            let ValueData::Number(fw) = fw else {
-                return Err(self.report_error(EvalErrorKind::Other {
-                    span: None,
-                    message: format!(
-                        "format field width must be a number, got {}",
-                        EvalErrorValueType::from_value(&fw).to_str(),
-                    ),
-                }));
-            };
-            float::try_to_u32(fw)
-                .filter(|&v| usize::try_from(v).is_ok())
-                .ok_or_else(|| {
-                    self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: format!("invalid format field width value: {fw}"),
-                    })
-                })?
-        } else {
-            0
+                        message: format!(
+                            "format precision must be a number, got {}",
+                            EvalErrorValueType::from_value(&prec).to_str(),
+                        ),
+                    }));
+                }
+            },
         };
 
+        let fw = match code.fw {
+            None => 0.0,
+            Some(FieldWidth::Inline(fw)) => fw,
+            Some(FieldWidth::External) => {
+                let fw = self.value_stack.pop().unwrap();
+                let ValueData::Number(fw) = fw else {
+                    return Err(self.report_error(EvalErrorKind::Other {
+                        span: None,
+                        message: format!(
+                            "format field width must be a number, got {}",
+                            EvalErrorValueType::from_value(&fw).to_str(),
+                        ),
+                    }));
+                };
+                fw
+            }
+        };
         let item = if code.ctype == ConvType::Percent {
             None
         } else {
@@ -525,7 +455,7 @@ impl<'p> Evaluator<'_, 'p> {
         array: GcView<ArrayData<'p>>,
         part_i: usize,
         array_i: usize,
-        fw: u32,
+        fw: f64,
     ) -> Result<(), EvalError> {
         let FormatPart::Code(ref code) = parts[part_i] else {
             unreachable!();
@@ -534,18 +464,14 @@ impl<'p> Evaluator<'_, 'p> {
         let s = self.string_stack.pop().unwrap();
         let result = self.string_stack.last_mut().unwrap();
 
-        let fw = fw as usize;
-        let s_len = s.chars().count();
-        if s_len < fw {
-            let pad_len = fw - s_len;
-            if code.cflags.left {
-                result.push_str(&s);
-                result.extend(std::iter::repeat_n(' ', pad_len));
-            } else {
-                result.extend(std::iter::repeat_n(' ', pad_len));
-                result.push_str(&s);
-            }
+        let Some(padding) = padding(fw - s.chars().count() as f64, ' ') else {
+            return Err(*self.report_error(EvalErrorKind::StackOverflow));
+        };
+        if code.cflags.left {
+            result.push_str(&s);
+            result.push_str(&padding);
         } else {
+            result.push_str(&padding);
             result.push_str(&s);
         }
 
@@ -583,16 +509,8 @@ impl<'p> Evaluator<'_, 'p> {
             }
             FormatPart::Code(ref code) => {
                 let fw = match code.fw {
-                    None => 0,
-                    Some(FieldWidth::Inline(v)) => {
-                        if usize::try_from(v).is_err() {
-                            return Err(self.report_error(EvalErrorKind::Other {
-                                span: None,
-                                message: format!("invalid format field width value: {v}"),
-                            }));
-                        }
-                        v
-                    }
+                    None => 0.0,
+                    Some(FieldWidth::Inline(v)) => v,
                     Some(FieldWidth::External) => {
                         return Err(self.report_error(EvalErrorKind::Other {
                             span: None,
@@ -601,16 +519,9 @@ impl<'p> Evaluator<'_, 'p> {
                     }
                 };
                 let prec = match code.prec {
-                    None => 0,
-                    Some(FieldWidth::Inline(v)) => {
-                        if usize::try_from(v).is_err() {
-                            return Err(self.report_error(EvalErrorKind::Other {
-                                span: None,
-                                message: format!("invalid format precision value: {v}"),
-                            }));
-                        }
-                        v
-                    }
+                    None => None,
+                    Some(FieldWidth::Inline(v)) => Some(v),
+                    Some(FieldWidth::External) if !code.uses_prec() => None,
                     Some(FieldWidth::External) => {
                         return Err(self.report_error(EvalErrorKind::Other {
                             span: None,
@@ -671,7 +582,7 @@ impl<'p> Evaluator<'_, 'p> {
         parts: Rc<Vec<FormatPart>>,
         object: GcView<ObjectData<'p>>,
         part_i: usize,
-        fw: u32,
+        fw: f64,
     ) -> Result<(), EvalError> {
         let FormatPart::Code(ref code) = parts[part_i] else {
             unreachable!();
@@ -680,18 +591,14 @@ impl<'p> Evaluator<'_, 'p> {
         let s = self.string_stack.pop().unwrap();
         let result = self.string_stack.last_mut().unwrap();
 
-        let fw = fw as usize;
-        let s_len = s.chars().count();
-        if s_len < fw {
-            let pad_len = fw - s_len;
-            if code.cflags.left {
-                result.push_str(&s);
-                result.extend(std::iter::repeat_n(' ', pad_len));
-            } else {
-                result.extend(std::iter::repeat_n(' ', pad_len));
-                result.push_str(&s);
-            }
+        let Some(padding) = padding(fw - s.chars().count() as f64, ' ') else {
+            return Err(*self.report_error(EvalErrorKind::StackOverflow));
+        };
+        if code.cflags.left {
+            result.push_str(&s);
+            result.push_str(&padding);
         } else {
+            result.push_str(&padding);
             result.push_str(&s);
         }
 
@@ -707,204 +614,34 @@ impl<'p> Evaluator<'_, 'p> {
         &mut self,
         parts: &[FormatPart],
         part_i: usize,
-        fw: u32,
-        prec: u32,
+        fw: f64,
+        prec: Option<f64>,
     ) -> EvalResult<()> {
         let FormatPart::Code(ref code) = parts[part_i] else {
             unreachable!();
         };
 
-        let fpprec = if code.prec.is_some() {
-            prec as usize
-        } else {
-            6
-        };
-        let iprec = if code.prec.is_some() {
-            prec as usize
-        } else {
-            0
-        };
-        let zp = if code.cflags.zero && !code.cflags.left {
-            fw as usize
-        } else {
-            0
-        };
-
         let value = self.value_stack.pop().unwrap();
         match code.ctype {
-            ConvType::Decimal => {
+            ConvType::Char | ConvType::String | ConvType::Percent => {}
+            _ => {
                 let ValueData::Number(value) = value else {
                     return Err(self.report_error(EvalErrorKind::Other {
                         span: None,
                         message: format!(
-                            "'i' / 'd' formatting requires a number, got {}",
+                            "formatting requires a number, got {}",
                             EvalErrorValueType::from_value(&value).to_str(),
                         ),
                     }));
                 };
-
-                let value = value.trunc();
-                let value_abs = value.abs();
-                let is_neg = value.is_sign_negative() && value != 0.0;
-
-                let digits_str = value_abs.abs().to_string();
-                let s = decorate_digits(
-                    &digits_str,
-                    is_neg,
-                    zp,
-                    iprec,
-                    code.cflags.plus,
-                    code.cflags.blank,
-                );
-
+                let s = render_number(code, value, fw, prec).ok_or_else(|| {
+                    self.report_error(EvalErrorKind::NumberOverflow { span: None })
+                })?;
                 self.string_stack.push(s);
+                return Ok(());
             }
-            ConvType::Octal => {
-                let ValueData::Number(value) = value else {
-                    return Err(self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: format!(
-                            "'o' formatting requires a number, got {}",
-                            EvalErrorValueType::from_value(&value).to_str(),
-                        ),
-                    }));
-                };
-                let value = value.trunc();
-                let neg = value.is_sign_negative() && value != 0.0;
-                let mag = value.abs();
-                let zero_prefix = if code.cflags.alt { "0" } else { "" };
-
-                let s = self.render_int(
-                    neg,
-                    mag,
-                    zp,
-                    iprec,
-                    code.cflags.blank,
-                    code.cflags.plus,
-                    8,
-                    zero_prefix,
-                );
-                self.string_stack.push(s);
-            }
-            ConvType::HexLower | ConvType::HexUpper => {
-                let ValueData::Number(value) = value else {
-                    return Err(self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: format!(
-                            "'x' / 'X' formatting requires a number, got {}",
-                            EvalErrorValueType::from_value(&value).to_str(),
-                        ),
-                    }));
-                };
-
-                let s = self.render_hex(
-                    value,
-                    zp,
-                    iprec,
-                    code.cflags.blank,
-                    code.cflags.plus,
-                    code.cflags.alt,
-                    code.ctype == ConvType::HexUpper,
-                );
-                self.string_stack.push(s);
-            }
-            ConvType::ExpLower | ConvType::ExpUpper => {
-                let ValueData::Number(value) = value else {
-                    return Err(self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: format!(
-                            "'e' / 'E' formatting requires a number, got {}",
-                            EvalErrorValueType::from_value(&value).to_str(),
-                        ),
-                    }));
-                };
-                self.check_float_prec(fpprec)?;
-
-                let s = render_float_exp(
-                    value,
-                    fpprec,
-                    zp,
-                    code.cflags.plus,
-                    code.cflags.blank,
-                    code.cflags.alt,
-                    false,
-                    code.ctype == ConvType::ExpUpper,
-                );
-                self.string_stack.push(s);
-            }
-            ConvType::FloatLower | ConvType::FloatUpper => {
-                let ValueData::Number(value) = value else {
-                    return Err(self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: format!(
-                            "'f' / 'F' formatting requires a number, got {}",
-                            EvalErrorValueType::from_value(&value).to_str(),
-                        ),
-                    }));
-                };
-                self.check_float_prec(fpprec)?;
-
-                let s = render_float_def(
-                    value,
-                    fpprec,
-                    zp,
-                    code.cflags.plus,
-                    code.cflags.blank,
-                    code.cflags.alt,
-                    false,
-                );
-                self.string_stack.push(s);
-            }
-            ConvType::FloatGLower | ConvType::FloatGUpper => {
-                let ValueData::Number(value) = value else {
-                    return Err(self.report_error(EvalErrorKind::Other {
-                        span: None,
-                        message: format!(
-                            "'g' / 'G' formatting requires a number, got {}",
-                            EvalErrorValueType::from_value(&value).to_str(),
-                        ),
-                    }));
-                };
-                self.check_float_prec(fpprec)?;
-
-                let exponent = if value == 0.0 {
-                    0.0
-                } else {
-                    value.abs().log10().floor()
-                };
-
-                let s = if exponent < -4.0 || (exponent >= 0.0 && exponent >= (fpprec as f64)) {
-                    render_float_exp(
-                        value,
-                        fpprec.max(1) - 1,
-                        zp,
-                        code.cflags.plus,
-                        code.cflags.blank,
-                        code.cflags.alt,
-                        !code.cflags.alt,
-                        code.ctype == ConvType::FloatGUpper,
-                    )
-                } else {
-                    let value_abs = value.abs();
-                    let digits_before_pt = if value_abs < 1.0 {
-                        1
-                    } else {
-                        value_abs.trunc().to_string().len()
-                    };
-
-                    let fpprec = fpprec.saturating_sub(digits_before_pt);
-                    render_float_def(
-                        value,
-                        fpprec,
-                        zp,
-                        code.cflags.plus,
-                        code.cflags.blank,
-                        code.cflags.alt,
-                        !code.cflags.alt,
-                    )
-                };
-                self.string_stack.push(s);
-            }
+        }
+        match code.ctype {
             ConvType::Char => match value {
                 ValueData::String(s) => {
                     if s.chars().count() != 1 {
@@ -919,15 +656,8 @@ impl<'p> Evaluator<'_, 'p> {
                     self.string_stack.push((*s).into());
                 }
                 ValueData::Number(n) => {
-                    let Some(chr) = float::try_to_u32(n).and_then(char::from_u32) else {
-                        return Err(self.report_error(EvalErrorKind::Other {
-                            span: None,
-                            message: format!("{n} is not a valid unicode codepoint"),
-                        }));
-                    };
-                    let mut utf8_buf = [0; 4];
-                    let utf8 = chr.encode_utf8(&mut utf8_buf);
-                    self.string_stack.push(utf8.into());
+                    let chr = self.char_from_number(n)?;
+                    self.string_stack.push(chr.into());
                 }
                 _ => {
                     return Err(self.report_error(EvalErrorKind::Other {
@@ -951,201 +681,259 @@ impl<'p> Evaluator<'_, 'p> {
                     self.string_stack.push(String::new());
                 }
             }
-            ConvType::Percent => unreachable!(),
+            _ => unreachable!(),
         }
 
         Ok(())
     }
+}
 
-    fn check_float_prec(&mut self, prec: usize) -> EvalResult<()> {
-        // `core::fmt` does not support a precision greater than `u16::MAX`.
-        if prec > usize::from(u16::MAX) {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: "format precision is too large".into(),
-            }));
+/// Takes the digits that a format begins with.
+fn take_number(rem: &mut &str) -> Option<f64> {
+    let digits = rem.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, after) = rem.split_at(digits);
+    *rem = after;
+    (digits > 0).then(|| {
+        number
+            .bytes()
+            .fold(0.0, |sum, b| sum * 10.0 + f64::from(b - b'0'))
+    })
+}
+
+// What follows computes with floats all the way, as the standard library of Jsonnet does, so it is exact in its rounding
+// errors: `%.0f` of 2.5 is 3, `%e` of 1000 is 10.000000e+02. `None` is a number or a width out of range.
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+/// As many as `width`, rounded up. The standard library of Jsonnet recurses for each character, so more than this many are
+/// too deep in go-jsonnet, even where nothing else is on the stack.
+const SPACES_MAX: f64 = 244.0;
+const ZEROS_MAX: f64 = 239.0;
+
+fn padding(width: f64, chr: char) -> Option<String> {
+    let max = if chr == '0' { ZEROS_MAX } else { SPACES_MAX };
+    (width <= max).then(|| std::iter::repeat_n(chr, width.ceil() as usize).collect())
+}
+
+fn render_number(code: &FormatCode, value: f64, fw: f64, prec: Option<f64>) -> Option<String> {
+    let flags = &code.cflags;
+    let zero_pad = if flags.zero && !flags.left { fw } else { 0.0 };
+    let min_digits = prec.unwrap_or(0.0);
+    let prec = prec.unwrap_or(6.0);
+    match code.ctype {
+        ConvType::Decimal => render_int(
+            value <= -1.0,
+            value.abs().floor(),
+            zero_pad,
+            min_digits,
+            flags,
+            10.0,
+            "",
+        ),
+        ConvType::Octal => {
+            let prefix = if flags.alt { "0" } else { "" };
+            render_int(
+                value <= -1.0,
+                value.abs().floor(),
+                zero_pad,
+                min_digits,
+                flags,
+                8.0,
+                prefix,
+            )
         }
-        Ok(())
-    }
-
-    fn render_int(
-        &mut self,
-        neg: bool,
-        mag: f64,
-        min_chars: usize,
-        min_digits: usize,
-        blank: bool,
-        plus: bool,
-        radix: u8,
-        zero_prefix: &str,
-    ) -> String {
-        let mut digits_s = String::new();
-        if mag == 0.0 {
-            digits_s.push('0');
-        } else {
-            digits_s.push_str(zero_prefix);
-            let radix_f = f64::from(radix);
-            let mut mag = mag;
-            while mag != 0.0 {
-                let digit = (mag % radix_f) as u8;
-                digits_s.insert(zero_prefix.len(), char::from(b'0' + digit));
-                mag = (mag / radix_f).trunc();
+        ConvType::HexLower => render_hex(value.floor(), zero_pad, min_digits, flags, false),
+        ConvType::HexUpper => render_hex(value.floor(), zero_pad, min_digits, flags, true),
+        ConvType::FloatLower | ConvType::FloatUpper => {
+            render_float(value, zero_pad, flags, true, prec)
+        }
+        ConvType::ExpLower => render_scientific(value, zero_pad, flags, true, 'e', prec),
+        ConvType::ExpUpper => render_scientific(value, zero_pad, flags, true, 'E', prec),
+        ConvType::FloatGLower | ConvType::FloatGUpper => {
+            let exponent = decimal_exponent(value);
+            if exponent < -4.0 || exponent >= prec {
+                let e = if code.ctype == ConvType::FloatGUpper {
+                    'E'
+                } else {
+                    'e'
+                };
+                render_scientific(value, zero_pad, flags, flags.alt, e, prec - 1.0)
+            } else {
+                render_float(
+                    value,
+                    zero_pad,
+                    flags,
+                    flags.alt,
+                    prec - (exponent + 1.0).max(1.0),
+                )
             }
         }
-
-        let mut result = String::new();
-        if neg {
-            result.push('-');
-        } else if plus {
-            result.push('+');
-        } else if blank {
-            result.push(' ');
-        }
-
-        let pad_len = min_digits
-            .saturating_sub(digits_s.len())
-            .max(min_chars.saturating_sub(result.len() + digits_s.len()));
-
-        result.extend(std::iter::repeat_n('0', pad_len));
-        result.push_str(&digits_s);
-        result
-    }
-
-    fn render_hex(
-        &mut self,
-        num: f64,
-        min_chars: usize,
-        min_digits: usize,
-        blank: bool,
-        plus: bool,
-        add_zerox: bool,
-        capitals: bool,
-    ) -> String {
-        let numerals = if capitals {
-            b"0123456789ABCDEF"
-        } else {
-            b"0123456789abcdef"
-        };
-        let num = num.trunc();
-        let neg = num.is_sign_negative() && num != 0.0;
-        let mag = num.abs();
-
-        let mut digits_s = String::new();
-        if mag == 0.0 {
-            digits_s.push('0');
-        } else {
-            let radix_f = f64::from(16);
-            let mut mag = mag;
-            while mag != 0.0 {
-                let digit = (mag % radix_f) as u8;
-                digits_s.insert(0, char::from(numerals[usize::from(digit)]));
-                mag = (mag / radix_f).trunc();
-            }
-        }
-
-        let mut result = String::new();
-        if neg {
-            result.push('-');
-        } else if plus {
-            result.push('+');
-        } else if blank {
-            result.push(' ');
-        }
-        if add_zerox {
-            result.push_str(if capitals { "0X" } else { "0x" });
-        }
-
-        let pad_len = min_digits
-            .saturating_sub(digits_s.len())
-            .max(min_chars.saturating_sub(result.len() + digits_s.len()));
-
-        result.extend(std::iter::repeat_n('0', pad_len));
-        result.push_str(&digits_s);
-        result
+        ConvType::Char | ConvType::String | ConvType::Percent => unreachable!(),
     }
 }
 
-fn render_float_def(
+fn decimal_exponent(value: f64) -> f64 {
+    if value == 0.0 {
+        0.0
+    } else {
+        (float::log(value.abs()) / float::log(10.0)).floor()
+    }
+}
+
+fn sign(is_negative: bool, flags: &CFlags) -> &'static str {
+    match flags {
+        _ if is_negative => "-",
+        CFlags { plus: true, .. } => "+",
+        CFlags { blank: true, .. } => " ",
+        _ => "",
+    }
+}
+
+/// The digits of a magnitude. One that is no integer leaves its fraction among them.
+fn digits(magnitude: f64, radix: f64, digit: impl Fn(f64) -> String) -> String {
+    let mut digits = Vec::new();
+    let mut rest = magnitude;
+    while rest != 0.0 {
+        digits.push(digit(rest % radix));
+        rest = (rest / radix).floor();
+    }
+    digits.reverse();
+    digits.concat()
+}
+
+fn render_int(
+    is_negative: bool,
+    magnitude: f64,
+    min_chars: f64,
+    min_digits: f64,
+    flags: &CFlags,
+    radix: f64,
+    zero_prefix: &str,
+) -> Option<String> {
+    let digit = |digit: f64| {
+        let mut text = String::new();
+        float::push_text(digit, &mut text);
+        text
+    };
+    let digits = match magnitude {
+        0.0 => "0".to_owned(),
+        _ => zero_prefix.to_owned() + &digits(magnitude, radix, digit),
+    };
+    let is_signed = is_negative || flags.blank || flags.plus;
+    let width = (min_chars - f64::from(u8::from(is_signed))).max(min_digits);
+    let zeros = padding(width - digits.len() as f64, '0')?;
+    Some(format!("{}{zeros}{digits}", sign(is_negative, flags)))
+}
+
+fn render_hex(
     value: f64,
-    prec: usize,
-    zero_pad: usize,
-    plus: bool,
-    blank: bool,
-    ensure_pt: bool,
-    trim_zeros: bool,
-) -> String {
-    let value_abs = value.abs();
-    let is_neg = value.is_sign_negative() && value != 0.0;
-
-    let mut digits_str = format!("{value_abs:.prec$}");
-    if prec == 0 && ensure_pt {
-        digits_str.push('.');
-    } else if prec != 0 && trim_zeros {
-        let mut trimmed = digits_str.trim_end_matches('0');
-        if !ensure_pt {
-            trimmed = trimmed.strip_suffix('.').unwrap_or(trimmed);
+    min_chars: f64,
+    min_digits: f64,
+    flags: &CFlags,
+    is_upper: bool,
+) -> Option<String> {
+    let digit = |digit: f64| {
+        let digit = digit as u8;
+        if is_upper {
+            format!("{digit:X}")
+        } else {
+            format!("{digit:x}")
         }
-        digits_str.truncate(trimmed.len());
-    }
-
-    decorate_digits(&digits_str, is_neg, zero_pad, 0, plus, blank)
+    };
+    let digits = match value.abs() {
+        0.0 => "0".to_owned(),
+        magnitude => digits(magnitude, 16.0, digit),
+    };
+    let is_negative = value < 0.0;
+    let is_signed = is_negative || flags.blank || flags.plus;
+    let prefix = match (flags.alt, is_upper) {
+        (false, _) => "",
+        (true, false) => "0x",
+        (true, true) => "0X",
+    };
+    let width = (min_chars - f64::from(u8::from(is_signed)) - prefix.len() as f64).max(min_digits);
+    let zeros = padding(width - digits.len() as f64, '0')?;
+    Some(format!(
+        "{}{prefix}{zeros}{digits}",
+        sign(is_negative, flags)
+    ))
 }
 
-fn render_float_exp(
+/// `trailing`: whether zeros at the end stay.
+fn render_float(
     value: f64,
-    prec: usize,
-    zero_pad: usize,
-    plus: bool,
-    blank: bool,
-    ensure_pt: bool,
-    trim_zeros: bool,
-    uppercase: bool,
-) -> String {
-    let value_abs = value.abs();
-    let is_neg = value.is_sign_negative() && value != 0.0;
-
-    let digits_str = format!("{value_abs:.prec$e}");
-    let e_pos = digits_str.bytes().position(|chr| chr == b'e').unwrap();
-    let mut mant_str = &digits_str[..e_pos];
-    if prec != 0 && trim_zeros {
-        mant_str = mant_str.trim_end_matches('0');
-        if !ensure_pt {
-            mant_str = mant_str.strip_suffix('.').unwrap_or(mant_str);
-        }
+    zero_pad: f64,
+    flags: &CFlags,
+    trailing: bool,
+    prec: f64,
+) -> Option<String> {
+    let denominator = finite(float::pow(10.0, prec))?;
+    if denominator == 0.0 {
+        return None;
     }
-    let exp_str = &digits_str[(e_pos + 1)..];
-    let exp_int = exp_str.parse::<i32>().unwrap();
-    let dot = if prec == 0 && ensure_pt { "." } else { "" };
-    let e_chr = if uppercase { 'E' } else { 'e' };
-    let digits_str = format!("{mant_str}{dot}{e_chr}{exp_int:+03}");
-
-    decorate_digits(&digits_str, is_neg, zero_pad, 0, plus, blank)
+    let numerator = finite(finite(value.abs() * denominator)? + 0.5)?;
+    let whole = if value == 0.0 {
+        0.0
+    } else {
+        finite(numerator / denominator)?.floor()
+    };
+    let fraction = numerator.floor() % denominator;
+    let point = if prec == 0.0 && !flags.alt { 0.0 } else { 1.0 };
+    let mut text = render_int(
+        value < 0.0,
+        whole,
+        zero_pad - prec - point,
+        0.0,
+        flags,
+        10.0,
+        "",
+    )?;
+    if prec == 0.0 {
+        text.push_str(if flags.alt { "." } else { "" });
+    } else if trailing || fraction > 0.0 {
+        let fraction = render_int(false, fraction, prec, 0.0, &CFlags::default(), 10.0, "")?;
+        text.push('.');
+        text.push_str(if trailing {
+            &fraction
+        } else {
+            fraction.trim_end_matches('0')
+        });
+    }
+    Some(text)
 }
 
-fn decorate_digits(
-    digits: &str,
-    is_neg: bool,
-    min_chars: usize,
-    min_digits: usize,
-    sign: bool,
-    blank: bool,
-) -> String {
-    let mut s = String::new();
-    if is_neg {
-        s.push('-');
-    } else if sign {
-        s.push('+');
-    } else if blank {
-        s.push(' ');
-    }
-
-    let unpadded_len = s.len() + digits.len();
-    let pad_len = min_digits
-        .saturating_sub(digits.len())
-        .max(min_chars.saturating_sub(unpadded_len));
-
-    s.extend(std::iter::repeat_n('0', pad_len));
-    s.push_str(digits);
-
-    s
+fn render_scientific(
+    value: f64,
+    zero_pad: f64,
+    flags: &CFlags,
+    trailing: bool,
+    e: char,
+    prec: f64,
+) -> Option<String> {
+    let exponent = decimal_exponent(value);
+    let plus = CFlags {
+        plus: true,
+        ..CFlags::default()
+    };
+    let suffix = format!(
+        "{e}{}",
+        render_int(exponent < 0.0, exponent.abs(), 3.0, 0.0, &plus, 10.0, "")?
+    );
+    let mantissa = if exponent == -324.0 {
+        // 10^-324 is 0.
+        finite(value * 10.0)? / float::pow(10.0, exponent + 1.0)
+    } else {
+        value / float::pow(10.0, exponent)
+    };
+    let mantissa = finite(mantissa)?;
+    let text = render_float(
+        mantissa,
+        zero_pad - suffix.len() as f64,
+        flags,
+        trailing,
+        prec,
+    )?;
+    Some(text + &suffix)
 }

@@ -3,6 +3,7 @@ use std::rc::Rc;
 
 use super::super::{ArrayData, ObjectData, ValueData};
 use super::{EvalErrorKind, EvalResult, Evaluator, State, TraceItem};
+use crate::float;
 use crate::gc::GcView;
 use crate::interner::InternedStr;
 
@@ -13,6 +14,8 @@ pub(super) struct ManifestJsonFormat {
     item_sep: Box<str>,
     empty_array: Option<Box<str>>,
     empty_object: Option<Box<str>>,
+    // `std.manifestJsonEx` writes numbers and strings as Go's `encoding/json` does.
+    is_go: bool,
 }
 
 impl ManifestJsonFormat {
@@ -24,6 +27,7 @@ impl ManifestJsonFormat {
             item_sep: ", ".into(),
             empty_array: Some("[ ]".into()),
             empty_object: Some("{ }".into()),
+            is_go: false,
         })
     }
 
@@ -35,6 +39,7 @@ impl ManifestJsonFormat {
             item_sep: ",".into(),
             empty_array: Some("[ ]".into()),
             empty_object: Some("{ }".into()),
+            is_go: false,
         })
     }
 
@@ -46,58 +51,22 @@ impl ManifestJsonFormat {
             item_sep: ",".into(),
             empty_array: None,
             empty_object: None,
+            is_go: true,
         })
     }
 }
 
-impl<'p> Evaluator<'_, 'p> {
-    pub(super) fn do_manifest_ini_section(&mut self) -> EvalResult<()> {
-        let ValueData::Object(object) = self.value_stack.pop().unwrap() else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: "ini section must be an object".into(),
-            }));
-        };
-        let object = object.view();
-
-        let visible_fields = object.get_visible_fields_order();
-        for field_name in visible_fields.rev() {
-            let field_thunk = self
-                .program
-                .find_object_field_thunk(&object, 0, field_name)
-                .unwrap();
-
-            self.state_stack
-                .push(State::ManifestIniSectionItem { name: field_name });
-            self.state_stack.push(State::DoThunk(field_thunk));
-        }
-        self.check_object_asserts(&object);
-
-        Ok(())
-    }
-
-    pub(super) fn do_manifest_ini_section_item(&mut self, name: InternedStr<'p>) -> EvalResult<()> {
-        let value = self.value_stack.pop().unwrap();
-        if let ValueData::Array(array) = value {
-            let array = array.view();
-            for item in array.iter().rev() {
-                self.state_stack.push(State::AppendToString('\n'.into()));
-                self.state_stack.push(State::CoerceAppendToString);
-                self.state_stack.push(State::DoThunk(item.view()));
-                self.state_stack
-                    .push(State::AppendToString(format!("{} = ", name.value())));
-            }
+impl ManifestJsonFormat {
+    fn push_string(&self, s: &str, result: &mut String) {
+        if self.is_go {
+            escape_string_go(s, result);
         } else {
-            self.value_stack.push(value);
-            self.state_stack.push(State::AppendToString('\n'.into()));
-            self.state_stack.push(State::CoerceAppendToString);
-            self.state_stack
-                .push(State::AppendToString(format!("{} = ", name.value())));
+            escape_string_json(s, result);
         }
-
-        Ok(())
     }
+}
 
+impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_manifest_python(&mut self) -> EvalResult<()> {
         let value = self.value_stack.pop().unwrap();
         let result = self.string_stack.last_mut().unwrap();
@@ -109,7 +78,7 @@ impl<'p> Evaluator<'_, 'p> {
                 result.push_str(if b { "True" } else { "False" });
             }
             ValueData::Number(n) => {
-                write!(result, "{n}").unwrap();
+                float::push_text(n, result);
             }
             ValueData::String(s) => {
                 escape_string_python(&s, result);
@@ -190,10 +159,14 @@ impl<'p> Evaluator<'_, 'p> {
                 result.push_str(if b { "true" } else { "false" });
             }
             ValueData::Number(n) => {
-                write!(result, "{n}").unwrap();
+                if format.is_go {
+                    write!(result, "{n}").unwrap();
+                } else {
+                    float::push_text(n, result);
+                }
             }
             ValueData::String(s) => {
-                escape_string_json(&s, result);
+                format.push_string(&s, result);
             }
             ValueData::Array(array) => {
                 let array = array.view();
@@ -292,7 +265,7 @@ impl<'p> Evaluator<'_, 'p> {
                         self.state_stack
                             .push(State::AppendToString((*format.key_val_sep).into()));
                         let mut name_manifested = String::new();
-                        escape_string_json(field_name.value(), &mut name_manifested);
+                        format.push_string(field_name.value(), &mut name_manifested);
                         self.state_stack
                             .push(State::AppendToString(name_manifested));
                         if !format.indent.is_empty() {
@@ -468,8 +441,11 @@ impl<'p> Evaluator<'_, 'p> {
                 }
                 self.check_object_asserts(&object);
             }
+            // Written as nothing, unlike in all other formats.
             ValueData::Function(_) => {
-                return Err(self.report_error(EvalErrorKind::ManifestFunction));
+                if parent_is_array || parent_is_object {
+                    result.push(' ');
+                }
             }
         }
 
@@ -710,7 +686,7 @@ impl<'p> Evaluator<'_, 'p> {
                 result.push_str(if b { "true" } else { "false" });
             }
             ValueData::Number(n) => {
-                write!(result, "{n}").unwrap();
+                float::push_text(n, result);
             }
             ValueData::String(s) => {
                 escape_string_toml(&s, result);
@@ -803,74 +779,73 @@ impl<'p> Evaluator<'_, 'p> {
     }
 }
 
+/// Whether `std.manifestYamlDoc` writes a key without quotes.
 fn is_safe_yaml_plain(s: &str) -> bool {
-    // Check empty string and special sequences
-    if s.is_empty() || s == "-" || s == "---" {
-        return false;
-    }
-
-    // Check for unsafe characters
-    if s.chars()
-        .any(|chr| !matches!(chr, '0'..='9' | 'A'..='Z' | 'a'..='z' | '/' | '_' | '-' | '.'))
-    {
-        return false;
-    }
-
-    // Check for reserved alphabetic values
-    let special = [
-        "null", "true", "y", "yes", "on", "false", "n", "no", "off", ".nan", ".inf", "+.inf",
-        "-.inf",
+    const RESERVED: [&str; 17] = [
+        "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", "-.inf", "+.inf", ".inf",
+        "null", "-", "---", "''", "",
     ];
-    if special
+    let is_plain = s
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'/' | b'.'));
+    is_plain
+        && !RESERVED.iter().any(|word| s.eq_ignore_ascii_case(word))
+        && !is_date(s)
+        && !is_binary(s)
+        && !contains_hex(s)
+        && !is_go_number(s)
+}
+
+/// Two `-`, all else digits, if anything.
+fn is_date(s: &str) -> bool {
+    s.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+        && s.ends_with(|c: char| c.is_ascii_digit() || c == '-')
+        && s.bytes().filter(|&b| b == b'-').count() == 2
+}
+
+fn is_binary(s: &str) -> bool {
+    let digits = s.strip_prefix(['-', '+']).unwrap_or(s).strip_prefix("0b");
+    digits.is_some_and(|s| !s.is_empty() && s.bytes().all(|b| matches!(b, b'0' | b'1' | b'_')))
+}
+
+/// A hexadecimal number anywhere: the pattern has no anchors.
+fn contains_hex(s: &str) -> bool {
+    s.match_indices("0x").any(|(i, _)| {
+        s.as_bytes()
+            .get(i + 2)
+            .is_some_and(|&b| b.is_ascii_hexdigit() || b == b'_')
+    })
+}
+
+/// What Go's `strconv.Atoi` or `strconv.ParseFloat` reads.
+fn is_go_number(s: &str) -> bool {
+    let unsigned = s.strip_prefix(['-', '+']).unwrap_or(s);
+    if ["inf", "infinity", "nan"]
         .iter()
-        .any(|&special| s.eq_ignore_ascii_case(special))
+        .any(|word| unsigned.eq_ignore_ascii_case(word))
     {
+        // Without a sign.
+        return !s.trim_start_matches(['-', '+']).eq_ignore_ascii_case("nan") || unsigned == s;
+    }
+    let is_between_digits = |i: usize| {
+        let digit = |i: Option<usize>| {
+            i.and_then(|i| s.as_bytes().get(i))
+                .is_some_and(u8::is_ascii_digit)
+        };
+        digit(i.checked_sub(1)) && digit(Some(i + 1))
+    };
+    if !s.match_indices('_').all(|(i, _)| is_between_digits(i)) {
         return false;
     }
-
-    // Check for dates, where there are two '-' and the rest are digits
-    if s.chars().all(|chr| matches!(chr, '0'..='9' | '-'))
-        && s.chars().filter(|&chr| chr == '-').count() == 2
-    {
-        return false;
+    if unsigned.starts_with("0X") {
+        let exponent = unsigned
+            .split_once(['p', 'P'])
+            .map(|(_, exponent)| exponent.parse::<i32>());
+        return exponent.is_some_and(|exponent| exponent.is_ok());
     }
-
-    // Check for integers, where there is at most one `-` and the rest are digits or '_'
-    if s.chars().all(|chr| matches!(chr, '0'..='9' | '_' | '-'))
-        && s.chars().filter(|&chr| chr == '-').count() <= 1
-    {
-        return false;
-    }
-
-    // Check for base-2 integers, which start with `0b` or `-0b` and the rest are digits or '_'
-    if (s.starts_with("0b") || s.starts_with("-0b"))
-        && s.chars()
-            .all(|chr| matches!(chr, '0'..='9' | 'b' | 'B' | '_' | '-'))
-        && s.chars().filter(|&chr| chr == '-').count() <= 1
-    {
-        return false;
-    }
-
-    // Check for base-16 integers, which start with `0x` or `-0x` and the rest are digits or '_'
-    if (s.starts_with("0x") || s.starts_with("-0x"))
-        && s.chars()
-            .all(|chr| matches!(chr, '0'..='9' | 'a'..='f' | 'A'..='F' | 'x' | 'X' | '_' | '-'))
-        && s.chars().filter(|&chr| chr == '-').count() <= 1
-    {
-        return false;
-    }
-
-    // Check for floats.
-    if s.chars()
-        .all(|chr| matches!(chr, '0'..='9' | 'e' | 'E' | '_' | '-' | '.'))
-        && s.chars().filter(|&chr| chr == '.').count() == 1
-        && s.chars().filter(|&chr| chr == '-').count() <= 2
-        && s.chars().filter(|&chr| chr == 'e' || chr == 'E').count() <= 1
-    {
-        return false;
-    }
-
-    true
+    // One that is too large is an error in Go, so it may stand without quotes.
+    s.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
+        && s.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 fn is_safe_toml_plain(s: &str) -> bool {
@@ -880,7 +855,9 @@ fn is_safe_toml_plain(s: &str) -> bool {
 }
 
 fn escape_key_toml(s: &str) -> String {
-    if is_safe_toml_plain(s) {
+    if s.is_empty() {
+        "''".into()
+    } else if is_safe_toml_plain(s) {
         s.into()
     } else {
         let mut escaped = String::new();
@@ -901,6 +878,26 @@ pub(super) fn escape_string_json(s: &str, result: &mut String) {
             '"' => result.push_str("\\\""),
             '\\' => result.push_str("\\\\"),
             '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => {
+                write!(result, "\\u{:04x}", chr as u32).unwrap();
+            }
+            _ => result.push(chr),
+        }
+    }
+    result.push('"');
+}
+
+fn escape_string_go(s: &str, result: &mut String) {
+    result.push('"');
+    for chr in s.chars() {
+        match chr {
+            '\u{8}' => result.push_str("\\b"),
+            '\t' => result.push_str("\\t"),
+            '\n' => result.push_str("\\n"),
+            '\u{c}' => result.push_str("\\f"),
+            '\r' => result.push_str("\\r"),
+            '"' => result.push_str("\\\""),
+            '\\' => result.push_str("\\\\"),
+            '\u{0}'..='\u{1F}' | '\u{2028}' | '\u{2029}' => {
                 write!(result, "\\u{:04x}", chr as u32).unwrap();
             }
             _ => result.push(chr),

@@ -20,7 +20,6 @@ mod expr;
 mod format;
 mod manifest;
 mod parse_json;
-mod parse_yaml;
 mod state;
 mod stdlib;
 
@@ -235,7 +234,13 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                                 }
                             }
                             PendingThunk::Call { func, args } => {
-                                self.execute_call(&func.view(), args);
+                                let args: Vec<_> = args.iter().map(Gc::view).collect();
+                                self.check_thunk_args_and_execute_call(
+                                    &func.view(),
+                                    &args,
+                                    &[],
+                                    None,
+                                )?;
                             }
                         }
                     }
@@ -315,17 +320,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                         self.string_stack.push(String::new());
                     }
                 }
-                State::CoerceAppendToString => {
-                    if let ValueData::String(s) = self.value_stack.last().unwrap() {
-                        self.string_stack.last_mut().unwrap().push_str(s);
-                        self.value_stack.pop().unwrap();
-                    } else {
-                        self.state_stack.push(State::ManifestJson {
-                            format: ManifestJsonFormat::default_to_string(),
-                            depth: 0,
-                        });
-                    }
-                }
                 State::CoerceToStringValue => {
                     if !matches!(self.value_stack.last().unwrap(), ValueData::String(_)) {
                         self.state_stack.push(State::StringToValue);
@@ -343,9 +337,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                 State::StringToValue => {
                     let s = self.string_stack.pop().unwrap();
                     self.value_stack.push(ValueData::String(s.into()));
-                }
-                State::PushU32AsValue(value) => {
-                    self.value_stack.push(ValueData::Number(f64::from(value)));
                 }
                 State::CmpOrdToBoolValueIsLt => {
                     let cmp_ord = self.cmp_ord_stack.pop().unwrap();
@@ -451,10 +442,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                     };
 
                     self.do_slice(indexable, start, end, step, false, Some(span))?;
-                }
-                State::ManifestIniSection => self.do_manifest_ini_section()?,
-                State::ManifestIniSectionItem { name } => {
-                    self.do_manifest_ini_section_item(name)?
                 }
                 State::ManifestPython => self.do_manifest_python()?,
                 State::ManifestJson { format, depth } => self.do_manifest_json(format, depth)?,
@@ -780,7 +767,7 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                                     },
                                 ));
                             };
-                            let Some(index_usize) = float::try_to_usize_exact(index) else {
+                            let Some(index_usize) = float::try_to_usize(index) else {
                                 return Err(self.report_error(
                                     EvalErrorKind::NumericIndexIsNotValid {
                                         span,
@@ -810,7 +797,7 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                                     },
                                 ));
                             };
-                            let Some(index_usize) = float::try_to_usize_exact(index) else {
+                            let Some(index_usize) = float::try_to_usize(index) else {
                                 return Err(self.report_error(
                                     EvalErrorKind::NumericIndexIsNotValid {
                                         span,
@@ -892,7 +879,10 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                             self.value_stack.push(ValueData::Number(rhs));
                         }
                         (ast::UnaryOp::BitwiseNot, ValueData::Number(rhs)) => {
-                            let int = self.safe_f64_to_i64(rhs, Some(span))?;
+                            // Unlike other operators, this one takes any number: what is out of
+                            // range is the least integer on the machines that count.
+                            let is_in_range = rhs >= -(2f64.powi(63)) && rhs < 2f64.powi(63);
+                            let int = if is_in_range { rhs as i64 } else { i64::MIN };
                             self.value_stack.push(ValueData::Number(!int as f64));
                         }
                         (ast::UnaryOp::LogicNot, ValueData::Bool(rhs)) => {
@@ -1309,9 +1299,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                         }));
                     }
                 }
-                State::StdPruneValue => self.do_std_prune_value(),
-                State::StdPruneArrayItem => self.do_std_prune_array_item(),
-                State::StdPruneObjectField { name } => self.do_std_prune_object_field(name),
                 State::StdFormat => self.do_std_format()?,
                 State::StdFormatCodesArray1 {
                     parts,
@@ -1349,19 +1336,10 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                     fw,
                     prec,
                 } => self.do_std_format_code(&parts, part_i, fw, prec)?,
-                State::StdManifestIni => self.do_std_manifest_ini()?,
-                State::StdManifestIniSections => self.do_std_manifest_ini_sections()?,
                 State::StdManifestPython => self.do_std_manifest_python(),
                 State::StdManifestPythonVars => self.do_std_manifest_python_vars()?,
                 State::StdManifestJsonEx => self.do_std_manifest_json_ex()?,
                 State::StdManifestYamlDoc => self.do_std_manifest_yaml_doc()?,
-                State::StdManifestYamlStream => self.do_std_manifest_yaml_stream()?,
-                State::StdManifestXmlJsonml => self.do_std_manifest_xml_jsonml()?,
-                State::StdManifestXmlJsonmlItem0 { array } => {
-                    self.do_std_manifest_xml_jsonml_item_0(array)?
-                }
-                State::StdManifestXmlJsonmlItem1 => self.do_std_manifest_xml_jsonml_item_1()?,
-                State::StdManifestXmlJsonmlItemN => self.do_std_manifest_xml_jsonml_item_n()?,
                 State::StdManifestTomlEx => self.do_std_manifest_toml_ex()?,
                 State::StdMember { value } => self.do_std_member(value)?,
                 State::StdMemberString { string } => self.do_std_member_string(string)?,
@@ -1374,10 +1352,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                 } => self.do_std_count_inner(array, index, count),
                 State::StdFind { value } => self.do_std_find(value)?,
                 State::StdFindInner { array, index } => self.do_std_find_inner(array, index),
-                State::StdFilterMap => self.do_std_filter_map()?,
-                State::StdFilterMapCheck { item, map_func } => {
-                    self.do_std_filter_map_check(item, map_func)?
-                }
                 State::StdFilter => self.do_std_filter()?,
                 State::StdFilterCheck { item } => self.do_std_filter_check(item)?,
                 State::StdFoldl { init } => self.do_std_foldl(init)?,
@@ -1389,10 +1363,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                 State::StdJoinStrFinish => self.do_std_join_str_finish(),
                 State::StdJoinArrayItem { sep } => self.do_std_join_array_item(sep)?,
                 State::StdJoinArrayFinish => self.do_std_join_array_finish(),
-                State::StdFlattenDeepArray => self.do_std_flatten_deep_array(),
-                State::StdFlattenDeepArrayItem { array, index } => {
-                    self.do_std_flatten_deep_array_item(array, index)
-                }
                 State::StdSort => self.do_std_sort()?,
                 State::StdSortSetKey { keys, index } => self.do_std_sort_set_key(keys, index),
                 State::StdSortCompare { keys, lhs, rhs } => {
@@ -1434,14 +1404,6 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                 State::StdSortFinish { orig_array, sorted } => {
                     self.do_std_sort_finish(orig_array, sorted)
                 }
-                State::StdUniq => self.do_std_uniq()?,
-                State::StdUniqCompareItem {
-                    keyf,
-                    item,
-                    is_last,
-                } => self.do_std_uniq_compare_item(keyf, item, is_last)?,
-                State::StdUniqDupValue => self.do_std_uniq_dup_value(),
-                State::StdUniqCheckItem { item } => self.do_std_uniq_check_item(item),
                 State::StdAll => self.do_std_all()?,
                 State::StdAllItem { array, index } => self.do_std_all_item(array, index)?,
                 State::StdAny => self.do_std_any()?,
@@ -1486,55 +1448,10 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                 State::StdRemoveCheckItem { array, index } => {
                     self.do_std_remove_check_item(array, index)
                 }
-                State::StdSet => self.do_std_set()?,
-                State::StdSetUniq {
-                    orig_array,
-                    keys,
-                    sorted,
-                } => self.do_std_set_uniq(orig_array, keys, sorted),
-                State::StdSetUniqCompareItem {
-                    orig_array,
-                    keys,
-                    sorted,
-                    index,
-                } => self.do_std_set_uniq_compare_item(orig_array, keys, sorted, index),
-                State::StdSetUniqCheckItem {
-                    orig_array,
-                    sorted,
-                    index,
-                } => self.do_std_set_uniq_check_item(orig_array, sorted, index),
-                State::StdSetInter => self.do_std_set_inter()?,
-                State::StdSetInterAux { keyf, a, b, i, j } => {
-                    self.do_std_set_inter_aux(keyf, a, b, i, j)?
-                }
-                State::StdSetUnion => self.do_std_set_union()?,
-                State::StdSetUnionAux { keyf, a, b, i, j } => {
-                    self.do_std_set_union_aux(keyf, a, b, i, j)?
-                }
-                State::StdSetDiff => self.do_std_set_diff()?,
-                State::StdSetDiffAux { keyf, a, b, i, j } => {
-                    self.do_std_set_diff_aux(keyf, a, b, i, j)?
-                }
-                State::StdSetMember { x } => self.do_std_set_member(x)?,
-                State::StdSetMemberSlice {
-                    keyf,
-                    arr,
-                    start,
-                    end,
-                } => self.do_std_set_member_slice(keyf, arr, start, end)?,
-                State::StdSetMemberCheck {
-                    keyf,
-                    arr,
-                    start,
-                    end,
-                    mid,
-                } => self.do_std_set_member_check(keyf, arr, start, end, mid)?,
                 State::StdBase64 => self.do_std_base64()?,
                 State::StdBase64Array { input, bytes } => self.do_std_base64_array(input, bytes)?,
                 State::StdBase64DecodeBytes => self.do_std_base64_decode_bytes()?,
                 State::StdBase64Decode => self.do_std_base64_decode()?,
-                State::StdMergePatchValue => self.do_std_merge_patch_value(),
-                State::StdMergePatchField { name } => self.do_std_merge_patch_field(name),
             }
 
             if self.stack_trace_len > self.program.max_stack {
@@ -1769,6 +1686,21 @@ impl<'p, 'a> Evaluator<'a, 'p> {
         }
     }
 
+    /// An array, or the characters of a string.
+    fn expect_std_func_arg_items(
+        &self,
+        value: ValueData<'p>,
+        func_name: &str,
+        arg_index: usize,
+    ) -> EvalResult<GcView<ArrayData<'p>>> {
+        let ValueData::String(s) = value else {
+            return self.expect_std_func_arg_array(value, func_name, arg_index);
+        };
+        let chars = s.chars().map(ValueData::from_char);
+        let items = chars.map(|chr| self.program.gc_alloc(ThunkData::new_done(chr)));
+        Ok(self.program.gc_alloc_view(items.collect()))
+    }
+
     #[inline]
     fn expect_std_func_arg_object(
         &self,
@@ -1867,46 +1799,4 @@ impl<'p, 'a> Evaluator<'a, 'p> {
         }
         stack_trace
     }
-}
-
-enum ParseNumRadixError {
-    Empty,
-    InvalidDigit(char),
-    Overflow,
-}
-
-fn parse_num_radix<const RADIX: u8>(s: &str) -> Result<f64, ParseNumRadixError> {
-    if s.is_empty() {
-        return Err(ParseNumRadixError::Empty);
-    }
-    let s = s.trim_start_matches('0');
-
-    let max_digits_128 = match RADIX {
-        8 => 128 / 3,
-        16 => 128 / 4,
-        _ => unreachable!(),
-    };
-    let mut chars = s.chars();
-
-    let mut number = 0u128;
-    for chr in chars.by_ref().take(max_digits_128) {
-        let digit = chr
-            .to_digit(RADIX.into())
-            .ok_or(ParseNumRadixError::InvalidDigit(chr))?;
-        number = number * u128::from(RADIX) + u128::from(digit);
-    }
-
-    let mut number = number as f64;
-    for chr in chars {
-        if chr.to_digit(RADIX.into()).is_none() {
-            return Err(ParseNumRadixError::InvalidDigit(chr));
-        }
-        number *= f64::from(RADIX);
-    }
-
-    if !number.is_finite() {
-        return Err(ParseNumRadixError::Overflow);
-    }
-
-    Ok(number)
 }

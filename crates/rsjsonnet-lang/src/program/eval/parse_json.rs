@@ -4,13 +4,13 @@ use crate::ast;
 use crate::gc::Gc;
 use crate::interner::InternedStr;
 
-pub(super) struct ParseError<'p> {
+pub(super) struct ParseError {
     line: usize,
     column: usize,
-    kind: ParseErrorKind<'p>,
+    kind: ParseErrorKind,
 }
 
-impl std::fmt::Display for ParseError<'_> {
+impl std::fmt::Display for ParseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -22,7 +22,7 @@ impl std::fmt::Display for ParseError<'_> {
     }
 }
 
-enum ParseErrorKind<'p> {
+enum ParseErrorKind {
     ExpectedValue,
     ExpectedEof,
     Expected1(char),
@@ -33,10 +33,9 @@ enum ParseErrorKind<'p> {
     InvalidChrInString,
     InvalidStringEscape,
     ExpectedObjectKey,
-    RepeatedFieldName(InternedStr<'p>),
 }
 
-impl std::fmt::Display for ParseErrorKind<'_> {
+impl std::fmt::Display for ParseErrorKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::ExpectedValue => write!(f, "expected value"),
@@ -49,9 +48,6 @@ impl std::fmt::Display for ParseErrorKind<'_> {
             Self::UnfinishedString => write!(f, "unfinished string"),
             Self::InvalidChrInString => write!(f, "invalid character in string"),
             Self::InvalidStringEscape => write!(f, "invalid string escape"),
-            Self::RepeatedFieldName(name) => {
-                write!(f, "repeated field name {:?}", name.value())
-            }
         }
     }
 }
@@ -59,7 +55,7 @@ impl std::fmt::Display for ParseErrorKind<'_> {
 pub(super) fn parse_json<'p>(
     program: &mut Program<'p>,
     s: &str,
-) -> Result<ValueData<'p>, ParseError<'p>> {
+) -> Result<ValueData<'p>, ParseError> {
     enum StackItem<'p> {
         Array(Vec<Gc<ThunkData<'p>>>),
         Object(SimpleObjectBuilder<'p>, InternedStr<'p>),
@@ -139,15 +135,12 @@ pub(super) fn parse_json<'p>(
                         }
                     }
                     StackItem::Object(mut obj_builder, current_key) => {
-                        if !obj_builder.try_insert_field(
+                        // Of two with one name the last one counts.
+                        obj_builder.set_field(
                             current_key,
                             ast::Visibility::Default,
                             program.gc_alloc(ThunkData::new_done(value)),
-                        ) {
-                            return Err(
-                                lexer.get_error(ParseErrorKind::RepeatedFieldName(current_key))
-                            );
-                        }
+                        );
 
                         if lexer.eat_char('}') {
                             lexer.skip_spaces();
@@ -190,7 +183,7 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     #[inline]
-    fn get_error<'p>(&self, kind: ParseErrorKind<'p>) -> ParseError<'p> {
+    fn get_error(&self, kind: ParseErrorKind) -> ParseError {
         ParseError {
             line: self.line,
             column: self.column,
@@ -277,7 +270,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn lex_number<'p>(&mut self) -> Result<Option<f64>, ParseError<'p>> {
+    fn lex_number(&mut self) -> Result<Option<f64>, ParseError> {
         enum State {
             Start,
             Minus,
@@ -417,7 +410,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn lex_string<'p>(&mut self) -> Result<Option<String>, ParseError<'p>> {
+    fn lex_string(&mut self) -> Result<Option<String>, ParseError> {
         if !self.eat_char('"') {
             return Ok(None);
         }
@@ -496,31 +489,17 @@ impl Lexer<'_> {
                             });
                         };
 
-                        if matches!(cu1, 0xD800..=0xDFFF) && self.eat_str("\\u") {
-                            let Some(cu2) = eat_codeunit(self) else {
-                                return Err(ParseError {
-                                    line: self.line,
-                                    column: chr_col,
-                                    kind: ParseErrorKind::InvalidStringEscape,
-                                });
-                            };
-                            if let Ok(chr) = char::decode_utf16([cu1, cu2]).next().unwrap() {
-                                string.push(chr);
-                            } else {
-                                return Err(ParseError {
-                                    line: self.line,
-                                    column: chr_col,
-                                    kind: ParseErrorKind::InvalidStringEscape,
-                                });
-                            }
-                        } else if let Some(chr) = char::from_u32(cu1.into()) {
+                        // Half of a surrogate pair becomes U+FFFD, and what follows is read by itself.
+                        let mut after = Lexer { ..*self };
+                        let pair = (matches!(cu1, 0xD800..=0xDBFF) && after.eat_str("\\u"))
+                            .then(|| eat_codeunit(&mut after))
+                            .flatten()
+                            .and_then(|cu2| char::decode_utf16([cu1, cu2]).next()?.ok());
+                        if let Some(chr) = pair {
                             string.push(chr);
+                            *self = after;
                         } else {
-                            return Err(ParseError {
-                                line: self.line,
-                                column: chr_col,
-                                kind: ParseErrorKind::InvalidStringEscape,
-                            });
+                            string.push(char::from_u32(cu1.into()).unwrap_or('\u{FFFD}'));
                         }
                     }
                     Some(_) => {

@@ -23,11 +23,9 @@ pub(super) enum State<'a, 'p> {
     DeepValue,
     SwapLastValues,
     CoerceToString,
-    CoerceAppendToString,
     CoerceToStringValue,
     BoolToValue,
     StringToValue,
-    PushU32AsValue(u32),
     CmpOrdToBoolValueIsLt,
     CmpOrdToBoolValueIsLe,
     CmpOrdToBoolValueIsGt,
@@ -37,10 +35,6 @@ pub(super) enum State<'a, 'p> {
     AppendToString(String),
     ArrayToValue,
     ObjectToValue,
-    ManifestIniSection,
-    ManifestIniSectionItem {
-        name: InternedStr<'p>,
-    },
     ManifestPython,
     ManifestJson {
         format: Rc<ManifestJsonFormat>,
@@ -215,11 +209,6 @@ pub(super) enum State<'a, 'p> {
         else_body: Option<&'p ir::Expr<'p>>,
         env: GcView<ThunkEnv<'p>>,
     },
-    StdPruneValue,
-    StdPruneArrayItem,
-    StdPruneObjectField {
-        name: InternedStr<'p>,
-    },
     StdFormat,
     StdFormatCodesArray1 {
         parts: Rc<Vec<FormatPart>>,
@@ -238,7 +227,7 @@ pub(super) enum State<'a, 'p> {
         array: GcView<ArrayData<'p>>,
         part_i: usize,
         array_i: usize,
-        fw: u32,
+        fw: f64,
     },
     StdFormatCodesObject1 {
         parts: Rc<Vec<FormatPart>>,
@@ -249,27 +238,18 @@ pub(super) enum State<'a, 'p> {
         parts: Rc<Vec<FormatPart>>,
         object: GcView<ObjectData<'p>>,
         part_i: usize,
-        fw: u32,
+        fw: f64,
     },
     StdFormatCode {
         parts: Rc<Vec<FormatPart>>,
         part_i: usize,
-        fw: u32,
-        prec: u32,
+        fw: f64,
+        prec: Option<f64>,
     },
-    StdManifestIni,
-    StdManifestIniSections,
     StdManifestPython,
     StdManifestPythonVars,
     StdManifestJsonEx,
     StdManifestYamlDoc,
-    StdManifestYamlStream,
-    StdManifestXmlJsonml,
-    StdManifestXmlJsonmlItem0 {
-        array: GcView<ArrayData<'p>>,
-    },
-    StdManifestXmlJsonmlItem1,
-    StdManifestXmlJsonmlItemN,
     StdManifestTomlEx,
     StdMember {
         value: GcView<ThunkData<'p>>,
@@ -295,11 +275,6 @@ pub(super) enum State<'a, 'p> {
     StdFindInner {
         array: GcView<ArrayData<'p>>,
         index: usize,
-    },
-    StdFilterMap,
-    StdFilterMapCheck {
-        item: GcView<ThunkData<'p>>,
-        map_func: GcView<FuncData<'p>>,
     },
     StdFilter,
     StdFilterCheck {
@@ -328,11 +303,6 @@ pub(super) enum State<'a, 'p> {
         sep: GcView<ArrayData<'p>>,
     },
     StdJoinArrayFinish,
-    StdFlattenDeepArray,
-    StdFlattenDeepArrayItem {
-        array: GcView<ArrayData<'p>>,
-        index: usize,
-    },
     StdSort,
     StdSortSetKey {
         keys: Rc<Vec<OnceCell<ValueData<'p>>>>,
@@ -379,16 +349,6 @@ pub(super) enum State<'a, 'p> {
     StdSortFinish {
         orig_array: GcView<ArrayData<'p>>,
         sorted: Rc<Vec<Cell<usize>>>,
-    },
-    StdUniq,
-    StdUniqCompareItem {
-        keyf: GcView<FuncData<'p>>,
-        item: GcView<ThunkData<'p>>,
-        is_last: bool,
-    },
-    StdUniqDupValue,
-    StdUniqCheckItem {
-        item: GcView<ThunkData<'p>>,
     },
     StdAll,
     StdAllItem {
@@ -456,63 +416,6 @@ pub(super) enum State<'a, 'p> {
         array: GcView<ArrayData<'p>>,
         index: usize,
     },
-    StdSet,
-    StdSetUniq {
-        orig_array: GcView<ArrayData<'p>>,
-        keys: Rc<Vec<OnceCell<ValueData<'p>>>>,
-        sorted: Rc<Vec<Cell<usize>>>,
-    },
-    StdSetUniqCompareItem {
-        orig_array: GcView<ArrayData<'p>>,
-        keys: Rc<Vec<OnceCell<ValueData<'p>>>>,
-        sorted: Rc<Vec<Cell<usize>>>,
-        index: usize,
-    },
-    StdSetUniqCheckItem {
-        orig_array: GcView<ArrayData<'p>>,
-        sorted: Rc<Vec<Cell<usize>>>,
-        index: usize,
-    },
-    StdSetInter,
-    StdSetInterAux {
-        keyf: GcView<FuncData<'p>>,
-        a: GcView<ArrayData<'p>>,
-        b: GcView<ArrayData<'p>>,
-        i: usize,
-        j: usize,
-    },
-    StdSetUnion,
-    StdSetUnionAux {
-        keyf: GcView<FuncData<'p>>,
-        a: GcView<ArrayData<'p>>,
-        b: GcView<ArrayData<'p>>,
-        i: usize,
-        j: usize,
-    },
-    StdSetDiff,
-    StdSetDiffAux {
-        keyf: GcView<FuncData<'p>>,
-        a: GcView<ArrayData<'p>>,
-        b: GcView<ArrayData<'p>>,
-        i: usize,
-        j: usize,
-    },
-    StdSetMember {
-        x: GcView<ThunkData<'p>>,
-    },
-    StdSetMemberSlice {
-        keyf: GcView<FuncData<'p>>,
-        arr: GcView<ArrayData<'p>>,
-        start: usize,
-        end: usize,
-    },
-    StdSetMemberCheck {
-        keyf: GcView<FuncData<'p>>,
-        arr: GcView<ArrayData<'p>>,
-        start: usize,
-        end: usize,
-        mid: usize,
-    },
     StdBase64,
     StdBase64Array {
         input: GcView<ArrayData<'p>>,
@@ -520,8 +423,4 @@ pub(super) enum State<'a, 'p> {
     },
     StdBase64DecodeBytes,
     StdBase64Decode,
-    StdMergePatchValue,
-    StdMergePatchField {
-        name: InternedStr<'p>,
-    },
 }

@@ -2,18 +2,14 @@ use std::cell::{Cell, OnceCell};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::super::data::{
-    ArrayData, FuncData, ObjectData, ObjectField, ObjectFieldData, SimpleObjectBuilder, ThunkData,
-    ValueData,
-};
+use super::super::data::{ArrayData, FuncData, ThunkData, ValueData};
 use super::manifest::{escape_string_json, escape_string_python};
 use super::{
-    EvalErrorKind, EvalErrorValueType, EvalResult, Evaluator, ManifestJsonFormat,
-    ParseNumRadixError, State, TraceItem, float, parse_num_radix,
+    EvalErrorKind, EvalErrorValueType, EvalResult, Evaluator, ManifestJsonFormat, State, TraceItem,
+    float,
 };
+use crate::ast;
 use crate::gc::{Gc, GcView};
-use crate::interner::InternedStr;
-use crate::{FHashSet, ast};
 
 impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_ext_var(&mut self) -> EvalResult<()> {
@@ -99,7 +95,16 @@ impl<'p> Evaluator<'_, 'p> {
                 let object = object.view();
                 object.get_visible_fields_order().count()
             }
-            ValueData::Function(func) => func.view().params.order.len(),
+            // Parameters with a default do not count.
+            ValueData::Function(func) => {
+                let func = func.view();
+                let required = func
+                    .params
+                    .order
+                    .iter()
+                    .filter(|(_, default)| default.is_none());
+                required.count()
+            }
             _ => {
                 return Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
                     func_name: "length".into(),
@@ -116,85 +121,6 @@ impl<'p> Evaluator<'_, 'p> {
         };
         self.value_stack.push(ValueData::Number(length as f64));
         Ok(())
-    }
-
-    pub(super) fn do_std_prune_value(&mut self) {
-        match self.value_stack.pop().unwrap() {
-            ValueData::Array(array) => {
-                let array = array.view();
-
-                self.array_stack.push(Vec::new());
-                self.state_stack.push(State::ArrayToValue);
-
-                for item in array.iter().rev() {
-                    self.state_stack.push(State::StdPruneArrayItem);
-                    self.state_stack.push(State::StdPruneValue);
-                    self.state_stack.push(State::DoThunk(item.view()));
-                }
-            }
-            ValueData::Object(object) => {
-                let object = object.view();
-                let visible_fields = object.get_visible_fields_order();
-
-                self.object_stack.push(ObjectData::new_empty());
-                self.state_stack.push(State::ObjectToValue);
-
-                for field_name in visible_fields.rev() {
-                    let field_thunk = self
-                        .program
-                        .find_object_field_thunk(&object, 0, field_name)
-                        .unwrap();
-
-                    self.state_stack
-                        .push(State::StdPruneObjectField { name: field_name });
-                    self.state_stack.push(State::StdPruneValue);
-                    self.state_stack.push(State::DoThunk(field_thunk));
-                }
-
-                self.check_object_asserts(&object);
-            }
-            value => {
-                self.value_stack.push(value);
-            }
-        }
-    }
-
-    pub(super) fn do_std_prune_array_item(&mut self) {
-        let item_value = self.value_stack.pop().unwrap();
-        let is_empty = match item_value {
-            ValueData::Null => true,
-            ValueData::Array(ref array) => array.view().is_empty(),
-            ValueData::Object(ref object) => object.view().self_layer.fields.is_empty(),
-            _ => false,
-        };
-        if !is_empty {
-            self.array_stack
-                .last_mut()
-                .unwrap()
-                .push(self.program.gc_alloc(ThunkData::new_done(item_value)));
-        }
-    }
-
-    pub(super) fn do_std_prune_object_field(&mut self, name: InternedStr<'p>) {
-        let item_value = self.value_stack.pop().unwrap();
-        let is_empty = match item_value {
-            ValueData::Null => true,
-            ValueData::Array(ref array) => array.view().is_empty(),
-            ValueData::Object(ref object) => object.view().self_layer.fields.is_empty(),
-            _ => false,
-        };
-        if !is_empty {
-            let object = self.object_stack.last_mut().unwrap();
-            object.self_layer.fields.insert(
-                name,
-                ObjectField::Normal(ObjectFieldData {
-                    base_env: None,
-                    visibility: ast::Visibility::Default,
-                    expr: None,
-                    thunk: OnceCell::from(self.program.gc_alloc(ThunkData::new_done(item_value))),
-                }),
-            );
-        }
     }
 
     pub(super) fn do_std_object_has_ex(&mut self) -> EvalResult<()> {
@@ -266,44 +192,6 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn do_std_map_with_key(&mut self) -> EvalResult<()> {
-        let object = self.value_stack.pop().unwrap();
-        let func = self.value_stack.pop().unwrap();
-
-        let func = self.expect_std_func_arg_func(func, "mapWithKey", 0)?;
-        let object = self.expect_std_func_arg_object(object, "mapWithKey", 1)?;
-
-        let mut mapped_obj_builder = SimpleObjectBuilder::new();
-        for field_name in object.get_visible_fields_order() {
-            let field_thunk = self
-                .program
-                .find_object_field_thunk(&object, 0, field_name)
-                .unwrap();
-
-            let args_thunks = Box::new([
-                self.program.gc_alloc(ThunkData::new_done(ValueData::String(
-                    field_name.value().into(),
-                ))),
-                Gc::from(&field_thunk),
-            ]);
-
-            mapped_obj_builder.insert_field(
-                field_name,
-                ast::Visibility::Default,
-                self.program
-                    .gc_alloc(ThunkData::new_pending_call(Gc::from(&func), args_thunks)),
-            );
-        }
-
-        self.value_stack.push(ValueData::Object(
-            self.program.gc_alloc(mapped_obj_builder.build()),
-        ));
-
-        self.check_object_asserts(&object);
-
-        Ok(())
-    }
-
     pub(super) fn do_std_primitive_equals(&mut self) -> EvalResult<()> {
         let rhs = self.value_stack.pop().unwrap();
         let lhs = self.value_stack.pop().unwrap();
@@ -345,30 +233,6 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn do_std_compare_array(&mut self) -> EvalResult<()> {
-        let rhs = &self.value_stack[self.value_stack.len() - 1];
-        let lhs = &self.value_stack[self.value_stack.len() - 2];
-        if !matches!(lhs, ValueData::Array(_)) {
-            return Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "__compare_array".into(),
-                arg_index: 0,
-                expected_types: vec![EvalErrorValueType::Array],
-                got_type: EvalErrorValueType::from_value(lhs),
-            }));
-        }
-        if !matches!(rhs, ValueData::Array(_)) {
-            return Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "__compare_array".into(),
-                arg_index: 1,
-                expected_types: vec![EvalErrorValueType::Array],
-                got_type: EvalErrorValueType::from_value(rhs),
-            }));
-        }
-        self.state_stack.push(State::CmpOrdToIntValueThreeWay);
-        self.state_stack.push(State::CompareValue);
-        Ok(())
-    }
-
     pub(super) fn do_std_exponent(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "exponent", 0)?;
@@ -382,6 +246,13 @@ impl<'p> Evaluator<'_, 'p> {
         let arg = self.expect_std_func_arg_number(arg, "mantissa", 0)?;
         let (mant, _) = float::frexp(arg);
         self.value_stack.push(ValueData::Number(mant));
+        Ok(())
+    }
+
+    pub(super) fn do_std_round(&mut self) -> EvalResult<()> {
+        let arg = self.value_stack.pop().unwrap();
+        let arg = self.expect_std_func_arg_number(arg, "round", 0)?;
+        self.value_stack.push(ValueData::Number(arg.round()));
         Ok(())
     }
 
@@ -423,7 +294,7 @@ impl<'p> Evaluator<'_, 'p> {
         let lhs = self.expect_std_func_arg_number(lhs, "pow", 0)?;
         let rhs = self.expect_std_func_arg_number(rhs, "pow", 1)?;
 
-        let r = lhs.powf(rhs);
+        let r = float::pow(lhs, rhs);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
 
@@ -442,25 +313,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_log(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "log", 0)?;
-        let r = arg.ln();
-        self.check_number_value(r, None)?;
-        self.value_stack.push(ValueData::Number(r));
-        Ok(())
-    }
-
-    pub(super) fn do_std_log2(&mut self) -> EvalResult<()> {
-        let arg = self.value_stack.pop().unwrap();
-        let arg = self.expect_std_func_arg_number(arg, "log2", 0)?;
-        let r = arg.log2();
-        self.check_number_value(r, None)?;
-        self.value_stack.push(ValueData::Number(r));
-        Ok(())
-    }
-
-    pub(super) fn do_std_log10(&mut self) -> EvalResult<()> {
-        let arg = self.value_stack.pop().unwrap();
-        let arg = self.expect_std_func_arg_number(arg, "log10", 0)?;
-        let r = arg.log10();
+        let r = float::log(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -540,24 +393,6 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn do_std_deg2rad(&mut self) -> EvalResult<()> {
-        let arg = self.value_stack.pop().unwrap();
-        let arg = self.expect_std_func_arg_number(arg, "deg2rad", 0)?;
-        let r = arg.to_radians();
-        self.check_number_value(r, None)?;
-        self.value_stack.push(ValueData::Number(r));
-        Ok(())
-    }
-
-    pub(super) fn do_std_rad2deg(&mut self) -> EvalResult<()> {
-        let arg = self.value_stack.pop().unwrap();
-        let arg = self.expect_std_func_arg_number(arg, "rad2deg", 0)?;
-        let r = arg.to_degrees();
-        self.check_number_value(r, None)?;
-        self.value_stack.push(ValueData::Number(r));
-        Ok(())
-    }
-
     pub(super) fn do_std_hypot(&mut self) -> EvalResult<()> {
         let arg1 = self.value_stack.pop().unwrap();
         let arg0 = self.value_stack.pop().unwrap();
@@ -572,7 +407,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_is_even(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "isEven", 0)?;
-        let r = arg % 2.0 == 0.0;
+        let r = arg.trunc() % 2.0 == 0.0;
         self.value_stack.push(ValueData::Bool(r));
         Ok(())
     }
@@ -580,7 +415,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_is_odd(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "isOdd", 0)?;
-        let r = arg % 2.0 != 0.0;
+        let r = arg.trunc() % 2.0 != 0.0;
         self.value_stack.push(ValueData::Bool(r));
         Ok(())
     }
@@ -674,18 +509,21 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_char(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "char", 0)?;
-        let arg = arg.trunc();
-
-        let Some(chr) = float::try_to_u32(arg).and_then(char::from_u32) else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!("{arg} is not a valid unicode codepoint"),
-            }));
-        };
-
+        let chr = self.char_from_number(arg)?;
         self.value_stack.push(ValueData::from_char(chr));
 
         Ok(())
+    }
+
+    /// The character of a codepoint, U+FFFD for half of a surrogate pair.
+    pub(super) fn char_from_number(&mut self, number: f64) -> EvalResult<char> {
+        if !(0.0..=f64::from(u32::from(char::MAX))).contains(&number) {
+            return Err(self.report_error(EvalErrorKind::Other {
+                span: None,
+                message: format!("{number} is not a valid unicode codepoint"),
+            }));
+        }
+        Ok(char::from_u32(number as u32).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
     pub(super) fn do_std_substr(&mut self) -> EvalResult<()> {
@@ -705,7 +543,7 @@ impl<'p> Evaluator<'_, 'p> {
         }
         let from = from as usize;
 
-        if !len.is_finite() || len.trunc() != len || len < 0.0 {
+        if float::try_to_i32_exact(len).is_none_or(|len| len < 0) {
             return Err(self.report_error(EvalErrorKind::Other {
                 span: None,
                 message: format!("`len` value {len} is not a non-negative integer"),
@@ -745,30 +583,6 @@ impl<'p> Evaluator<'_, 'p> {
         };
 
         self.value_stack.push(ValueData::Array(array));
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_starts_with(&mut self) -> EvalResult<()> {
-        let b = self.value_stack.pop().unwrap();
-        let a = self.value_stack.pop().unwrap();
-
-        let a = self.expect_std_func_arg_string(a, "startsWith", 0)?;
-        let b = self.expect_std_func_arg_string(b, "startsWith", 1)?;
-
-        self.value_stack.push(ValueData::Bool(a.starts_with(&*b)));
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_ends_with(&mut self) -> EvalResult<()> {
-        let b = self.value_stack.pop().unwrap();
-        let a = self.value_stack.pop().unwrap();
-
-        let a = self.expect_std_func_arg_string(a, "endsWith", 0)?;
-        let b = self.expect_std_func_arg_string(b, "endsWith", 1)?;
-
-        self.value_stack.push(ValueData::Bool(a.ends_with(&*b)));
 
         Ok(())
     }
@@ -830,30 +644,6 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn do_std_split(&mut self) -> EvalResult<()> {
-        let c_value = self.value_stack.pop().unwrap();
-        let str_value = self.value_stack.pop().unwrap();
-
-        let str_value = self.expect_std_func_arg_string(str_value, "split", 0)?;
-        let c_value = self.expect_std_func_arg_string(c_value, "split", 1)?;
-
-        if c_value.is_empty() {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: "split delimiter is empty".into(),
-            }));
-        }
-
-        let result_array = self.program.make_value_array(
-            str_value
-                .split(&*c_value)
-                .map(|s| ValueData::String(s.into())),
-        );
-        self.value_stack.push(ValueData::Array(result_array));
-
-        Ok(())
-    }
-
     pub(super) fn do_std_split_limit(&mut self) -> EvalResult<()> {
         let maxsplits_value = self.value_stack.pop().unwrap();
         let c_value = self.value_stack.pop().unwrap();
@@ -870,7 +660,7 @@ impl<'p> Evaluator<'_, 'p> {
             }));
         }
 
-        if !maxsplits.is_finite() || maxsplits.trunc() != maxsplits {
+        if float::try_to_i32_exact(maxsplits).is_none() {
             return Err(self.report_error(EvalErrorKind::Other {
                 span: None,
                 message: format!("`maxsplits` value {maxsplits} is not an integer"),
@@ -924,7 +714,7 @@ impl<'p> Evaluator<'_, 'p> {
             }));
         }
 
-        if !maxsplits.is_finite() || maxsplits.trunc() != maxsplits {
+        if float::try_to_i32_exact(maxsplits).is_none() {
             return Err(self.report_error(EvalErrorKind::Other {
                 span: None,
                 message: format!("`maxsplits` value {maxsplits} is not an integer"),
@@ -943,20 +733,15 @@ impl<'p> Evaluator<'_, 'p> {
             float::try_to_usize(maxsplits).and_then(|v| v.checked_add(1))
         };
 
-        let result_array = if let Some(maxsplits) = maxsplits {
-            let mut splitted: Vec<_> = str_value
-                .rsplitn(maxsplits, &*c_value)
-                .map(|s| ValueData::String(s.into()))
-                .collect();
-            splitted.reverse();
-            self.program.make_value_array(splitted)
-        } else {
-            self.program.make_value_array(
-                str_value
-                    .split(&*c_value)
-                    .map(|s| ValueData::String(s.into())),
-            )
-        };
+        // Counted from the left, found from the right.
+        let mut count = str_value.matches(&*c_value).count();
+        if let Some(maxsplits) = maxsplits {
+            count = count.min(maxsplits - 1);
+        }
+        let mut parts: Vec<&str> = str_value.rsplitn(count + 1, &*c_value).collect();
+        parts.reverse();
+        let parts = parts.into_iter().map(|s| ValueData::String(s.into()));
+        let result_array = self.program.make_value_array(parts);
 
         self.value_stack.push(ValueData::Array(result_array));
 
@@ -971,6 +756,12 @@ impl<'p> Evaluator<'_, 'p> {
         let s = self.expect_std_func_arg_string(s, "strReplace", 0)?;
         let from = self.expect_std_func_arg_string(from, "strReplace", 1)?;
         let to = self.expect_std_func_arg_string(to, "strReplace", 2)?;
+        if from.is_empty() {
+            return Err(self.report_error(EvalErrorKind::Other {
+                span: None,
+                message: "the string to replace is empty".into(),
+            }));
+        }
 
         let result = s.replace(&*from, &to);
         self.value_stack.push(ValueData::String(result.into()));
@@ -981,10 +772,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_trim(&mut self) -> EvalResult<()> {
         let s = self.value_stack.pop().unwrap();
         let s = self.expect_std_func_arg_string(s, "trim", 0)?;
-        let result = s.trim_matches(|c| {
-            matches!(c, '\t' | '\n' | '\u{0C}' | '\r' | ' ' | '\u{85}' | '\u{A0}')
-        });
-        self.value_stack.push(ValueData::String(result.into()));
+        self.value_stack.push(ValueData::String(s.trim().into()));
         Ok(())
     }
 
@@ -995,8 +783,9 @@ impl<'p> Evaluator<'_, 'p> {
         let s1 = self.expect_std_func_arg_string(s1, "equalsIgnoreCase", 0)?;
         let s2 = self.expect_std_func_arg_string(s2, "equalsIgnoreCase", 1)?;
 
-        self.value_stack
-            .push(ValueData::Bool(s1.eq_ignore_ascii_case(&s2)));
+        self.value_stack.push(ValueData::Bool(
+            s1.chars().map(fold).eq(s2.chars().map(fold)),
+        ));
 
         Ok(())
     }
@@ -1082,73 +871,13 @@ impl<'p> Evaluator<'_, 'p> {
         let arg = self.value_stack.pop().unwrap();
         let s = self.expect_std_func_arg_string(arg, "parseInt", 0)?;
 
-        let sub_s = s.strip_prefix('-').unwrap_or(&s);
-        if sub_s.is_empty() {
+        let Ok(number) = s.parse::<i64>() else {
             return Err(self.report_error(EvalErrorKind::Other {
                 span: None,
-                message: format!("integer without digits: {s:?}"),
+                message: format!("{s:?} is not a decimal integer of 64 bits"),
             }));
-        }
-        for chr in sub_s.chars() {
-            if !chr.is_ascii_digit() {
-                return Err(self.report_error(EvalErrorKind::Other {
-                    span: None,
-                    message: format!("invalid base 10: {chr:?}"),
-                }));
-            }
-        }
-
-        let number = s.parse::<f64>().unwrap();
-        if !number.is_finite() {
-            return Err(self.report_error(EvalErrorKind::NumberOverflow { span: None }));
-        }
-        self.value_stack.push(ValueData::Number(number));
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_parse_octal(&mut self) -> EvalResult<()> {
-        let arg = self.value_stack.pop().unwrap();
-        let s = self.expect_std_func_arg_string(arg, "parseOctal", 0)?;
-
-        let number = parse_num_radix::<8>(&s).map_err(|e| match e {
-            ParseNumRadixError::Empty => self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!("octal integer without digits: {s:?}"),
-            }),
-            ParseNumRadixError::InvalidDigit(chr) => self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!("invalid octal digit: {chr:?}"),
-            }),
-            ParseNumRadixError::Overflow => {
-                self.report_error(EvalErrorKind::NumberOverflow { span: None })
-            }
-        })?;
-
-        self.value_stack.push(ValueData::Number(number));
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_parse_hex(&mut self) -> EvalResult<()> {
-        let arg = self.value_stack.pop().unwrap();
-        let s = self.expect_std_func_arg_string(arg, "parseHex", 0)?;
-
-        let number = parse_num_radix::<16>(&s).map_err(|e| match e {
-            ParseNumRadixError::Empty => self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!("hexadecimal integer without digits: {s:?}"),
-            }),
-            ParseNumRadixError::InvalidDigit(chr) => self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!("invalid hexadecimal digit: {chr:?}"),
-            }),
-            ParseNumRadixError::Overflow => {
-                self.report_error(EvalErrorKind::NumberOverflow { span: None })
-            }
-        })?;
-
-        self.value_stack.push(ValueData::Number(number));
+        };
+        self.value_stack.push(ValueData::Number(number as f64));
 
         Ok(())
     }
@@ -1173,7 +902,14 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_parse_yaml(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let s = self.expect_std_func_arg_string(arg, "parseYaml", 0)?;
-        match super::parse_yaml::parse_yaml(self.program, &s) {
+        let json = self
+            .program
+            .yaml_reader
+            .map_or_else(|| Err("there is no reader of YAML".into()), |read| read(&s));
+        let value = json.and_then(|json| {
+            super::parse_json::parse_json(self.program, &json).map_err(|e| e.to_string())
+        });
+        match value {
             Ok(value) => {
                 self.value_stack.push(value);
             }
@@ -1236,65 +972,8 @@ impl<'p> Evaluator<'_, 'p> {
 
     fn do_std_decode_utf8_finish(&mut self) {
         let bytes = self.byte_array_stack.pop().unwrap();
-        let s = String::from_utf8_lossy(&bytes);
-        self.value_stack.push(ValueData::String(s.into()));
-    }
-
-    pub(super) fn do_std_manifest_ini(&mut self) -> EvalResult<()> {
-        let ini = self.value_stack.pop().unwrap();
-        let ini = self.expect_std_func_arg_object(ini, "manifestIni", 0)?;
-
-        let main_name = self.program.intern_str("main");
-        let sections_name = self.program.intern_str("sections");
-
-        let Some(sections_thunk) = self.program.find_object_field_thunk(&ini, 0, sections_name)
-        else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: "missing \"sections\" field".into(),
-            }));
-        };
-
-        let main_thunk = self.program.find_object_field_thunk(&ini, 0, main_name);
-
-        self.string_stack.push(String::new());
-        self.state_stack.push(State::StringToValue);
-        self.state_stack.push(State::StdManifestIniSections);
-        self.state_stack.push(State::DoThunk(sections_thunk));
-        if let Some(main_thunk) = main_thunk {
-            self.state_stack.push(State::ManifestIniSection);
-            self.state_stack.push(State::DoThunk(main_thunk));
-        }
-        self.check_object_asserts(&ini);
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_manifest_ini_sections(&mut self) -> EvalResult<()> {
-        let ValueData::Object(object) = self.value_stack.pop().unwrap() else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: "\"sections\" field must be an object".into(),
-            }));
-        };
-        let object = object.view();
-
-        let visible_fields = object.get_visible_fields_order();
-        for field_name in visible_fields.rev() {
-            let field_thunk = self
-                .program
-                .find_object_field_thunk(&object, 0, field_name)
-                .unwrap();
-
-            self.state_stack.push(State::ManifestIniSection);
-            self.state_stack.push(State::DoThunk(field_thunk));
-
-            self.state_stack
-                .push(State::AppendToString(format!("[{}]\n", field_name.value())));
-        }
-        self.check_object_asserts(&object);
-
-        Ok(())
+        self.value_stack
+            .push(ValueData::String(decode_utf8(&bytes).into()));
     }
 
     pub(super) fn do_std_manifest_python(&mut self) {
@@ -1372,179 +1051,6 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn do_std_manifest_yaml_stream(&mut self) -> EvalResult<()> {
-        let quote_keys = self.value_stack.pop().unwrap();
-        let c_document_end = self.value_stack.pop().unwrap();
-        let indent_array_in_object = self.value_stack.pop().unwrap();
-        let value = self.value_stack.pop().unwrap();
-
-        let array = self.expect_std_func_arg_array(value, "manifestYamlStream", 0)?;
-        let indent_array_in_object =
-            self.expect_std_func_arg_bool(indent_array_in_object, "manifestYamlStream", 1)?;
-        let c_document_end =
-            self.expect_std_func_arg_bool(c_document_end, "manifestYamlStream", 2)?;
-        let quote_keys = self.expect_std_func_arg_bool(quote_keys, "manifestYamlStream", 3)?;
-
-        self.string_stack.push("---\n".into());
-        self.state_stack.push(State::StringToValue);
-
-        if c_document_end {
-            self.state_stack
-                .push(State::AppendToString("\n...\n".into()));
-        } else {
-            self.state_stack.push(State::AppendToString('\n'.into()));
-        }
-
-        for (i, item) in array.iter().rev().enumerate() {
-            if i != 0 {
-                self.state_stack
-                    .push(State::AppendToString("\n---\n".into()));
-            }
-            self.state_stack.push(State::ManifestYamlDoc {
-                indent_array_in_object,
-                quote_keys,
-                depth: 0,
-                parent_is_array: false,
-                parent_is_object: false,
-            });
-            self.state_stack.push(State::DoThunk(item.view()));
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_manifest_xml_jsonml(&mut self) -> EvalResult<()> {
-        let value = self.value_stack.pop().unwrap();
-        let array = self.expect_std_func_arg_array(value, "manifestXmlJsonml", 0)?;
-
-        self.string_stack.push(String::new());
-        self.state_stack.push(State::StringToValue);
-        self.prepare_manifest_xml_jsonml_array(array)?;
-
-        Ok(())
-    }
-
-    fn prepare_manifest_xml_jsonml_array(
-        &mut self,
-        array: GcView<ArrayData<'p>>,
-    ) -> EvalResult<()> {
-        let Some(item0) = array.first() else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: "JsonML array is empty".into(),
-            }));
-        };
-        let item0 = item0.view();
-
-        self.state_stack
-            .push(State::StdManifestXmlJsonmlItem0 { array });
-        self.state_stack.push(State::DoThunk(item0));
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_manifest_xml_jsonml_item_0(
-        &mut self,
-        array: GcView<ArrayData<'p>>,
-    ) -> EvalResult<()> {
-        let item_value = self.value_stack.pop().unwrap();
-        let ValueData::String(tag) = item_value else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "first element of JsonML array must be a string, got {}",
-                    EvalErrorValueType::from_value(&item_value).to_str(),
-                ),
-            }));
-        };
-
-        let result = self.string_stack.last_mut().unwrap();
-        result.push('<');
-        result.push_str(&tag);
-
-        self.state_stack
-            .push(State::AppendToString(format!("</{tag}>")));
-
-        if let Some(item1) = array.get(1) {
-            for item in array[2..].iter().rev() {
-                self.state_stack.push(State::StdManifestXmlJsonmlItemN);
-                self.state_stack.push(State::DoThunk(item.view()));
-            }
-            self.state_stack.push(State::StdManifestXmlJsonmlItem1);
-            self.state_stack.push(State::DoThunk(item1.view()));
-        } else {
-            result.push('>');
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_manifest_xml_jsonml_item_1(&mut self) -> EvalResult<()> {
-        let item_value = self.value_stack.pop().unwrap();
-        match item_value {
-            ValueData::String(s) => {
-                let result = self.string_stack.last_mut().unwrap();
-                result.push('>');
-                result.push_str(&s);
-                Ok(())
-            }
-            ValueData::Array(array) => {
-                let result = self.string_stack.last_mut().unwrap();
-                result.push('>');
-
-                self.prepare_manifest_xml_jsonml_array(array.view())?;
-                Ok(())
-            }
-            ValueData::Object(object) => {
-                self.state_stack.push(State::AppendToString('>'.into()));
-
-                let object = object.view();
-                let visible_fields = object.get_visible_fields_order();
-
-                for field_name in visible_fields.rev() {
-                    let field_thunk = self
-                        .program
-                        .find_object_field_thunk(&object, 0, field_name)
-                        .unwrap();
-
-                    self.state_stack.push(State::AppendToString('"'.into()));
-                    self.state_stack.push(State::CoerceAppendToString);
-                    self.state_stack.push(State::DoThunk(field_thunk));
-                    self.state_stack
-                        .push(State::AppendToString(format!(" {}=\"", field_name.value())));
-                }
-
-                Ok(())
-            }
-            _ => Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "second element of JsonML array must be a string, array or object, got {}",
-                    EvalErrorValueType::from_value(&item_value).to_str(),
-                ),
-            })),
-        }
-    }
-
-    pub(super) fn do_std_manifest_xml_jsonml_item_n(&mut self) -> EvalResult<()> {
-        let item_value = self.value_stack.pop().unwrap();
-        match item_value {
-            ValueData::String(s) => {
-                let result = self.string_stack.last_mut().unwrap();
-                result.push_str(&s);
-                Ok(())
-            }
-            ValueData::Array(array) => self.prepare_manifest_xml_jsonml_array(array.view()),
-            _ => Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "second element of JsonML array must be a string or array, got {}",
-                    EvalErrorValueType::from_value(&item_value).to_str(),
-                ),
-            })),
-        }
-    }
-
     pub(super) fn do_std_manifest_toml_ex(&mut self) -> EvalResult<()> {
         let indent = self.value_stack.pop().unwrap();
         let value = self.value_stack.pop().unwrap();
@@ -1567,23 +1073,13 @@ impl<'p> Evaluator<'_, 'p> {
         let length = self.expect_std_func_arg_number(sz_value, "makeArray", 0)?;
         let func = self.expect_std_func_arg_func(func_value, "makeArray", 1)?;
 
-        let Some(length) = float::try_to_i32_exact(length).and_then(|v| usize::try_from(v).ok())
-        else {
+        let Some(length) = float::try_to_i32_exact(length) else {
             return Err(self.report_error(EvalErrorKind::Other {
                 span: None,
                 message: format!("invalid size value {length}"),
             }));
         };
-
-        if func.params.order.len() != 1 {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "function must have exactly 1 parameter, got {}",
-                    func.params.order.len(),
-                ),
-            }));
-        }
+        let length = usize::try_from(length).unwrap_or(0);
 
         let mut array = Vec::with_capacity(length);
         for i in 0..length {
@@ -1768,175 +1264,6 @@ impl<'p> Evaluator<'_, 'p> {
         }
     }
 
-    pub(super) fn do_std_map(&mut self) -> EvalResult<()> {
-        let arr_value = self.value_stack.pop().unwrap();
-        let func_value = self.value_stack.pop().unwrap();
-
-        let func = self.expect_std_func_arg_func(func_value, "map", 0)?;
-
-        match arr_value {
-            ValueData::String(s) => {
-                let mut array = Vec::new();
-                for chr in s.chars() {
-                    let args_thunks = Box::new([self
-                        .program
-                        .gc_alloc(ThunkData::new_done(ValueData::from_char(chr)))]);
-
-                    array.push(
-                        self.program
-                            .gc_alloc(ThunkData::new_pending_call(Gc::from(&func), args_thunks)),
-                    );
-                }
-
-                self.value_stack.push(ValueData::Array(
-                    self.program.gc_alloc(array.into_boxed_slice()),
-                ));
-
-                Ok(())
-            }
-            ValueData::Array(array) => {
-                let array = array.view();
-
-                let mut new_array = Vec::with_capacity(array.len());
-                for item in array.iter() {
-                    let args_thunks = Box::new([item.clone()]);
-
-                    new_array.push(
-                        self.program
-                            .gc_alloc(ThunkData::new_pending_call(Gc::from(&func), args_thunks)),
-                    );
-                }
-
-                self.value_stack.push(ValueData::Array(
-                    self.program.gc_alloc(new_array.into_boxed_slice()),
-                ));
-
-                Ok(())
-            }
-            _ => Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "map".into(),
-                arg_index: 1,
-                expected_types: vec![EvalErrorValueType::String, EvalErrorValueType::Array],
-                got_type: EvalErrorValueType::from_value(&arr_value),
-            })),
-        }
-    }
-
-    pub(super) fn do_std_map_with_index(&mut self) -> EvalResult<()> {
-        let arr_value = self.value_stack.pop().unwrap();
-        let func_value = self.value_stack.pop().unwrap();
-
-        let func = self.expect_std_func_arg_func(func_value, "mapWithIndex", 0)?;
-
-        match arr_value {
-            ValueData::String(s) => {
-                let mut array = Vec::new();
-                for (i, chr) in s.chars().enumerate() {
-                    let args_thunks = Box::new([
-                        self.program
-                            .gc_alloc(ThunkData::new_done(ValueData::Number(i as f64))),
-                        self.program
-                            .gc_alloc(ThunkData::new_done(ValueData::from_char(chr))),
-                    ]);
-
-                    array.push(
-                        self.program
-                            .gc_alloc(ThunkData::new_pending_call(Gc::from(&func), args_thunks)),
-                    );
-                }
-
-                self.value_stack.push(ValueData::Array(
-                    self.program.gc_alloc(array.into_boxed_slice()),
-                ));
-
-                Ok(())
-            }
-            ValueData::Array(array) => {
-                let array = array.view();
-
-                let mut new_array = Vec::with_capacity(array.len());
-                for (i, item) in array.iter().enumerate() {
-                    let args_thunks = Box::new([
-                        self.program
-                            .gc_alloc(ThunkData::new_done(ValueData::Number(i as f64))),
-                        item.clone(),
-                    ]);
-
-                    new_array.push(
-                        self.program
-                            .gc_alloc(ThunkData::new_pending_call(Gc::from(&func), args_thunks)),
-                    );
-                }
-
-                self.value_stack.push(ValueData::Array(
-                    self.program.gc_alloc(new_array.into_boxed_slice()),
-                ));
-
-                Ok(())
-            }
-            _ => Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "mapWithIndex".into(),
-                arg_index: 1,
-                expected_types: vec![EvalErrorValueType::String, EvalErrorValueType::Array],
-                got_type: EvalErrorValueType::from_value(&arr_value),
-            })),
-        }
-    }
-
-    pub(super) fn do_std_filter_map(&mut self) -> EvalResult<()> {
-        let array = self.value_stack.pop().unwrap();
-        let map_func = self.value_stack.pop().unwrap();
-        let filter_func = self.value_stack.pop().unwrap();
-
-        let filter_func = self.expect_std_func_arg_func(filter_func, "filterMap", 0)?;
-        let map_func = self.expect_std_func_arg_func(map_func, "filterMap", 1)?;
-        let array = self.expect_std_func_arg_array(array, "filterMap", 2)?;
-
-        self.state_stack.push(State::ArrayToValue);
-        self.array_stack.push(Vec::new());
-
-        for item in array.iter().rev() {
-            self.state_stack.push(State::StdFilterMapCheck {
-                item: item.view(),
-                map_func: map_func.clone(),
-            });
-            self.check_thunk_args_and_execute_call(&filter_func, &[item.view()], &[], None)?;
-            self.delay_trace_item();
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_filter_map_check(
-        &mut self,
-        item: GcView<ThunkData<'p>>,
-        map_func: GcView<FuncData<'p>>,
-    ) -> EvalResult<()> {
-        let cond_value = self.value_stack.pop().unwrap();
-        let ValueData::Bool(cond_value) = cond_value else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "filter function must return a boolean, got {}",
-                    EvalErrorValueType::from_value(&cond_value).to_str(),
-                ),
-            }));
-        };
-
-        if cond_value {
-            let array = self.array_stack.last_mut().unwrap();
-
-            let args_thunks = Box::new([Gc::from(&item)]);
-
-            array.push(self.program.gc_alloc(ThunkData::new_pending_call(
-                Gc::from(&map_func),
-                args_thunks,
-            )));
-        }
-
-        Ok(())
-    }
-
     pub(super) fn do_std_flat_map(&mut self) -> EvalResult<()> {
         let arr = self.value_stack.pop().unwrap();
         let func = self.value_stack.pop().unwrap();
@@ -2069,7 +1396,7 @@ impl<'p> Evaluator<'_, 'p> {
         let func_value = self.value_stack.pop().unwrap();
 
         let func = self.expect_std_func_arg_func(func_value, "foldl", 0)?;
-        let array = self.expect_std_func_arg_array(arr_value, "foldl", 1)?;
+        let array = self.expect_std_func_arg_items(arr_value, "foldl", 1)?;
 
         if array.is_empty() {
             self.state_stack.push(State::DoThunk(init));
@@ -2107,7 +1434,7 @@ impl<'p> Evaluator<'_, 'p> {
         let func_value = self.value_stack.pop().unwrap();
 
         let func = self.expect_std_func_arg_func(func_value, "foldr", 0)?;
-        let array = self.expect_std_func_arg_array(arr_value, "foldr", 1)?;
+        let array = self.expect_std_func_arg_items(arr_value, "foldr", 1)?;
 
         if array.is_empty() {
             self.state_stack.push(State::DoThunk(init));
@@ -2167,47 +1494,6 @@ impl<'p> Evaluator<'_, 'p> {
         self.value_stack.push(ValueData::Array(array));
 
         Ok(())
-    }
-
-    pub(super) fn do_std_repeat(&mut self) -> EvalResult<()> {
-        let count = self.value_stack.pop().unwrap();
-        let value = self.value_stack.pop().unwrap();
-
-        let count = self.expect_std_func_arg_number(count, "repeat", 1)?;
-
-        let Some(count) = float::try_to_i32_exact(count).and_then(|v| usize::try_from(v).ok())
-        else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!("invalid count value {count}"),
-            }));
-        };
-
-        match value {
-            ValueData::String(s) => {
-                self.value_stack
-                    .push(ValueData::String(s.repeat(count).into()));
-                Ok(())
-            }
-            ValueData::Array(array) => {
-                let array = array.view();
-                self.value_stack.push(ValueData::Array(
-                    self.program.gc_alloc(
-                        std::iter::repeat_n(&array, count)
-                            .flat_map(|a| a.iter())
-                            .cloned()
-                            .collect(),
-                    ),
-                ));
-                Ok(())
-            }
-            _ => Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "repeat".into(),
-                arg_index: 0,
-                expected_types: vec![EvalErrorValueType::String, EvalErrorValueType::Array],
-                got_type: EvalErrorValueType::from_value(&value),
-            })),
-        }
     }
 
     pub(super) fn do_std_slice(&mut self) -> EvalResult<()> {
@@ -2325,176 +1611,11 @@ impl<'p> Evaluator<'_, 'p> {
         ));
     }
 
-    pub(super) fn do_std_deep_join(&mut self) -> EvalResult<()> {
-        match self.value_stack.pop().unwrap() {
-            ValueData::String(s) => {
-                self.value_stack.push(ValueData::String(s));
-                Ok(())
-            }
-            ValueData::Array(array) => {
-                let array = array.view();
-
-                self.string_stack.push(String::new());
-                self.state_stack.push(State::StringToValue);
-
-                for item in array.iter().rev() {
-                    self.state_stack
-                        .push(State::FnFallible(Self::do_std_deep_join_array_item));
-                    self.state_stack.push(State::DoThunk(item.view()));
-                }
-
-                Ok(())
-            }
-            value => Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "deepJoin".into(),
-                arg_index: 0,
-                expected_types: vec![EvalErrorValueType::String, EvalErrorValueType::Array],
-                got_type: EvalErrorValueType::from_value(&value),
-            })),
-        }
-    }
-
-    fn do_std_deep_join_array_item(&mut self) -> EvalResult<()> {
-        match self.value_stack.pop().unwrap() {
-            ValueData::String(s) => {
-                self.string_stack.last_mut().unwrap().push_str(&s);
-                Ok(())
-            }
-            ValueData::Array(array) => {
-                let array = array.view();
-
-                for item in array.iter().rev() {
-                    self.state_stack
-                        .push(State::FnFallible(Self::do_std_deep_join_array_item));
-                    self.state_stack.push(State::DoThunk(item.view()));
-                }
-
-                Ok(())
-            }
-            value => Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "array item must be a string or array, got {}",
-                    EvalErrorValueType::from_value(&value).to_str(),
-                ),
-            })),
-        }
-    }
-
-    pub(super) fn do_std_flatten_arrays(&mut self) -> EvalResult<()> {
-        let arrs = self.value_stack.pop().unwrap();
-        let arrs = self.expect_std_func_arg_array(arrs, "flattenArrays", 0)?;
-
-        self.array_stack.push(Vec::new());
-        self.state_stack.push(State::ArrayToValue);
-
-        for item in arrs.iter().rev() {
-            self.state_stack
-                .push(State::FnFallible(Self::do_std_flatten_arrays_item));
-            self.state_stack.push(State::DoThunk(item.view()));
-        }
-
-        Ok(())
-    }
-
-    fn do_std_flatten_arrays_item(&mut self) -> EvalResult<()> {
-        let item = self.value_stack.pop().unwrap();
-        let ValueData::Array(item) = item else {
-            return Err(self.report_error(EvalErrorKind::Other {
-                span: None,
-                message: format!(
-                    "array item must be an array, got {}",
-                    EvalErrorValueType::from_value(&item).to_str(),
-                ),
-            }));
-        };
-        let item = item.view();
-
-        let result_array = self.array_stack.last_mut().unwrap();
-        result_array.extend(item.iter().cloned());
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_flatten_deep_array(&mut self) {
-        let value = self.value_stack.pop().unwrap();
-
-        if let ValueData::Array(array) = value {
-            let array = array.view();
-            if let Some(item0) = array.first() {
-                let item0 = item0.view();
-                self.array_stack.push(Vec::new());
-                self.state_stack.push(State::ArrayToValue);
-                self.state_stack
-                    .push(State::StdFlattenDeepArrayItem { array, index: 0 });
-                self.state_stack.push(State::DoThunk(item0));
-            } else {
-                self.value_stack
-                    .push(ValueData::Array(Gc::from(&self.program.empty_array)));
-            }
-        } else {
-            self.value_stack.push(ValueData::Array(
-                self.program.make_value_array(std::iter::once(value)),
-            ));
-        }
-    }
-
-    pub(super) fn do_std_flatten_deep_array_item(
-        &mut self,
-        array: GcView<ArrayData<'p>>,
-        index: usize,
-    ) {
-        let item_value = self.value_stack.pop().unwrap();
-
-        let next_index = index + 1;
-        if let Some(next_item) = array.get(next_index) {
-            let next_item = next_item.view();
-            self.state_stack.push(State::StdFlattenDeepArrayItem {
-                array: array.clone(),
-                index: next_index,
-            });
-            self.state_stack.push(State::DoThunk(next_item));
-        }
-
-        if let ValueData::Array(sub_array) = item_value {
-            let sub_array = sub_array.view();
-            if let Some(sub_item0) = sub_array.first() {
-                let sub_item0 = sub_item0.view();
-                self.state_stack.push(State::StdFlattenDeepArrayItem {
-                    array: sub_array,
-                    index: 0,
-                });
-                self.state_stack.push(State::DoThunk(sub_item0));
-            }
-        } else {
-            self.array_stack
-                .last_mut()
-                .unwrap()
-                .push(array[index].clone());
-        }
-    }
-
     pub(super) fn do_std_reverse(&mut self) -> EvalResult<()> {
         let value = self.value_stack.pop().unwrap();
-        let reverse = match value {
-            ValueData::String(s) => ValueData::Array(
-                self.program
-                    .make_value_array(s.chars().rev().map(ValueData::from_char)),
-            ),
-            ValueData::Array(array) => ValueData::Array(
-                self.program
-                    .gc_alloc(array.view().iter().rev().cloned().collect()),
-            ),
-            _ => {
-                return Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                    func_name: "reverse".into(),
-                    arg_index: 0,
-                    expected_types: vec![EvalErrorValueType::String, EvalErrorValueType::Array],
-                    got_type: EvalErrorValueType::from_value(&value),
-                }));
-            }
-        };
-        self.value_stack.push(reverse);
+        let array = self.expect_std_func_arg_array(value, "reverse", 0)?;
+        let reverse = self.program.make_thunk_array(array.iter().rev().cloned());
+        self.value_stack.push(ValueData::Array(reverse));
         Ok(())
     }
 
@@ -2506,7 +1627,7 @@ impl<'p> Evaluator<'_, 'p> {
         let keyf = self.expect_std_func_arg_func(keyf, "sort", 1)?;
 
         let array_len = array.len();
-        if array_len <= 1 {
+        if array_len == 0 {
             self.value_stack.push(ValueData::Array(Gc::from(&array)));
         } else {
             let keys: Rc<Vec<_>> = Rc::new((0..array_len).map(|_| OnceCell::new()).collect());
@@ -2761,64 +1882,6 @@ impl<'p> Evaluator<'_, 'p> {
             .push(ValueData::Array(self.program.gc_alloc(new_array)));
     }
 
-    pub(super) fn do_std_uniq(&mut self) -> EvalResult<()> {
-        let keyf = self.value_stack.pop().unwrap();
-        let arr = self.value_stack.pop().unwrap();
-
-        let array = self.expect_std_func_arg_array(arr, "uniq", 0)?;
-        let keyf = self.expect_std_func_arg_func(keyf, "uniq", 1)?;
-
-        if array.len() <= 1 {
-            self.value_stack.push(ValueData::Array(Gc::from(&array)));
-        } else {
-            let mut new_array = Vec::with_capacity(array.len());
-            new_array.push(array[0].clone());
-            self.array_stack.push(new_array);
-            self.state_stack.push(State::ArrayToValue);
-
-            for (i, item) in array[1..].iter().rev().enumerate() {
-                self.state_stack.push(State::StdUniqCompareItem {
-                    keyf: keyf.clone(),
-                    item: item.view(),
-                    is_last: i == 0,
-                });
-            }
-
-            self.check_thunk_args_and_execute_call(&keyf, &[array[0].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_uniq_compare_item(
-        &mut self,
-        keyf: GcView<FuncData<'p>>,
-        item: GcView<ThunkData<'p>>,
-        is_last: bool,
-    ) -> EvalResult<()> {
-        self.state_stack
-            .push(State::StdUniqCheckItem { item: item.clone() });
-        self.state_stack.push(State::EqualsValue);
-        if !is_last {
-            self.state_stack.push(State::StdUniqDupValue);
-        }
-        self.check_thunk_args_and_execute_call(&keyf, &[item], &[], None)?;
-        Ok(())
-    }
-
-    pub(super) fn do_std_uniq_dup_value(&mut self) {
-        let value = self.value_stack.last().unwrap().clone();
-        self.value_stack.insert(self.value_stack.len() - 2, value);
-    }
-
-    pub(super) fn do_std_uniq_check_item(&mut self, item: GcView<ThunkData<'p>>) {
-        let is_equal = self.bool_stack.pop().unwrap();
-        if !is_equal {
-            let array = self.array_stack.last_mut().unwrap();
-            array.push(Gc::from(&item));
-        }
-    }
-
     pub(super) fn do_std_all(&mut self) -> EvalResult<()> {
         let arr = self.value_stack.pop().unwrap();
 
@@ -3031,7 +2094,10 @@ impl<'p> Evaluator<'_, 'p> {
         if array.is_empty() {
             self.state_stack.push(State::DoThunk(on_empty));
         } else if array.len() == 1 {
+            // Its key is not needed, but may be wrong.
             self.state_stack.push(State::DoThunk(array[0].view()));
+            self.state_stack.push(State::DiscardValue);
+            self.check_thunk_args_and_execute_call(&keyf, &[array[0].view()], &[], None)?;
         } else {
             let item0 = array[0].view();
             let item1 = array[1].view();
@@ -3113,7 +2179,10 @@ impl<'p> Evaluator<'_, 'p> {
         if array.is_empty() {
             self.state_stack.push(State::DoThunk(on_empty));
         } else if array.len() == 1 {
+            // Its key is not needed, but may be wrong.
             self.state_stack.push(State::DoThunk(array[0].view()));
+            self.state_stack.push(State::DiscardValue);
+            self.check_thunk_args_and_execute_call(&keyf, &[array[0].view()], &[], None)?;
         } else {
             let item0 = array[0].view();
             let item1 = array[1].view();
@@ -3298,465 +2367,18 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn do_std_set(&mut self) -> EvalResult<()> {
-        let keyf = self.value_stack.pop().unwrap();
-        let arr = self.value_stack.pop().unwrap();
-
-        let array = self.expect_std_func_arg_array(arr, "set", 0)?;
-        let keyf = self.expect_std_func_arg_func(keyf, "set", 1)?;
-
-        let array_len = array.len();
-        if array_len <= 1 {
-            self.value_stack.push(ValueData::Array(Gc::from(&array)));
-        } else {
-            // Sort and then uniq, reusing the keyF evaluations from sort
-
-            let keys: Rc<Vec<_>> = Rc::new((0..array_len).map(|_| OnceCell::new()).collect());
-
-            let sorted: Rc<Vec<_>> = Rc::new((0..array_len).map(Cell::new).collect());
-
-            // Uniq
-            self.state_stack.push(State::StdSetUniq {
-                orig_array: array.clone(),
-                keys: keys.clone(),
-                sorted: sorted.clone(),
-            });
-
-            // Sort
-            self.state_stack.push(State::StdSortSlice {
-                keys: keys.clone(),
-                sorted,
-                range: 0..array_len,
-            });
-
-            // Calculate keys
-            for i in (0..array_len).rev() {
-                self.state_stack.push(State::StdSortSetKey {
-                    keys: keys.clone(),
-                    index: i,
-                });
-                self.check_thunk_args_and_execute_call(&keyf, &[array[i].view()], &[], None)?;
-                self.delay_trace_item();
-            }
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_uniq(
-        &mut self,
-        orig_array: GcView<ArrayData<'p>>,
-        keys: Rc<Vec<OnceCell<ValueData<'p>>>>,
-        sorted: Rc<Vec<Cell<usize>>>,
-    ) {
-        let mut new_array = Vec::with_capacity(orig_array.len());
-        new_array.push(orig_array[sorted[0].get()].clone());
-        self.array_stack.push(new_array);
-        self.state_stack.push(State::ArrayToValue);
-
-        for i in (1..orig_array.len()).rev() {
-            self.state_stack.push(State::StdSetUniqCompareItem {
-                orig_array: orig_array.clone(),
-                keys: keys.clone(),
-                sorted: sorted.clone(),
-                index: i,
-            });
-        }
-    }
-
-    pub(super) fn do_std_set_uniq_compare_item(
-        &mut self,
-        orig_array: GcView<ArrayData<'p>>,
-        keys: Rc<Vec<OnceCell<ValueData<'p>>>>,
-        sorted: Rc<Vec<Cell<usize>>>,
-        index: usize,
-    ) {
-        self.state_stack.push(State::StdSetUniqCheckItem {
-            orig_array,
-            sorted: sorted.clone(),
-            index,
-        });
-        self.state_stack.push(State::EqualsValue);
-        self.value_stack
-            .push(keys[sorted[index - 1].get()].get().unwrap().clone());
-        self.value_stack
-            .push(keys[sorted[index].get()].get().unwrap().clone());
-    }
-
-    pub(super) fn do_std_set_uniq_check_item(
-        &mut self,
-        orig_array: GcView<ArrayData<'p>>,
-        sorted: Rc<Vec<Cell<usize>>>,
-        index: usize,
-    ) {
-        let is_equal = self.bool_stack.pop().unwrap();
-        if !is_equal {
-            let array = self.array_stack.last_mut().unwrap();
-            array.push(orig_array[sorted[index].get()].clone());
-        }
-    }
-
-    pub(super) fn do_std_set_inter(&mut self) -> EvalResult<()> {
-        let keyf = self.value_stack.pop().unwrap();
-        let b = self.value_stack.pop().unwrap();
-        let a = self.value_stack.pop().unwrap();
-
-        let a = self.expect_std_func_arg_array(a, "setInter", 0)?;
-        let b = self.expect_std_func_arg_array(b, "setInter", 1)?;
-        let keyf = self.expect_std_func_arg_func(keyf, "setInter", 2)?;
-
-        if a.is_empty() || b.is_empty() {
-            self.value_stack
-                .push(ValueData::Array(Gc::from(&self.program.empty_array)));
-        } else {
-            self.array_stack.push(Vec::new());
-            self.state_stack.push(State::StdSetInterAux {
-                keyf: keyf.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                i: 0,
-                j: 0,
-            });
-            self.state_stack
-                .push(State::FnInfallible(Self::do_std_set_compare_keys));
-            self.check_thunk_args_and_execute_call(&keyf, &[b[0].view()], &[], None)?;
-            self.check_thunk_args_and_execute_call(&keyf, &[a[0].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_inter_aux(
-        &mut self,
-        keyf: GcView<FuncData<'p>>,
-        a: GcView<ArrayData<'p>>,
-        b: GcView<ArrayData<'p>>,
-        mut i: usize,
-        mut j: usize,
-    ) -> EvalResult<()> {
-        let cmp_ord = self.cmp_ord_stack.pop().unwrap();
-        let result_array = self.array_stack.last_mut().unwrap();
-        match cmp_ord {
-            std::cmp::Ordering::Less => {
-                i += 1;
-            }
-            std::cmp::Ordering::Equal => {
-                result_array.push(a[i].clone());
-                i += 1;
-                j += 1;
-            }
-            std::cmp::Ordering::Greater => {
-                j += 1;
-            }
-        }
-
-        if i == a.len() || j == b.len() {
-            self.state_stack.push(State::ArrayToValue);
-        } else {
-            self.state_stack.push(State::StdSetInterAux {
-                keyf: keyf.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                i,
-                j,
-            });
-            self.state_stack
-                .push(State::FnInfallible(Self::do_std_set_compare_keys));
-            // FIXME: We could avoid redundant calls to keyf
-            self.check_thunk_args_and_execute_call(&keyf, &[b[j].view()], &[], None)?;
-            self.check_thunk_args_and_execute_call(&keyf, &[a[i].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_union(&mut self) -> EvalResult<()> {
-        let keyf = self.value_stack.pop().unwrap();
-        let b = self.value_stack.pop().unwrap();
-        let a = self.value_stack.pop().unwrap();
-
-        let a = self.expect_std_func_arg_array(a, "setUnion", 0)?;
-        let b = self.expect_std_func_arg_array(b, "setUnion", 1)?;
-        let keyf = self.expect_std_func_arg_func(keyf, "setUnion", 2)?;
-
-        if a.is_empty() {
-            self.value_stack.push(ValueData::Array(Gc::from(&b)));
-        } else if b.is_empty() {
-            self.value_stack.push(ValueData::Array(Gc::from(&a)));
-        } else {
-            self.array_stack.push(Vec::new());
-            self.state_stack.push(State::StdSetUnionAux {
-                keyf: keyf.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                i: 0,
-                j: 0,
-            });
-            self.state_stack
-                .push(State::FnInfallible(Self::do_std_set_compare_keys));
-            self.check_thunk_args_and_execute_call(&keyf, &[b[0].view()], &[], None)?;
-            self.check_thunk_args_and_execute_call(&keyf, &[a[0].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_union_aux(
-        &mut self,
-        keyf: GcView<FuncData<'p>>,
-        a: GcView<ArrayData<'p>>,
-        b: GcView<ArrayData<'p>>,
-        mut i: usize,
-        mut j: usize,
-    ) -> EvalResult<()> {
-        let cmp_ord = self.cmp_ord_stack.pop().unwrap();
-        let result_array = self.array_stack.last_mut().unwrap();
-        match cmp_ord {
-            std::cmp::Ordering::Less => {
-                result_array.push(a[i].clone());
-                i += 1;
-            }
-            std::cmp::Ordering::Equal => {
-                result_array.push(a[i].clone());
-                i += 1;
-                j += 1;
-            }
-            std::cmp::Ordering::Greater => {
-                result_array.push(b[j].clone());
-                j += 1;
-            }
-        }
-
-        if i == a.len() {
-            result_array.extend(b[j..].iter().cloned());
-            self.state_stack.push(State::ArrayToValue);
-        } else if j == b.len() {
-            result_array.extend(a[i..].iter().cloned());
-            self.state_stack.push(State::ArrayToValue);
-        } else {
-            self.state_stack.push(State::StdSetUnionAux {
-                keyf: keyf.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                i,
-                j,
-            });
-            self.state_stack
-                .push(State::FnInfallible(Self::do_std_set_compare_keys));
-            // FIXME: We could avoid redundant calls to keyf
-            self.check_thunk_args_and_execute_call(&keyf, &[b[j].view()], &[], None)?;
-            self.check_thunk_args_and_execute_call(&keyf, &[a[i].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_diff(&mut self) -> EvalResult<()> {
-        let keyf = self.value_stack.pop().unwrap();
-        let b = self.value_stack.pop().unwrap();
-        let a = self.value_stack.pop().unwrap();
-
-        let a = self.expect_std_func_arg_array(a, "setDiff", 0)?;
-        let b = self.expect_std_func_arg_array(b, "setDiff", 1)?;
-        let keyf = self.expect_std_func_arg_func(keyf, "setDiff", 2)?;
-
-        if a.is_empty() || b.is_empty() {
-            self.value_stack.push(ValueData::Array(Gc::from(&a)));
-        } else {
-            self.array_stack.push(Vec::new());
-            self.state_stack.push(State::StdSetDiffAux {
-                keyf: keyf.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                i: 0,
-                j: 0,
-            });
-            self.state_stack
-                .push(State::FnInfallible(Self::do_std_set_compare_keys));
-            self.check_thunk_args_and_execute_call(&keyf, &[b[0].view()], &[], None)?;
-            self.check_thunk_args_and_execute_call(&keyf, &[a[0].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_diff_aux(
-        &mut self,
-        keyf: GcView<FuncData<'p>>,
-        a: GcView<ArrayData<'p>>,
-        b: GcView<ArrayData<'p>>,
-        mut i: usize,
-        mut j: usize,
-    ) -> EvalResult<()> {
-        let cmp_ord = self.cmp_ord_stack.pop().unwrap();
-        let result_array = self.array_stack.last_mut().unwrap();
-        match cmp_ord {
-            std::cmp::Ordering::Less => {
-                result_array.push(a[i].clone());
-                i += 1;
-            }
-            std::cmp::Ordering::Equal => {
-                i += 1;
-                j += 1;
-            }
-            std::cmp::Ordering::Greater => {
-                j += 1;
-            }
-        }
-
-        if i == a.len() {
-            self.state_stack.push(State::ArrayToValue);
-        } else if j == b.len() {
-            result_array.extend(a[i..].iter().cloned());
-            self.state_stack.push(State::ArrayToValue);
-        } else {
-            self.state_stack.push(State::StdSetDiffAux {
-                keyf: keyf.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                i,
-                j,
-            });
-            self.state_stack
-                .push(State::FnInfallible(Self::do_std_set_compare_keys));
-            // FIXME: We could avoid redundant calls to keyf
-            self.check_thunk_args_and_execute_call(&keyf, &[b[j].view()], &[], None)?;
-            self.check_thunk_args_and_execute_call(&keyf, &[a[i].view()], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_member(&mut self, x: GcView<ThunkData<'p>>) -> EvalResult<()> {
-        let keyf = self.value_stack.pop().unwrap();
-        let arr = self.value_stack.pop().unwrap();
-
-        let arr = self.expect_std_func_arg_array(arr, "setMember", 1)?;
-        let keyf = self.expect_std_func_arg_func(keyf, "setMember", 2)?;
-
-        if arr.is_empty() {
-            self.value_stack.push(ValueData::Bool(false));
-        } else {
-            let start = 0;
-            let end = arr.len() - 1;
-            self.state_stack.push(State::StdSetMemberSlice {
-                keyf: keyf.clone(),
-                arr,
-                start,
-                end,
-            });
-
-            self.check_thunk_args_and_execute_call(&keyf, &[x], &[], None)?;
-        }
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_member_slice(
-        &mut self,
-        keyf: GcView<FuncData<'p>>,
-        arr: GcView<ArrayData<'p>>,
-        start: usize,
-        end: usize,
-    ) -> EvalResult<()> {
-        let mid = start + (end - start) / 2;
-
-        self.value_stack
-            .push(self.value_stack.last().unwrap().clone());
-        self.state_stack.push(State::StdSetMemberCheck {
-            keyf: keyf.clone(),
-            arr: arr.clone(),
-            start,
-            end,
-            mid,
-        });
-        self.state_stack
-            .push(State::FnInfallible(Self::do_std_set_compare_keys));
-        self.check_thunk_args_and_execute_call(&keyf, &[arr[mid].view()], &[], None)?;
-
-        Ok(())
-    }
-
-    pub(super) fn do_std_set_member_check(
-        &mut self,
-        keyf: GcView<FuncData<'p>>,
-        arr: GcView<ArrayData<'p>>,
-        start: usize,
-        end: usize,
-        mid: usize,
-    ) -> EvalResult<()> {
-        let cmp_ord = self.cmp_ord_stack.pop().unwrap();
-        match cmp_ord {
-            std::cmp::Ordering::Equal => {
-                self.value_stack.pop().unwrap();
-                self.value_stack.push(ValueData::Bool(true));
-            }
-            std::cmp::Ordering::Less => {
-                if mid == start {
-                    self.value_stack.pop().unwrap();
-                    self.value_stack.push(ValueData::Bool(false));
-                } else {
-                    self.state_stack.push(State::StdSetMemberSlice {
-                        keyf: keyf.clone(),
-                        arr,
-                        start,
-                        end: mid - 1,
-                    });
-                }
-            }
-            std::cmp::Ordering::Greater => {
-                if mid == end {
-                    self.value_stack.pop().unwrap();
-                    self.value_stack.push(ValueData::Bool(false));
-                } else {
-                    self.state_stack.push(State::StdSetMemberSlice {
-                        keyf: keyf.clone(),
-                        arr,
-                        start: mid + 1,
-                        end,
-                    });
-                }
-            }
-        }
-
-        Ok(())
-    }
-
-    fn do_std_set_compare_keys(&mut self) {
-        // Check equality first, so keys that cannot be ordered (such as
-        // nulls, booleans or objects) are accepted when they are equal.
-        let rhs = self.value_stack[self.value_stack.len() - 1].clone();
-        let lhs = self.value_stack[self.value_stack.len() - 2].clone();
-
-        self.state_stack
-            .push(State::FnInfallible(Self::do_std_set_compare_keys_check));
-        self.state_stack.push(State::EqualsValue);
-        self.value_stack.push(lhs);
-        self.value_stack.push(rhs);
-    }
-
-    fn do_std_set_compare_keys_check(&mut self) {
-        let is_equal = self.bool_stack.pop().unwrap();
-        if is_equal {
-            self.value_stack.truncate(self.value_stack.len() - 2);
-            self.cmp_ord_stack.push(std::cmp::Ordering::Equal);
-        } else {
-            self.state_stack.push(State::CompareValue);
-        }
-    }
-
     pub(super) fn do_std_base64(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         match arg {
             ValueData::String(s) => {
-                let encoded = encode_base64(s.chars().map(|chr| {
-                    u8::try_from(chr).map_err(|_| {
-                        self.report_error(EvalErrorKind::Other {
-                            span: None,
-                            message: "only codepoints up to 255 can be base64 encoded".into(),
-                        })
-                    })
-                }))?;
+                // The bytes are those of UTF-8 all the same.
+                if s.chars().any(|chr| chr > '\u{FF}') {
+                    return Err(self.report_error(EvalErrorKind::Other {
+                        span: None,
+                        message: "only codepoints up to 255 can be base64 encoded".into(),
+                    }));
+                }
+                let encoded = encode_base64(s.bytes().map(Ok))?;
                 self.value_stack.push(ValueData::String(encoded.into()));
                 Ok(())
             }
@@ -3799,7 +2421,7 @@ impl<'p> Evaluator<'_, 'p> {
                 ),
             }));
         };
-        let item_value_int = u8::try_from(item_value as i32).map_err(|_| {
+        let item_value_int = float::try_to_u8_exact(item_value).ok_or_else(|| {
             self.report_error(EvalErrorKind::Other {
                 span: None,
                 message: format!(
@@ -3853,9 +2475,8 @@ impl<'p> Evaluator<'_, 'p> {
                 message: e,
             })
         })?;
-        let decoded: String = decoded.iter().map(|&c| char::from(c)).collect();
-
-        self.value_stack.push(ValueData::String(decoded.into()));
+        self.value_stack
+            .push(ValueData::String(decode_utf8(&decoded).into()));
 
         Ok(())
     }
@@ -3951,124 +2572,6 @@ impl<'p> Evaluator<'_, 'p> {
 
         Ok(())
     }
-
-    pub(super) fn do_std_merge_patch_value(&mut self) {
-        let patch = self.value_stack.pop().unwrap();
-        let target = self.value_stack.pop().unwrap();
-
-        if let ValueData::Object(patch) = patch {
-            let patch = patch.view();
-            let target = if let ValueData::Object(target) = target {
-                Some(target.view())
-            } else {
-                None
-            };
-
-            let patch_fields_order = patch.get_visible_fields_order();
-            let patch_fields: FHashSet<_> = patch_fields_order.clone().collect();
-            let mut target_fields = FHashSet::default();
-
-            let mut new_object = ObjectData::new_empty();
-            if let Some(ref target) = target {
-                target_fields = target.get_visible_fields_order().collect();
-                for &field_name in target_fields.iter() {
-                    if !patch_fields.contains(&field_name) {
-                        let field_thunk = self
-                            .program
-                            .find_object_field_thunk(target, 0, field_name)
-                            .unwrap();
-                        new_object.self_layer.fields.insert(
-                            field_name,
-                            ObjectField::Normal(ObjectFieldData {
-                                base_env: None,
-                                visibility: ast::Visibility::Default,
-                                expr: None,
-                                thunk: OnceCell::from(Gc::from(&field_thunk)),
-                            }),
-                        );
-                    }
-                }
-            }
-
-            self.state_stack.push(State::ObjectToValue);
-            self.object_stack.push(new_object);
-
-            for field_name in patch_fields_order.rev() {
-                let patch_field_thunk = self
-                    .program
-                    .find_object_field_thunk(&patch, 0, field_name)
-                    .unwrap();
-
-                self.state_stack
-                    .push(State::StdMergePatchField { name: field_name });
-                self.state_stack.push(State::StdMergePatchValue);
-                self.state_stack.push(State::DoThunk(patch_field_thunk));
-                if target_fields.contains(&field_name) {
-                    let target_field_thunk = self
-                        .program
-                        .find_object_field_thunk(target.as_ref().unwrap(), 0, field_name)
-                        .unwrap();
-
-                    self.state_stack.push(State::DoThunk(target_field_thunk));
-                } else {
-                    self.value_stack.push(ValueData::Null);
-                }
-            }
-
-            self.check_object_asserts(&patch);
-            if let Some(ref target) = target {
-                self.check_object_asserts(target);
-            }
-        } else {
-            self.value_stack.push(patch);
-        }
-    }
-
-    pub(super) fn do_std_merge_patch_field(&mut self, name: InternedStr<'p>) {
-        let value = self.value_stack.pop().unwrap();
-        let object = self.object_stack.last_mut().unwrap();
-        if !matches!(value, ValueData::Null) {
-            object.self_layer.fields.insert(
-                name,
-                ObjectField::Normal(ObjectFieldData {
-                    base_env: None,
-                    visibility: ast::Visibility::Default,
-                    expr: None,
-                    thunk: OnceCell::from(self.program.gc_alloc(ThunkData::new_done(value))),
-                }),
-            );
-        }
-    }
-
-    pub(super) fn do_std_mod(&mut self) -> EvalResult<()> {
-        let rhs = self.value_stack.pop().unwrap();
-        let lhs = self.value_stack.pop().unwrap();
-
-        match lhs {
-            ValueData::Number(lhs) => {
-                let rhs = self.expect_std_func_arg_number(rhs, "mod", 1)?;
-                if rhs == 0.0 {
-                    return Err(self.report_error(EvalErrorKind::DivByZero { span: None }));
-                }
-                let r = lhs % rhs;
-                self.check_number_value(r, None)?;
-                self.value_stack.push(ValueData::Number(r));
-                Ok(())
-            }
-            lhs @ ValueData::String(_) => {
-                self.value_stack.push(lhs);
-                self.value_stack.push(rhs);
-                self.state_stack.push(State::StdFormat);
-                Ok(())
-            }
-            _ => Err(self.report_error(EvalErrorKind::InvalidStdFuncArgType {
-                func_name: "mod".into(),
-                arg_index: 0,
-                expected_types: vec![EvalErrorValueType::Number, EvalErrorValueType::String],
-                got_type: EvalErrorValueType::from_value(&lhs),
-            })),
-        }
-    }
 }
 
 fn hash_to_hex_string(hash: &[u8]) -> String {
@@ -4077,6 +2580,31 @@ fn hash_to_hex_string(hash: &[u8]) -> String {
         write!(hash_string, "{byte:02x}").unwrap();
     }
     hash_string
+}
+
+/// UTF-8 in which each byte that does not belong becomes U+FFFD.
+fn decode_utf8(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
+}
+
+/// The same for all characters that differ in case only: Unicode's simple folding.
+fn fold(chr: char) -> char {
+    fn only(mut chars: impl Iterator<Item = char>, chr: char) -> char {
+        match (chars.next(), chars.next()) {
+            (Some(only), None) => only,
+            _ => chr,
+        }
+    }
+    if chr == 'ı' {
+        return chr;
+    }
+    let upper = only(chr.to_uppercase(), chr);
+    only(upper.to_lowercase(), upper)
 }
 
 fn encode_base64<I>(input: I) -> EvalResult<String>
@@ -4120,7 +2648,16 @@ where
     Ok(encoded)
 }
 
+/// Line breaks count for the length, and for nothing else.
 fn decode_base64(encoded: &[char]) -> Result<Vec<u8>, String> {
+    if encoded.iter().copied().map(char::len_utf8).sum::<usize>() % 4 != 0 {
+        return Err("length of base64 string is not a multiple of 4".into());
+    }
+    let encoded: Vec<char> = encoded
+        .iter()
+        .copied()
+        .filter(|c| !matches!(c, '\r' | '\n'))
+        .collect();
     let mut chunks = encoded.chunks_exact(4);
     if !chunks.remainder().is_empty() {
         return Err("length of base64 string is not a multiple of 4".into());
