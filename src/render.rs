@@ -22,6 +22,7 @@ mod kustomization;
 mod late;
 mod machine;
 mod nothing;
+mod on_disk;
 mod outside;
 mod pattern;
 mod pool;
@@ -66,6 +67,7 @@ pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
 pub use machine::{Isolation, Limits, Machine};
 pub(crate) use nothing::{Nothing, why_nothing};
+pub(crate) use on_disk::directory;
 pub(crate) use value_files::directory_of;
 pub(crate) use watch::Watch;
 

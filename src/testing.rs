@@ -72,7 +72,7 @@ pub mod hydrate {
 }
 
 pub mod jsonnet {
-    pub use crate::jsonnet::{closure, libraries, objects};
+    pub use crate::jsonnet::{closure, libraries, objects, parse_yaml};
 }
 
 pub mod kustomize {

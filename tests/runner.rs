@@ -44,6 +44,7 @@ mod install;
 mod install_sh;
 mod isolation;
 mod jsonnet;
+mod jsonnet_answers;
 mod kustomize;
 mod lasting;
 mod layers;

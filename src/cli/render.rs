@@ -2,6 +2,7 @@
 
 mod all;
 mod application_set;
+mod directory;
 mod helm;
 mod string_slice;
 
@@ -10,13 +11,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
-use crate::application::Directory;
 use crate::diag::{Diagnostic, Span};
-use crate::directory;
 use crate::hydrate::{Single, render_named};
-use crate::inputs::{InputsDir, LOCK};
+use crate::inputs::LOCK;
 use crate::kustomize;
-use crate::manifest::{self, Manifest};
 use crate::path::RepoPath;
 use crate::render::Renderers;
 use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
@@ -45,7 +43,8 @@ git hydrate render --all DIR [FLAGS]       what would be deployed, as files belo
                                            the flags: `git hydrate render --all DIR --help`
 git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
-git hydrate render directory DIR           the plain manifests of a directory
+git hydrate render directory DIR [FLAGS]   the manifests and the Jsonnet of a directory,
+                                           the flags: `git hydrate render directory --help`
 git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
                                            the flags: `git hydrate render applicationset - --help`
 
@@ -66,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     match arguments.what.as_str() {
         "helm" => helm::run(&rest),
         "kustomize" => kustomization(&rest),
-        "directory" => plain(&rest),
+        "directory" => directory::run(&rest),
         "applicationset" => application_set::run(&rest),
         "--all" => all::run(&rest),
         flag if flag.starts_with('-') => bail!(WrongUse(format!("unexpected argument `{flag}`"))),
@@ -165,35 +164,6 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
     }
     output::print_content(build.to_yaml()?)?;
     Ok(Outcome::Done)
-}
-
-fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let [dir] = arguments else { bail!(WrongUse("name one directory".to_owned())) };
-    let Place { top, files, dir } = on_disk(dir)?;
-    let here = |mut diagnostic: Diagnostic| {
-        diagnostic.span = diagnostic.span.map(|span| below_here(span, &top));
-        tell(&diagnostic);
-    };
-    let mut warnings = Vec::new();
-    let options = Directory { recurse: true, ..Directory::default() };
-    let view = View::new(&files);
-    let no_jsonnet = |_: &RepoPath| Ok(Vec::new());
-    let (inputs, bytes_max) = (InputsDir::default(), directory::BYTES_MAX);
-    let rendered =
-        directory::render::<directory::Error>(&view, &dir, &options, &inputs, bytes_max, &mut warnings, no_jsonnet);
-    warnings.into_iter().for_each(here);
-    match rendered {
-        Ok(manifests) => {
-            let manifests: Vec<Manifest> = manifests.into_iter().flat_map(|(_, manifests)| manifests).collect();
-            output::print_content(manifest::encode(&manifests))?;
-            Ok(Outcome::Done)
-        }
-        Err(directory::Error::Mistakes(mistakes)) => {
-            mistakes.into_iter().for_each(here);
-            Ok(Outcome::Found)
-        }
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// The same for a path from the root of this machine.
