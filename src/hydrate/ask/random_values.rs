@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::application::{BranchName, DrawnPaths, SeedIdentity};
+use crate::application::{BranchName, Drawn, DrawnPaths, SeedIdentity};
 use crate::diag::Diagnostic;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::run::{self, Run, Stopped};
 use crate::hydrate::setup::Setup;
+use crate::settings::Seeds;
 
 /// An Application with random values, on a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,6 +29,18 @@ pub(crate) struct RandomValues {
     pub identity: SeedIdentity,
 }
 
+impl RandomValues {
+    fn of(branch: &BranchName, drawn: Drawn, seeds: &Seeds) -> Self {
+        Self {
+            branch: branch.to_string(),
+            application: drawn.identity.application().to_owned(),
+            objects: run::objects(&drawn),
+            is_public: seeds.is_public(&drawn.identity),
+            identity: drawn.identity,
+        }
+    }
+}
+
 /// The Applications with random values on all branches that hydration made, by branch. They are in its records; a branch of an
 /// earlier engine is rendered.
 ///
@@ -38,13 +51,7 @@ pub(crate) fn random_values(setup: &Setup<'_>) -> Result<Vec<RandomValues>, Hydr
     let seeds = &run.found.policy.settings.seeds;
     let mut found = Vec::new();
     for (branch, drawn) in all {
-        found.extend(drawn.into_values().map(|drawn| RandomValues {
-            branch: branch.to_string(),
-            application: drawn.identity.application().to_owned(),
-            objects: run::objects(&drawn),
-            is_public: seeds.is_public(&drawn.identity),
-            identity: drawn.identity,
-        }));
+        found.extend(drawn.into_values().map(|drawn| RandomValues::of(&branch, drawn, seeds)));
     }
     Ok(found)
 }
