@@ -103,10 +103,9 @@ pub(super) fn allowed() -> Result<Rules, BackendError> {
     add(libc::SYS_clone, &[(0, Qword, MaskedEq(mask(CLONE_REFUSED)), 0)])?;
     for (call, flags) in OPENS {
         // Older kernels do not ask Landlock before they truncate, nor for the access mode 3, which is for `ioctl` alone.
-        let access = mask(libc::O_ACCMODE);
-        add(*call, &[(*flags, Dword, MaskedEq(access | mask(libc::O_TRUNC)), mask(libc::O_RDONLY))])?;
-        add(*call, &[(*flags, Dword, MaskedEq(access), mask(libc::O_WRONLY))])?;
-        add(*call, &[(*flags, Dword, MaskedEq(access), mask(libc::O_RDWR))])?;
+        add(*call, &[(*flags, Dword, MaskedEq(ACCESS | mask(libc::O_TRUNC)), mask(libc::O_RDONLY))])?;
+        add(*call, &[(*flags, Dword, MaskedEq(ACCESS), mask(libc::O_WRONLY))])?;
+        add(*call, &[(*flags, Dword, MaskedEq(ACCESS), mask(libc::O_RDWR))])?;
     }
     for (call, mode) in MAKES_NODE {
         add(*call, &[(*mode, Dword, MaskedEq(u64::from(libc::S_IFMT)), u64::from(libc::S_IFIFO))])?;
@@ -134,6 +133,9 @@ pub(super) fn allowed() -> Result<Rules, BackendError> {
     }
     Ok(rules)
 }
+
+/// The bits of the access mode; `O_ACCMODE` has one more in musl.
+const ACCESS: u64 = 3;
 
 /// Calls that open a file, with the place of the flags.
 const OPENS: &[(i64, u8)] = &[
