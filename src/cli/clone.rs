@@ -168,11 +168,20 @@ impl Clone {
     pub(super) fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
         // `NAME:BRANCH` is also how git names a file of a commit: a branch goes first.
         let elsewhere = rev.split_once(':').map(|(name, rest)| format!("{}{name}/{rest}", self.refs.out));
-        if let Some(commit) = elsewhere.and_then(|name| self.repository.rev_parse(&name).ok()) {
-            return Ok(commit);
+        let names = elsewhere.into_iter().chain([format!("{}{rev}", self.refs.read)]);
+        match names.filter_map(|name| self.commit_of_ref(&name)).next() {
+            Some(commit) => Ok(commit),
+            None => super::commit_of(&self.repository, rev),
         }
-        let of_branch = self.repository.rev_parse(&format!("{}{rev}", self.refs.read));
-        of_branch.or_else(|_| super::commit_of(&self.repository, rev))
+    }
+
+    /// The commit that a revision names which begins with the full name of a ref. Of a ref that is missing git would take
+    /// another one that ends so: a tag can have any name.
+    fn commit_of_ref(&self, revision: &str) -> Option<ObjectId> {
+        let ends = [revision.find(['~', '^', ':']), revision.find("@{")];
+        let end = ends.into_iter().flatten().min().unwrap_or(revision.len());
+        self.repository.refs().ok()?.get(&revision[..end])?;
+        self.repository.rev_parse(revision).ok()
     }
 
     /// The branch of another repository that a text begins with, as `DESTINATION:BRANCH:REST`, and the rest.

@@ -11,7 +11,7 @@ use super::every::Every;
 use super::push::SETTINGS_REF_KEY;
 use super::{Outcome, output};
 use crate::diag::{printable, shell_path};
-use crate::git::Repository;
+use crate::git::{self, Repository};
 use crate::hook;
 use crate::hydrate::{self, RefNames, Setup, Wake};
 use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
@@ -180,7 +180,7 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
     let mut findings = doctor.server(survey, (&statuses, &problems), &access, &renderers)?;
     findings.extend(random(&setup));
-    findings.extend(worker::reach(repository)?.into_iter().map(|it| reached(it, repository)));
+    findings.extend(worker::reach(repository)?.into_iter().flat_map(|it| reached(it, repository)));
     Ok(findings)
 }
 
@@ -192,8 +192,11 @@ fn random(setup: &Setup<'_>) -> Option<Finding> {
 }
 
 /// How another repository answers.
-fn reached(reach: Reach, repository: &Repository) -> Finding {
-    let Reach { destination, url, is_offered, trouble } = reach;
+fn reached(reach: Reach, repository: &Repository) -> Vec<Finding> {
+    let Reach { destination, url, is_offered, trouble, taken_for_others } = reach;
+    let taken: Vec<&str> = taken_for_others.iter().map(String::as_str).collect();
+    let taken = git::said_of_taken(&url, &taken);
+    let taken = taken.map(|(what, remedy)| Finding { health: Health::Bad, what, remedy: Some(remedy) });
     let (what, remedy) = match trouble {
         None if is_offered => (format!("destination `{destination}` ({url}) can be read and pushed to"), None),
         None => (format!("destination `{destination}` ({url}) can be read; nothing is hydrated for it yet"), None),
@@ -205,7 +208,7 @@ fn reached(reach: Reach, repository: &Repository) -> Finding {
         }
     };
     let health = if remedy.is_none() { Health::Good } else { Health::Bad };
-    Finding { health, what: printable(&what).to_string(), remedy }
+    [Finding { health, what: printable(&what).to_string(), remedy }].into_iter().chain(taken).collect()
 }
 
 fn surroundings(repository: &Repository) -> Surroundings {
