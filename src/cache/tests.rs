@@ -124,7 +124,6 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
         is_open: true,
         has_shared: true,
         used: Used { params: 1, bytes: 2, steps: 3 },
-        unpublished: 4,
     };
     let records = (0..RECORDS).map(|n| record(n, n).encode()).collect();
     cache.save_all(NAME, &head, records, [&path("apps/1/patch.yaml")]).expect("writable");

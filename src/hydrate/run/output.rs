@@ -20,8 +20,6 @@ pub(crate) struct Output {
     pub objects: Vec<Key>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
     pub is_unnamed_release: bool,
-    /// Whether it was rendered now.
-    pub is_fresh: bool,
     /// All of it, and what it rests on, for the cache.
     pub record: Encoded,
 }
@@ -44,14 +42,14 @@ impl Output {
             objects,
             ..Record::of(application, reads)
         };
-        Ok(Self { is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
+        Ok(Self { is_unnamed_release, ..Self::known(record, manifest) })
     }
 
     /// What an earlier run made. The blob of its manifest is in the branch.
     pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
         let (commands, objects) = (record.commands, record.objects);
-        Self { manifest, commands, objects, is_unnamed_release: false, is_fresh: false, record: encoded }
+        Self { manifest, commands, objects, is_unnamed_release: false, record: encoded }
     }
 
     /// The same as what is written for `application`.
