@@ -31,6 +31,7 @@ mod push;
 mod remote_helper;
 mod render;
 mod screen;
+mod settings_folder;
 mod status;
 mod unpushed;
 mod vendor;

@@ -314,6 +314,24 @@ impl Settings {
         self.of_bytes() == other.of_bytes()
     }
 
+    /// Whether the same Applications are hydrated with either, to the same bytes. When, and how much may go at once, may differ.
+    pub(crate) fn hydrates_as(&self, other: &Self) -> bool {
+        self.of_result() == other.of_result()
+    }
+
+    /// The settings that decide what is hydrated; the others are unset.
+    fn of_result(&self) -> Self {
+        Self {
+            known_fields: Vec::new(),
+            adopt: Vec::new(),
+            history: History::default(),
+            frozen: Frozen::default(),
+            removal_limit: RemovalLimit::default(),
+            limits: Limits::default(),
+            ..self.clone()
+        }
+    }
+
     /// The settings that decide about the bytes of branches; the others are unset.
     fn of_bytes(&self) -> Self {
         let has_copies = self.applications_to.is_some();

@@ -117,7 +117,6 @@ fn mistyped_keys_and_values_are_found() {
         ("hydrate.budget", "-5", "bad      hydrate.budget is `-5`: it must be a number", "hydrate.budget"),
         ("hydrate.lockWait", "abc", "bad      hydrate.lockWait is `abc`: it must be a number", "hydrate.lockWait"),
         ("hydrate.cache", "maybe", "bad      hydrate.cache is `maybe`: it must be true or false", "hydrate.cache true"),
-        ("hydrate.sharedCache", "no!", "bad      hydrate.sharedCache is `no!`", "hydrate.sharedCache true"),
         ("hydrate.notifyTimeLimit", "x", "bad      hydrate.notifyTimeLimit is `x`", "hydrate.notifyTimeLimit"),
     ];
     for (key, value, finding, remedy) in rows {

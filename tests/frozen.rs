@@ -118,6 +118,39 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
     }
 }
 
+/// Without it, what waits passes a review and is deployed when nobody looks.
+#[test]
+fn each_form_of_a_preview_names_the_freeze_and_shows_what_it_holds_back() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    let nothing = clone.hydrate(&["diff"]).success().stdout;
+    assert!(!nothing.contains("frozen"), "{nothing}");
+    freeze(&server);
+    // Held back from an earlier push.
+    change(&clone, "two");
+    clone.push().success();
+    let page = lab.path("page.html");
+    let html = format!("--html={}", page.display());
+    for form in [&["diff"][..], &["diff", "--stat"], &["diff", "--markdown"], &["diff", "--json"], &["diff", &html]] {
+        let told = clone.hydrate(form).exits(1);
+        let shown = if form.contains(&&*html) { std::fs::read_to_string(&page).expect("written") } else { told.stdout };
+        assert!(shown.contains("release week") && shown.contains(PROD), "{form:?}: {shown}");
+        let held = if form.contains(&"--json") { "\"change\": \"changed\"" } else { "held back" };
+        assert!(shown.contains(held), "{form:?}: {shown}");
+    }
+    let fields = clone.hydrate(&["diff"]).stdout;
+    assert!(fields.contains("held back, and deployed when the freeze ends:") && fields.contains("+ two"), "{fields}");
+    let planned = clone.hydrate(&["plan"]).success().stdout;
+    assert!(planned.contains(&format!("{PROD}  frozen: release week; held back until that ends:")), "{planned}");
+    // What changes nothing there is held back by nothing.
+    server.hydrate(&["config", "unset", "frozen"]).success();
+    clone.hydrate(&["diff"]).success();
+    freeze(&server);
+    let nothing = clone.hydrate(&["diff"]).success().stdout;
+    assert!(nothing.contains("frozen: release week; nothing is held back"), "{nothing}");
+}
+
 #[test]
 fn a_pusher_is_told_what_is_wrong_with_the_documents_of_a_frozen_branch() {
     both(|server| {

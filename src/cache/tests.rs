@@ -127,7 +127,6 @@ fn head() -> Head {
         is_open: true,
         has_shared: true,
         used: Used { params: 1, bytes: 2, steps: 3 },
-        unpublished: 4,
     }
 }
 

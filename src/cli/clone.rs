@@ -1,15 +1,18 @@
 //! What commands need that work in a clone: its remote, and what that says of environment branches.
 
+use std::path::PathBuf;
+
 use anyhow::{anyhow, bail};
 
-use super::{WrongUse, output, unpushed};
+use super::{WrongUse, output, settings_folder, unpushed};
 use crate::application::{BranchName, without_credentials};
 use crate::diag::printable;
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, Setup, Wake, dry_remote};
+use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, SETTINGS_REF_KEY, Setup, Wake, dry_remote};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::report::Progress;
+use crate::settings::SETTINGS_REF;
 use crate::wall;
 
 #[derive(Debug, Default, clap::Args)]
@@ -21,6 +24,13 @@ pub(super) struct Arguments {
     /// The remote with the environment branches; by default the one that this branch tracks.
     #[arg(long, value_name = "NAME")]
     remote: Option<String>,
+    /// Use the settings in this branch of the remote, or ref below refs/hydrate/, as `git hydrate push` does; by default
+    /// hydrate.settingsRef.
+    #[arg(long, value_name = "REF")]
+    settings_ref: Option<String>,
+    /// Use the settings in this directory, as `git hydrate push` does.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "settings_ref")]
+    settings: Option<PathBuf>,
     /// Do not fetch; use the last fetched state.
     #[arg(long)]
     pub offline: bool,
@@ -29,12 +39,12 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Those of a command that never asks the remote.
     pub(super) fn of_branch(branch: Option<String>) -> Self {
-        Self { branch, remote: None, offline: true }
+        Self { branch, offline: true, ..Self::default() }
     }
 
     /// Those of a command about a remote.
     pub(super) fn of_remote(remote: String) -> Self {
-        Self { branch: None, remote: Some(remote), offline: false }
+        Self { remote: Some(remote), ..Self::default() }
     }
 }
 
@@ -56,15 +66,36 @@ pub(super) struct Clone {
 impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
-        let clone = Self::offline(arguments)?;
+        let clone = Self::found(arguments)?;
         if !arguments.offline {
             clone.fetch()?;
         }
+        let clone = clone.with_settings(arguments)?;
+        hydrate::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
         Ok(clone)
     }
 
     /// Opens the repository of the working directory as it is.
     pub(super) fn offline(arguments: &Arguments) -> anyhow::Result<Self> {
+        Self::found(arguments)?.with_settings(arguments)
+    }
+
+    /// The same with the settings that count.
+    fn with_settings(self, arguments: &Arguments) -> anyhow::Result<Self> {
+        if let Some(directory) = &arguments.settings {
+            let before = self.repository.refs()?.get(SETTINGS_REF);
+            let id = hydrate::keep_settings(&self.repository, &settings_folder::read(directory)?, before)?;
+            let repository = self.repository.assuming(SETTINGS_REF, Some(id));
+            return Ok(Self { repository, refs: self.refs.of_protected_branches(), ..self });
+        }
+        // On a server, pushes go by its own.
+        let of_job = self.remote.as_ref().and_then(|_| self.repository.config(SETTINGS_REF_KEY));
+        let Some(name) = arguments.settings_ref.clone().or(of_job) else { return Ok(self) };
+        let (repository, refs) = hydrate::with_settings_of(self.repository, self.refs, &name)?;
+        Ok(Self { repository, refs, ..self })
+    }
+
+    fn found(arguments: &Arguments) -> anyhow::Result<Self> {
         let repository = super::repository(None)?;
         let prefix = local_prefix(&repository);
         let remotes = repository.remotes();

@@ -18,7 +18,7 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
-use super::{Outcome, WrongUse, catch_up, output};
+use super::{Outcome, WrongUse, catch_up, output, settings_folder};
 use crate::application::BranchName;
 use crate::diag::{printable, shell_word};
 use crate::git::{Repository, regular};
@@ -172,7 +172,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Some(Action::Import { from }) if from.is_file() => {
             (import_argocd_cm(&files, from)?, "import argocd-cm".to_owned())
         }
-        Some(Action::Import { from }) => (seeds::kept(&files, import(from)?), "import all settings".to_owned()),
+        Some(Action::Import { from }) => {
+            (seeds::kept(&files, settings_folder::read(from)?), "import all settings".to_owned())
+        }
         Some(Action::Rebase { .. }) => unreachable!("it is done above"),
     };
     match &arguments.action {
@@ -487,19 +489,6 @@ fn export(files: &Files, directory: &Path, with_seed: bool, json: bool) -> anyho
         output::print("the seed stays here: --with-seed writes it too\n")?;
     }
     Ok(Outcome::Done)
-}
-
-/// The settings in a directory.
-pub(super) fn import(directory: &Path) -> anyhow::Result<Files> {
-    let reading = || format!("reading {}", directory.display());
-    let mut files = Files::new();
-    for entry in fs::read_dir(directory).with_context(reading)? {
-        let entry = entry.with_context(reading)?;
-        let content = regular::read_linked(&entry.path(), FILE_BYTES_MAX)
-            .with_context(|| format!("reading {}", entry.path().display()))?;
-        files.insert(entry.file_name().to_string_lossy().into_owned(), content);
-    }
-    Ok(files)
 }
 
 fn import_argocd_cm(files: &Files, path: &Path) -> anyhow::Result<Files> {

@@ -8,12 +8,11 @@ use clap::CommandFactory as _;
 
 use super::clone::{self, Clone, is_server};
 use super::every::Every;
-use super::push::SETTINGS_REF_KEY;
 use super::{Outcome, output};
 use crate::diag::{printable, shell_path};
 use crate::git::{self, Repository};
 use crate::hook;
-use crate::hydrate::{self, RefNames, Setup, Wake};
+use crate::hydrate::{self, RefNames, SETTINGS_REF_KEY, Setup, Wake};
 use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
 use crate::render::Renderers;
 use crate::report::Progress;

@@ -8,10 +8,10 @@ use anyhow::bail;
 use serde::Serialize;
 
 use super::clone::remote_of;
-use super::{Outcome, WrongUse, config, output};
+use super::{Outcome, WrongUse, output, settings_folder};
 use crate::diag::more::listed;
 use crate::git::Repository;
-use crate::hydrate::{self, Report};
+use crate::hydrate::{self, Report, SETTINGS_REF_KEY};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
 use crate::wall;
@@ -76,9 +76,6 @@ JSON:
                             what was hydrated, as `git hydrate catch-up --json` has it
 ";
 
-/// The ref of the remote whose settings count.
-pub(super) const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
-
 /// How many refs are named.
 const SHOWN_MAX: usize = 12;
 
@@ -126,7 +123,7 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
     };
     let named = arguments.settings_ref.clone().or_else(|| repository.config(SETTINGS_REF_KEY));
     let settings = match (&arguments.settings, named) {
-        (Some(directory), _) => Given::Folder(config::import(directory)?),
+        (Some(directory), _) => Given::Folder(settings_folder::read(directory)?),
         (None, Some(name)) => Given::Ref(name),
         (None, None) => Given::FoundOut,
     };

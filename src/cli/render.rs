@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use super::clone::refs_of;
 use super::{Outcome, WrongUse, output};
 use crate::diag::{Diagnostic, Span};
-use crate::hydrate::{Single, render_named};
+use crate::git::Repository;
+use crate::hydrate::{SETTINGS_REF_KEY, Single, render_named, with_settings_of};
 use crate::inputs::LOCK;
 use crate::kustomize;
 use crate::path::RepoPath;
@@ -85,6 +87,13 @@ fn flags<T: clap::Parser>(arguments: &[&str]) -> anyhow::Result<Option<T>> {
     }
 }
 
+/// The repository with the settings that count, in a clone of a host where jobs hydrate.
+fn with_settings(repository: Repository) -> anyhow::Result<Repository> {
+    let Some(name) = repository.config(SETTINGS_REF_KEY) else { return Ok(repository) };
+    let names = refs_of(&repository)?;
+    Ok(if names.is_of_clone() { with_settings_of(repository, names, &name)?.0 } else { repository })
+}
+
 fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Outcome> {
     // After a name, every option belongs to the form.
     let (json, arguments) = (json || arguments.contains(&"--json"), without(arguments, "--json"));
@@ -94,7 +103,7 @@ fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Out
         [rev] if rev.starts_with("--rev=") => &rev["--rev=".len()..],
         _ => bail!(WrongUse(format!("an Application takes `--rev REV`, not `{}`", arguments.join(" ")))),
     };
-    let repository = super::repository(None)?;
+    let repository = with_settings(super::repository(None)?)?;
     let commit = super::commit_of(&repository, rev)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     let found = render_named(&repository, &renderers, commit, name)?;

@@ -17,6 +17,8 @@ use crate::wall;
 use crate::worker::{self, Standing};
 
 /// Show the state of each environment branch, and what failed.
+///
+/// In a clone, a branch counts as up to date when it has what its dry commit gives: what its note says alone is not believed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -43,6 +43,14 @@ pub enum HydrateError {
         /// The environment branch.
         branch: BranchName,
     },
+    /// The ref that names the settings that count is not here.
+    #[error(
+        "there is no `{name}` here to take settings from\nhint: git fetch; hydrate.settingsRef of git config names it"
+    )]
+    NoSettings {
+        /// The full name of the ref.
+        name: String,
+    },
     /// Others moved our refs again and again.
     #[error("gave up after {TRIES} tries: {0}")]
     Raced(String),
@@ -118,6 +126,7 @@ impl HydrateError {
             | Self::Template(_)
             | Self::SettingsMissing { .. }
             | Self::SettingsLost { .. }
+            | Self::NoSettings { .. }
             | Self::Raced(_) => false,
         }
     }

@@ -78,13 +78,6 @@ impl Policy {
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The same where machines differ in their limits and programs: they decide whether something renders, and not to what.
-    pub(super) fn shared_context(&self, dry_branch: &BranchName) -> String {
-        let settings = self.id.map(|id| id.to_string());
-        let text = format!("{} {ENGINE_REVISION} {settings:?} {dry_branch}", env!("CARGO_PKG_VERSION"));
-        Sha256::digest(text)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
     /// Finds the Applications of a dry tree, those that others make included: `making` renders for it which Applications
     /// make others. Without a dry branch it may be any.
     ///

@@ -58,6 +58,13 @@ impl RefNames {
         Self { believes_commits: true, believes_records: false, ..Self::server() }
     }
 
+    /// Whether notes and failures, and what records say beside who made a branch, are read where they are guarded. A clone has
+    /// them as it fetched them, from a host where anyone may have written them: there they count as far as the branches bear
+    /// them out, which are what is deployed.
+    pub(crate) fn are_guarded(&self) -> bool {
+        self.believes_records && self.is_of_server()
+    }
+
     /// Whether this is the repository that is pushed to, where settings that were found are written down.
     pub fn is_in_place(&self) -> bool {
         self.records && self.read == self.write
@@ -83,6 +90,11 @@ impl RefNames {
             believes_commits: true,
             believes_records: true,
         }
+    }
+
+    /// Those of a clone of a remote where only the branches are protected: nothing else that is fetched of it is believed.
+    pub fn of_protected_branches(self) -> Self {
+        Self { believes_records: false, ..self }
     }
 
     /// The branch that counts as the default one: what the symbolic ref `HEAD` beside the branches leads to, as a clone has

@@ -165,7 +165,7 @@ pub(super) fn set_in(
     chosen: Option<&str>,
     drawn: &[RandomValues],
 ) -> anyhow::Result<(Files, Files)> {
-    let files = super::import(directory)?;
+    let files = super::settings_folder::read(directory)?;
     let new = set(&files, words, chosen, drawn)?;
     checked(&new)?;
     for name in SECRET_FILES {

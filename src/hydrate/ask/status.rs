@@ -1,5 +1,7 @@
 //! Where each environment branch is: up to date, behind, failed, changed by others.
 
+mod noted;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -215,7 +217,8 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
 
 /// The status of all branches that hydration made or that the Applications of the dry branches name, by name.
 ///
-/// [`Setup::wake`] should ask for everything; nothing is rendered.
+/// [`Setup::wake`] should ask for everything. Nothing is rendered but, in a clone, the dry commits of notes that the commits
+/// below them do not bear out: what only a note says to be on a branch is looked for there.
 pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut names = named(&found)?;
@@ -242,11 +245,14 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
         names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
-    let all = names.iter().map(|(branch, named)| {
+    let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
+    let mut all = Vec::new();
+    for (branch, named) in &names {
         let is_named = applications.contains(branch);
-        Ok(BranchStatus { is_named, ..one(&found, &mut ledger, (branch, sync(branch)), named)? })
-    });
-    all.collect()
+        let status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from.get(branch).copied())?;
+        all.push(BranchStatus { is_named, ..status });
+    }
+    Ok(all)
 }
 
 fn one(
@@ -254,6 +260,7 @@ fn one(
     ledger: &mut Ledger,
     (branch, sync): (&BranchName, &BranchName),
     named: &Named,
+    made_from: Option<ObjectId>,
 ) -> Result<BranchStatus, HydrateError> {
     let tip = found.tip(branch);
     let dry_tip = found.tip(&named.dry_branch);
@@ -282,7 +289,7 @@ fn one(
         (Some(tip), BranchState::Hydrated | BranchState::Promoted) => last_commit(found, tip),
         _ => None,
     };
-    let dry = standing.and_then(|standing| standing.dry).or(promoted);
+    let dry = made_from.or(standing.and_then(|standing| standing.dry)).or(promoted);
     let repository = found.setup.repository;
     let mut promoted_from = Vec::new();
     for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {

@@ -233,10 +233,12 @@ impl Branch {
         let (records, applications) = (earlier.records(settings), earlier.all_applications());
         let record = records.iter().find(|(name, _)| *name == self.name).map(|(_, record)| record.clone());
         if let (Some(tip), Some(record)) = (&earlier.tip, record) {
-            let noted = self.before.standing.as_ref().is_none_or(|standing| standing.noted);
+            let before = self.before.standing.as_ref();
+            let noted = before.is_none_or(|standing| standing.noted);
+            let is_as_made = before.is_none_or(|standing| standing.is_as_made);
             let origin = standing::Origin::Ours(Box::new(record));
-            self.before.standing =
-                Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
+            let (tip, dry, settings) = (tip.clone(), self.dry, self.settings);
+            self.before.standing = Some(Standing { tip, dry, settings, noted, is_as_made, origin });
         }
         self.drawn = earlier.drawn;
         self.identities = earlier.identities;
@@ -366,7 +368,8 @@ impl Branch {
             None => None,
         };
         let settings_changed = self.settings != found.policy.id;
-        let moved = found.setup.refs.records && self.was_moved();
+        // What only a note says to be there is looked at.
+        let moved = self.was_moved() && (found.setup.refs.records || !found.setup.refs.are_guarded());
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
             None => vec![head.tip],
@@ -470,7 +473,7 @@ impl Branch {
     /// Whether it has what hydration made of [`Branch::dry`], and nothing that others put there since.
     pub(crate) fn holds_what_was_made(&self) -> bool {
         let before = match &self.before.standing {
-            Some(standing) => standing.record().is_some() && standing.noted,
+            Some(standing) => standing.record().is_some() && standing.is_as_made,
             None => self.before.resumed,
         };
         before || self.progress.reached

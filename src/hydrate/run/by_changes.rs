@@ -27,7 +27,6 @@ use super::losses::losses;
 use super::memory::{is_as_left, stuck};
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
-use super::publication::is_lost;
 use super::remade::Remaking;
 use super::since::Since;
 use super::state::Run;
@@ -283,9 +282,7 @@ impl ByChanges {
         let Self { state, reached, since, .. } = self;
         run.since.insert(head.branch.clone(), since);
         run.report.warnings.extend(state.head.warnings.iter().cloned());
-        // What is kept can be published.
-        let lost = || object_id(&state.head.dry_commit).filter(|_| is_lost(&run.found, &head.branch));
-        if let Some(reached) = reached.or_else(lost) {
+        if let Some(reached) = reached {
             run.memory.keep(state, head, reached, &run.found, &run.branches);
         }
     }
@@ -453,8 +450,11 @@ fn open_known(
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
-        let lacks_note = run.found.setup.refs.records && branch.was_moved();
-        let is_at = is_there && branch.dry == Some(known) && branch.settings == run.found.policy.id;
+        let refs = &run.found.setup.refs;
+        let lacks_note = refs.records && refs.is_of_server() && branch.was_moved();
+        // A state is of the settings of now. On a server, the record says so too.
+        let is_recorded = !refs.is_of_server() || branch.settings == run.found.policy.id;
+        let is_at = is_there && branch.dry == Some(known) && is_recorded;
         if !is_at || branch.closed || lacks_note {
             return Ok(None);
         }

@@ -46,8 +46,6 @@ pub(super) struct ByEverything {
     earlier: Option<State>,
     /// What was rendered of the tip.
     rendered: BTreeMap<Identity, Encoded>,
-    /// How many of them were rendered now.
-    fresh: u64,
     /// What is odd.
     warnings: Vec<Diagnostic>,
     /// The Applications that leave branches.
@@ -112,7 +110,7 @@ impl ByEverything {
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
-        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), fresh: 0, warnings, departures })
+        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings, departures })
     }
 
     /// The dry commits to plan, oldest first.
@@ -170,7 +168,6 @@ impl ByEverything {
             let Step::Hydrate(hydration) = step else { continue };
             for done in hydration.work {
                 let identity = (done.application.file.clone(), done.application.index);
-                self.fresh += u64::from(done.result.as_ref().is_ok_and(|output| output.is_fresh));
                 let record = match done.result {
                     Ok(output) => Some(output.record),
                     Err(failed) => failed.record(&done.application),
@@ -216,10 +213,10 @@ impl ByEverything {
     pub(super) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
         self.recall_others(run, head);
         self.warn_of_departures(run);
-        let Self { tree, backlog, earlier, rendered, fresh, warnings, .. } = self;
+        let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
         let names = backlog.keys().collect();
-        let overview = Overview { head, heads, tree: &tree, names, rendered, fresh, earlier, warnings };
+        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings };
         run.memory.keep_all(overview, &run.found, &run.branches);
     }
 }
@@ -433,7 +430,7 @@ fn open(
 ) -> Result<Branch, Stopped> {
     let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
     let mut branch = run.open(name, sync, head)?;
-    if !run.found.setup.refs.believes_records {
+    if !run.found.setup.refs.are_guarded() {
         branch = at_what_is_borne_out(branch, run, (head, heads))?;
     }
     branch.applications = tree.applications(name).count();

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::branch::Branch;
 use super::failed_render::FailedRenders;
 use crate::application::{Application, BranchName, Context};
-use crate::cache::{self, Cache, Encoded, Head, Published, Record, State, Stuck, Used};
+use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
 use crate::diag::Diagnostic;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
@@ -55,8 +55,6 @@ pub(crate) struct Memory {
     pub failed: Rc<FailedRenders>,
     /// Whether an Application was not rendered because somebody had no time to wait for it.
     pub is_cut_off: bool,
-    /// What the remote of a clone published of its renders.
-    pub published: Option<Published>,
     kept: Vec<(String, BranchName, StateAfter)>,
     /// What is left of the branch of copies, under its name.
     copies: Option<(String, Option<cache::CopyBranch>)>,
@@ -70,36 +68,6 @@ enum StateAfter {
     New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
 }
 
-impl StateAfter {
-    fn head(&mut self) -> &mut Head {
-        match self {
-            Self::Advanced(state) => &mut state.head,
-            Self::New(head, ..) => head,
-        }
-    }
-
-    /// What is to be published of it; nothing is left to be then.
-    fn published(&mut self) -> Publication<'_> {
-        self.head().unpublished = 0;
-        Publication(self)
-    }
-}
-
-/// The records of a dry branch that are to be published.
-pub(crate) struct Publication<'k>(&'k StateAfter);
-
-impl Publication<'_> {
-    /// Each of them; damaged ones are left out.
-    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        let (state, new) = match self.0 {
-            StateAfter::Advanced(state) => (Some(state), None),
-            StateAfter::New(_, records, _) => (None, Some(records)),
-        };
-        let known = state.into_iter().flat_map(|state| state.records()).filter_map(Result::ok);
-        known.chain(new.into_iter().flatten().filter_map(Encoded::decode))
-    }
-}
-
 impl Memory {
     /// The cache of the repository, unless git config `hydrate.cache` is false.
     pub(crate) fn new(repository: &Repository, attempt: &Attempt) -> Self {
@@ -110,7 +78,6 @@ impl Memory {
             urgent_since: attempt.urgent_since.clone(),
             failed: attempt.failed.clone(),
             is_cut_off: false,
-            published: None,
             kept: Vec::new(),
             copies: None,
         }
@@ -218,18 +185,6 @@ impl Memory {
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 
-    /// What is left of the dry branches that `is_due` says are to be published; the caller publishes it.
-    pub(crate) fn publish(
-        &mut self,
-        is_due: impl Fn(&BranchName, &Head) -> bool,
-    ) -> impl Iterator<Item = (&BranchName, Publication<'_>)> {
-        let due = self.kept.iter_mut().filter_map(move |(_, branch, kept)| {
-            let is_due = is_due(branch, kept.head());
-            is_due.then_some((&*branch, kept))
-        });
-        due.map(|(branch, kept)| (branch, kept.published()))
-    }
-
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
     pub(crate) fn keep(
         &mut self,
@@ -257,7 +212,7 @@ impl Memory {
         found: &Snapshot<'_>,
         branches: &BTreeMap<BranchName, Branch>,
     ) {
-        let Overview { head, heads, tree, names, mut rendered, fresh, earlier, warnings } = overview;
+        let Overview { head, heads, tree, names, mut rendered, earlier, warnings } = overview;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
         let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
         let count = asked.count();
@@ -294,7 +249,6 @@ impl Memory {
             is_open: tree.is_open(),
             has_shared: tree.has_shared(),
             used: all_used(tree.expanded()),
-            unpublished: earlier.map_or(u64::MAX, |earlier| earlier.head.unpublished.saturating_add(fresh)),
         };
         let makers = tree.expanded().iter().cloned();
         let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
@@ -318,8 +272,6 @@ pub(crate) struct Overview<'k> {
     pub names: Vec<&'k BranchName>,
     /// What was rendered of the tip.
     pub rendered: BTreeMap<Identity, Encoded>,
-    /// How many of them were rendered now.
-    pub fresh: u64,
     /// What earlier runs knew.
     pub earlier: Option<State>,
     /// What is odd.

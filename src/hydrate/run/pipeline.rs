@@ -13,7 +13,6 @@ use super::moved_applications::on_no_branch;
 use super::objects;
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Work};
-use super::publication;
 use super::ref_moves::{Moves, Start};
 use super::rendered::render;
 use super::shared::in_order;
@@ -263,8 +262,7 @@ impl Run<'_> {
     /// Moves the refs and reports what became of the branches.
     pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
         self.count_objects()?;
-        let mut moves = self.moves()?;
-        moves.0.splice(0..0, publication::edits(&mut self)?);
+        let moves = self.moves()?;
         // Packing takes memory of its own, and what was read is not needed any more.
         let trees = std::mem::take(&mut self.trees);
         trees.barren.write(self.found.setup.repository);

@@ -316,8 +316,24 @@ impl<'a> Run<'a> {
                 branch.fail_by(failed);
             }
         }
-        if self.ledger.believes_failures && self.unnamed_before.contains(name) {
+        if self.was_unnamed(name, head)
+            && let Some(branch) = self.branches.get_mut(name)
+        {
             branch.note_unnamed();
         }
+    }
+
+    /// Whether an earlier run reported that no Application names a branch. What a clone fetched of that counts where the dry
+    /// branch of the remote has none that does.
+    fn was_unnamed(&mut self, name: &BranchName, head: &DryHead) -> bool {
+        if !self.unnamed_before.contains(name) {
+            return false;
+        }
+        if self.ledger.believes_failures {
+            return true;
+        }
+        let Some(tip) = self.found.tip(&head.branch) else { return false };
+        let there = self.tree(tip, head, std::slice::from_ref(head));
+        there.is_ok_and(|there| !there.is_open() && there.is_sound() && there.applications(name).next().is_none())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::alike::{Alike, CommonChange, Entry};
-use super::overview::{all, but_for, overall};
+use super::overview::{all, but_for, held_back, overall};
 use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview};
 use crate::diag::more::line_of_more;
@@ -82,7 +82,8 @@ fn environment_line(environment: &EnvironmentDiff) -> String {
         dangers if dangers.is_empty() => dangers,
         dangers => format!("; **{dangers}**"),
     };
-    format!("- {}: {counts}{dangers}\n", code(environment.branch.branch.as_str()))
+    let held_back = held_back(environment).map_or(String::new(), |held_back| format!("**{}**: ", escaped(&held_back)));
+    format!("- {}: {held_back}{counts}{dangers}\n", code(environment.branch.branch.as_str()))
 }
 
 fn whole(changes: &Changes, limit: usize) -> String {
@@ -136,7 +137,9 @@ fn head(changes: &Changes, limit: usize) -> String {
                 overview.danger_count(),
             ),
         };
-        let _ = writeln!(text, "| {} | {row} |", code(branch));
+        let held_back =
+            held_back(environment).map_or(String::new(), |held_back| format!("**{}**: ", escaped(&held_back)));
+        let _ = writeln!(text, "| {} | {held_back}{row} |", code(branch));
     }
     more(&mut text, changes.environments.len(), "environments");
     if !changes.inputs.is_empty() {
@@ -245,7 +248,9 @@ impl<'a> Page<'a> {
         let counts = Overview::of(environment).counts();
         let counts = if counts.is_empty() { "nothing that matters".to_owned() } else { counts };
         let name = html(&printable(environment.branch.branch.as_str()));
-        let start = format!("\n<details><summary><b>{name}</b>: {counts}</summary>\n");
+        let held_back =
+            held_back(environment).map_or(String::new(), |held_back| format!("{}: ", html(&printable(&held_back))));
+        let start = format!("\n<details><summary><b>{name}</b>: {held_back}{counts}</summary>\n");
         if self.text.len() + start.len() > self.limit {
             self.cut += environment.applications.len();
             return;

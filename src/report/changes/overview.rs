@@ -148,11 +148,25 @@ pub(super) fn overall(changes: &Changes) -> Option<String> {
 
 /// What becomes of an environment, in a few words.
 pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
+    match held_back(environment) {
+        Some(held_back) if environment.is_same() => held_back,
+        Some(held_back) => format!("{held_back}: {}", becomes(environment, overview)),
+        None => becomes(environment, overview),
+    }
+}
+
+/// That an environment is frozen, and whether that holds something back; none where it is not frozen.
+pub(super) fn held_back(environment: &EnvironmentDiff) -> Option<String> {
+    let frozen = environment.branch.frozen.as_ref()?;
+    Some(match environment.is_same() {
+        true => format!("{frozen}; nothing is held back"),
+        false => format!("{frozen}; held back until that ends"),
+    })
+}
+
+fn becomes(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
         return "fails, so it stays as it is".to_owned();
-    }
-    if let Some(frozen) = &environment.branch.frozen {
-        return frozen.to_string();
     }
     let count = environment.applications.len();
     let new = match &environment.like {

@@ -41,6 +41,9 @@ const NAMED_MAX: usize = 12;
 /// How many changes that several objects share are named before the environments.
 const COMMON_MAX: usize = 5;
 
+/// What stands above what a freeze holds back.
+const HELD_BACK: &str = "held back, and deployed when the freeze ends:";
+
 /// How many diagnostics are shown.
 const DIAGNOSTICS_MAX: usize = 50;
 
@@ -172,6 +175,9 @@ impl<'a> Text<'a> {
         if self.detail == Detail::Environments {
             self.gone(environment);
             return;
+        }
+        if branch.frozen.is_some() && !environment.applications.is_empty() {
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Warning, HELD_BACK));
         }
         if let Some(before) = before {
             let same =
