@@ -91,7 +91,7 @@ pub(crate) use search::{PatternError, is_kustomization, may_hold_applications, p
 pub use source::source;
 pub(crate) use source::{Source, SourceError, SourceType, Tool};
 pub(crate) use sync_policy::{Removal, SyncPolicy};
-pub(crate) use url::{has_password, is_same_repository, without_credentials};
+pub(crate) use url::{has_password, is_same_repository, may_be_url, without_credentials};
 pub use validate::{Context, Standing, validate};
 pub(crate) use validate::{Finding, Verdict, proven_repository};
 pub(crate) use write::{HydratorEdit, write_source_hydrator};

@@ -157,14 +157,20 @@ fn branches_are_not_called_guarded_without_the_hook_that_guards_them() {
 }
 
 #[test]
-fn the_hint_for_a_mistyped_strict_mode_lets_pushes_through() {
+fn a_mistyped_strict_mode_names_the_word_that_was_meant() {
     let lab = Lab::new();
     let (server, clone) = shop(&lab);
     server.git(&["config", "hydrate.strict", "touchd"]);
     clone.commit("next", &[]);
     let told = clone.push().exits(1).remote().join(" ");
     assert!(told.contains("hydrate.strict = touchd: must be off, touched or all"), "{told}");
-    assert!(told.contains("`git config hydrate.strict off`"), "{told}");
+    assert!(told.contains("did you mean `touched`?"), "{told}");
+    assert!(!told.contains("git config") && told.contains("git hydrate doctor"), "the command is an admin's: {told}");
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("config hydrate.strict touched\n"), "{doctor}");
+    server.git(&["config", "hydrate.strict", "perhaps"]);
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("set it to off, touched or all: "), "{doctor}");
     server.git(&["config", "hydrate.strict", "off"]);
     clone.push().success();
 }

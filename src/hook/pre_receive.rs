@@ -35,12 +35,16 @@ pub(crate) fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -
         Err(error) => {
             let text = format!("error: could not check this push: {}", chain(&error));
             console.print(&wrap(&text, "  "));
-            let remedy = match &error {
-                Undecided::Setting(word) => word.remedy(),
-                _ => "git config hydrate.guard false".to_owned(),
+            let hint = match &error {
+                Undecided::Setting(_) => {
+                    "hint: an admin corrects it: `git hydrate doctor` on the server names the command"
+                }
+                _ => {
+                    "hint: `git hydrate doctor` on the server explains why; to let pushes through: `git config hydrate.guard \
+                     false`"
+                }
             };
-            let hint = "hint: `git hydrate doctor` on the server explains why; to let pushes through:";
-            console.print(&wrap(&format!("{hint} `{remedy}`"), "  "));
+            console.print(&wrap(hint, "  "));
             false
         }
     }

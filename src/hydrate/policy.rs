@@ -202,6 +202,7 @@ pub(crate) fn files_of(
 pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     let policy = Policy::of(files)?;
     policy.settings.check_passwords()?;
+    policy.settings.check_urls()?;
     policy.writer.check().map_err(HydrateError::Template)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{FILE_BYTES_MAX, FILES, SETTINGS_FILE, Settings, SettingsError, SettingsFiles, reader, shape};
-use crate::application::{AppName, has_password, without_credentials};
+use crate::application::{AppName, has_password, may_be_url, without_credentials};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
@@ -69,6 +69,19 @@ impl Settings {
             return Err(SettingsError::Wrong(what));
         }
         Ok(())
+    }
+
+    /// Each `repoURL` may be a URL; destinations are checked as they are read. Those that there are already go on.
+    ///
+    /// Errors: [`SettingsError::Wrong`].
+    pub(crate) fn check_urls(&self) -> Result<(), SettingsError> {
+        match self.repo_urls.iter().find(|url| !may_be_url(url)) {
+            Some(url) => {
+                let what = format!("repoURL: `{url}` is not a URL, such as https://git.example.com/team/dry.git");
+                Err(SettingsError::Wrong(what))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Copies are written by hydration, and dry branches are not.
