@@ -174,10 +174,8 @@ fn a_template_that_does_not_compile_or_fails_on_every_commit_is_not_imported_and
 fn what_is_no_url_is_not_taken_for_one() {
     let lab = Lab::new();
     let server = lab.server();
-    for (key, value) in
-        [("repoURL", "not a url"), ("repoURL", "dry"), ("repoURL", "-x/y"), ("destinations.a", "no url")]
-    {
-        let told = server.hydrate(&["config", "set", "--", key, value]).exits(2).stderr;
+    for value in ["not a url", "dry", "-x/y"] {
+        let told = server.hydrate(&["config", "set", "--", "repoURL", value]).exits(2).stderr;
         assert!(told.contains(&format!("`{value}` is not a URL")), "{told}");
     }
     for value in ["https://git.example.com/dry.git", "git@git.example.com:team/dry.git", "/srv/git/dry.git"] {

@@ -78,15 +78,13 @@ impl Settings {
         Ok(())
     }
 
-    /// Each URL may be one. Those that there are already go on.
+    /// Each `repoURL` may be a URL; destinations are checked as they are read. Those that there are already go on.
     ///
     /// Errors: [`SettingsError::Wrong`].
     pub(crate) fn check_urls(&self) -> Result<(), SettingsError> {
-        let of_destinations = self.destinations.iter().map(|(_, url)| ("destinations", url));
-        let mut urls = self.repo_urls.iter().map(|url| ("repoURL", url.as_str())).chain(of_destinations);
-        match urls.find(|(_, url)| !may_be_url(url)) {
-            Some((key, url)) => {
-                let what = format!("{key}: `{url}` is not a URL, such as https://git.example.com/team/dry.git");
+        match self.repo_urls.iter().find(|url| !may_be_url(url)) {
+            Some(url) => {
+                let what = format!("repoURL: `{url}` is not a URL, such as https://git.example.com/team/dry.git");
                 Err(SettingsError::Wrong(what))
             }
             None => Ok(()),
