@@ -152,7 +152,8 @@ impl Files<'_> {
     /// A file that has another name now, which is nearly one that is read.
     fn renamed(&self, file: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
         let is_kustomization = |path: &RepoPath| path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name));
-        if self.reads.keys().any(|(path, _)| is_kustomization(path)) {
+        let mut read = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
+        if read.any(|((path, _), _)| is_kustomization(path)) {
             return None;
         }
         let dir = file.parent().unwrap_or_default();
