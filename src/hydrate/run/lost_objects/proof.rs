@@ -131,9 +131,9 @@ impl Files<'_> {
         let unnamed = |given: &[Option<Key>]| given.iter().filter(|key| key.is_none()).count();
         let left = without_renamed(lost, came(before, now));
         let (at, said) = if unnamed(now) > unnamed(before) {
-            (lost.to_vec(), "has no name any more")
+            (left, "has no name any more")
         } else if now.is_empty() {
-            (lost.to_vec(), "gives no object now")
+            (left, "gives no object now")
         } else {
             (still_written(&old, &new, left), "gives it no more, although its text is still there")
         };
