@@ -143,14 +143,14 @@ impl Manifest {
 
     /// The same of any object: of one that gets its name from the API server, what that begins with.
     pub(crate) fn identity(&self) -> Option<Key> {
-        let key = |prefix: &str| Key {
-            group: self.group().to_owned(),
-            kind: self.kind().to_owned(),
-            namespace: self.namespace().to_owned(),
-            name: format!("{prefix}*"),
-        };
         let prefix = self.text(&["metadata", "generateName"]);
-        self.key().or_else(|| (!prefix.is_empty()).then(|| key(prefix)))
+        let name = match (self.name(), prefix) {
+            ("", "") => return None,
+            ("", prefix) => format!("{prefix}*"),
+            (name, _) => name.to_owned(),
+        };
+        let (group, kind, namespace) = (self.group(), self.kind(), self.namespace());
+        Some(Key { group: group.to_owned(), kind: kind.to_owned(), namespace: namespace.to_owned(), name })
     }
 
     fn text(&self, keys: &[&str]) -> &str {

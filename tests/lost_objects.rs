@@ -400,8 +400,8 @@ fn a_generated_name_with_another_hash_costs_and_says_nothing() {
 fn the_hooks_of_a_clone_say_the_same() {
     let lab = Lab::new();
     let (server, clone) = pushed(&lab, &[(WEB, &deployment("one"))]);
-    clone.git(&["fetch", "-q", "origin"]);
     clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q", "origin"]);
     clone.commit("slip", &[(WEB, "foo: bar\n")]);
     let told = clone.push();
     assert!(told.code != Some(0) && told.stderr.contains("gives no object now"), "{told:?}");

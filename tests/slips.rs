@@ -53,7 +53,7 @@ fn object(random: &mut Random, name: &str) -> String {
         [usize::try_from(random.below(4)).expect("small")];
     let body = one_of(
         random,
-        &["spec: x\n", "data:\n  a: |\n    one\n    two\n", "spec:\n  replicas: 1\n  text: \"a: b\"\n", ""],
+        &["note: x\n", "data:\n  a: |\n    one\n    two\n", "spec:\n  replicas: 1\n  text: \"a: b\"\n", ""],
     );
     let mut fields = [
         format!("apiVersion: {version}\n"),

@@ -79,13 +79,7 @@ fn without_kind(document: &Node, object: &Value) -> Option<Slip> {
 /// An object that lacks what each has.
 fn with_kind(document: &Node, kind: &str, object: &Value) -> Option<Slip> {
     if text(object, "apiVersion").is_none() {
-        if let Some(key) = key_near(document, "apiVersion") {
-            return Some(Slip::near(key, "apiVersion"));
-        }
-        return has_name(object).then(|| match key_of(document, "apiVersion") {
-            Some(key) => Slip::at(key, "`apiVersion` must be a text that is not empty"),
-            None => Slip::at(document, "`apiVersion` is missing"),
-        });
+        return without_version(document, object);
     }
     if has_name(object) {
         return None;
@@ -101,16 +95,26 @@ fn with_kind(document: &Node, kind: &str, object: &Value) -> Option<Slip> {
     }
 }
 
+/// An object without the version of its kind.
+fn without_version(document: &Node, object: &Value) -> Option<Slip> {
+    if let Some(key) = key_near(document, "apiVersion") {
+        return Some(Slip::near(key, "apiVersion"));
+    }
+    if !has_name(object) {
+        return None;
+    }
+    Some(match key_of(document, "apiVersion") {
+        Some(key) => Slip::at(key, "`apiVersion` must be a text that is not empty"),
+        None => Slip::at(document, "`apiVersion` is missing"),
+    })
+}
+
 /// A list: of what is no object in it, the first.
 fn of_list(document: &Node, kind: &str, object: &Value, limits: &Limits) -> Option<Slip> {
     match object.get("items") {
         Some(Value::Sequence(_)) => {
             let items = document.get("items").and_then(Node::as_sequence).unwrap_or_default();
-            let of_item = |item: &Node| match item.is_null(Dialect::V2) {
-                true => Some(Slip::at(item, NULL_ITEM)),
-                false => slip(item, limits),
-            };
-            items.iter().find_map(of_item)
+            items.iter().find_map(|item| of_item(item, limits))
         }
         Some(Value::Null) => None,
         Some(_) if kind == "List" => Some(Slip::at(key_of(document, "items")?, "`items` must be a list")),
@@ -120,6 +124,13 @@ fn of_list(document: &Node, kind: &str, object: &Value, limits: &Limits) -> Opti
             None if kind == "List" => Some(Slip::at(document, "a `List` without `items` is no object")),
             None => None,
         },
+    }
+}
+
+fn of_item(item: &Node, limits: &Limits) -> Option<Slip> {
+    match item.is_null(Dialect::V2) {
+        true => Some(Slip::at(item, NULL_ITEM)),
+        false => slip(item, limits),
     }
 }
 

@@ -131,9 +131,9 @@ impl Files<'_> {
         let unnamed = |given: &[Option<Key>]| given.iter().filter(|key| key.is_none()).count();
         let left = without_renamed(lost, came(before, now));
         let (at, said) = if unnamed(now) > unnamed(before) {
-            (lost.to_vec(), "has no name any more")
+            (left, "has no name any more")
         } else if now.is_empty() {
-            (lost.to_vec(), "gives no object now")
+            (left, "gives no object now")
         } else {
             (still_written(&old, &new, left), "gives it no more, although its text is still there")
         };
@@ -152,7 +152,8 @@ impl Files<'_> {
     /// A file that has another name now, which is nearly one that is read.
     fn renamed(&self, file: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
         let is_kustomization = |path: &RepoPath| path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name));
-        if self.reads.keys().any(|(path, _)| is_kustomization(path)) {
+        let mut read = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
+        if read.any(|((path, _), _)| is_kustomization(path)) {
             return None;
         }
         let dir = file.parent().unwrap_or_default();
