@@ -61,15 +61,19 @@ impl Ledger {
         diagnostics: Vec<Diagnostic>,
         behind: Vec<RepoPath>,
     ) {
-        let failure = Failure {
-            dry_sha: dry.to_string(),
-            dry_branch: head.branch.to_string(),
-            engine: ENGINE_REVISION,
-            settings: settings.map(|id| id.to_string()),
-            diagnostics,
-            behind,
-        };
-        self.failures.add(name, failure);
+        self.failures.add(name, failure(head, dry, settings, diagnostics, behind));
+    }
+
+    /// Keeps for its pusher that a dry commit did not hydrate onto a branch by what may be otherwise another time.
+    pub(super) fn pass(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        dry: ObjectId,
+        settings: Option<ObjectId>,
+        diagnostics: Vec<Diagnostic>,
+    ) {
+        self.failures.pass(name, failure(head, dry, settings, diagnostics, Vec::new()));
     }
 
     /// Notes that a branch whose tip is `tip` now shows a dry commit; of the dry branch `shared`, where several share it.
@@ -85,8 +89,25 @@ impl Ledger {
             let noted = self.notes.set(tip, &note(dry.id), buffer);
             noted.unwrap_or_else(|error| self.faults.give_up(NOTES_REF, &error));
         }
-        self.failures.clear(name, shared);
+        self.failures.reached(name, shared, &dry.id.to_string());
         self.newest_dry = Some(dry.date);
+    }
+}
+
+fn failure(
+    head: &DryHead,
+    dry: ObjectId,
+    settings: Option<ObjectId>,
+    diagnostics: Vec<Diagnostic>,
+    behind: Vec<RepoPath>,
+) -> Failure {
+    Failure {
+        dry_sha: dry.to_string(),
+        dry_branch: head.branch.to_string(),
+        engine: ENGINE_REVISION,
+        settings: settings.map(|id| id.to_string()),
+        diagnostics,
+        behind,
     }
 }
 

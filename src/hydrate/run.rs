@@ -32,6 +32,7 @@ mod recorded;
 mod ref_moves;
 mod remade;
 mod rendered;
+mod reported;
 mod request;
 mod shared;
 mod since;

@@ -312,6 +312,7 @@ impl Run<'_> {
         branch.take(made, dry.id, settings);
         branch.applications = count;
         self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);
+        self.note_judged(name, head, dry.id, None);
         Ok(())
     }
 
