@@ -90,7 +90,9 @@ fn fault(server: &Repo, pushed: &Pushed, other: &Pushed) -> Option<&'static str>
 
 /// Pushes, and begins again on top of what came first.
 fn start(clone: &Repo, refspec: &str) -> Child {
-    let script = format!("until git push origin {refspec}; do git pull -q --rebase origin main || exit 1; done");
+    // What a push was told that was refused is no report.
+    let push = format!("git push origin {refspec} 2>.git/told");
+    let script = format!("until {push}; do git pull -q --rebase origin main || exit 1; done; cat .git/told >&2");
     let mut push = clone.command("sh");
     push.args(["-c", &script]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
 }
@@ -102,7 +104,8 @@ fn change(clone: &Repo, environment: &'static str, mark: &str, breaks: bool) -> 
         "environments/prod" => ("api", "apps/api/prod"),
         _ => ("other", "apps/other/lab"),
     };
-    let text = if breaks { format!("{mark}: [\n") } else { config_map(app, mark) };
+    let broken = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: {mark}\n");
+    let text = if breaks { broken } else { config_map(app, mark) };
     let dry = clone.commit(mark, &[(&format!("{path}/config.yaml"), &text)]);
     Pushed { mark: mark.to_owned(), dry: Some(dry), environment, breaks, told: String::new() }
 }
@@ -163,6 +166,9 @@ fn campaign(args: &[&str]) {
                 false => "hydrated by its own process",
             };
             *figures.entry((beside, if pushed.dry.is_some() { how } else { "told nothing" })).or_default() += 1;
+        }
+        if (number + 1) % 20 == 0 {
+            println!("{args:?} {} pairs so far: {figures:?}", number + 1);
         }
         // What is broken is mended before the next pair.
         if breaks[0] {

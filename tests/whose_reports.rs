@@ -315,7 +315,7 @@ fn an_application_that_another_process_left_behind_is_told_to_who_broke_it() {
     let told = push(&clone, "main");
     assert!(!told.contains("error") && !told.contains("behind"), "{told}");
     let told = held.release();
-    assert!(told.contains("1 of 2 manifests changed, by another push\n  web is behind: it shows "), "{told}");
+    assert!(told.contains("1 of 2 manifests changed, by another push\nweb is behind: it shows "), "{told}");
     assert!(told.contains("error: not valid YAML"), "{told}");
     drop(server);
 }

@@ -48,7 +48,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             is_success && deliveries.is_some_and(|deliveries| deliveries.iter().all(Delivery::is_done))
         }
         Err(Unhydrated { error, is_told }) => {
-            let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
+            let why = chain(&*error).lines().map(printable).collect::<Vec<_>>().join("\n");
             if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
                 notify_of(&repository, Err(&why), &[], &mut console);
             }
@@ -56,8 +56,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
                 return false;
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            let hint = match &error {
-                _ if is_denied(&error) => {
+            let hint = match &*error {
+                _ if is_denied(&*error) => {
                     "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
                 }
                 HydrateError::Settings(_) | HydrateError::Template(_) => {
@@ -139,7 +139,7 @@ struct Hydrated {
 
 /// Why nothing was hydrated.
 struct Unhydrated {
-    error: HydrateError,
+    error: Box<HydrateError>,
     /// Whether that is any business of the pusher.
     is_told: bool,
 }
@@ -150,11 +150,14 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let namespace = namespace();
     let updates: Vec<RefUpdate> = lines.lines().filter_map(|line| ref_update(line, &namespace)).collect();
-    hydrated(git_dir, &updates, machine, console).map_err(|error| {
-        let repository = Repository::open(git_dir, Location::Hook).ok();
-        let is_told = repository.is_none_or(|repository| asks_for_hydration(&updates, &repository));
-        Unhydrated { error, is_told }
-    })
+    match hydrated(git_dir, &updates, machine, console) {
+        Ok(hydrated) => Ok(hydrated),
+        Err(error) => {
+            let repository = Repository::open(git_dir, Location::Hook).ok();
+            let is_told = repository.is_none_or(|repository| asks_for_hydration(&updates, &repository));
+            Err(Unhydrated { error: Box::new(error), is_told })
+        }
+    }
 }
 
 /// Whether anything that was pushed is hydrated, or decides how: else the pusher has nothing to do with what fails.

@@ -118,6 +118,11 @@ impl Failures {
         self.branches.retain(|branch, failures| !is_of(failures) || wanted(branch));
     }
 
+    /// Forgets the failures of a branch, of which only the newest state is asked for.
+    pub fn forget(&mut self, branch: &BranchName) {
+        self.branches.remove(branch.as_str());
+    }
+
     /// Passes the failures of a branch that is hydrated from a later dry commit now: all, or those of one dry branch where
     /// several share it.
     pub fn reached(&mut self, branch: &BranchName, of: Option<&BranchName>, dry_sha: &str) {

@@ -20,6 +20,8 @@ pub(super) struct Ledger {
     pub faults: Faults,
     /// The settings with what the run found out, where that is new.
     pub learnt: Option<ObjectId>,
+    /// The dry commits of this run that reached a limit on a branch.
+    limited: Vec<(BranchName, Failure)>,
     /// The date of the dry commit that was hydrated last.
     pub newest_dry: Option<Time>,
     /// Whether failures that were recorded before are believed.
@@ -29,7 +31,8 @@ pub(super) struct Ledger {
 impl Ledger {
     /// As they were read.
     pub(super) fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
-        Self { notes, failures, faults, learnt: None, newest_dry: None, believes_failures: true }
+        let limited = Vec::new();
+        Self { notes, failures, faults, learnt: None, limited, newest_dry: None, believes_failures: true }
     }
 
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
@@ -64,8 +67,9 @@ impl Ledger {
         self.failures.add(name, failure(head, dry, settings, diagnostics, behind));
     }
 
-    /// Keeps for its pusher that a dry commit did not hydrate onto a branch by what may be otherwise another time.
-    pub(super) fn pass(
+    /// Notes that a dry commit did not hydrate onto a branch by what may be otherwise another time. That is kept for its pusher
+    /// once a later one does.
+    pub(super) fn note_limit(
         &mut self,
         name: &BranchName,
         head: &DryHead,
@@ -73,7 +77,7 @@ impl Ledger {
         settings: Option<ObjectId>,
         diagnostics: Vec<Diagnostic>,
     ) {
-        self.failures.pass(name, failure(head, dry, settings, diagnostics, Vec::new()));
+        self.limited.push((name.clone(), failure(head, dry, settings, diagnostics, Vec::new())));
     }
 
     /// Notes that a branch whose tip is `tip` now shows a dry commit; of the dry branch `shared`, where several share it.
@@ -90,6 +94,12 @@ impl Ledger {
             noted.unwrap_or_else(|error| self.faults.give_up(NOTES_REF, &error));
         }
         self.failures.reached(name, shared, &dry.id.to_string());
+        let is_passed = |(branch, failure): &mut (BranchName, Failure)| {
+            branch == name && shared.is_none_or(|of| failure.dry_branch == of.as_str())
+        };
+        for (_, failure) in self.limited.extract_if(.., is_passed) {
+            self.failures.pass(name, failure);
+        }
         self.newest_dry = Some(dry.date);
     }
 }

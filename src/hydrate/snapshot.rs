@@ -100,7 +100,9 @@ impl<'a> Snapshot<'a> {
             freezes: Freezes::default(),
         };
         let believes_failures = setup.refs.believes_records;
-        Ok((found, Ledger { believes_failures, ..Ledger::new(notes, failures, faults) }))
+        let mut ledger = Ledger::new(notes, failures, faults);
+        ledger.believes_failures = believes_failures;
+        Ok((found, ledger))
     }
 
     /// That the ref of the settings is gone although branches were hydrated with settings that are here: without them

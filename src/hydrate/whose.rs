@@ -28,6 +28,8 @@ impl DryPoint {
 pub(crate) enum About {
     /// A dry commit.
     Dry(DryPoint),
+    /// What was made of a dry commit, beside what others had put on a branch.
+    Made(DryPoint),
     /// The push itself.
     Push,
     /// All dry branches together.

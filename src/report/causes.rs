@@ -59,12 +59,13 @@ fn kind(diagnostic: &Diagnostic) -> Diagnostic {
     Diagnostic { application: None, made_by: None, span: None, ..diagnostic.as_error() }
 }
 
+/// A diagnostic with the Applications that have it, if it is known of any.
+fn of(diagnostic: Diagnostic, names: &[String]) -> Diagnostic {
+    if names.is_empty() { diagnostic } else { diagnostic.of(listed(names, NAMES_MAX)) }
+}
+
 /// What is found at few places is quoted at each of them.
 fn together(group: Vec<(Diagnostic, Vec<String>)>) -> Vec<Cause> {
-    let of = |diagnostic: Diagnostic, names: &[String]| match names {
-        [] => diagnostic,
-        names => diagnostic.of(listed(names, NAMES_MAX)),
-    };
     if group.len() < PLACES_MIN {
         let alone = group.into_iter().map(|(diagnostic, names)| of(diagnostic, &names));
         return alone.map(|diagnostic| Cause { diagnostic, also_at: Vec::new() }).collect();
@@ -83,13 +84,7 @@ fn together(group: Vec<(Diagnostic, Vec<String>)>) -> Vec<Cause> {
 /// Each mistake once, with all the Applications that failed by it; errors first. One that is an error for a branch, and a
 /// warning for all that read the same file, is an error.
 pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
-    let mut merged = Vec::new();
-    for (diagnostic, applications) in found(all) {
-        merged.push(match &applications[..] {
-            [] => diagnostic,
-            names => diagnostic.of(listed(names, NAMES_MAX)),
-        });
-    }
+    let mut merged: Vec<_> = found(all).into_iter().map(|(diagnostic, names)| of(diagnostic, &names)).collect();
     merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
     merged
 }

@@ -78,25 +78,28 @@ impl<'p> Pusher<'p> {
         about: impl Fn(usize) -> Option<&'a About>,
         diagnostic: impl Fn(&T) -> Option<&Diagnostic>,
     ) -> Vec<T> {
-        let is_his = |(place, one): &(usize, &T)| match about(*place) {
+        let is_his = |(place, one): &(usize, &T)| self.is_told(about(*place), diagnostic(one));
+        all.iter().enumerate().filter(is_his).map(|(_, one)| one.clone()).collect()
+    }
+
+    fn is_told(&self, about: Option<&About>, diagnostic: Option<&Diagnostic>) -> bool {
+        match about {
             Some(About::Push) => true,
             Some(About::Together) => self.is_concerned() && self.is_all_his(),
-            Some(About::Dry(dry)) => self.owns(dry) || diagnostic(one).is_some_and(|one| self.has_it_too(dry, one)),
+            Some(About::Made(dry)) => self.owns(dry) || self.puts_beside(dry),
+            Some(About::Dry(dry)) => self.owns(dry) || diagnostic.is_some_and(|found| self.has_it_too(dry, found)),
             None => self.is_concerned(),
-        };
-        all.iter().enumerate().filter(is_his).map(|(_, one)| one.clone()).collect()
+        }
     }
 
     /// Whether anything is hydrated for what was pushed: for a dry branch, the settings, or a branch that hydration writes.
     fn is_concerned(&self) -> bool {
-        let is_known = |branch: &str| {
-            let is_written = self.report.branches.iter().any(|report| report.branch == branch);
-            is_written || self.whose().heads.contains_key(branch)
-        };
-        self.updates.iter().any(|update| match update.name.strip_prefix("refs/heads/") {
-            Some(branch) => update.new.is_none() || is_known(branch),
-            None => update.name == SETTINGS_REF,
-        })
+        let is_written = |branch: &str| self.report.branches.iter().any(|report| report.branch == branch);
+        let is_known = |branch: &str| is_written(branch) || self.whose().heads.contains_key(branch);
+        let mut branches =
+            self.updates.iter().filter_map(|update| Some((update.name.strip_prefix("refs/heads/")?, update.new)));
+        let is_asking = |(branch, new): (&str, Option<ObjectId>)| new.is_none() || is_known(branch);
+        branches.any(is_asking) || self.pushes(SETTINGS_REF)
     }
 
     /// What the push made of a dry branch.
@@ -112,6 +115,14 @@ impl<'p> Pusher<'p> {
         let is_there = || self.whose().heads.get(&dry.dry_branch) == Some(&dry.dry_sha);
         self.update_of(&dry.dry_branch).is_some_and(is_pushed)
             || (self.pushes(SETTINGS_REF) && is_there() && !self.whose().is_news(&dry.dry_branch))
+    }
+
+    /// Whether he put something on a branch of which hydration made the same dry commit again.
+    fn puts_beside(&self, dry: &DryPoint) -> bool {
+        let is_there = self.whose().heads.get(&dry.dry_branch) == Some(&dry.dry_sha);
+        let mut branches = self.report.branches.iter().filter(|branch| branch.dry_branch == dry.dry_branch);
+        let is_put = |branch: &BranchReport| self.pushes(&format!("refs/heads/{}", branch.branch));
+        is_there && !self.whose().is_news(&dry.dry_branch) && branches.any(is_put)
     }
 
     fn pushes(&self, name: &str) -> bool {
@@ -142,15 +153,18 @@ impl<'p> Pusher<'p> {
 
     /// Whether the push changes a file; a change of settings may change what any file means.
     fn touches(&self, path: &RepoPath) -> bool {
-        self.updates.iter().any(|update| match (update.old, update.new) {
-            _ if update.name == SETTINGS_REF => true,
+        self.pushes(SETTINGS_REF) || self.updates.iter().any(|update| self.changes(update, path))
+    }
+
+    fn changes(&self, update: &RefUpdate, path: &RepoPath) -> bool {
+        match (update.old, update.new) {
             (Some(old), Some(new)) => match (self.entry(old, path), self.entry(new, path)) {
                 (Ok(old), Ok(new)) => old != new,
                 _ => true,
             },
             (None, Some(new)) => self.entry(new, path).is_ok_and(|entry| entry.is_some()),
             (_, None) => false,
-        })
+        }
     }
 
     fn of_branch(&self, branch: &BranchReport) -> Result<Option<BranchReport>, Error> {
@@ -270,7 +284,8 @@ impl<'p> Pusher<'p> {
         } else {
             let is_judged = self.whose().judges_every && made.has_older;
             let shown = self.shown_later(&his);
-            made.later.filter(|_| !is_judged).or(shown.filter(|_| made.is_lost)).map(Aside::ContainedIn)
+            let later = branch.commits.first().map(|commit| commit.dry_sha.clone());
+            made.later.filter(|_| !is_judged).or(later).or(shown.filter(|_| made.is_lost)).map(Aside::ContainedIn)
         };
         let mistakes = match (&branch.outcome, &aside) {
             (Outcome::Failed { diagnostics, .. }, Some(Aside::Waiting)) => {

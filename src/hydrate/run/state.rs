@@ -287,7 +287,7 @@ impl<'a> Run<'a> {
         }
         let said = self.report.said();
         self.report.warnings.extend(warnings);
-        self.report.is_about(said, &About::Dry(DryPoint::new(&head.branch, dry.id)));
+        self.report.is_about(said, &About::Made(DryPoint::new(&head.branch, dry.id)));
     }
 
     /// Notes that a branch is not hydrated from a dry commit.
@@ -306,12 +306,13 @@ impl<'a> Run<'a> {
             Failing::Taken(_) => branch.fail(dry, diagnostics, false),
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),
             Failing::Limited(failed) => {
+                self.ledger.note_limit(name, head, dry, settings, judged.clone());
                 branch.fail(dry, diagnostics, true);
                 branch.fail_by(failed);
             }
             Failing::Renders(failed) => {
                 match failed.mistakes.is_empty() {
-                    true => self.ledger.pass(name, head, dry, settings, judged.clone()),
+                    true => self.ledger.note_limit(name, head, dry, settings, judged.clone()),
                     false => self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new()),
                 }
                 self.memory.is_cut_off |= failed.is_cut_off();

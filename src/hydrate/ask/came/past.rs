@@ -7,7 +7,7 @@ use crate::hydrate::failures::{FAILURES_REF, Failure, Failures};
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit};
 use crate::hydrate::standing::{line, provenance};
-use crate::metadata::Trailers;
+use crate::metadata::{Behind, Trailers};
 use crate::path::RepoPath;
 
 /// How many records of failures are looked through, the newest first: as many runs may have come between a push and its turn.
@@ -121,14 +121,14 @@ impl Past {
         let buffer = ObjectBuffer::new(&self.repository);
         let listed = provenance(&buffer, buffer.commit(commit)?.tree, METADATA)?.map(|found| found.behind);
         let listed = listed.unwrap_or_default().into_iter().filter(|behind| paths.contains(&behind.path));
-        let shown = listed.map(|behind| BehindPath {
-            path: behind.path,
-            dry_sha: behind.dry_commit.map(|id| id.to_string()),
-            application: None,
-            paused: false,
-        });
-        Ok(shown.collect())
+        Ok(listed.map(left).collect())
     }
+}
+
+/// A path that stayed as it was by a failure.
+fn left(behind: Behind) -> BehindPath {
+    let dry_sha = behind.dry_commit.map(|id| id.to_string());
+    BehindPath { path: behind.path, dry_sha, application: None, paused: false }
 }
 
 /// A hydrated commit, as the run reported it that made it.
