@@ -43,6 +43,7 @@ mod snapshot;
 mod standing;
 mod survey;
 mod unsearched;
+mod whose;
 
 pub use ask::*;
 pub(crate) use branch_records::{BranchRecords, RECORDS_REF};
@@ -54,7 +55,7 @@ pub(crate) use gate::*;
 pub(crate) use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
 pub use policy::check_settings;
 pub(crate) use policy::{destinations, files_of as settings_files_at, settings_files};
-pub(crate) use report::{BehindPath, BranchReport, Frozen, Skipped};
+pub(crate) use report::{Aside, BehindPath, BranchReport, Frozen, Skipped};
 pub use report::{Outcome, Report};
 pub(crate) use run::{
     Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,

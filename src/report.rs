@@ -1,5 +1,6 @@
 //! What a run reports: progress, summary, diagnostics and changes, as text, JSON, Markdown or HTML.
 
+mod causes;
 pub(crate) mod changes;
 mod console;
 mod log;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::hydrate::Observer;
 
+pub(crate) use causes::{Cause, causes};
 pub(crate) use console::{Console, Waiting, wrap};
 pub(crate) use log::log;
 pub(crate) use paint::{Paint, Style, screened, screened_json};

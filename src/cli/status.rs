@@ -1,5 +1,7 @@
 //! `git hydrate status`: the state of each environment branch.
 
+mod wrong;
+
 use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
@@ -12,9 +14,11 @@ use crate::hydrate::{
     surveyed,
 };
 use crate::render::Renderers;
-use crate::report::{Paint, Style, counted};
+use crate::report::{Paint, Style};
 use crate::wall;
 use crate::worker::{self, Standing};
+
+use wrong::Wrong;
 
 /// Show the state of each environment branch, and what failed.
 ///
@@ -23,6 +27,9 @@ use crate::worker::{self, Standing};
 pub(super) struct Arguments {
     #[command(flatten)]
     clone: clone::Arguments,
+    /// Show every error, however many there are
+    #[arg(long)]
+    all: bool,
 }
 
 /// Reads the environment branches of the remote, or of this repository when it has none.
@@ -57,11 +64,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(if clone.has_remote() { NO_BRANCH } else { NO_BRANCH_ON_SERVER })?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        let problems = found.problems.iter().chain(&found.pinned).chain(&warning);
-        let problems: String = problems.map(|problem| format!("{problem}\n")).collect();
+        let problems: Vec<Diagnostic> = found.problems.iter().chain(&found.pinned).chain(&warning).cloned().collect();
+        let mut wrong = Wrong::new(arguments.all);
         let known = (!clone.has_remote()).then_some(&found.destinations[..]);
-        let branches = text(&found.branches, known, is_offline, screen.paint());
-        screen.show(&(branches + &problems))?;
+        let branches = text(&found.branches, known, is_offline, &mut wrong, screen.paint());
+        screen.show(&(branches + &wrong.of_none(&problems) + &wrong.rest()))?;
     }
     let is_delivered = found.destinations.iter().all(|standing| standing.is_delivered);
     let is_current = is_delivered && found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
@@ -103,7 +110,13 @@ fn not_there(status: &BranchStatus, destinations: Option<&[Standing]>, paint: Pa
     format!("  {}\n", paint.by(Style::Error, &printable(&what)))
 }
 
-fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline: bool, paint: Paint) -> String {
+fn text(
+    branches: &[BranchStatus],
+    destinations: Option<&[Standing]>,
+    is_offline: bool,
+    wrong: &mut Wrong,
+    paint: Paint,
+) -> String {
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {
@@ -162,6 +175,7 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
             }
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
+            None if status.dry_sha.is_none() => "nothing is hydrated from it yet".to_owned(),
             None => "its dry branch was rewound".to_owned(),
         };
         let behind = match &status.frozen {
@@ -181,14 +195,7 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
         if status.is_left || status.has_leftovers() || (status.state == BranchState::Missing && !status.is_named) {
             continue;
         }
-        for (commits, diagnostics) in by_reason(status) {
-            let _ = writeln!(text, "  {}", paint.by(Style::Error, &format!("{} failed", counted(&commits))));
-            for diagnostic in diagnostics {
-                for line in diagnostic.to_string().lines() {
-                    let _ = writeln!(text, "  {line}");
-                }
-            }
-        }
+        text.push_str(&wrong.of_branch(status, paint));
     }
     text
 }
@@ -210,18 +217,6 @@ fn unnamed(status: &BranchStatus) -> String {
         printable(&status.dry_branch),
         printable(&status.branch)
     )
-}
-
-/// The dry commits that failed, those that failed alike together.
-fn by_reason(status: &BranchStatus) -> Vec<(Vec<&str>, &[Diagnostic])> {
-    let mut reasons: Vec<(Vec<&str>, &[Diagnostic])> = Vec::new();
-    for failure in &status.failures {
-        match reasons.iter_mut().find(|(_, known)| *known == failure.diagnostics) {
-            Some((commits, _)) => commits.push(&failure.dry_sha),
-            None => reasons.push((vec![&failure.dry_sha], &failure.diagnostics)),
-        }
-    }
-    reasons
 }
 
 /// What was promoted to a sync branch.

@@ -7,6 +7,7 @@
 
 mod adopt;
 mod apps;
+mod came;
 mod check;
 mod explain;
 mod foreign;
@@ -26,6 +27,7 @@ pub(crate) use adopt::{
     AdoptedApplication, Adoption, Asked, Cause, HydratorFile, Hydrators, Unnamed, adopt, source_hydrators,
 };
 pub(crate) use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
+pub(crate) use came::Pusher;
 pub(crate) use check::{CheckFinding, Checked, Rule, Tree, check};
 pub(crate) use explain::{
     Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,

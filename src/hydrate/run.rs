@@ -36,6 +36,7 @@ mod recorded;
 mod ref_moves;
 mod remade;
 mod rendered;
+mod reported;
 mod request;
 mod seeds;
 mod shared;

@@ -102,8 +102,9 @@ impl<'a> Snapshot<'a> {
             compared: BTreeMap::new(),
             freezes: Freezes::default(),
         };
-        let believes_failures = setup.refs.are_guarded();
-        Ok((found, Ledger { believes_failures, ..Ledger::new(notes, failures, faults) }))
+        let mut ledger = Ledger::new(notes, failures, faults);
+        ledger.believes_failures = setup.refs.are_guarded();
+        Ok((found, ledger))
     }
 
     /// That the ref of the settings is gone although branches were hydrated with settings that are here: without them

@@ -206,9 +206,9 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
     };
     let mut problems = run.report.problems;
     problems.extend(run.departures);
-    for outcome in run.branches.values().filter_map(Branch::failure) {
-        if let Outcome::Failed { diagnostics, .. } = outcome {
-            problems.extend(diagnostics.iter().cloned());
+    for report in run.branches.into_values().flat_map(Branch::into_reports) {
+        if let Outcome::Failed { diagnostics, .. } = report.outcome {
+            problems.extend(diagnostics);
         }
     }
     let pinned = run.report.warnings.into_iter().filter(Diagnostic::is_pinned).collect();
@@ -248,11 +248,37 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
     let mut all = Vec::new();
     for (branch, named) in &names {
-        let is_named = applications.contains(branch);
-        let status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from.get(branch).copied())?;
-        all.push(BranchStatus { is_named, ..status });
+        for (place, named) in of_each_dry_branch(&found, branch, named).iter().enumerate() {
+            let made_from = made_from.get(branch).copied();
+            let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
+            status.is_named = applications.contains(branch);
+            // What others did to the branch is told once.
+            if place > 0 {
+                status.changed_by_others.clear();
+            }
+            all.push(status);
+        }
     }
     Ok(all)
+}
+
+/// A branch that several dry branches share, as each of them names it or was hydrated onto it, the last one first; any other as
+/// it is named.
+fn of_each_dry_branch(found: &Snapshot<'_>, branch: &BranchName, named: &Named) -> Vec<Named> {
+    let record = found.records.get(branch).filter(|record| !record.initial);
+    if found.policy.settings.active_paths(branch).is_empty() || !named.is_environment {
+        return vec![named.clone()];
+    }
+    let last = record.map_or(&named.dry_branch, |record| &record.dry_branch);
+    let others = record.into_iter().flat_map(|record| record.others.keys()).chain(&named.dry_branches);
+    let others: BTreeSet<&BranchName> = others.chain([&named.dry_branch]).filter(|other| *other != last).collect();
+    let of = |dry_branch: &BranchName| Named { dry_branch: dry_branch.clone(), ..named.clone() };
+    [last].into_iter().chain(others).map(of).collect()
+}
+
+/// Whether a failure is one of a dry branch, on a branch that several share.
+fn is_of(failure: &Failure, dry_branch: &BranchName, branch: &BranchName, found: &Snapshot<'_>) -> bool {
+    found.policy.settings.active_paths(branch).is_empty() || failure.dry_branch == dry_branch.as_str()
 }
 
 fn one(
@@ -315,6 +341,7 @@ fn one(
     let is_left =
         dry_tip.is_some() && !found.dry_branches.is_empty() && !found.dry_branches.contains(&named.dry_branch);
     let is_empty = tip.map(|tip| found.buffer.commit(tip)).transpose()?;
+    let failures = ledger.failures.of(branch).iter();
     Ok(BranchStatus {
         is_left: is_left && state == BranchState::Hydrated,
         is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
@@ -333,7 +360,7 @@ fn one(
         frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
         paths_behind,
         changed_by_others,
-        failures: ledger.failures.of(branch).to_vec(),
+        failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
     })
 }
 

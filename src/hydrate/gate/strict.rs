@@ -91,8 +91,8 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         made.count_objects().map_err(Stopped::into_error)?;
         let moves = made.moves().map_err(Stopped::into_error)?;
         made.note_changes();
-        let Run { found, mut report, branches, memory, .. } = made;
-        report.branches = branches.into_values().map(Branch::into_report).collect();
+        let mut report = made.take_report();
+        let Run { found, memory, .. } = made;
         // Should the push not go in for another reason, the next run finds that this is not so.
         report.warnings.extend(memory.write());
         foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;

@@ -21,6 +21,7 @@ use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, 
 use crate::hydrate::seed_identities::identities_at;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
+use crate::hydrate::whose::DryPoint;
 use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Provenance, Trailers};
 use crate::path::RepoPath;
@@ -30,7 +31,7 @@ pub(crate) use judge::written_from;
 pub(crate) use make::{BranchUpdate, initial};
 
 /// An environment branch and what the run made of it so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Branch {
     pub name: BranchName,
     pub sync: BranchName,
@@ -66,7 +67,7 @@ pub(crate) struct Branch {
 }
 
 /// What the repository says of a branch before the run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Before {
     /// The tip.
     old: Option<ObjectId>,
@@ -84,7 +85,7 @@ struct Before {
 }
 
 /// What a run did to a branch.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Progress {
     /// The empty commit that the sync branch starts with, when there was none.
     new_sync: Option<ObjectId>,
@@ -104,14 +105,22 @@ struct Progress {
 }
 
 /// What other dry branches made of a branch in a run, before the one that it is hydrated from now.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Earlier {
+    /// What of it is reported, of each dry branch by itself.
+    reports: Vec<BranchReport>,
+    /// What branches showed of them before the run.
+    known: Vec<DryPoint>,
+    /// What the branch shows of them now.
+    shown: BTreeSet<DryPoint>,
     /// How many commits.
     commits: usize,
+    /// How many dry commits did not hydrate.
+    skipped: usize,
     /// The records that they leave.
     records: Vec<(BranchName, BranchRecord)>,
-    /// Why the last one that failed did.
-    failure: Option<Outcome>,
+    /// Whether one of them failed.
+    is_failed: bool,
     /// How many Applications of the tips of their dry branches write to it.
     applications: usize,
 }
@@ -240,19 +249,30 @@ impl Branch {
             let (tip, dry, settings) = (tip.clone(), self.dry, self.settings);
             self.before.standing = Some(Standing { tip, dry, settings, noted, is_as_made, origin });
         }
-        self.drawn = earlier.drawn;
-        self.identities = earlier.identities;
-        self.tip = earlier.tip.or(self.tip.take());
+        self.drawn.clone_from(&earlier.drawn);
+        self.identities.clone_from(&earlier.identities);
+        self.tip = earlier.tip.clone().or(self.tip.take());
         self.progress.new_sync = earlier.progress.new_sync;
-        let failure = earlier.progress.failure.or(earlier.progress.earlier.failure);
-        self.progress.earlier = Earlier { commits: earlier.progress.commits.len(), records, failure, applications };
-        self.progress.commits = earlier.progress.commits;
-        self.progress.skipped.splice(0..0, earlier.progress.skipped);
+        let (commits, mut skipped) = (earlier.progress.commits.clone(), earlier.progress.skipped.clone());
+        self.progress.earlier =
+            Earlier { commits: commits.len(), skipped: skipped.len(), records, applications, ..earlier.into_earlier() };
+        self.progress.commits = commits;
+        skipped.append(&mut self.progress.skipped);
+        self.progress.skipped = skipped;
     }
 
-    /// Counts the Applications of other dry branches that share it, which the run has looked at and left as it was.
+    /// Goes along with other dry branches that share it, which the run has looked at and left as it was.
     pub(crate) fn goes_along_with(&mut self, earlier: Option<&Self>) {
-        self.progress.earlier.applications = earlier.map_or(0, Self::all_applications);
+        let Some(earlier) = earlier else { return };
+        let applications = earlier.all_applications();
+        self.progress.earlier = Earlier { applications, ..earlier.clone().into_earlier() };
+    }
+
+    /// What is reported and known of it, before another dry branch goes on.
+    fn into_earlier(self) -> Earlier {
+        let is_failed = self.progress.failure.is_some() || self.progress.earlier.is_failed;
+        let (known, shown) = (self.known_before(), self.all_shown());
+        Earlier { reports: self.into_reports(), known, shown, is_failed, ..Earlier::default() }
     }
 
     /// How many Applications write to it, of all dry branches that the run has looked at.
@@ -262,7 +282,7 @@ impl Branch {
 
     /// Whether the run did nothing to it that has to be reported.
     pub(crate) fn is_as_found(&self) -> bool {
-        let is_well = self.progress.failure.is_none() && self.progress.earlier.failure.is_none();
+        let is_well = self.progress.failure.is_none() && !self.progress.earlier.is_failed;
         is_well
             && self.progress.commits.is_empty()
             && self.progress.skipped.is_empty()
@@ -282,6 +302,24 @@ impl Branch {
     /// The dry commit that the branch was hydrated from before the run, if that is known.
     pub(crate) fn dry_before(&self) -> Option<ObjectId> {
         self.before.standing.as_ref().and_then(|standing| standing.dry)
+    }
+
+    /// The tip of its dry branch.
+    pub(crate) fn dry_point(&self) -> DryPoint {
+        DryPoint::new(&self.dry_branch, self.dry_tip)
+    }
+
+    /// The dry commits that it showed before the run, of each dry branch.
+    pub(crate) fn known_before(&self) -> Vec<DryPoint> {
+        let own = self.before.standing.as_ref().and_then(|standing| standing.dry);
+        let own = own.map(|dry| DryPoint::new(&self.dry_branch, dry));
+        self.progress.earlier.known.iter().cloned().chain(own).collect()
+    }
+
+    /// The dry commits that it shows now, of each dry branch.
+    pub(crate) fn all_shown(&self) -> BTreeSet<DryPoint> {
+        let own = self.dry.map(|dry| DryPoint::new(&self.dry_branch, dry));
+        self.progress.earlier.shown.iter().cloned().chain(own).collect()
     }
 
     /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
@@ -581,25 +619,44 @@ impl Branch {
         (self.has_reached(dry) && !self.left.paths.is_empty()).then_some(&self.left)
     }
 
-    /// What the run did to the branch.
-    pub(crate) fn into_report(self) -> BranchReport {
+    /// What the run did to the branch, of each dry branch that shares it by itself.
+    pub(crate) fn into_reports(mut self) -> Vec<BranchReport> {
+        let (applications, new) = (self.all_applications(), self.tip.as_ref().map(|tip| tip.id.to_string()));
+        let mut reports = std::mem::take(&mut self.progress.earlier.reports);
+        for report in &mut reports {
+            report.applications = applications;
+            // Those that made nothing of it show how all of them leave it.
+            if report.commits.is_empty() {
+                report.new.clone_from(&new);
+            }
+        }
+        reports.push(self.into_report());
+        reports
+    }
+
+    /// What its dry branch did to it.
+    pub(crate) fn into_report(mut self) -> BranchReport {
         let is_left = self.progress.failure.is_none();
         let behind = self.left.paths.iter().filter(|_| is_left).map(BehindPath::from);
-        let moved = if self.progress.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
-        let applications = self.applications + self.progress.earlier.applications;
+        let applications = self.all_applications();
+        let commits = self.progress.commits.split_off(self.progress.earlier.commits);
+        let skipped = self.progress.skipped.split_off(self.progress.earlier.skipped);
+        let moved = if commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
+        let made_before = self.progress.commits.pop().map(|commit| commit.id);
         BranchReport {
             branch: self.name.to_string(),
             dry_branch: self.dry_branch.to_string(),
             dry_sha: self.dry_tip.to_string(),
-            old: self.before.old.map(|id| id.to_string()),
-            new: self.tip.map(|tip| tip.id.to_string()),
+            old: made_before.or(self.before.old.map(|id| id.to_string())),
+            new: self.tip.as_ref().map(|tip| tip.id.to_string()),
             applications,
-            commits: self.progress.commits,
+            commits,
             objects: self.progress.objects,
-            skipped: self.progress.skipped,
+            skipped,
             behind: behind.collect(),
             mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },
-            outcome: self.progress.failure.or(self.progress.earlier.failure).unwrap_or(moved),
+            outcome: self.progress.failure.unwrap_or(moved),
+            aside: None,
         }
     }
 }

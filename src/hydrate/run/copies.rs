@@ -339,7 +339,9 @@ impl Run<'_> {
         let Some(branch) = self.branches.get_mut(name) else { return Ok(()) };
         branch.take(made, dry.id, settings);
         branch.applications = count;
+        self.ledger.failures.forget(name);
         self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);
+        self.note_judged(name, head, dry.id, None);
         Ok(())
     }
 

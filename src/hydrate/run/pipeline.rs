@@ -25,6 +25,7 @@ use crate::git::ObjectId;
 use crate::hydrate::branch_records::RECORDS_REF;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Report;
+use crate::hydrate::whose::{About, DryPoint};
 use crate::metadata::ENGINE_REVISION;
 use crate::settings::History;
 
@@ -129,10 +130,17 @@ impl Run<'_> {
     pub(crate) fn hydrate(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
         for head in &in_order(&heads, self)? {
+            let said = self.report.said();
             self.hydrate_head(head, &heads)?;
+            self.report.is_about(said, &About::Dry(DryPoint::new(&head.branch, head.tip)));
         }
+        let said = self.report.said();
         warn_of_odd_promotions(self)?;
-        self.copy_applications(&heads)
+        self.report.is_about(said, &About::Push);
+        let said = self.report.said();
+        self.copy_applications(&heads)?;
+        self.report.is_about(said, &About::Together);
+        Ok(())
     }
 
     /// The same for the tips alone, whatever the setting `history` says.
@@ -180,7 +188,9 @@ impl Run<'_> {
         self.found.check_settings_ref()?;
         let heads = self.readable_heads();
         learn(self, &heads)?;
+        let said = self.report.said();
         warn_of_other_branches(self, &heads)?;
+        self.report.is_about(said, &About::Push);
         warn_of_missing_dry_branches(self);
         Ok(heads)
     }
@@ -272,9 +282,8 @@ impl Run<'_> {
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.warnings.extend(self.ledger.faults.warnings());
         self.note_changes();
-        let Self { mut report, branches, memory, .. } = self;
-        report.warnings.extend(memory.write());
-        report.branches = branches.into_values().map(Branch::into_report).collect();
+        let mut report = self.take_report();
+        report.warnings.extend(self.memory.write());
         Ok(report)
     }
 
@@ -297,37 +306,40 @@ impl Run<'_> {
             let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);
         }
-        let mut started: BTreeMap<(&str, ObjectId), Vec<&str>> = BTreeMap::new();
+        let mut started: BTreeMap<(&str, ObjectId, DryPoint), Vec<&str>> = BTreeMap::new();
         for (name, branch) in self.branches.iter().filter(|(name, branch)| branch.sync != **name) {
             if let Some(id) = branch.started(&branch.sync) {
-                started.entry((branch.sync.as_str(), id)).or_default().push(name.as_str());
+                started.entry((branch.sync.as_str(), id, branch.dry_point())).or_default().push(name.as_str());
             }
         }
-        for ((sync, id), staging) in started {
+        for ((sync, id, dry), staging) in started {
             let verb = if staging.len() == 1 { "is" } else { "are" };
             let (id, staging) = (id.to_hex_with_len(7), staging.join(", "));
-            self.report.notes.push(format!("{sync} is new at {id} and empty, until {staging} {verb} promoted to it"));
+            let text = format!("{sync} is new at {id} and empty, until {staging} {verb} promoted to it");
+            self.report.note(&About::Dry(dry), text);
         }
-        let rewound = self.rewound();
-        self.report.notes.extend(rewound);
-        let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        for (dry, text) in self.rewound() {
+            self.report.note(&About::Dry(dry), text);
+        }
+        let mut upgraded: BTreeMap<(u32, DryPoint), Vec<&str>> = BTreeMap::new();
         for branch in self.branches.values() {
             if let Some(before) = branch.engine_before() {
-                upgraded.entry(before).or_default().push(branch.name.as_str());
+                upgraded.entry((before, branch.dry_point())).or_default().push(branch.name.as_str());
             }
         }
-        for (before, branches) in upgraded {
+        for ((before, dry), branches) in upgraded {
             let branches = branches.join(", ");
-            self.report.notes.push(format!(
+            let text = format!(
                 "engine revision {ENGINE_REVISION} renders what changes from now on, in place of {before}: {branches}"
-            ));
+            );
+            self.report.note(&About::Dry(dry), text);
         }
     }
 }
 
 impl Run<'_> {
     /// A note of each dry branch that no longer has what branches were hydrated from: they go where it went.
-    fn rewound(&self) -> Vec<String> {
+    fn rewound(&self) -> Vec<(DryPoint, String)> {
         let repository = self.found.setup.repository;
         let mut followed: BTreeMap<(&BranchName, ObjectId, ObjectId), Vec<&str>> = BTreeMap::new();
         for branch in self.branches.values().filter(|branch| branch.is_hydrated() && branch.renamed_from.is_none()) {
@@ -344,10 +356,11 @@ impl Run<'_> {
         let mut notes = Vec::new();
         for ((dry_branch, before, tip), names) in followed {
             if is_gone(before, tip) {
+                let dry = DryPoint::new(dry_branch, tip);
                 let (before, tip) = (before.to_hex_with_len(7), tip.to_hex_with_len(7));
                 let named = listed(&names, NAMES_MAX);
                 let verb = if names.len() == 1 { "shows" } else { "show" };
-                notes.push(format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}"));
+                notes.push((dry, format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}")));
             }
         }
         notes

@@ -23,6 +23,7 @@ use crate::hydrate::policy::Policy;
 use crate::hydrate::report::Report;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::whose::{About, DryPoint};
 use crate::metadata::Behind;
 use crate::view::TreeFiles;
 
@@ -106,6 +107,11 @@ impl<'a> Run<'a> {
 
     fn begin((found, ledger): (Snapshot<'a>, Ledger)) -> Self {
         let unnamed_before = ledger.failures.unnamed().collect();
+        let mut report = Report::default();
+        for failure in ledger.failures.branches().flat_map(|(_, failures)| failures) {
+            let known = report.whose.known.entry(failure.dry_branch.clone()).or_default();
+            known.insert(failure.dry_sha.clone());
+        }
         Self {
             found,
             ledger,
@@ -115,7 +121,7 @@ impl<'a> Run<'a> {
             memory: Memory::default(),
             branches: BTreeMap::new(),
             since: BTreeMap::new(),
-            report: Report::default(),
+            report,
             departures: Vec::new(),
             start: Start::Never,
             preview: None,
@@ -282,11 +288,14 @@ impl<'a> Run<'a> {
                         let (settings, mistakes) = (self.found.policy.id, branch.left.diagnostics());
                         self.ledger.record_failure(&name, &head, dry.id, settings, mistakes, behind);
                     }
+                    self.note_judged(&name, &head, dry.id, None);
                 }
                 Becomes::Failed(failing) => self.fail(&name, &head, dry.id, failing),
             }
         }
+        let said = self.report.said();
         self.report.warnings.extend(warnings);
+        self.report.is_about(said, &About::Made(DryPoint::new(&head.branch, dry.id)));
     }
 
     /// Notes that a branch is not hydrated from a dry commit.
@@ -296,6 +305,7 @@ impl<'a> Run<'a> {
         let Some(branch) = self.branches.get_mut(name) else { return };
         let settings = self.found.policy.id;
         let diagnostics = failing.diagnostics();
+        let judged = diagnostics.clone();
         match failing {
             Failing::Mistakes(mistakes) => {
                 self.ledger.record_failure(name, head, dry, settings, mistakes, Vec::new());
@@ -304,12 +314,14 @@ impl<'a> Run<'a> {
             Failing::Taken(_) => branch.fail(dry, diagnostics, false),
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),
             Failing::Limited(failed) => {
+                self.ledger.note_limit(name, head, dry, settings, judged.clone());
                 branch.fail(dry, diagnostics, true);
                 branch.fail_by(failed);
             }
             Failing::Renders(failed) => {
-                if !failed.mistakes.is_empty() {
-                    self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new());
+                match failed.mistakes.is_empty() {
+                    true => self.ledger.note_limit(name, head, dry, settings, judged.clone()),
+                    false => self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new()),
                 }
                 self.memory.is_cut_off |= failed.is_cut_off();
                 branch.fail(dry, diagnostics, false);
@@ -321,6 +333,7 @@ impl<'a> Run<'a> {
         {
             branch.note_unnamed();
         }
+        self.note_judged(name, head, dry, Some(judged));
     }
 
     /// Whether an earlier run reported that no Application names a branch. What a clone fetched of that counts where the dry

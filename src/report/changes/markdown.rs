@@ -10,7 +10,7 @@ use super::{Changes, EnvironmentDiff, Overview};
 use crate::diag::more::line_of_more;
 use crate::diag::printable;
 use crate::diff::{Change, Danger, Severity};
-use crate::report::text::merged;
+use crate::report::causes::merged;
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
 const SHOWN_MAX: usize = 30;

@@ -9,7 +9,7 @@ use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironm
 use crate::diag::more::line_of_more;
 use crate::diag::printable;
 use crate::diff::Change;
-use crate::report::text::merged;
+use crate::report::causes::merged;
 use crate::report::{GONE_MAX, Paint, Style, wrap};
 
 /// How much is shown.
