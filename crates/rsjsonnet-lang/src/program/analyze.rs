@@ -255,7 +255,8 @@ impl<'a, 'p> Analyzer<'a, 'p> {
                             callee,
                             positional_args: self.program.arena.alloc_slice(&positional_args),
                             named_args: self.program.arena.alloc_slice(&named_args),
-                            tailstrict: can_be_tailstrict && tailstrict,
+                            tailstrict,
+                            is_tail: can_be_tailstrict,
                             span: expr_ast.span,
                         }));
                     }

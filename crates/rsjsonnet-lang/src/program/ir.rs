@@ -60,6 +60,8 @@ pub(super) enum Expr<'p> {
         positional_args: &'p [&'p Expr<'p>],
         named_args: &'p [(InternedStr<'p>, SpanId, &'p Expr<'p>)],
         tailstrict: bool,
+        // Whether nothing is left to do after it.
+        is_tail: bool,
         span: SpanId,
     },
     Var(InternedStr<'p>, SpanId),

@@ -329,6 +329,10 @@ impl<'p> Evaluator<'_, 'p> {
                 };
                 let prec = match code.prec {
                     None | Some(FieldWidth::Inline(_)) => None,
+                    Some(FieldWidth::External) if !code.uses_prec() => {
+                        array_i += 1;
+                        None
+                    }
                     Some(FieldWidth::External) => {
                         if array_i >= array.len() {
                             return Err(self.report_error(EvalErrorKind::Other {

@@ -274,7 +274,10 @@ impl<'p> Evaluator<'_, 'p> {
                         }
                     }
                 }
-                self.check_object_asserts(&object);
+                // `std.manifestJsonEx` looks at fields only.
+                if !(format.is_go && visible_fields.is_empty()) {
+                    self.check_object_asserts(&object);
+                }
             }
             ValueData::Function(_) => {
                 return Err(self.report_error(EvalErrorKind::ManifestFunction));

@@ -1180,6 +1180,7 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                         positional_args,
                         named_args,
                         tailstrict,
+                        is_tail,
                         span: call_span,
                         ..
                     } = *call_expr
@@ -1206,12 +1207,26 @@ impl<'p, 'a> Evaluator<'a, 'p> {
                     match func.kind {
                         FuncKind::Normal { .. } if tailstrict => {
                             let params_order = func.params.order;
+                            if !is_tail {
+                                self.push_trace_item(TraceItem::Call {
+                                    span: Some(call_span),
+                                    name: func_name,
+                                });
+                            }
                             self.state_stack.push(State::ExecTailstrictCall {
                                 func,
                                 args: args_thunks.clone(),
                             });
 
+                            let is_given = |i: usize| {
+                                let name = params_order[i].0;
+                                i < positional_args.len()
+                                    || named_args.iter().any(|(given, _, _)| *given == name)
+                            };
                             for (i, arg_thunk) in args_thunks.iter().enumerate().rev() {
+                                if !is_given(i) {
+                                    continue;
+                                }
                                 self.push_trace_item(TraceItem::Variable {
                                     span: call_span,
                                     name: params_order[i].0,

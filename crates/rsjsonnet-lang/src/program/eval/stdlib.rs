@@ -8,8 +8,8 @@ use super::{
     EvalErrorKind, EvalErrorValueType, EvalResult, Evaluator, ManifestJsonFormat, State, TraceItem,
     float,
 };
-use crate::ast;
 use crate::gc::{Gc, GcView};
+use crate::{ast, trigonometry};
 
 impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_ext_var(&mut self) -> EvalResult<()> {
@@ -331,7 +331,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_sin(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "sin", 0)?;
-        let r = arg.sin();
+        let r = trigonometry::sin(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -340,7 +340,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_cos(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "cos", 0)?;
-        let r = arg.cos();
+        let r = trigonometry::cos(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -349,7 +349,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_tan(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "tan", 0)?;
-        let r = arg.tan();
+        let r = trigonometry::tan(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -358,7 +358,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_asin(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "asin", 0)?;
-        let r = arg.asin();
+        let r = trigonometry::asin(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -367,7 +367,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_acos(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "acos", 0)?;
-        let r = arg.acos();
+        let r = trigonometry::acos(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -376,7 +376,7 @@ impl<'p> Evaluator<'_, 'p> {
     pub(super) fn do_std_atan(&mut self) -> EvalResult<()> {
         let arg = self.value_stack.pop().unwrap();
         let arg = self.expect_std_func_arg_number(arg, "atan", 0)?;
-        let r = arg.atan();
+        let r = trigonometry::atan(arg);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -387,7 +387,7 @@ impl<'p> Evaluator<'_, 'p> {
         let arg0 = self.value_stack.pop().unwrap();
         let arg0 = self.expect_std_func_arg_number(arg0, "atan2", 0)?;
         let arg1 = self.expect_std_func_arg_number(arg1, "atan2", 1)?;
-        let r = f64::atan2(arg0, arg1);
+        let r = trigonometry::atan2(arg0, arg1);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
@@ -398,7 +398,7 @@ impl<'p> Evaluator<'_, 'p> {
         let arg0 = self.value_stack.pop().unwrap();
         let arg0 = self.expect_std_func_arg_number(arg0, "hypot", 0)?;
         let arg1 = self.expect_std_func_arg_number(arg1, "hypot", 1)?;
-        let r = f64::hypot(arg0, arg1);
+        let r = trigonometry::hypot(arg0, arg1);
         self.check_number_value(r, None)?;
         self.value_stack.push(ValueData::Number(r));
         Ok(())
