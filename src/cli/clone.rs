@@ -66,12 +66,17 @@ pub(super) struct Clone {
 impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
+        let clone = Self::fetched(arguments)?.with_settings(arguments)?;
+        hydrate::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
+        Ok(clone)
+    }
+
+    /// The same with the settings that it has, whatever the ones are that count.
+    pub(super) fn fetched(arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::found(arguments)?;
         if !arguments.offline {
             clone.fetch()?;
         }
-        let clone = clone.with_settings(arguments)?;
-        hydrate::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
         Ok(clone)
     }
 

@@ -65,7 +65,8 @@ fn show(findings: &[Finding], json: bool) -> anyhow::Result<Outcome> {
 
 /// What a remote of the current repository leaves unprotected.
 fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
-    let clone = Clone::open(&clone::Arguments::of_remote(remote.to_owned()))?;
+    // That the ref of the settings is not there is for it to tell.
+    let clone = Clone::fetched(&clone::Arguments::of_remote(remote.to_owned()))?;
     let repository = &clone.repository;
     let around = surroundings(repository);
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
