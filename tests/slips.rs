@@ -225,7 +225,7 @@ fn try_edits(renderers: &Renderers, application: &Application, random: &mut Rand
 
 #[test]
 fn no_slip_of_the_pen_takes_an_object_away() {
-    let (seed, count) = seed_and_count(3000);
+    let (seed, count) = seed_and_count(2000);
     let mut random = Random(seed);
     let (renderers, application) = (Renderers::of_machine(&machine()), application());
     let mut figures = Figures::default();
@@ -241,7 +241,7 @@ fn no_slip_of_the_pen_takes_an_object_away() {
 
 #[test]
 fn no_slip_of_the_pen_that_is_pushed_takes_an_object_away() {
-    let (seed, count) = seed_and_count(3000);
+    let (seed, count) = seed_and_count(2000);
     let mut random = Random(seed ^ 0xabcd);
     let lab = Lab::new();
     let server = lab.server();

@@ -214,7 +214,7 @@ mod tests {
             (DEPLOYMENT.replace("  name", "  namespace"), None),
             (
                 format!("# first\n---\n{DEPLOYMENT}---\n# second\n{}", DEPLOYMENT.replace("kind", "knd")),
-                Some("10:1 `knd` is"),
+                Some("11:1 `knd` is"),
             ),
             (LIST.to_owned(), None),
             (
