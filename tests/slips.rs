@@ -151,6 +151,9 @@ fn context(files: &MemoryFiles) -> Context<'_> {
         renderer: RendererName::Native,
         helm: Default::default(),
         nondeterministic: &[],
+        // Empty, and for the whole run of the tests.
+        seeds: Box::leak(Box::default()),
+        identities: Box::leak(Box::default()),
         limits: Default::default(),
         rules: Default::default(),
     }
