@@ -4,8 +4,10 @@ use crate::push::{both, config_map, dry};
 use crate::removal::SKIPPED;
 use crate::support::Lab;
 
-/// What becomes of the only source file, `apps/web/dev/config.yaml`; the reason that is told, and the cure.
-const WAYS: [(&str, &[(&str, &str)], &str, &str); 6] = [
+/// A name, what becomes of the only source file, `apps/web/dev/config.yaml`, the reason that is told, and the cure.
+type Way = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+
+const WAYS: [Way; 6] = [
     (
         "subdirectories",
         &[("apps/web/dev/sub/config.yaml", "kind: ConfigMap\nmetadata: {name: a}\napiVersion: v1\n")],

@@ -30,6 +30,8 @@ pub(crate) enum About {
     Dry(DryPoint),
     /// What was made of a dry commit, beside what others had put on a branch.
     Made(DryPoint),
+    /// Some dry branches, whatever their commits.
+    Branches(Vec<String>),
     /// The push itself.
     Push,
     /// All dry branches together.

@@ -113,7 +113,7 @@ mod tests {
         let mut text = "l0: &l0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..levels {
             let below = format!("*l{}", level - 1);
-            text += &format!("l{level}: &l{level} [{}]\n", vec![below.as_str(); 10].join(", "));
+            text += &format!("l{level}: &l{level} [{}]\n", [below.as_str(); 10].join(", "));
         }
         text
     }

@@ -85,6 +85,7 @@ impl<'p> Pusher<'p> {
     fn is_told(&self, about: Option<&About>, diagnostic: Option<&Diagnostic>) -> bool {
         match about {
             Some(About::Push) => true,
+            Some(About::Branches(branches)) => branches.iter().any(|branch| self.update_of(branch).is_some()),
             Some(About::Together) => self.is_concerned() && self.is_all_his(),
             Some(About::Made(dry)) => self.owns(dry) || self.puts_beside(dry),
             Some(About::Dry(dry)) => self.owns(dry) || diagnostic.is_some_and(|found| self.has_it_too(dry, found)),

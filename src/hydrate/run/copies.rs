@@ -25,6 +25,7 @@ use crate::git::{Commit, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
+use crate::hydrate::whose::About;
 use crate::metadata::{DryCommit, Followed, Hydrated, Origin, Trailers, allowed_removals};
 use crate::path::RepoPath;
 use crate::plan::{self, Destination};
@@ -65,7 +66,11 @@ impl Run<'_> {
         for dir in self.bound(&there, &wanted, &followed)? {
             wanted.hold(&dir);
         }
-        self.report.problems.append(&mut wanted.mistakes);
+        for (mistake, dry_branches) in std::mem::take(&mut wanted.mistakes) {
+            let said = self.report.said();
+            self.report.problems.push(mistake);
+            self.report.is_about(said, &About::Branches(dry_branches));
+        }
         if there.is_empty() && wanted.copies.is_empty() {
             return Ok(());
         }

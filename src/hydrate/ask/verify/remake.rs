@@ -103,7 +103,7 @@ impl<'a> Verifier<'a> {
     /// Hydrates a dry commit of which a hydrated commit was made.
     fn replay_made(&mut self, branch: Branch, trailers: &Trailers) -> Result<Branch, Stopped> {
         self.run.moved = Moved::Made;
-        let judges_losses = trailers.engine >= LOSSES_JUDGED_SINCE.min(ENGINE_REVISION);
+        let judges_losses = trailers.engine >= LOSSES_JUDGED_SINCE;
         self.run.replay(branch, trailers.dry_commit, judges_losses)
     }
 

@@ -44,8 +44,8 @@ pub(super) struct Wanted {
     pub rendered: BTreeSet<RepoPath>,
     /// The copies that several Applications of one name would have, which lead to several places.
     rivals: BTreeMap<RepoPath, Vec<Copy>>,
-    /// That they do.
-    pub mistakes: Vec<Diagnostic>,
+    /// That they do, each with the dry branches of the Applications.
+    pub mistakes: Vec<(Diagnostic, Vec<String>)>,
     /// Sets whose template cannot lead to what is hydrated.
     pub warnings: Vec<Diagnostic>,
 }
@@ -304,7 +304,9 @@ impl Search<'_, '_> {
                 place(&copy)
             );
             let hint = "give them names or namespaces of their own; until then the copy stays as it is";
-            self.wanted.mistakes.push(Diagnostic::error(text).hint(hint).at(application.places.name.clone()));
+            let mistake = Diagnostic::error(text).hint(hint).at(application.places.name.clone());
+            let dry_branches = vec![tree.branch().to_string(), theirs.0.branch().to_string()];
+            self.wanted.mistakes.push((mistake, dry_branches));
             let rivals = self.wanted.rivals.entry(dir.clone()).or_insert_with(|| vec![other.clone()]);
             rivals.push(copy.clone());
         }
