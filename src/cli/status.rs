@@ -200,9 +200,10 @@ fn text(
     text
 }
 
-/// `, last commit: 1 object changed`; empty when no object was.
+/// `, last commit: 1 object changed`; empty when no object was, and of a branch that is left as it is.
 fn last_commit(status: &BranchStatus) -> String {
-    status.last_commit.as_ref().map_or_else(String::new, |last| format!(", last commit: {}", last.objects.counts))
+    let last = status.last_commit.as_ref().filter(|_| !status.is_left);
+    last.map_or_else(String::new, |last| format!(", last commit: {}", last.objects.counts))
 }
 
 /// What to do about a branch that no Application names any more.

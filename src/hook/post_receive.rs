@@ -154,7 +154,8 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         Ok(hydrated) => Ok(hydrated),
         Err(error) => {
             let repository = Repository::open(git_dir, Location::Hook).ok();
-            let is_told = repository.is_none_or(|repository| asks_for_hydration(&updates, &repository));
+            let asks = |repository| asks_for_hydration(&updates, &repository);
+            let is_told = updates.is_empty() || repository.is_none_or(asks);
             Err(Unhydrated { error: Box::new(error), is_told })
         }
     }

@@ -157,6 +157,8 @@ pub struct Setup<'a> {
     pub renderers: &'a Renderers,
     /// The time, in seconds since 1970, by which branches are frozen; none where no branch counts as frozen.
     pub now: Option<i64>,
+    /// For a preview of what freezes hold back, which hydrates as if there were none: when branches are told to be frozen.
+    pub thawed_at: Option<i64>,
     /// Whether the rest of a backlog shall wait for the next run.
     pub out_of_time: &'a dyn Fn() -> bool,
     /// Hears of progress.
@@ -166,7 +168,16 @@ pub struct Setup<'a> {
 impl<'a> Setup<'a> {
     /// A run without a time limit or an observer. `now` is the time, in seconds since 1970.
     pub fn new(repository: &'a Repository, refs: RefNames, wake: Wake, renderers: &'a Renderers, now: i64) -> Self {
-        Self { repository, refs, wake, renderers, now: Some(now), out_of_time: &|| false, observer: &Silent }
+        Self {
+            repository,
+            refs,
+            wake,
+            renderers,
+            now: Some(now),
+            thawed_at: None,
+            out_of_time: &|| false,
+            observer: &Silent,
+        }
     }
 }
 

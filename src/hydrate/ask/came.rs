@@ -33,11 +33,14 @@ impl<'p> Pusher<'p> {
         Self { updates, report, repository, past: OnceCell::new() }
     }
 
-    /// What the pusher is told.
+    /// What the pusher is told. Whoever runs the hook without a push looks after the repository, and is told everything.
     ///
     /// Errors: the repository.
     pub(crate) fn told(&self) -> Result<Report, Error> {
         let report = self.report;
+        if self.updates.is_empty() {
+            return Ok(report.clone());
+        }
         let mut branches = Vec::new();
         for branch in &report.branches {
             branches.extend(self.of_branch(branch)?);

@@ -253,7 +253,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         let made = branch.tip.as_ref().map(|tip| tip.id);
         tips.insert(name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)));
     }
-    let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
+    let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup };
     let mut compared = BTreeMap::new();
     for (name, tip) in &tips {
         if let Some(tip) = tip {
