@@ -172,7 +172,10 @@ fn a_dry_branch_that_asks_for_a_path_of_another_fails_by_itself_and_the_other_re
     assert!(told.contains(&line) && !told.contains("failed") && !told.contains("error"), "{told}");
     // The state is told of each dry branch, too.
     let status = server.hydrate(&["status"]).exits(1).stdout;
-    assert!(status.contains(" of main  up to date\n") && status.contains(" of other  1 commit behind\n"), "{status}");
+    assert!(
+        status.contains(" of main  up to date, last ") && status.contains(" of other  1 commit behind\n"),
+        "{status}"
+    );
     assert!(!status.contains("rewound"), "{status}");
 }
 
@@ -192,7 +195,7 @@ fn a_dry_branch_of_which_nothing_is_on_a_shared_branch_is_not_called_rewound() {
     let told = clone.push().success().remote().join("\n");
     assert!(told.contains("`a` on `environments/dev` is hydrated from `main`, not from `other`"), "{told}");
     let status = server.hydrate(&["status"]).exits(1).stdout;
-    assert!(status.contains(" of main  up to date\n"), "{status}");
+    assert!(status.contains(" of main  up to date, last "), "{status}");
     assert!(status.contains("nothing yet of other  nothing is hydrated from it yet\n"), "{status}");
     assert_eq!(status.matches("is hydrated from `main`").count(), 1, "{status}");
 }

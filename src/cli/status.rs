@@ -202,7 +202,8 @@ fn text(
 
 /// `, last commit: 1 object changed`; empty when no object was, and of a branch that is left as it is.
 fn last_commit(status: &BranchStatus) -> String {
-    let last = status.last_commit.as_ref().filter(|_| !status.is_left);
+    let is_left = status.state == BranchState::Hydrated && (status.is_left || !status.is_named);
+    let last = status.last_commit.as_ref().filter(|_| !is_left);
     last.map_or_else(String::new, |last| format!(", last commit: {}", last.objects.counts))
 }
 

@@ -255,6 +255,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
             // What others did to the branch is told once.
             if place > 0 {
                 status.changed_by_others.clear();
+                status.last_commit = None;
             }
             all.push(status);
         }
