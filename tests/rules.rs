@@ -531,11 +531,19 @@ fn a_repository_without_rules_keeps_its_ids() {
          targetRevision: main, path: apps/web/dev}}\n"
     );
     let config = |value: &str| config_map("web", value);
-    let (path, dev) = ("apps/web/dev/config.yaml", config("dev"));
-    // Recorded when plain Applications were nothing to us, with the engine revision of now.
-    clone.commit("begin", &[(&file, &text), ("applications/dev/plain.yaml", &plain), (path, &dev)]);
-    clone.push().success();
-    assert_eq!(tip(&server, "environments/dev"), "0fd16c130151c95990646df3c95fada18c695001");
+    let (path, dev, two) = ("apps/web/dev/config.yaml", config("dev"), config("two"));
+    // Recorded with engine revision 4, which is in the metadata of each path and in a trailer; the bytes that are recorded for
+    // revision 3 differ in nothing else.
+    let rows = [
+        (&dev, "0fd16c130151c95990646df3c95fada18c695001", "ac953ebaff03e2a4f1ec207a62799c22bb542cf8"),
+        (&two, "191942a58773edf297818c3d2cdb7fa30dd250e9", "0e9c30260afc5c7fc19aa1ec099f57999167970b"),
+    ];
+    for ((content, branch, notes), message) in rows.into_iter().zip(["begin", "change"]) {
+        clone.commit(message, &[(&file, &text), ("applications/dev/plain.yaml", &plain), (path, content)]);
+        clone.push().success();
+        assert_eq!(tip(&server, "environments/dev"), branch);
+        assert_eq!(server.git(&["rev-parse", "refs/notes/hydrator.metadata"]), notes);
+    }
 }
 
 #[test]

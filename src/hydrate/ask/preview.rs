@@ -253,7 +253,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         let made = branch.tip.as_ref().map(|tip| tip.id);
         tips.insert(name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)));
     }
-    let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup };
+    let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
     let mut compared = BTreeMap::new();
     for (name, tip) in &tips {
         if let Some(tip) = tip {
@@ -284,7 +284,7 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
 
 /// The same as if no branch were frozen: what a freeze holds back is deployed when it ends.
 fn thawed<'a>(setup: &Setup<'a>) -> Setup<'a> {
-    Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, ..*setup }
+    Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
 }
 
 /// The same onto the branches as they are. In a clone by what differs from the dry commit that they show, where that is
