@@ -391,7 +391,7 @@ mod tests {
             (
                 "x.yaml",
                 "kind: List\nitems: [null]\n",
-                Err("app/x.yaml:2:9 an item of a list is `null`, which is no object"),
+                Err("app/x.yaml:2:9 an item of a list is `null`, which is not an object"),
             ),
             ("x.yaml", "kind: A\n---\na: 1\n", Err("app/x.yaml:3 `kind` is missing")),
             (

@@ -1,4 +1,4 @@
-//! What is wrong is told once, in its newest state, however many Applications and branches it touches.
+//! What is wrong is shown once, in its newest state, however many Applications and branches it touches.
 
 use crate::push::{config_map, dry};
 use crate::strict::BROKEN;

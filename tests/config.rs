@@ -188,7 +188,7 @@ fn a_pusher_is_known_by_the_first_variable_that_says_something() {
     let lab = Lab::new();
     let server = lab.server();
     server.allow("hydrate.settingsPusher");
-    // One for ssh and one for http: what is not set is passed over, wherever it stands.
+    // One for ssh and one for http: what is not set is passed over, in whichever place.
     server.git(&["config", "--add", "hydrate.pusherVariable", "NOBODY_SETS_THIS"]);
     let clone = server.clone_to("clone");
     clone.example();

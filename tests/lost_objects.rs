@@ -200,7 +200,7 @@ fn a_null_in_a_list_is_a_mistake() {
     clone.commit("a null", &[(WEB, "apiVersion: v1\nkind: List\nitems:\n- null\n")]);
     let told = clone.push().success().remote().join("\n");
     assert!(
-        told.contains("an item of a list is `null`, which is no object") && told.contains("web.yaml:4:3"),
+        told.contains("an item of a list is `null`, which is not an object") && told.contains("web.yaml:4:3"),
         "{told}"
     );
     assert_eq!(tip(&server, DEV), before);

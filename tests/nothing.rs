@@ -18,7 +18,7 @@ const WAYS: [Way; 6] = [
         "a stray chart",
         &[("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")],
         "it is a chart, since `Chart.yaml` is there, which has no templates",
-        "if it is no chart, remove `Chart.yaml`",
+        "if it is not a chart, remove `Chart.yaml`",
     ),
     (
         "a chart without objects",
@@ -27,7 +27,7 @@ const WAYS: [Way; 6] = [
             ("apps/web/dev/templates/a.yaml", "{{- if false }}\nkind: Pod\n{{- end }}\n"),
         ],
         "it is a chart, since `Chart.yaml` is there, whose templates give no object",
-        "if it is no chart, remove `Chart.yaml`",
+        "if it is not a chart, remove `Chart.yaml`",
     ),
     (
         "an empty kustomization",

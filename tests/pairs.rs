@@ -65,7 +65,7 @@ fn made_of(server: &Repo, branch: &str, dry: &str) -> Option<String> {
 /// What is wrong with the report of a push, in a few words; none when it is true and shows nothing of the other's.
 fn fault(server: &Repo, pushed: &Pushed, other: &Pushed) -> Option<&'static str> {
     let told = &pushed.told;
-    let Some(dry) = &pushed.dry else { return (!told.is_empty()).then_some("tells who has nothing to be told") };
+    let Some(dry) = &pushed.dry else { return (!told.is_empty()).then_some("tells who shows nothing") };
     if other.dry.as_ref().is_some_and(|other| told.contains(&other[..7])) {
         return Some("names the other's commit");
     }

@@ -154,7 +154,7 @@ fn what_is_too_large_to_be_kept_is_told_once() {
     let mut large = record(1, 1).encode();
     large.bytes.resize(129 << 20, 0);
     assert!(!cache.save_all(NAME, &head(), vec![large], []).expect("writable"));
-    assert!(cache.note_too_large(NAME, "main", true).expect("writable"), "the first time it is told");
+    assert!(cache.note_too_large(NAME, "main", true).expect("writable"), "the first time it is news");
     assert!(!cache.note_too_large(NAME, "main", true).expect("writable"));
     assert_eq!(cache.too_large(), ["main"]);
     assert!(cache.save_all(NAME, &head(), vec![record(1, 1).encode()], []).expect("writable"));

@@ -98,7 +98,7 @@ enum Action {
     Export {
         /// The directory.
         directory: PathBuf,
-        /// The seed too, in files that nobody else may read.
+        /// The seed too, in files that no other user may read.
         #[arg(long)]
         with_seed: bool,
     },

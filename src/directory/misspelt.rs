@@ -87,7 +87,7 @@ fn with_kind(document: &Node, kind: &str, object: &Value) -> Option<Slip> {
     match (object.get("metadata"), object.get("items")) {
         (None, Some(Value::Sequence(items))) if items.iter().any(|item| text(item, "kind").is_some()) => {
             let hint = "write `kind: List`, or leave `items` out".to_owned();
-            let text = format!("a `{kind}` is no list, so the objects in its `items` would be left out");
+            let text = format!("a `{kind}` is not a list, so the objects in its `items` would be left out");
             Some(Slip { hint: Some(hint), ..Slip::at(document.get("kind").unwrap_or(document), text) })
         }
         (None, _) => key_near(document, "metadata").map(|key| Slip::near(key, "metadata")),
@@ -109,7 +109,7 @@ fn without_version(document: &Node, object: &Value) -> Option<Slip> {
     })
 }
 
-/// A list: of what is no object in it, the first.
+/// A list: of what is not an object in it, the first.
 fn of_list(document: &Node, kind: &str, object: &Value, limits: &Limits) -> Option<Slip> {
     match object.get("items") {
         Some(Value::Sequence(_)) => {
@@ -121,7 +121,7 @@ fn of_list(document: &Node, kind: &str, object: &Value, limits: &Limits) -> Opti
         Some(_) => None,
         None => match key_near(document, "items") {
             Some(key) => Some(Slip::near(key, "items")),
-            None if kind == "List" => Some(Slip::at(document, "a `List` without `items` is no object")),
+            None if kind == "List" => Some(Slip::at(document, "a `List` without `items` is not an object")),
             None => None,
         },
     }
@@ -219,15 +219,15 @@ mod tests {
             (LIST.to_owned(), None),
             (
                 LIST.replace("List", "Lst"),
-                Some("2:7 a `Lst` is no list, so the objects in its `items` would be left out; write"),
+                Some("2:7 a `Lst` is not a list, so the objects in its `items` would be left out; write"),
             ),
             (LIST.replace("items", "item"), Some("3:1 `item` is not a field of this object; did you mean `items`?")),
-            (LIST.replace("items", "objects"), Some("1:1 a `List` without `items` is no object; every")),
+            (LIST.replace("items", "objects"), Some("1:1 a `List` without `items` is not an object; every")),
             (LIST.replace("- api", "  api"), Some("3:1 `items` must be a list; every")),
             (LIST.replace("  kind", "  knd"), Some("5:3 `knd` is not a field of this object; did you mean `kind`?")),
             (
                 LIST.replace("items:", "items:\n- null"),
-                Some("4:3 an item of a list is `null`, which is no object; every"),
+                Some("4:3 an item of a list is `null`, which is not an object; every"),
             ),
             ("apiVersion: v1\nkind: List\nitems: []\n".to_owned(), None),
             ("apiVersion: v1\nkind: List\nitems:\n".to_owned(), None),

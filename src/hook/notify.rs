@@ -55,7 +55,7 @@ pub(crate) fn notify(
     let notice = Notice {
         format: 1,
         repository: repository.common_dir().display().to_string(),
-        // What others pushed is not told in the name of this one.
+        // What others pushed is not reported in the name of this one.
         pusher: access(repository)
             .ok()
             .and_then(|access| access.pusher)

@@ -51,7 +51,7 @@ pub(crate) struct BranchRecord {
     pub made: Vec<ObjectId>,
     /// The tip that a version without records left; none for a branch that was recorded from its start.
     pub older: Option<ObjectId>,
-    /// Which Applications of the branch have random values, and for whom they are drawn; none where nobody noted that yet.
+    /// Which Applications of the branch have random values, and for whom they are drawn; none where that is not recorded yet.
     pub drawn: Option<DrawnPaths>,
 }
 

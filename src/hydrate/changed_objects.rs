@@ -10,7 +10,7 @@ pub(super) fn directory_of(file: &str) -> Option<RepoPath> {
     RepoPath::new(file.strip_suffix(MANIFEST)?.strip_suffix('/')?).ok()
 }
 
-/// The text of a file; empty without one, none of what is no file.
+/// The text of a file; empty without one, none of what is not a file.
 ///
 /// Errors: it cannot be read.
 pub(super) fn text_of(file: Option<(Mode, ObjectId)>, buffer: &ObjectBuffer<'_>) -> Result<Option<Vec<u8>>, Error> {

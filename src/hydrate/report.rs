@@ -101,7 +101,7 @@ pub struct BranchReport {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What a push is told beside that, of which no more is told than what came of its commits.
+    /// What a push is shown beside that, of which no more is shown than what came of its commits.
     #[serde(skip)]
     pub(crate) aside: Option<Aside>,
 }

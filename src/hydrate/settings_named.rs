@@ -1,7 +1,7 @@
 //! Which settings count in a clone: those of `refs/hydrate/config`, or those that a job of the remote takes.
 //!
 //! Where a host runs no hooks, anyone who can push may have written `refs/hydrate/*` and notes. A job takes its settings from
-//! what is protected then, and whoever wants to know what it will do says so here too.
+//! what is protected then, and a clone names the same place to see what the job will do.
 
 use std::collections::BTreeSet;
 

@@ -157,7 +157,7 @@ pub struct Setup<'a> {
     pub renderers: &'a Renderers,
     /// The time, in seconds since 1970, by which branches are frozen; none where no branch counts as frozen.
     pub now: Option<i64>,
-    /// For a preview of what freezes hold back, which hydrates as if there were none: when branches are told to be frozen.
+    /// For a preview of what freezes hold back, which hydrates as if there were none: the time by which it reports branches as frozen.
     pub thawed_at: Option<i64>,
     /// Whether the rest of a backlog shall wait for the next run.
     pub out_of_time: &'a dyn Fn() -> bool,

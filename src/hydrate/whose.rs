@@ -1,4 +1,4 @@
-//! Whose a report is. A run hydrates what there is, the commits of other pushes too, and each push is told of its own: so a run
+//! Whose a report is. A run hydrates what there is, the commits of other pushes too, and each push is shown its own: so a run
 //! notes which dry commit each part of its report is about.
 
 use std::collections::{BTreeMap, BTreeSet};

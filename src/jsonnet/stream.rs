@@ -15,7 +15,7 @@ pub fn parse_yaml(text: &str) -> Result<String, String> {
     Ok(json::encode(&value, json::Options::default()))
 }
 
-/// The documents, and whether there is a separator. What stands before the first separator is a document, if only a comment.
+/// The documents, and whether there is a separator. What comes before the first separator is a document, if only a comment.
 fn documents(text: &str) -> (Vec<String>, bool) {
     let mut documents = Vec::new();
     let mut document = String::new();

@@ -193,7 +193,7 @@ fn expand_item(manifests: &mut Vec<Manifest>, item: Value, line: u32) -> Result<
 }
 
 /// What is wrong with an item that is nothing.
-pub(crate) const NULL_ITEM: &str = "an item of a list is `null`, which is no object";
+pub(crate) const NULL_ITEM: &str = "an item of a list is `null`, which is not an object";
 
 fn is_list(object: &Mapping) -> bool {
     let is_kind = object.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
@@ -320,7 +320,7 @@ mod tests {
             (
                 "an item that is nothing",
                 "kind: List\nitems:\n- kind: Pod\n-\n",
-                "an item of a list is `null`, which is no object",
+                "an item of a list is `null`, which is not an object",
                 "1:0",
                 1,
             ),

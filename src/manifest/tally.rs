@@ -230,7 +230,7 @@ fn take_one(left: &mut HashMap<&[u8], usize>, document: &[u8]) -> bool {
     one.map(|count| *count -= 1).is_some()
 }
 
-/// The objects of some documents; none when one of them is no object.
+/// The objects of some documents; none when one of them is not an object.
 fn seen(documents: &[&[u8]], path: usize) -> Option<Vec<Sighting>> {
     let seen: Option<Vec<Vec<Sighting>>> = documents.iter().map(|document| sightings(document, path)).collect();
     Some(each_once(seen?.into_iter().flatten()))
@@ -314,7 +314,7 @@ fn identities(text: &[u8], path: usize) -> BTreeSet<Identity> {
     seen.flatten().map(|one| one.identity).collect()
 }
 
-/// The objects of a document: one but for a list; none when it is no object.
+/// The objects of a document: one but for a list; none when it is not an object.
 fn sightings(document: &[u8], path: usize) -> Option<Vec<Sighting>> {
     if let Some(key) = plain_key(document) {
         let identity = Identity { key, content: None };

@@ -306,9 +306,9 @@ impl TooMuch {
                 ),
                 match file {
                     Some(_) => {
-                        "with this file it is too much: an alias counts as what it stands for; large values belong in values files"
+                        "with this file it is too much: an alias counts as what it refers to; large values belong in values files"
                     }
-                    None => "an alias counts as what it stands for; large values belong in values files",
+                    None => "an alias counts as what it refers to; large values belong in values files",
                 },
             ),
             Self::Made(max) => (

@@ -117,7 +117,7 @@ impl Error {
         matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT, .. })
     }
 
-    /// Whether nobody waits for the result any more.
+    /// Whether the result is not needed any more.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled)
     }

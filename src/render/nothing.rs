@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::directory;
 use crate::view::{Kind, View};
 
-/// What a reader is told of an Application without objects.
+/// What is shown of an Application without objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nothing {
     /// Why it has none.
@@ -48,7 +48,7 @@ fn of_source(source: &Source, is_named: bool, view: &View<'_>) -> Nothing {
                 false => Nothing {
                     reason: format!("it is a chart, since `Chart.yaml` is there, {what}"),
                     cure: Some(
-                        "if it is no chart, remove `Chart.yaml`, or set `directory: {}` in the drySource".to_owned(),
+                        "if it is not a chart, remove `Chart.yaml`, or set `directory: {}` in the drySource".to_owned(),
                     ),
                 },
             }

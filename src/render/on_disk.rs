@@ -2,6 +2,7 @@
 
 use super::checkout::Checkout;
 use super::exec::{Exec, Site, Tools};
+use super::machine::runner;
 use super::{Error, Failure, Machine};
 use crate::application::{Directory, Jsonnet};
 use crate::diag::{Diagnostic, Span};
@@ -10,7 +11,6 @@ use crate::inputs::InputsDir;
 use crate::jsonnet;
 use crate::manifest::Manifest;
 use crate::path::RepoPath;
-use crate::plugin::{self, Runner};
 use crate::view::{Files, View};
 
 /// The objects of `dir`; what is odd but no error becomes a warning.
@@ -45,17 +45,4 @@ fn evaluate(
     let site = Site { checkout, view, place: &place, stop: view.stop() };
     let json = exec.jsonnet(&site, file, &libraries, &closure, options)?;
     jsonnet::objects(file, &json).map_err(Failure::mistake)
-}
-
-/// Runs nothing but our own evaluator.
-fn runner(machine: &Machine) -> Runner {
-    Runner::new(plugin::Settings {
-        confiner: machine.program.clone(),
-        search_path: machine.search_path.clone(),
-        temp_dir: machine.temp_dir.clone(),
-        spare_dir: None,
-        allow_unconfined: false,
-        readable: Vec::new(),
-        limits: plugin::Limits::default(),
-    })
 }

@@ -21,7 +21,7 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
-    /// What is wrong, whoever it is found at.
+    /// What is wrong, in whichever Application.
     pub(crate) fn kind(&self) -> Diagnostic {
         kind(&self.diagnostic)
     }

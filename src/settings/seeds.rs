@@ -5,7 +5,7 @@
 //! | `seed` | the 32 bytes that Applications draw from |
 //! | `seed.kept` | a line for each Application that draws from something else: `none IDENTITY` of one that draws as before there were seeds, `HEX IDENTITY` of one that keeps an older seed |
 //!
-//! Whoever has them can compute what is drawn. Nothing here goes into a text: neither a message nor `Debug` shows a seed.
+//! With them, what is drawn can be computed. Nothing here goes into a text: neither a message nor `Debug` shows a seed.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) const SECRET_FILES: [&str; 2] = [SEED_FILE, KEPT_SEEDS_FILE];
 /// What Applications draw random values from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Seeds {
-    /// What all draw from that are not in `kept`; none as long as nobody made a seed.
+    /// What all draw from that are not in `kept`; none until a seed is made.
     newest: Option<SecretSeed>,
     /// What single ones draw from; none of one that draws as before there were seeds.
     kept: BTreeMap<SeedIdentity, Option<SecretSeed>>,

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 /// How many bytes a seed has.
 pub(crate) const SEED_BYTES: usize = 32;
 
-/// Random bytes that nobody may see who may not know what is drawn from them: `Debug` does not show them.
+/// Random bytes, as secret as what is drawn from them: `Debug` does not show them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretSeed([u8; SEED_BYTES]);
 
@@ -36,7 +36,7 @@ impl fmt::Debug for SecretSeed {
 /// What the calls of a render draw from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seed {
-    /// A digest of what identifies the render: whoever knows that can compute what is drawn.
+    /// A digest of what identifies the render: with it, what is drawn can be computed.
     Public([u8; SEED_BYTES]),
     /// What identifies the render, under a key: only who has the key can compute what is drawn.
     Secret {

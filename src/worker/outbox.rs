@@ -306,7 +306,7 @@ impl Outgoing {
     fn blocked(&self, branch: &str, other: &str) -> Undelivered {
         let url = shell_word(&without_credentials(&self.access.url));
         let reason = format!("it has `{other}`, beside which git cannot make `refs/heads/{branch}`");
-        let hint = format!("if nobody needs it there: git push {url} --delete {}", shell_word(other));
+        let hint = format!("if it is not needed there: git push {url} --delete {}", shell_word(other));
         Undelivered { branches: vec![branch.to_owned()], why: Trouble::Refused, reason, hint }
     }
 

@@ -23,7 +23,7 @@ use crate::settings::{SECRET_FILES, SEED_FILE, Seeds, Settings, SettingsFiles as
 use crate::template::SecretSeed;
 use crate::wall;
 
-/// The key of the settings that is no line of `settings.yaml`.
+/// The key of the settings that is not a line of `settings.yaml`.
 pub(super) const KEY: &str = "seeds";
 
 /// How many objects a warning names.
@@ -178,7 +178,7 @@ pub(super) fn set_in(
     Ok((files, new))
 }
 
-/// Writes a file that nobody but its owner may read, whatever was there.
+/// Writes a file that only its owner may read, whatever was there.
 pub(super) fn write_secret(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let doing = || format!("writing {}", path.display());
     match fs::remove_file(path) {

@@ -12,7 +12,7 @@ const SHOWN_MAX: usize = 20;
 
 /// What was shown so far.
 pub(super) struct Wrong {
-    /// The causes, with the branch that each stands below.
+    /// The causes, with the branch that each is shown under.
     shown: HashMap<Diagnostic, String>,
     count: usize,
     shown_max: usize,
@@ -54,7 +54,7 @@ impl Wrong {
         format!("  {}\n{text}", paint.by(Style::Error, &failed))
     }
 
-    /// What is wrong with no branch that it stands below.
+    /// What is wrong and is not about one branch.
     pub(super) fn of_none(&mut self, problems: &[Diagnostic]) -> String {
         let mut text = String::new();
         for cause in causes(problems.iter()) {

@@ -33,7 +33,7 @@ impl<'p> Pusher<'p> {
         Self { updates, report, repository, past: OnceCell::new() }
     }
 
-    /// What the pusher is told. Whoever runs the hook without a push looks after the repository, and is told everything.
+    /// What the pusher is shown. A hook that runs without a push shows everything.
     ///
     /// Errors: the repository.
     pub(crate) fn told(&self) -> Result<Report, Error> {
@@ -74,7 +74,7 @@ impl<'p> Pusher<'p> {
         &self.report.whose
     }
 
-    /// Those of `all` that the pusher is told.
+    /// Those of `all` that the pusher is shown.
     fn his<'a, T: Clone>(
         &self,
         all: &[T],
@@ -227,7 +227,7 @@ impl<'p> Pusher<'p> {
         }
     }
 
-    /// The same failure, of which an earlier run told others.
+    /// The same failure, that an earlier run reported to others.
     fn as_news(&self, mut his: BranchReport) -> BranchReport {
         let known = self.whose().known.get(&his.dry_branch);
         if let Outcome::Failed { dry_sha, recorded, .. } = &mut his.outcome {

@@ -337,7 +337,7 @@ fn rehearse_beside<'a>(
 }
 
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
-/// all is left out. `now` is when branches are told to be frozen.
+/// all is left out. `now` is the time by which it reports branches as frozen.
 fn compare(
     mut made: Run<'_>,
     now: Option<i64>,

@@ -252,7 +252,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
             let made_from = made_from.get(branch).copied();
             let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
             status.is_named = applications.contains(branch);
-            // What others did to the branch is told once.
+            // What others did to the branch is shown once.
             if place > 0 {
                 status.changed_by_others.clear();
                 status.last_commit = None;

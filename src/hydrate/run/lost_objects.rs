@@ -1,4 +1,4 @@
-//! Objects that leave a branch although nobody took them away.
+//! Objects that leave a branch although no commit removed them.
 //!
 //! An Application goes on without an object only where it is proved that somebody wants it so: see [`proof`]. What is not
 //! proved is a mistake of the Application, as a render that fails: a function of the dry commit, of the one that the branch

@@ -7,7 +7,7 @@ use crate::hydrate::snapshot::Snapshot;
 use crate::path::RepoPath;
 use crate::publish::HydratedTree;
 
-/// What is on a branch, or what stands for it where two dry commits are compared; none on a new one.
+/// What is on a branch, or what takes its place where two dry commits are compared; none on a new one.
 pub(super) fn tree_before<'f>(branch: &Branch, found: &'f Snapshot<'_>) -> Option<HydratedTree<'f>> {
     let tip = branch.tip.as_ref().map(|tip| tip.tree);
     tip.or(found.compared.get(&branch.name).copied()).map(|tree| found.tree_of(tree))

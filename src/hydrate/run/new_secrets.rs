@@ -1,4 +1,4 @@
-//! Secrets that a branch gets in plain text and that it did not have so: whoever pushes them reads it once.
+//! Secrets that a branch gets in plain text and that it did not have so: the pusher reads it once.
 
 use super::branch::Branch;
 use super::manifest_of::{manifest_of, tree_before};

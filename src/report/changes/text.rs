@@ -41,7 +41,7 @@ const NAMED_MAX: usize = 12;
 /// How many changes that several objects share are named before the environments.
 const COMMON_MAX: usize = 5;
 
-/// What stands above what a freeze holds back.
+/// The heading of what a freeze holds back.
 const HELD_BACK: &str = "held back, and deployed when the freeze ends:";
 
 /// How many diagnostics are shown.

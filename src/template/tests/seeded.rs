@@ -123,7 +123,7 @@ fn what_is_drawn_follows_from_key_identity_function_and_call() {
         );
         assert_ne!(plain, draw(secret(2, "a"), ""), "{function}: the key counts");
         assert_ne!(plain, draw(secret(1, "b"), ""), "{function}: the identity counts");
-        assert_ne!(plain, draw(Seed::public("a"), ""), "{function}: nobody without the key computes it");
+        assert_ne!(plain, draw(Seed::public("a"), ""), "{function}: it cannot be computed without the key");
     }
     let calls =
         with(with_seed(secret(1, "a"), &["randAlpha"]), "{{ randAlpha 9 }} {{ randAlpha 9 }} {{ randAlpha 10 }}");

@@ -2,7 +2,7 @@
 //!
 //! It is, when the file is gone or empty, when the object's text left it or says another object, when something else decides
 //! (values, globs, a kustomization that names the file no more), or with another version of a chart or an input. It is not, when
-//! the file's own text makes it give nothing, or when it got a name that nobody reads.
+//! the file's own text makes it give nothing, or when it got a name that is not read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
