@@ -74,7 +74,7 @@ fn web(value: &str) -> String {
 fn by_another(old: &str, new: &str, applications: usize) -> String {
     let (old, new) = (short(old), short(new));
     format!(
-        "{DEV}  {old} -> {new}  1 of {applications} manifests changed, by another push\nhint: run `git fetch` to see the new commits"
+        "{DEV}  {old} -> {new}  1 of {applications} manifests changed: 1 object changed, by another push\nhint: run `git fetch` to see the new commits"
     )
 }
 
@@ -134,7 +134,8 @@ fn who_pushes_on_top_of_a_push_that_waits_reads_of_his_own_commit_only() {
         clone.commit("second", &[(WEB, &web("second"))]);
         let told = push(&clone, "main");
         let (below, top) = (server.git(&["rev-parse", &format!("{DEV}~1")]), tip(&server, DEV));
-        let expected = format!("{DEV}  {} -> {}  1 of 2 manifests changed\n", short(&below), short(&top));
+        let expected =
+            format!("{DEV}  {} -> {}  1 of 2 manifests changed: 1 object changed\n", short(&below), short(&top));
         assert!(told.starts_with(&expected), "{told}");
         assert_eq!(first.release(), by_another(&start, &below, 2), "{args:?}");
     }
@@ -149,7 +150,8 @@ fn a_mistake_that_a_later_push_took_back_is_still_told_to_who_made_it() {
     let first = Held::begin(&clone, "main");
     let mended = clone.commit("mend", &[(WEB, &web("mended"))]);
     let told = push(&clone, "main");
-    let expected = format!("{DEV}  {} -> {}  1 of 2 manifests changed", short(&at), short(&tip(&server, DEV)));
+    let expected =
+        format!("{DEV}  {} -> {}  1 of 2 manifests changed: 1 object changed", short(&at), short(&tip(&server, DEV)));
     assert_eq!(told, expected + "\nhint: run `git fetch` to see the new commits");
     // Another push that fails and one that mends come between, each hydrated by a process of its own.
     clone.commit("another slip", &[(WEB, BROKEN)]);
@@ -176,7 +178,8 @@ fn a_process_that_finds_a_later_push_too_tells_each_pusher_of_his_own() {
         let second = Held::begin(&clone, "main");
         let told = first.release();
         let made = tip(&server, DEV);
-        let expected = format!("{DEV}  {} -> {}  1 of 2 manifests changed\n", short(&start), short(&made));
+        let expected =
+            format!("{DEV}  {} -> {}  1 of 2 manifests changed: 1 object changed\n", short(&start), short(&made));
         assert!(told.starts_with(&expected) && !told.contains("error") && !told.contains(second.short()), "{told}");
         let expected = format!("{DEV}  stays at {}: {} failed\nerror: not valid YAML", short(&made), second.short());
         let told = second.release();
@@ -223,7 +226,7 @@ fn what_waited_after_a_kill_is_hydrated_and_told_to_nobody_but_the_log() {
     let told = push(&clone, "main");
     let (below, top) = (server.git(&["rev-parse", &format!("{DEV}~1")]), tip(&server, DEV));
     assert_ne!(before, below);
-    let expected = format!("{DEV}  {} -> {}  1 of 2 manifests changed\n", short(&below), short(&top));
+    let expected = format!("{DEV}  {} -> {}  1 of 2 manifests changed: 1 object changed\n", short(&below), short(&top));
     assert!(told.starts_with(&expected) && told.lines().count() == 2, "{told}");
 }
 
@@ -252,7 +255,7 @@ fn two_dry_branches_at_once_are_told_apart() {
         other.commit("two", &[("apps/other/lab/config.yaml", &config_map("other", "two"))]);
         let told = push(&other, "other");
         let expected = format!(
-            "environments/lab  {} -> {}  1 of 1 manifests changed\n",
+            "environments/lab  {} -> {}  1 of 1 manifests changed: 1 object changed\n",
             short(&lab_tip),
             short(&tip(&server, "environments/lab"))
         );
@@ -315,7 +318,10 @@ fn an_application_that_another_process_left_behind_is_told_to_who_broke_it() {
     let told = push(&clone, "main");
     assert!(!told.contains("error") && !told.contains("behind"), "{told}");
     let told = held.release();
-    assert!(told.contains("1 of 2 manifests changed, by another push\nweb is behind: it shows "), "{told}");
+    assert!(
+        told.contains("1 of 2 manifests changed: 1 object changed, by another push\nweb is behind: it shows "),
+        "{told}"
+    );
     assert!(told.contains("error: not valid YAML"), "{told}");
     drop(server);
 }
@@ -370,7 +376,11 @@ fn strict_mode_tells_each_pusher_of_his_own_too() {
     let told = push(&clone, "main");
     let (middle, top) = (server.git(&["rev-parse", &format!("{DEV}~1")]), tip(&server, DEV));
     assert!(
-        told.starts_with(&format!("{DEV}  {} -> {}  1 of 2 manifests changed\n", short(&middle), short(&top))),
+        told.starts_with(&format!(
+            "{DEV}  {} -> {}  1 of 2 manifests changed: 1 object changed\n",
+            short(&middle),
+            short(&top)
+        )),
         "{told}"
     );
     assert_eq!(second.release(), by_another(&below, &middle, 2));

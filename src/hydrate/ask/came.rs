@@ -173,7 +173,7 @@ impl<'p> Pusher<'p> {
 
     fn of_branch(&self, branch: &BranchReport) -> Result<Option<BranchReport>, Error> {
         if let Some((update, new)) = self.update_of(&branch.dry_branch) {
-            return self.of_commits(branch, update, new).map(Some);
+            return self.of_commits(branch, update, new).and_then(|his| self.counted(his, branch)).map(Some);
         }
         let is_pushed = self.pushes(SETTINGS_REF) || self.pushes(&format!("refs/heads/{}", branch.branch));
         // Copies follow all dry branches.
@@ -183,6 +183,17 @@ impl<'p> Pusher<'p> {
             false => is_pushed && !self.whose().is_news(&branch.dry_branch),
         };
         Ok(is_told.then(|| branch.clone()))
+    }
+
+    /// With the objects that differ by his commits alone, where the run made others too, or another run made them.
+    fn counted(&self, his: BranchReport, branch: &BranchReport) -> Result<BranchReport, Error> {
+        let is_whole = his.commits == branch.commits && branch.objects.is_some();
+        let objects = match (his.commits.first(), his.commits.last()) {
+            _ if is_whole => return Ok(his),
+            (Some(first), Some(last)) => Some(self.past()?.changed_objects(first, last)?),
+            (None, _) | (_, None) => None,
+        };
+        Ok(BranchReport { objects, ..his })
     }
 
     /// What came of the commits of an update of its dry branch.

@@ -546,12 +546,24 @@ impl Branch {
 
     /// The destination paths that its commits of this run wrote or removed.
     pub(crate) fn moved_paths(&self) -> BTreeSet<&RepoPath> {
-        self.progress.commits.iter().flat_map(|commit| commit.changed.iter().chain(&commit.removed)).collect()
+        self.own_commits().iter().flat_map(|commit| commit.changed.iter().chain(&commit.removed)).collect()
     }
 
-    /// Whether this run made no commit on it.
+    /// The commits that the run made of its dry branch, after those of other dry branches that share it.
+    fn own_commits(&self) -> &[HydratedCommit] {
+        self.progress.commits.get(self.progress.earlier.commits..).unwrap_or_default()
+    }
+
+    /// Whether this run made no commit on it of its dry branch.
     pub(crate) fn has_no_commit(&self) -> bool {
-        self.progress.commits.is_empty()
+        self.own_commits().is_empty()
+    }
+
+    /// The parent of the first commit that the run made of its dry branch.
+    pub(crate) fn own_base(&self) -> Option<ObjectId> {
+        let earlier = self.progress.earlier.commits.checked_sub(1);
+        let last = earlier.and_then(|last| self.progress.commits.get(last));
+        last.and_then(|last| object_id(&last.id)).or(self.base())
     }
 
     /// How many objects each path of its only commit of this run has, where all were rendered for it.

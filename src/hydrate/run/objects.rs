@@ -11,7 +11,7 @@ use crate::manifest::{ChangedObjects, Tally};
 pub(super) fn changed(branch: &Branch, found: &Snapshot<'_>) -> Result<Option<ChangedObjects>, Error> {
     let paths = branch.moved_paths();
     let (Some(tip), false) = (&branch.tip, branch.has_no_commit()) else { return Ok(None) };
-    let before = branch.base().map(|base| found.buffer.commit(base)).transpose()?;
+    let before = branch.own_base().map(|base| found.buffer.commit(base)).transpose()?;
     let before = before.map_or(found.buffer.empty_tree_id(), |commit| commit.tree);
     if let Some(rendered) = branch.rendered().filter(|_| before == found.buffer.empty_tree_id()) {
         return Ok(Some(ChangedObjects::all_added(rendered)));

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 
 use crate::git::{Commit, Error, Location, ObjectBuffer, ObjectId, Repository, object_id};
+use crate::hydrate::changed_objects::changed_objects;
 use crate::hydrate::failures::{FAILURES_REF, Failure, Failures};
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit};
 use crate::hydrate::standing::{line, provenance};
+use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Trailers};
 use crate::path::RepoPath;
 
@@ -41,6 +43,22 @@ impl Past {
         let repository = Repository::open(repository.git_dir(), Location::Hook)?;
         let newest = repository.refs()?.get(FAILURES_REF);
         Ok(Self { repository, failures: RefCell::new((Vec::new(), newest)) })
+    }
+
+    /// The objects that differ between the parent of the first hydrated commit and the last one.
+    pub(super) fn changed_objects(
+        &self,
+        first: &HydratedCommit,
+        last: &HydratedCommit,
+    ) -> Result<ChangedObjects, Error> {
+        let buffer = ObjectBuffer::new(&self.repository);
+        let (Some(first), Some(last)) = (object_id(&first.id), object_id(&last.id)) else {
+            return Ok(ChangedObjects::default());
+        };
+        let parent = buffer.commit(first)?.parents.first().copied();
+        let before = parent.map(|parent| buffer.commit(parent)).transpose()?;
+        let before = before.map_or(buffer.empty_tree_id(), |before| before.tree);
+        changed_objects(&buffer, before, buffer.commit(last)?.tree)
     }
 
     /// What was made on a branch of dry commits as `is_his` says, from where a run found it; `is_older` says of others whether they
