@@ -308,7 +308,9 @@ impl TooMuch {
                     Some(_) => {
                         "with this file it is too much: an alias counts as what it refers to; large values belong in values files"
                     }
-                    None => "an alias counts as what it refers to; large values belong in values files",
+                    None => {
+                        "a file that occurs in the tree many times counts each time, and an alias counts as what it refers to"
+                    }
                 },
             ),
             Self::Made(max) => (
