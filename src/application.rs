@@ -12,10 +12,12 @@
 
 mod conflict;
 mod copy;
+mod cost;
 mod decode;
 mod deployed;
 mod destinations;
 mod document;
+mod drawn;
 mod environment;
 mod excerpt;
 mod field;
@@ -62,9 +64,11 @@ use set::Cluster;
 
 pub(crate) use conflict::{destination_is_dry, no_such_branch};
 pub(crate) use copy::Copier;
+pub(crate) use cost::{cost_of, extra_of};
 pub(crate) use deployed::Deployed;
 pub(crate) use destinations::{Destinations, unsafe_url};
 pub(crate) use document::Document;
+pub(crate) use drawn::{Drawn, DrawnPaths, SeedIdentities, SeedIdentity};
 pub use environment::Environment;
 pub(crate) use environment::{Substituted, Variable};
 pub(crate) use made::makers_of;
@@ -79,7 +83,7 @@ pub(crate) use options::{
     PluginParameter, PluginVariable, Replicas,
 };
 pub use read::read;
-pub(crate) use read::{File, is_marked, objects, read_by, read_too_large};
+pub(crate) use read::{File, count_certain, count_mentions, is_marked, objects, read_by, read_too_large, read_within};
 pub(crate) use referenced::Referenced;
 pub(crate) use rules::Rule;
 pub use rules::RuleSet;
@@ -88,7 +92,7 @@ pub(crate) use search::{PatternError, is_kustomization, may_hold_applications, p
 pub use source::source;
 pub(crate) use source::{Source, SourceError, SourceType, Tool};
 pub(crate) use sync_policy::{Removal, SyncPolicy};
-pub(crate) use url::{has_password, is_same_repository, without_credentials};
+pub(crate) use url::{has_password, is_same_repository, may_be_url, without_credentials};
 pub use validate::{Context, Standing, validate};
 pub(crate) use validate::{Finding, Verdict, proven_repository};
 pub(crate) use write::{HydratorEdit, write_source_hydrator};
@@ -273,6 +277,13 @@ impl Application {
 }
 
 impl Application {
+    /// What it costs to be kept, by the measure of files. A text in one piece takes its length, where values take several times
+    /// theirs.
+    pub(crate) fn cost(&self) -> u64 {
+        let kept = self.maker.as_ref().map_or(0, |maker| maker.kept.len() as u64 / 4);
+        self.all_sources().map(DrySource::cost).fold(kept, u64::saturating_add)
+    }
+
     /// The text of the file that it was read from, places and all.
     pub fn text(&self) -> &str {
         &self.dry.fields.place.file.text
@@ -378,6 +389,11 @@ pub struct DrySource {
 }
 
 impl DrySource {
+    /// What it costs to be kept, by the measure of files.
+    fn cost(&self) -> u64 {
+        cost_of(self.fields.size())
+    }
+
     /// All of it, as it is written.
     pub fn to_value(&self) -> Value {
         self.fields.to_value()

@@ -21,6 +21,7 @@ pub(crate) mod live;
 mod noise;
 mod pair;
 mod path;
+mod renamed;
 mod secret;
 mod value;
 mod words;
@@ -159,6 +160,11 @@ pub(crate) struct Sides {
     pub new: Vec<Manifest>,
     /// How to compare them.
     pub options: Options,
+}
+
+/// How many of the objects of one Application go while others that are much the same come under other names.
+pub(crate) fn renamed(objects: &[ObjectDiff]) -> usize {
+    renamed::count(objects)
 }
 
 /// The objects that differ, by namespace, name and kind.

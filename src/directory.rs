@@ -7,15 +7,19 @@
 //!
 //! Reference: Argo CD 3.6 reposerver/repository `findManifests`, `getObjsFromYAMLOrJson`.
 
+mod misspelt;
+mod nothing;
+
+use crate::application;
+use crate::inputs::{InputsDir, Strays};
+use crate::manifest::{self, Manifest, Source};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View, ViewError};
 use go_std::glob::Glob;
 use go_yaml::{self as yaml, Limits};
 
-use crate::application;
-use crate::inputs::{InputsDir, Strays};
-use crate::manifest::{self, Manifest, Source};
+pub(crate) use nothing::why_nothing;
 
 /// Why a directory cannot be rendered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -49,7 +53,7 @@ impl Error {
 }
 
 /// A file with this text anywhere in it is left out.
-const SKIP_MARKER: &str = "+argocd:skip-file-rendering";
+pub(crate) const SKIP_MARKER: &str = "+argocd:skip-file-rendering";
 
 /// How large the files of one directory may be together, Jsonnet left out, when nothing else is set: as in Argo CD.
 pub(crate) const BYTES_MAX: u64 = 10_000_000;
@@ -60,7 +64,8 @@ const DEPTH_MAX: usize = 256;
 /// How many files and directories a source may have: trees may contain one another, so a few objects can amount to billions.
 const ENTRIES_MAX: usize = 200_000;
 
-/// The objects of a directory, in the order of the walk: names by their bytes, files and directories as they come.
+/// The objects of a directory by file, in the order of the walk: names by their bytes, files and directories as they come.
+/// A file without any may be among them.
 ///
 /// `jsonnet` gives the objects of a Jsonnet file. What is odd but no error becomes a warning. `bytes_max` of 0 is no limit.
 ///
@@ -73,16 +78,20 @@ pub(crate) fn render<E: From<Error>>(
     bytes_max: u64,
     warnings: &mut Vec<Diagnostic>,
     mut jsonnet: impl FnMut(&RepoPath) -> Result<Vec<Manifest>, E>,
-) -> Result<Vec<Manifest>, E> {
+) -> Result<Vec<(RepoPath, Vec<Manifest>)>, E> {
     let files = find(view, dir, options, inputs, bytes_max, warnings)?;
     let mut manifests = Vec::new();
     let mut mistakes = Vec::new();
     for (path, data) in files {
-        match read(&path, data.as_deref()) {
-            Ok(Found::Objects(objects)) => manifests.extend(objects),
-            Ok(Found::Jsonnet) => manifests.extend(jsonnet(&path)?),
-            Err(mistake) => mistakes.push(mistake),
-        }
+        let objects = match read(&path, data.as_deref()) {
+            Ok(Found::Objects(objects)) => objects,
+            Ok(Found::Jsonnet) => jsonnet(&path)?,
+            Err(mistake) => {
+                mistakes.push(mistake);
+                continue;
+            }
+        };
+        manifests.push((path, objects));
     }
     if mistakes.is_empty() { Ok(manifests) } else { Err(Error::Mistakes(mistakes).into()) }
 }
@@ -217,7 +226,7 @@ fn holds_inputs_only(view: &View<'_>, inputs: &InputsDir) -> Result<(), Error> {
 }
 
 /// Those of the files that may contain manifests.
-const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonnet"];
+pub(crate) const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonnet"];
 
 fn has_extension(path: &RepoPath) -> bool {
     let extension = path.file_name().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
@@ -244,24 +253,50 @@ fn read_json(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> 
         let mistake = Diagnostic::error(format!("not a JSON object: {error}")).at(span);
         return Err(mistake.hint("a `.json` file holds one object; write several as the `items` of a `List`"));
     }
-    Ok(manifest::read(data, Source::File(path))?)
+    match manifest::read(data, Source::File(path)) {
+        Ok(manifests) => checked(path, data, manifests),
+        Err(unreadable) => Err(misspelt::find(path, data).unwrap_or(unreadable.diagnostic)),
+    }
+}
+
+/// The objects of a file, none of which is nearly another one.
+fn checked(path: &RepoPath, data: &[u8], manifests: Vec<Manifest>) -> Result<Vec<Manifest>, Diagnostic> {
+    let is_odd = |manifest: &Manifest| manifest.api_version().is_empty() || manifest.name().is_empty();
+    match manifests.iter().any(is_odd).then(|| misspelt::find(path, data)).flatten() {
+        Some(mistake) => Err(mistake),
+        None => Ok(manifests),
+    }
 }
 
 /// Any number of documents.
 ///
 /// When the first of them cannot be read, or is no object, and the file does not look like manifests, then it is something
 /// else (a values file, a configuration) and left out.
+///
+/// Where we differ from Argo CD: a document that is nearly an object makes the file one of manifests, whatever else is in it,
+/// and so do lines of two of the three fields that every object has.
 fn read_yaml(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> {
-    let looks_like_manifests = || ["apiVersion:", "kind:", "metadata:"].iter().all(|word| contains(data, word));
     match manifest::read(data, Source::File(path)) {
-        Ok(manifests) => Ok(manifests),
-        Err(unreadable) if unreadable.read_before > 0 || looks_like_manifests() => {
-            let hint = format!("correct the YAML; a file without manifests is left out by a comment `{SKIP_MARKER}`");
-            let has_hint = unreadable.diagnostic.hint.is_some();
-            Err(if has_hint { unreadable.diagnostic } else { unreadable.diagnostic.hint(hint) })
-        }
-        Err(_) => Ok(Vec::new()),
+        Ok(manifests) => checked(path, data, manifests),
+        Err(unreadable) => match misspelt::find(path, data) {
+            Some(mistake) => Err(mistake),
+            None if unreadable.read_before > 0 || looks_like_manifests(data) => {
+                let hint =
+                    format!("correct the YAML; a file without manifests is left out by a comment `{SKIP_MARKER}`");
+                let has_hint = unreadable.diagnostic.hint.is_some();
+                Err(if has_hint { unreadable.diagnostic } else { unreadable.diagnostic.hint(hint) })
+            }
+            None => Ok(Vec::new()),
+        },
     }
+}
+
+/// The fields of every object.
+const FIELDS: [&str; 3] = ["apiVersion:", "kind:", "metadata:"];
+
+fn looks_like_manifests(data: &[u8]) -> bool {
+    let starts = |word: &&&str| data.split(|&byte| byte == b'\n').any(|line| line.starts_with(word.as_bytes()));
+    FIELDS.iter().all(|word| contains(data, word)) || FIELDS.iter().filter(starts).count() > 1
 }
 
 fn contains(data: &[u8], word: &str) -> bool {
@@ -306,7 +341,8 @@ mod tests {
             let object = yaml::Value::Mapping([("kind".to_owned(), path.as_str().into())].into());
             Ok::<_, Error>(vec![Manifest::new(object).expect("has a kind")])
         })?;
-        Ok(manifests.iter().map(|manifest| manifest.kind().to_owned()).collect())
+        let manifests = manifests.iter().flat_map(|(_, manifests)| manifests);
+        Ok(manifests.map(|manifest| manifest.kind().to_owned()).collect())
     }
 
     fn options(recurse: bool, include: &str, exclude: &str) -> application::Directory {
@@ -344,7 +380,19 @@ mod tests {
             ("x.yaml", "", Ok(&[])),
             ("x.yaml", "- a\n- b\n", Ok(&[])),
             ("x.yaml", "a: [\n", Ok(&[])),
-            ("x.yaml", "apiVersion: v1\nmetadata: {}\n", Ok(&[])),
+            ("x.yaml", "metadata: {}\n", Ok(&[])),
+            ("x.yaml", "apiVersion: v1\nmetadata: {}\n", Err("app/x.yaml:1:1 `kind` is missing")),
+            ("x.yaml", "apiVersion: v1\nknd: A\n", Err("app/x.yaml:2:1 `knd` is not a field of this object")),
+            (
+                "x.yaml",
+                "apiVersion: v1\nkind A\nmetadata: {}\n",
+                Err("app/x.yaml:3:1 not valid YAML: could not find expected ':'"),
+            ),
+            (
+                "x.yaml",
+                "kind: List\nitems: [null]\n",
+                Err("app/x.yaml:2:9 an item of a list is `null`, which is not an object"),
+            ),
             ("x.yaml", "kind: A\n---\na: 1\n", Err("app/x.yaml:3 `kind` is missing")),
             (
                 "x.yaml",

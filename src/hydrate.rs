@@ -16,6 +16,7 @@ mod active;
 mod ask;
 mod barren;
 mod branch_records;
+mod changed_objects;
 mod claims;
 mod copier;
 mod dry_branches;
@@ -30,15 +31,19 @@ mod ledger;
 mod maker_limits;
 mod making;
 mod ours;
+mod plain_secret;
 mod policy;
 mod promoted;
 mod report;
 mod run;
+mod seed_identities;
+mod settings_named;
 mod setup;
 mod snapshot;
 mod standing;
 mod survey;
 mod unsearched;
+mod whose;
 
 pub use ask::*;
 pub(crate) use branch_records::{BranchRecords, RECORDS_REF};
@@ -50,15 +55,17 @@ pub(crate) use gate::*;
 pub(crate) use heads::{REMOTE, dry_branches, dry_remote, hydrated_branches};
 pub use policy::check_settings;
 pub(crate) use policy::{destinations, files_of as settings_files_at, settings_files};
-pub(crate) use report::{BehindPath, BranchReport, Frozen, Skipped};
+pub(crate) use report::{Aside, BehindPath, BranchReport, Frozen, Skipped};
 pub use report::{Outcome, Report};
 pub(crate) use run::{
     Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,
 };
-pub use run::{CommitRequest, hydrate};
+pub use run::{CommitRequest, Comparison, Side, hydrate, missing_in};
+pub(crate) use settings_named::{SETTINGS_REF_KEY, doubt, with_settings_of};
 pub use setup::{Observer, RefNames, Setup, Wake};
 pub(crate) use standing::hydrated_commit;
 pub(crate) use survey::{Survey, check_settings_ref, survey};
+pub(crate) use unsearched::{forgotten, forgotten_branches};
 
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,9 @@
 //! literals, so that is known before anything is evaluated.
 
 pub(crate) mod evaluate;
+mod stream;
+
+pub use stream::parse_yaml;
 
 use std::collections::BTreeSet;
 

@@ -68,6 +68,9 @@ pub struct Build {
     pub resources: Vec<Value>,
     /// What Kustomize says on standard error, a line each: deprecated fields, variables that nothing uses.
     pub warnings: Vec<String>,
+    /// The file that each object is taken from, or that configures what makes it, from the directory that is built; none where
+    /// that is in another repository. Empty unless the options ask for it.
+    pub origins: Vec<Option<String>>,
 }
 
 impl Build {
@@ -107,10 +110,11 @@ pub fn build(
     let loader = Loader::new(view, dir, options.load_restrictor)?;
     let mut target = Target::load(&mut session, loader, options.kustomization.as_deref())?;
     target.set_schema(&mut session, true)?;
-    target.track_origins();
+    target.track_origins(options.note_origins);
     let gathered = target.accumulate(&mut session, Accumulator::default())?;
-    let resources = finish(&mut session, &target.kustomization, gathered).map_err(|error| target.locate(error))?;
-    Ok(Build { resources, warnings: session.warnings })
+    let finished = finish(&mut session, &target.kustomization, gathered).map_err(|error| target.locate(error))?;
+    let (resources, origins) = finished;
+    Ok(Build { resources, warnings: session.warnings, origins })
 }
 
 /// Whether Kustomize takes a text for resources; when a remote file is not such a text, it looks for a repository of that
@@ -120,12 +124,12 @@ pub(crate) fn holds_resources(text: &[u8]) -> bool {
     read::resources(&mut tree, text, read::Source::INLINE).is_ok()
 }
 
-/// What is done once, to everything that was gathered.
+/// What is done once, to everything that was gathered; with the origins, where they are asked for.
 fn finish(
     session: &mut Session<'_>,
     kustomization: &Kustomization,
     mut gathered: Accumulator,
-) -> error::Result<Vec<Value>> {
+) -> error::Result<(Vec<Value>, Vec<Option<String>>)> {
     accumulate::finish(session, &mut gathered)?;
     if kustomization.sort_options.is_some() || session.options.reorder == Reorder::Legacy {
         transform::sort(session, &mut gathered.resources, kustomization.sort_options.as_deref())
@@ -141,7 +145,11 @@ fn finish(
     }
     let (origins, transformations) = (wants("originAnnotations"), wants("transformerAnnotations"));
     let mut resources = Vec::with_capacity(gathered.resources.len());
+    let mut noted = Vec::new();
     for root in gathered.resources.roots() {
+        if session.options.note_origins {
+            noted.push(origin::file(&session.tree, root));
+        }
         origin::clean(&mut session.tree, root, origins, transformations)?;
         let value = text::to_value(&session.tree, root).map_err(|error| {
             let id = resource::current_id(&session.tree, &session.schema, root).to_string();
@@ -149,5 +157,5 @@ fn finish(
         })?;
         resources.push(value);
     }
-    Ok(resources)
+    Ok((resources, noted))
 }

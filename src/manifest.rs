@@ -6,15 +6,21 @@
 pub(crate) mod encrypted;
 mod exposed;
 mod read;
+mod scope;
+#[expect(clippy::indexing_slicing, reason = "the numbers of paths are those of a list that is made there")]
+mod tally;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use go_yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
 pub(crate) use exposed::{Exposed, exposed, key_in};
-pub(crate) use read::read_until;
+pub(crate) use read::{NULL_ITEM, parts, read_until};
 pub use read::{Source, read};
+pub(crate) use scope::is_cluster_kind;
+pub(crate) use tally::{ChangedObjects, ObjectCounts};
+pub(crate) use tally::{Tally, plain_secrets, plain_secrets_in};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +141,18 @@ impl Manifest {
         }
     }
 
+    /// The same of any object: of one that gets its name from the API server, what that begins with.
+    pub(crate) fn identity(&self) -> Option<Key> {
+        let prefix = self.text(&["metadata", "generateName"]);
+        let name = match (self.name(), prefix) {
+            ("", "") => return None,
+            ("", prefix) => format!("{prefix}*"),
+            (name, _) => name.to_owned(),
+        };
+        let (group, kind, namespace) = (self.group(), self.kind(), self.namespace());
+        Some(Key { group: group.to_owned(), kind: kind.to_owned(), namespace: namespace.to_owned(), name })
+    }
+
     fn text(&self, keys: &[&str]) -> &str {
         self.0.at(keys).and_then(Value::as_str).unwrap_or_default()
     }
@@ -171,25 +189,72 @@ pub fn encode(manifests: &[Manifest]) -> Vec<u8> {
 /// Documents are found by their separators alone, which are at the start of a line: a hydrator indents what is inside of
 /// an object, block scalars included. Documents without any content count for nothing. Never fails, whatever the text is.
 pub(crate) fn kinds(text: &[u8]) -> BTreeMap<String, usize> {
-    let is_content = |line: &[u8]| {
-        let line = line.trim_ascii();
-        !line.is_empty() && !line.starts_with(b"#") && line != b"null" && line != b"{}"
-    };
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    // Of the document at hand, once it has content.
-    let mut kind: Option<&[u8]> = None;
-    for line in text.split(|&b| b == b'\n').chain([&b"---"[..]]) {
-        if line.starts_with(b"---") {
-            if let Some(kind) = kind.take() {
-                *kinds.entry(String::from_utf8_lossy(kind).into_owned()).or_default() += 1;
-            }
-        } else if let Some(name) = line.strip_prefix(b"kind:") {
-            kind = Some(name.trim_ascii());
-        } else if kind.is_none() && is_content(line) {
-            kind = Some(b"");
-        }
+    for document in documents(text) {
+        let lines = document.split(|&b| b == b'\n');
+        let kind = lines.filter_map(|line| line.strip_prefix(b"kind:")).next_back().unwrap_or_default();
+        *kinds.entry(String::from_utf8_lossy(kind.trim_ascii()).into_owned()).or_default() += 1;
     }
     kinds
+}
+
+/// The documents of a `manifest.yaml` that have any content, found as [`kinds`] finds them, without blanks at their ends.
+pub(crate) fn documents(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    Cut(Some(text)).filter(|document| document.split(|&b| b == b'\n').any(is_content))
+}
+
+/// The documents of a text, and what is behind the last one that it gave.
+struct Cut<'t>(Option<&'t [u8]>);
+
+impl<'t> Iterator for Cut<'t> {
+    type Item = &'t [u8];
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (document, after) = before_separator(self.0?);
+        self.0 = after;
+        Some(document.trim_ascii_end())
+    }
+}
+
+/// The text before the first line that begins with `---`, and what follows that line; none when there is no such line.
+fn before_separator(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    if text.starts_with(b"---") {
+        return (b"", Some(after_line(text)));
+    }
+    match memchr::memmem::find(text, b"\n---").and_then(|end| text.split_at_checked(end)) {
+        Some((document, separator)) => (document, separator.get(1..).map(after_line)),
+        None => (text, None),
+    }
+}
+
+/// What follows the first line.
+fn after_line(text: &[u8]) -> &[u8] {
+    memchr::memchr(b'\n', text).and_then(|end| text.get(end + 1..)).unwrap_or_default()
+}
+
+/// Whether a line is more than a comment, a blank or nothing in words.
+fn is_content(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    !line.is_empty() && !line.starts_with(b"#") && line != b"null" && line != b"{}"
+}
+
+/// How many objects these are: those that the API server would know by the same are one.
+pub(crate) fn count(manifests: &[Manifest]) -> usize {
+    let keys: Vec<Key> = manifests.iter().filter_map(Manifest::key).collect();
+    manifests.len() - keys.len() + keys.iter().collect::<BTreeSet<_>>().len()
+}
+
+/// The name of a ConfigMap or Secret without the hash that Kustomize puts at its end; none of one that has no hash.
+///
+/// Reference: kustomize 5.8 api/hasher/hasher.go `encode`: ten characters of a hexadecimal digest, some of which are
+/// replaced so that no words come out.
+pub(crate) fn without_hash<'n>(group: &str, kind: &str, name: &'n str) -> Option<&'n str> {
+    if !group.is_empty() || !matches!(kind, "ConfigMap" | "Secret") {
+        return None;
+    }
+    let (stem, hash) = name.rsplit_once('-')?;
+    let is_hash = hash.len() == 10 && hash.bytes().all(|b| b"2456789bcdfghkmt".contains(&b));
+    is_hash.then_some(stem)
 }
 
 /// Sorts by namespace, name, group and kind, each by its bytes; a missing one is empty and so comes first.
@@ -214,6 +279,14 @@ pub struct Key {
     pub namespace: String,
     /// The name, never empty.
     pub name: String,
+}
+
+impl Key {
+    /// `web/api`; `api` without a namespace.
+    pub(crate) fn place(&self) -> String {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.namespace, self.name)
+    }
 }
 
 /// `Deployment.apps web/api`; without its group or its namespace when it has none.

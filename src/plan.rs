@@ -6,6 +6,7 @@
 mod barren;
 mod changes;
 mod discover;
+mod found;
 mod reader;
 mod removal;
 
@@ -16,4 +17,4 @@ pub(crate) use discover::{
     Again, Answered, Broken, Discovered, Expanded, FoundSet, Lists, MadeLimits, Makers, ParentFailure, RenderedParent,
     Renders, Unanswered, Unusable, expand_again, render_again,
 };
-pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, removals};
+pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};

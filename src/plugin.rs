@@ -8,8 +8,11 @@
 //! through our own binary, as `git-hydrate __confine POLICY -- PROGRAM ARGS`: [`confine::main`] restricts itself,
 //! single-threaded, and then becomes the program.
 //!
-//! Not confined: how long a program's own reads take, modes and times of files of the same user, and, on a kernel
-//! older than 6.12, signals to processes of the same user.
+//! Of modes, owners and times of files a program hears that they were changed, and none is ([`calls`]), since a filter
+//! does not see of which file.
+//!
+//! Not confined: how long a program's own reads take, and, on a kernel older than 6.12, signals to processes of the same
+//! user.
 
 mod calls;
 pub(crate) mod confine;

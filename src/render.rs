@@ -12,6 +12,7 @@ mod charts;
 mod checkout;
 mod command;
 mod conflict;
+mod drawn;
 mod engines;
 mod exec;
 mod expand;
@@ -20,6 +21,8 @@ mod fence;
 mod kustomization;
 mod late;
 mod machine;
+mod nothing;
+mod on_disk;
 mod outside;
 mod pattern;
 mod pool;
@@ -36,16 +39,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::application::{self, Application, Environment, Profile, RuleSet, Substituted, Variable};
+use crate::application::{
+    self, Application, Drawn, Environment, Profile, RuleSet, SeedIdentities, Substituted, Variable,
+};
 use crate::helm;
 use crate::inputs::{self, KeptInputs};
 use crate::manifest::{Key, Manifest};
 use crate::plugin::Runner;
-use crate::settings::{self, RendererName};
+use crate::settings::{self, RendererName, Seeds};
 use crate::versions::Helm;
 use dry_files::diag::{Diagnostic, printable};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, Reads, Stop, View};
+use go_template::Drew;
 
 use apart::Processes;
 use checkout::Checkout;
@@ -60,6 +66,8 @@ pub(crate) use expand::{Set, Unexpanded};
 pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
 pub use machine::{Isolation, Limits, Machine};
+pub(crate) use nothing::{Nothing, why_nothing};
+pub(crate) use on_disk::directory;
 pub(crate) use value_files::directory_of;
 pub(crate) use watch::Watch;
 
@@ -103,6 +111,10 @@ pub struct Context<'a> {
     pub helm: Helm,
     /// Template functions that may run although their results differ.
     pub nondeterministic: &'a [String],
+    /// What those draw from.
+    pub seeds: &'a Seeds,
+    /// The Applications that draw as if they were on the branch where they drew first.
+    pub identities: &'a SeedIdentities,
     /// What one render may take.
     pub limits: settings::Limits,
     /// Which plain Applications are hydrated.
@@ -124,6 +136,8 @@ pub struct Rendered {
     pub variables: BTreeSet<Variable>,
     /// Whether it is a chart whose release nothing names: see [`Application::unnamed_release`].
     pub is_unnamed_release: bool,
+    /// That it has random values; none when no function drew any.
+    pub drawn: Option<Drawn>,
 }
 
 impl Renderers {
@@ -164,6 +178,11 @@ impl Renderers {
     /// The same, rendering in processes of their own, in a process that seldom renders anything.
     pub fn apart(self) -> Self {
         Self { isolation: Isolation::Apart, ..self }
+    }
+
+    /// Whether each Application is rendered in a process of its own, because a run died that did not do so.
+    pub fn are_apart(&self) -> bool {
+        self.isolation == Isolation::Apart
     }
 
     /// How much one Application may need, and how many are rendered at once.
@@ -279,24 +298,27 @@ impl Renderers {
         (self.isolation != Isolation::Apart).then(|| self.render(applications, context, &|_| ()))
     }
 
-    /// The objects of an Application's chart, each with the template or file of the dry tree that makes it; none for a
-    /// source that is no chart.
-    pub fn templates(
+    /// The objects of an Application, each with the file of the dry tree that it is made of, as far as that is known: a file of
+    /// a directory, a template of a chart, a resource or the configuration of a generator of a kustomization. Always by our own
+    /// engines.
+    pub fn origins(
         &self,
         application: &Application,
         context: &Context<'_>,
-    ) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
+    ) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
         if self.isolation == Isolation::Apart {
             // It is not worth dying of.
             return Err(Error::Cancelled.into());
         }
         let commit = Commit::new(self, context);
-        let view = View::with_limit(context.files, self.limits.file_bytes_max);
-        let mut templates = Vec::new();
-        for part in application.parts() {
-            templates.extend(commit.with_engine(&part, &view, &Deeds::default(), |one, _, _| one.templates())?);
+        // As every render: on a stack of its own, where a panic touches no one else.
+        let origins = pool::in_order(&[()], 1, |()| commit.origins(application), &|_| ());
+        match origins.map(|mut origins| origins.pop()) {
+            Ok(Some(Ok(origins))) => origins,
+            Ok(Some(Err(panic))) => Err(bug(application, &panic)),
+            Ok(None) => Ok(Vec::new()),
+            Err(error) => Err(Error::of_thread(&error).into()),
         }
-        Ok(templates)
     }
 }
 
@@ -472,6 +494,16 @@ impl<'a> Commit<'a> {
         (result, view)
     }
 
+    /// The objects of an Application, each with its file.
+    fn origins(&self, application: &Application) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
+        let mut origins = Vec::new();
+        for part in application.parts() {
+            origins.extend(self.with_engine(&part, &view, &Deeds::default(), |one, _, _| one.origins())?);
+        }
+        Ok(origins)
+    }
+
     /// Whether no one waits for a result any more.
     fn is_dropped(&self) -> bool {
         self.is_late.load(Ordering::Relaxed) || self.cancel().load(Ordering::Relaxed)
@@ -520,6 +552,7 @@ impl<'a> Commit<'a> {
             all.commands.extend(rendered.commands);
             all.warnings.extend(rendered.warnings);
             all.variables.extend(rendered.variables);
+            all.drawn = drawn::together(all.drawn, rendered.drawn);
         }
         let (manifests, warnings) = united::united(application, parts);
         all.warnings.extend(warnings);
@@ -579,9 +612,17 @@ impl<'a> Commit<'a> {
         if used.iter().any(|variable| variable.names_the_commit()) {
             deeds.names_the_commit.set(true);
         }
-        let is_unnamed_release = false;
-        let mut one =
-            ApplicationRender { commit: self, application, source: &source, view, deeds, warnings, is_unnamed_release };
+        let mut one = ApplicationRender {
+            commit: self,
+            application,
+            source: &source,
+            view,
+            deeds,
+            warnings,
+            is_unnamed_release: false,
+            drew: Drew::default(),
+            sketches: false,
+        };
         work(&mut one, &environment, used)
     }
 

@@ -1,5 +1,6 @@
 //! What a run reports: progress, summary, diagnostics and changes, as text, JSON, Markdown or HTML.
 
+mod causes;
 pub(crate) mod changes;
 mod console;
 mod log;
@@ -11,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use crate::hydrate::Observer;
 
+pub(crate) use causes::{Cause, causes};
 pub(crate) use console::{Console, Waiting, wrap};
 pub(crate) use log::log;
 pub(crate) use paint::{Paint, Style, screened, screened_json};
-pub(crate) use text::{Wording, counted, diagnostics, summary};
+pub(crate) use text::{GONE_MAX, Wording, counted, diagnostics, summary};
 
 /// How long work may take before it is worth a line.
 const SILENCE: Duration = Duration::from_millis(500);

@@ -11,6 +11,7 @@
 //! | `README.tmpl` | the same as Argo CD's own Go template, in place of it |
 //! | `commit-message.j2` | the minijinja template of the commit message |
 //! | `commit-message.tmpl` | the same as Argo CD's own Go template, in place of it |
+//! | `seed`, `seed.kept` | [`Seeds`], which are never shown |
 
 pub(crate) mod argocd_cm;
 mod deserialize;
@@ -22,6 +23,7 @@ mod on_failure;
 mod read;
 pub(crate) mod reader;
 mod scalar;
+mod seeds;
 mod shape;
 mod value;
 
@@ -42,6 +44,7 @@ pub(crate) use crate::metadata::Tools;
 pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
 pub(crate) use on_failure::{Held, OnFailure};
+pub(crate) use seeds::{SECRET_FILES, SEED_FILE, Seeds};
 #[cfg(test)]
 pub(crate) use shape::keys;
 pub(crate) use shape::unknown_key;
@@ -57,9 +60,14 @@ pub(crate) const KEPT_SETTINGS: &str = "refs/hydrate/settings/";
 /// The file with everything but the templates.
 pub(crate) const SETTINGS_FILE: &str = "settings.yaml";
 
-/// The names of the files, in the order of the table above.
+/// The names of the files that may be shown, in the order of the table above.
 pub(crate) const FILES: [&str; 5] =
     [SETTINGS_FILE, README_TEMPLATE, README_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE];
+
+/// Whether a folder of settings may have a file of this name.
+pub(crate) fn is_settings_file(name: &str) -> bool {
+    FILES.contains(&name) || SECRET_FILES.contains(&name)
+}
 
 /// How large each of them may be.
 pub(crate) const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -142,8 +150,8 @@ pub(crate) struct Settings {
     /// Who makes the hydrated commits; `git-hydrate` while it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
-    /// Template functions that may run although their results differ from render to render: here they are seeded from
-    /// the Application's identity, so that results repeat.
+    /// Template functions that may run although their results differ from render to render: here they draw from
+    /// [`Settings::seeds`], so that results repeat.
     #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub nondeterministic: Vec<String>,
     /// How much one dry commit may remove without saying so.
@@ -155,6 +163,9 @@ pub(crate) struct Settings {
     /// The exact versions of the tools that are rendered as, which `exec` runs and recorded commands mean.
     #[serde(skip_serializing_if = "is_default")]
     pub tools: Tools,
+    /// What random functions draw from.
+    #[serde(skip)]
+    pub seeds: Seeds,
     /// `README.md.j2` or `README.tmpl`.
     #[serde(skip)]
     pub readme_template: Option<TemplateFile>,
@@ -301,6 +312,24 @@ impl Settings {
     /// branches are read and written, and in what is allowed.
     pub(crate) fn makes_the_same_as(&self, other: &Self) -> bool {
         self.of_bytes() == other.of_bytes()
+    }
+
+    /// Whether the same Applications are hydrated with either, to the same bytes. When, and how much may go at once, may differ.
+    pub(crate) fn hydrates_as(&self, other: &Self) -> bool {
+        self.of_result() == other.of_result()
+    }
+
+    /// The settings that decide what is hydrated; the others are unset.
+    fn of_result(&self) -> Self {
+        Self {
+            known_fields: Vec::new(),
+            adopt: Vec::new(),
+            history: History::default(),
+            frozen: Frozen::default(),
+            removal_limit: RemovalLimit::default(),
+            limits: Limits::default(),
+            ..self.clone()
+        }
     }
 
     /// The settings that decide about the bytes of branches; the others are unset.

@@ -54,6 +54,7 @@ pub mod go {
 
 pub mod helm {
     pub use crate::helm::{Charts, Effects, Error, Options, refusals, render, render_kept};
+    pub use go_template::{Drew, SecretSeed, Seed};
 }
 
 pub mod hook {
@@ -65,10 +66,13 @@ pub mod hydrate {
         CommitRequest, FAILURES_REF, Failures, Observer, Outcome, Planned, RefNames, Report, Setup, Wake,
         check_settings, hydrate, plan,
     };
+    pub mod lost_objects {
+        pub use crate::hydrate::{Comparison, Side, missing_in};
+    }
 }
 
 pub mod jsonnet {
-    pub use crate::jsonnet::{closure, libraries, objects};
+    pub use crate::jsonnet::{closure, libraries, objects, parse_yaml};
 }
 
 pub mod kustomize {

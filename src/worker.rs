@@ -18,11 +18,11 @@ mod kept;
 mod moves;
 mod outbox;
 
-use dry_files::diag::{printable, shell_word};
-
 use crate::git::{self, Repository};
 use crate::hydrate::{self, HydrateError, Observer, RefNames, Report, Setup, Wake};
 use crate::render::Renderers;
+use dry_files::diag::{Diagnostic, printable, shell_word};
+
 use copy::Copy;
 use deliver::{Refused, deliver};
 
@@ -165,7 +165,8 @@ pub(crate) fn push(
                 });
             }
         }
-        let report = hydrate_copy(&copy, orders, renderers, observer)?;
+        let mut report = hydrate_copy(&copy, orders, renderers, observer)?;
+        report.warnings.extend(taken_for_others(&copy)?);
         let moves = moves::between(&copy)?;
         let named = given::branch(&orders.settings);
         let writes_settings = moves.iter().any(|it| Some(&it.name) == named.as_ref());
@@ -187,6 +188,15 @@ pub(crate) fn push(
         wait(tried + 1);
     }
     Err(Error::Raced)
+}
+
+/// The warning of refs at the remote by which pushes of others fail, though none of this one does.
+fn taken_for_others(copy: &Copy) -> Result<Option<Diagnostic>, Error> {
+    let refs = copy.repository.refs()?;
+    let is_taken = |there: &&String| git::taken_for(there).iter().any(|name| refs.get(name).is_some());
+    let found: Vec<&str> = copy.taken_for_others.iter().filter(is_taken).map(String::as_str).collect();
+    let said = git::said_of_taken(&copy.remote, &found);
+    Ok(said.map(|(what, remedy)| Diagnostic::warning(what).hint(remedy)))
 }
 
 fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &dyn Observer) -> Result<Report, Error> {

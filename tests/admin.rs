@@ -117,7 +117,6 @@ fn mistyped_keys_and_values_are_found() {
         ("hydrate.budget", "-5", "bad      hydrate.budget is `-5`: it must be a number", "hydrate.budget"),
         ("hydrate.lockWait", "abc", "bad      hydrate.lockWait is `abc`: it must be a number", "hydrate.lockWait"),
         ("hydrate.cache", "maybe", "bad      hydrate.cache is `maybe`: it must be true or false", "hydrate.cache true"),
-        ("hydrate.sharedCache", "no!", "bad      hydrate.sharedCache is `no!`", "hydrate.sharedCache true"),
         ("hydrate.notifyTimeLimit", "x", "bad      hydrate.notifyTimeLimit is `x`", "hydrate.notifyTimeLimit"),
     ];
     for (key, value, finding, remedy) in rows {
@@ -157,14 +156,20 @@ fn branches_are_not_called_guarded_without_the_hook_that_guards_them() {
 }
 
 #[test]
-fn the_hint_for_a_mistyped_strict_mode_lets_pushes_through() {
+fn a_mistyped_strict_mode_names_the_word_that_was_meant() {
     let lab = Lab::new();
     let (server, clone) = shop(&lab);
     server.git(&["config", "hydrate.strict", "touchd"]);
     clone.commit("next", &[]);
     let told = clone.push().exits(1).remote().join(" ");
     assert!(told.contains("hydrate.strict = touchd: must be off, touched or all"), "{told}");
-    assert!(told.contains("`git config hydrate.strict off`"), "{told}");
+    assert!(told.contains("did you mean `touched`?"), "{told}");
+    assert!(!told.contains("git config") && told.contains("git hydrate doctor"), "the command is an admin's: {told}");
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("config hydrate.strict touched\n"), "{doctor}");
+    server.git(&["config", "hydrate.strict", "perhaps"]);
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("set it to off, touched or all: "), "{doctor}");
     server.git(&["config", "hydrate.strict", "off"]);
     clone.push().success();
 }

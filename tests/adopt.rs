@@ -191,6 +191,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "environments/prod  41 of 62 Applications hydrate\n",
         "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: the proposed rule: `branch`: it uses a value that does not exist: `labels.env`\n",
         "  git hydrate config set onFailure application",
+        "  git hydrate config set seeds new ",
         "  git push origin refs/hydrate/config",
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
@@ -212,6 +213,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     let applications = clone.git(&["rev-parse", "HEAD"]);
     clone.commit("vendor", &[]);
     clone.hydrate(&["config", "set", "onFailure", "application"]).success();
+    clone.hydrate(&["config", "set", "seeds", "new"]).success();
     clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
     let pushed = clone.push().success().remote().join("\n");
     assert!(pushed.contains("environments/dev") && pushed.contains("environments/prod"), "{pushed}");

@@ -288,7 +288,8 @@ fn of_what_argocd_writes_nothing_differs_but_what_the_readme_lists() {
     }
     for (vector, file) in objects() {
         hydrated.clone.run("rm", &["-r", "apps"]).success();
-        hydrated.clone.commit(vector.what, &[("web.yaml", APPLICATION), ("apps/web/a.yaml", &file)]);
+        let message = format!("{}\n\nHydrate-Allow-Removal: env/dev", vector.what);
+        hydrated.clone.commit(&message, &[("web.yaml", APPLICATION), ("apps/web/a.yaml", &file)]);
         hydrated.clone.push().success();
         judge(&vector, &hydrated.show("web/manifest.yaml"));
     }
@@ -422,10 +423,13 @@ fn rendered() -> Vec<(Vector, FilesOf, String)> {
             vec![("apps/web/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n--- x: y\nkind: Pod\n")], plain()),
         (other("an annotation that is a number", "error", "Pod", "annotations that are no strings"),
             vec![("apps/web/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {a: 1}}\n")], plain()),
-        (same("an object without a version", "Pod"), vec![("apps/web/a.yaml", "kind: Pod\nmetadata: {name: a}\n")], plain()),
+        (other("an object without a version", "Pod", "error", "objects of a directory without `apiVersion`"),
+            vec![("apps/web/a.yaml", "kind: Pod\nmetadata: {name: a}\n")], plain()),
         (same("the order of a directory", "Pod Service"),
             vec![("apps/web/b.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: b}\n"),
                 ("apps/web/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")], plain()),
+        (other("a file of something else", "Service", "error", "a file that gave objects and gives none now"),
+            vec![("apps/web/b.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: b}\n"), ("apps/web/a.yaml", "foo: bar\n")], plain()),
         (other("a menu", "Pod", "Menu", "objects with a list `items`"),
             vec![("apps/web/a.yaml", "apiVersion: v1\nkind: Menu\nmetadata: {name: a}\nitems: [{apiVersion: v1, kind: Pod, metadata: {name: a}}]\n")], plain()),
         (other("a list in a list", "PodList", "Pod", "lists in lists"),

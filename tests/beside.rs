@@ -66,6 +66,45 @@ fn a_chart_that_sets_no_release_name_is_told_when_it_is_new_at_push_pre_push_and
 }
 
 #[test]
+fn a_release_name_that_is_dropped_renames_objects_which_push_pre_push_diff_and_check_tell() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["api"], &["dev"]);
+    let (file, text) = application("web", "dev");
+    let named = text.replace("      path: apps", "      helm: {releaseName: web}\n      path: apps");
+    let mut files = chart("web", "dev");
+    files[0] = (file.clone(), named);
+    files.push((
+        "apps/web/dev/templates/second.yaml".to_owned(),
+        config_map("{{ .Release.Name }}-second", "{{ .Release.Name }}"),
+    ));
+    commit(&clone, &files);
+    clone.push().success();
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.commit("drop", &[(&file, &text)]);
+    let warning =
+        "warning: `web-dev` sets no release name any more, so Helm uses `release-name`: its objects get new names";
+    let diff = clone.hydrate(&["diff"]).stdout;
+    assert!(diff.contains(warning) && diff.contains("\n  renames 2 objects: the cluster makes them anew\n"), "{diff}");
+    let stat = clone.hydrate(&["diff", "--stat"]).stdout;
+    assert!(stat.contains("2 objects added, 2 removed in 1 of 2 Applications\n  renames 2 objects"), "{stat}");
+    let check = clone.hydrate(&["check"]).stdout;
+    assert!(check.contains("sets no release name"), "{check}");
+    let told = clone.push().success().stderr;
+    let (remote, local): (Vec<&str>, Vec<&str>) =
+        told.lines().filter(|line| line.contains(warning)).partition(|line| line.starts_with("remote:"));
+    assert_eq!((local.len(), remote.len()), (1, 1), "{told}");
+    let of_remote = |text: &str| told.lines().any(|line| line.starts_with("remote:") && line.contains(text));
+    assert!(of_remote("2 objects added, 2 removed") && of_remote("removed ConfigMap web-second"), "{told}");
+    // Later it is what runs.
+    clone.git(&["fetch", "-q"]);
+    clone.commit("more", &[("apps/web/dev/values.yaml", "a: 1\n")]);
+    let told = clone.push().success().stderr;
+    assert!(!told.contains("release name"), "{told}");
+}
+
+#[test]
 fn a_forced_push_says_that_environments_follow_the_dry_branch_back() {
     let lab = Lab::new();
     let server = lab.server();

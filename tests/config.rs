@@ -171,6 +171,36 @@ fn a_template_that_does_not_compile_or_fails_on_every_commit_is_not_imported_and
 }
 
 #[test]
+fn what_is_no_url_is_not_taken_for_one() {
+    let lab = Lab::new();
+    let server = lab.server();
+    for value in ["not a url", "dry", "-x/y"] {
+        let told = server.hydrate(&["config", "set", "--", "repoURL", value]).exits(2).stderr;
+        assert!(told.contains(&format!("`{value}` is not a URL")), "{told}");
+    }
+    for value in ["https://git.example.com/dry.git", "git@git.example.com:team/dry.git", "/srv/git/dry.git"] {
+        server.hydrate(&["config", "set", "repoURL", value]).success();
+    }
+}
+
+#[test]
+fn a_pusher_is_known_by_the_first_variable_that_says_something() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    // One for ssh and one for http: what is not set is passed over, in whichever place.
+    server.git(&["config", "--add", "hydrate.pusherVariable", "NOBODY_SETS_THIS"]);
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    clone.hydrate(&["config", "set", "profile", "argocd"]).success();
+    clone.run("git", &["push", "-q", "origin", REF]).success();
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("pushers are named by the first of GIT_AUTHOR_NAME, NOBODY_SETS_THIS that is set"), "{told}");
+}
+
+#[test]
 fn settings_that_would_stop_every_later_push_are_not_taken_from_an_admin_either() {
     let lab = Lab::new();
     let server = lab.server();

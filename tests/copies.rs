@@ -6,7 +6,7 @@ use crate::rules::{BY_LABEL, directory, plain, rule, two};
 use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
-const TO: &str = "applications";
+pub(crate) const TO: &str = "applications";
 
 fn copied(server: &Repo, rules: &str) {
     rule(server, rules).success();
@@ -647,6 +647,48 @@ fn a_misspelt_repo_url_setting_leaves_the_copies_as_they_are() {
         assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
         server.hydrate(&["config", "set", "repoURL", URL]).success();
         assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
+        verified(server);
+    });
+}
+
+#[test]
+fn a_name_that_another_dry_branch_takes_too_holds_its_own_copy_only() {
+    both(|server| {
+        server.hydrate(&["config", "set", "applicationsTo", TO]).success();
+        let clone = crate::push::dry(server, &["web"], &["dev"]);
+        push(&clone);
+        assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
+        server.hydrate(&["config", "add", "dryBranches", "other"]).success();
+        clone.git(&["checkout", "-q", "-b", "other"]);
+        let (path, text) = application("web", "dev");
+        let theirs =
+            text.replace("Revision: main", "Revision: other").replace("environments/dev", "environments/other");
+        clone.commit("the same name", &[(&path, &theirs)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("one copy cannot lead to both"), "{told}");
+        assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
+        // The others go on.
+        clone.git(&["checkout", "-q", "main"]);
+        let (path, text) = application("api", "dev");
+        clone.commit("more", &[(&path, &text), ("apps/api/dev/config.yaml", &config_map("api", "one"))]);
+        clone.push().success();
+        assert!(copy(server, "api-dev").contains("targetRevision: environments/dev"));
+        // Nor does it follow theirs while its own branch is frozen.
+        // The clash itself is still told, with an exit code of 1.
+        server.hydrate(&["config", "set", "frozen.environments/dev", "{reason: release}"]);
+        clone.git(&["checkout", "-q", "other"]);
+        clone.commit("on", &[("apps/web/dev/config.yaml", &config_map("web", "theirs"))]);
+        clone.push().success();
+        assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
+        // It is theirs when it is not ours any more.
+        server.hydrate(&["config", "unset", "frozen"]);
+        clone.git(&["checkout", "-q", "main"]);
+        let message = "drop\n\nHydrate-Allow-Removal: environments/dev";
+        clone.commit(message, &[(&application("web", "dev").0, "")]);
+        clone.push().success();
+        clone.commit("on", &[("NOTES", "text")]);
+        clone.push().success();
+        assert!(copy(server, "web-dev").contains("targetRevision: environments/other"));
         verified(server);
     });
 }

@@ -184,7 +184,7 @@ fn what_is_broken_is_found() {
             "program gone",
             |_, repo| with_binary(repo, "/no/such/git-hydrate"),
             "bad      REPO/hooks/post-receive runs /no/such/git-hydrate, which does not exist: pushes are not hydrated",
-            "git hydrate install --server REPO",
+            "move REPO/hooks/post-receive away, then: git hydrate install --server REPO",
         ),
         (
             "program broken",
@@ -193,7 +193,7 @@ fn what_is_broken_is_found() {
                 with_binary(repo, lab.path("bin/broken").to_str().expect("UTF-8"));
             },
             "bad      REPO/hooks/post-receive runs LAB/bin/broken, which fails (exit status: 3): no disk",
-            "git hydrate install --server REPO",
+            "move REPO/hooks/post-receive away, then: git hydrate install --server REPO",
         ),
         (
             "program of another version",
@@ -202,7 +202,7 @@ fn what_is_broken_is_found() {
                 with_binary(repo, lab.path("bin/older").to_str().expect("UTF-8"));
             },
             "advice   REPO/hooks/post-receive runs LAB/bin/older, which is git-hydrate 0.0.1; this is git-hydrate",
-            "git hydrate install --server REPO",
+            "move REPO/hooks/post-receive away, then: git hydrate install --server REPO",
         ),
         (
             "edited",

@@ -138,3 +138,25 @@ fn who_may_not_push_is_told_and_a_platform_is_named() {
     let told = doctor(&job);
     assert!(told.contains("push to environments/*: on GitHub: Settings, Rules, Rulesets"), "{told}");
 }
+
+#[test]
+fn a_tag_with_the_full_name_of_a_branch_is_found_and_the_remedy_removes_it() {
+    let lab = Lab::new();
+    let (host, _clone, job) = host(&lab);
+    job.hydrate(&["push"]).success();
+    let tag = "refs/tags/refs/heads/environments/prod";
+    host.git(&["update-ref", tag, "main"]);
+    host.git(&["update-ref", "refs/heads/refs/heads/environments/prod", "main"]);
+    let told = doctor(&job);
+    let what = format!(
+        "bad      origin has `refs/heads/refs/heads/environments/prod`, `{tag}`, which git takes for \
+         `refs/heads/environments/prod` when somebody pushes that by name\n"
+    );
+    assert!(told.contains(&what), "{told}");
+    // What else is said of the remote is as true as without them.
+    assert!(told.contains("good     this account can push to origin, several refs at once\n"), "{told}");
+    let remedy = format!("git push origin --delete refs/heads/refs/heads/environments/prod {tag}");
+    assert!(told.contains(&format!("         {remedy}\n")), "{told}");
+    job.run("sh", &["-c", &remedy]).success();
+    assert!(!doctor(&job).contains("git takes"), "{}", doctor(&job));
+}

@@ -58,7 +58,7 @@ fn a_frozen_branch_stays_and_gets_one_commit_when_the_freeze_ends() {
         assert_eq!(state(server), before);
         verified(server);
         let told = server.hydrate(&["config", "unset", "frozen"]).success().stdout;
-        assert!(!told.contains("frozen") && told.contains("1 of 1 manifests changed\n"), "{told}");
+        assert!(!told.contains("frozen") && told.contains("1 of 1 manifests changed: 1 object changed\n"), "{told}");
         assert_eq!(count(server), commits + 1);
         assert!(server.git(&["show", "environments/prod:web/manifest.yaml"]).contains("value: four"));
         verified(server);
@@ -116,6 +116,46 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
     for branch in ["environments/dev", PROD] {
         assert_eq!(served.git(&["rev-parse", &format!("refs/remotes/origin/{branch}")]), tip(&server, branch));
     }
+}
+
+/// Without it, what waits passes a review and is deployed when nobody looks.
+#[test]
+fn each_form_of_a_preview_names_the_freeze_and_shows_what_it_holds_back() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    let nothing = clone.hydrate(&["diff"]).success().stdout;
+    assert!(!nothing.contains("frozen"), "{nothing}");
+    freeze(&server);
+    // Held back from an earlier push.
+    change(&clone, "two");
+    clone.push().success();
+    let page = lab.path("page.html");
+    let html = format!("--html={}", page.display());
+    for form in [&["diff"][..], &["diff", "--stat"], &["diff", "--markdown"], &["diff", "--json"], &["diff", &html]] {
+        let told = clone.hydrate(form).exits(1);
+        let shown = if form.contains(&&*html) {
+            std::fs::read_to_string(&page).expect("written").replace("&#x2f;", "/")
+        } else {
+            told.stdout
+        };
+        assert!(shown.contains("release week") && shown.contains(PROD), "{form:?}: {shown}");
+        let held = if form.contains(&"--json") { "\"change\": \"changed\"" } else { "held back" };
+        assert!(shown.contains(held), "{form:?}: {shown}");
+    }
+    let fields = clone.hydrate(&["diff"]).stdout;
+    assert!(
+        fields.contains("held back, and deployed when the freeze ends:") && fields.contains("value: two"),
+        "{fields}"
+    );
+    let planned = clone.hydrate(&["plan"]).success().stdout;
+    assert!(planned.contains(&format!("{PROD}  frozen: release week; held back until that ends:")), "{planned}");
+    // What changes nothing there is held back by nothing.
+    server.hydrate(&["config", "unset", "frozen"]).success();
+    clone.hydrate(&["diff"]).success();
+    freeze(&server);
+    let nothing = clone.hydrate(&["diff"]).success().stdout;
+    assert!(nothing.contains("frozen: release week; nothing is held back"), "{nothing}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use git_hydrate::testing::helm::{self, Effects, Options};
+use git_hydrate::testing::helm::{self, Effects, Options, Seed};
 use git_hydrate::testing::path::RepoPath;
 use git_hydrate::testing::view::{DiskFiles, MemoryFiles, View};
 
@@ -145,9 +145,10 @@ year: {{ now | date \"2006\" }}
         ]
     );
     let allowed = Effects::Seeded {
-        identity: "web".to_owned(),
+        seed: Seed::public("web"),
         allowed: vec!["randAlphaNum".to_owned()],
         now: jiff::Timestamp::UNIX_EPOCH,
+        drew: Default::default(),
     };
     let options = Options { effects: allowed, ..Options::default() };
     let refusals = helm::refusals(&View::new(&files), &RepoPath::new("c").expect("plain"), &options);
@@ -272,18 +273,20 @@ fn what_is_allowed_repeats_beside_what_is_not_needed() {
         .file("c/values.yaml", "stamp: fixed\n")
         .file("c/templates/t.yaml", "a: {{ randAlphaNum 8 }}\nb: {{ .Values.stamp | default now }}\n");
     let effects = Effects::Seeded {
-        identity: "web".to_owned(),
+        seed: Seed::public("web"),
         allowed: vec!["randAlphaNum".to_owned()],
         now: jiff::Timestamp::UNIX_EPOCH,
+        drew: Default::default(),
     };
     let render = |effects: &Effects| {
         let options = Options { effects: effects.clone(), ..Options::default() };
         helm::render(&View::new(&files), &RepoPath::new("c").expect("plain"), &options).expect("renders").text
     };
     let all = Effects::Seeded {
-        identity: "web".to_owned(),
+        seed: Seed::public("web"),
         allowed: vec!["randAlphaNum".to_owned(), "now".to_owned()],
         now: jiff::Timestamp::UNIX_EPOCH,
+        drew: Default::default(),
     };
     assert_eq!(render(&effects), render(&all));
 }

@@ -121,6 +121,8 @@ const HEAVY: &[&str] = &[
 /// What rightly holds back the Application that has nothing to do with it: two branches cannot both be, a template is that
 /// of all branches, and nobody knows which Applications there are.
 const HELD_BACK: &[&str] = &[
+    "16 kB of aliases in seven Applications",
+    "60,000 patches below a long name",
     "README template without end",
     "README template that reads files",
     "the same with what seem to be Applications",

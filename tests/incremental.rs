@@ -118,6 +118,7 @@ impl Server {
             wake: Wake::Pushed(pushed.iter().map(|name| (*name).to_owned()).collect()),
             renderers: &renderers,
             now: Some(self.now.get()),
+            thawed_at: None,
             out_of_time: &|| false,
             observer: &self.rendered,
         };

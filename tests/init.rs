@@ -15,7 +15,10 @@ fn the_example_hydrates_as_it_is() {
         );
         clone.commit("Run hello in two environments", &[]);
         let answer = clone.push().success();
-        assert!(answer.remote().iter().any(|line| line.ends_with("1 of 1 manifests changed")), "{answer:?}");
+        assert!(
+            answer.remote().iter().any(|line| line.ends_with("1 of 1 manifests changed: 2 objects added")),
+            "{answer:?}"
+        );
         clone.git(&["fetch", "-q"]);
         let replicas = |env: &str| clone.git(&["show", &format!("origin/environments/{env}:hello/manifest.yaml")]);
         assert!(replicas("dev").contains("replicas: 1") && replicas("prod").contains("replicas: 3"));

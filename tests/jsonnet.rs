@@ -160,6 +160,84 @@ fn mistakes_name_paths_in_the_repository() {
     }
 }
 
+/// What go-jsonnet 0.22 gives: base64 of UTF-8, YAML 1.1 with merge keys, numbers with 17 digits.
+#[test]
+fn passwords_modes_and_numbers_are_those_of_argo_cd_in_both_profiles() {
+    let entry = "{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'x'}, data: {\
+          password: std.base64('Grüße'), \
+          mode: std.parseYaml('mode: 0640').mode, \
+          answer: std.parseYaml('y'), \
+          merged: std.parseYaml('a: &x {k: v}\\nb:\\n  <<: *x').b.k, \
+          ratio: '' + 0.3, \
+          million: '%g' % 1e6}}";
+    for profile in ["proposal", "argocd"] {
+        let lab = Lab::new();
+        let server = lab.server();
+        server.hydrate(&["config", "set", "profile", profile]).success();
+        let clone = dry(&server, &["x"], &["dev"]);
+        clone.run("rm", &["apps/x/dev/config.yaml"]).success();
+        let answer = push(&clone, "libs: []", &[("apps/x/dev/a.jsonnet", entry)]);
+        let expected = "data:\n  answer: true\n  merged: v\n  million: \"1000000\"\n  mode: 416\n  password: R3LDvMOfZQ==\n  \
+                        ratio: \"0.29999999999999999\"\n";
+        assert!(manifest(&server).contains(expected), "{profile}: {answer}{}", manifest(&server));
+    }
+}
+
+#[test]
+fn code_of_a_variable_that_cannot_be_read_is_a_mistake_where_it_is_used() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["x"], &["dev"]);
+    clone.run("rm", &["apps/x/dev/config.yaml"]).success();
+    let options = "extVars: [{name: v, code: true, value: '{a:'}]";
+    let answer = push(&clone, options, &[("apps/x/dev/a.jsonnet", &object("'unused'"))]);
+    assert!(manifest(&server).contains("value: unused"), "{answer}");
+    let answer = push(&clone, options, &[("apps/x/dev/a.jsonnet", &object("std.extVar('v').a"))]);
+    assert!(answer.contains("the code of <extvar:v> cannot be read"), "{answer}");
+    assert!(answer.contains("<extvar:v>:1:"), "{answer}");
+    assert!(manifest(&server).contains("value: unused"), "{answer}");
+}
+
+#[test]
+fn an_object_that_contains_itself_costs_a_push_an_error_and_not_its_time() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["x"], &["dev"]);
+    clone.push().success();
+    for endless in ["std.prune(o)", "std.mergePatch({}, o)"] {
+        let answer = push(
+            &clone,
+            "libs: []",
+            &[("apps/x/dev/a.jsonnet", &format!("local o = {{a: {{b: o.a}}}}; {}", object(endless)))],
+        );
+        assert!(answer.contains("stack overflow"), "{endless}: {answer}");
+        assert!(answer.contains("--> apps/x/dev/a.jsonnet"), "{endless}: {answer}");
+    }
+}
+
+#[test]
+fn a_directory_on_disk_is_printed_as_an_application_would_render_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["x"], &["dev"]);
+    clone.run("rm", &["apps/x/dev/config.yaml"]).success();
+    let entry = "function(env) ".to_owned() + &object("env + std.extVar('v') + import 'b.libsonnet'");
+    let deep = object("'deep'");
+    let files =
+        [("apps/x/dev/a.jsonnet", entry.as_str()), ("lib/b.libsonnet", "'3'"), ("apps/x/dev/deep/c.jsonnet", &deep)];
+    let options = "libs: [lib], extVars: [{name: v, value: '2'}], tlas: [{name: env, value: '1', code: true}]";
+    let answer = push(&clone, options, &files);
+    assert!(manifest(&server).contains("value: \"123\""), "{answer}");
+    let flags = ["--jsonnet-libs", "lib", "--jsonnet-ext-var-str", "v=2", "--jsonnet-tla-code", "env=1"];
+    let printed = clone.hydrate(&[&["render", "directory", "apps/x/dev"], &flags[..]].concat()).success().stdout;
+    assert_eq!(printed.trim_end(), manifest(&server).trim_end());
+    let flags = [&flags[..], &["--recurse", "--exclude", "a.jsonnet"]].concat();
+    let printed = clone.hydrate(&[&["render", "directory", "apps/x/dev"], &flags[..]].concat()).success().stdout;
+    assert!(printed.contains("value: deep") && !printed.contains("123"), "{printed}");
+    let told = clone.hydrate(&["render", "directory", "apps/x/dev"]).exits(1).stderr;
+    assert!(told.contains("apps/x/dev/a.jsonnet"), "{told}");
+}
+
 /// The evaluator alone, on a disk that has more than it should.
 #[test]
 #[ignore = "needs Linux with Landlock and seccomp"]

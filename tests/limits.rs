@@ -1,6 +1,8 @@
 //! What reaches a limit says so and holds up nobody else; a limit of the machine is tried again, one that decides what
 //! renders is a setting.
 
+mod searches;
+
 use std::fs;
 
 use crate::push::{application, config_map, dry, note, note_of, tip};

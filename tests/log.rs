@@ -118,7 +118,7 @@ fn what_failed_stands_on_top() {
     let tip = server.git(&["rev-parse", "environments/dev"]);
     assert!(lines.contains(&&tip[..7]), "{text}");
     let lines = server.hydrate(&["log", "--oneline", "environments/prod"]).success().stdout;
-    assert!(lines.lines().next().is_some_and(|line| line.ends_with(" api (1 added, 1 changed)")), "{lines}");
+    assert!(lines.lines().next().is_some_and(|line| line.ends_with(" api (1 object changed, 1 added)")), "{lines}");
 }
 
 #[test]

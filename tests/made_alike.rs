@@ -57,7 +57,10 @@ fn one_document_of_two_parents_is_one_application_until_both_make_it_no_more() {
         let before = tip(server, "environments/dev");
         clone.commit("not one", &[(&values_of("one"), &values(&[API]))]);
         let told = push(&clone);
-        assert!(!told.contains("removed") && !told.contains("error"), "{told}");
+        assert!(
+            !told.contains("removed web") && !told.contains("removed ConfigMap") && !told.contains("error"),
+            "{told}"
+        );
         assert!(has(server, "web"), "{told}");
         assert_eq!(server.git(&["diff", "--name-only", &before, "environments/dev", "--", "*manifest.yaml"]), "");
         verified(server);
@@ -67,7 +70,7 @@ fn one_document_of_two_parents_is_one_application_until_both_make_it_no_more() {
         push(&clone);
         clone.commit("not two", &[(&values_of("two"), &values(&[JOB]))]);
         let told = push(&clone);
-        assert!(has(server, "web") && !told.contains("removed"), "{told}");
+        assert!(has(server, "web") && !told.contains("removed web") && !told.contains("removed ConfigMap"), "{told}");
 
         clone.commit("none", &[(&values_of("one"), &values(&[API]))]);
         let told = push(&clone);

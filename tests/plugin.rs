@@ -1,6 +1,8 @@
 //! A program that is run by us cannot do what it likes: each row is one that tries.
 #![cfg(target_os = "linux")]
 
+mod calls;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -49,6 +49,26 @@ fn a_push_shows_what_it_changes() {
     assert_eq!(said(&rewound), [removed, "no change in environments/dev, environments/prod"]);
 }
 
+/// As after `git push` twice: the environment branches are those that were fetched before.
+#[test]
+fn a_push_without_a_fetch_does_not_repeat_what_is_pushed_already() {
+    let (_lab, _server, clone) = team();
+    for (name, value) in [("web", "one"), ("api", "two"), ("web", "three")] {
+        clone.commit(value, &[(&format!("apps/{name}/prod/config.yaml"), &config_map(name, value))]);
+        assert_eq!(
+            said(&push(&clone, &["origin", "main"], &[]).success()),
+            ["environments/prod  1 object changed in 1 of 2 Applications", "no change in environments/dev"],
+            "{value}"
+        );
+    }
+    // Back at what is on the branch that was pushed last.
+    clone.commit("four", &[("apps/web/prod/config.yaml", &config_map("web", "three"))]);
+    assert_eq!(
+        said(&push(&clone, &["origin", "main"], &[]).success()),
+        ["no change in environments/dev, environments/prod"]
+    );
+}
+
 #[test]
 fn what_does_not_render_stops_the_push() {
     let (_lab, server, clone) = team();
@@ -66,7 +86,7 @@ fn what_does_not_render_stops_the_push() {
             "  --> apps/web/dev/config.yaml:4:1",
             "  = application: web-dev",
             "  = hint: correct the YAML; a file without manifests is left out by a comment `+argocd:skip-file-rendering`",
-            "error: push blocked: this commit fails to render",
+            "error: push blocked: this commit does not hydrate everywhere",
             "hint: to push anyway: GIT_HYDRATE_SKIP=1 git push",
             "hint: to warn instead of blocking: git config hydrate.prePush warn",
         ]

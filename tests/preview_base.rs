@@ -166,8 +166,8 @@ fn a_branch_that_is_not_what_its_dry_commit_gives_is_no_start() {
     clone.commit("By hand", &[("web/manifest.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hand}\n")]);
     clone.git(&["checkout", "-q", "main"]);
     put(&clone, "environments/dev", "refs/heads/tampered");
-    // Nothing is hydrated until the next commit, which then overwrites it.
-    assert_eq!(changed(&compare(&clone, "tampered")), 0);
+    // The files are what counts, whatever the note says: the next commit overwrites them.
+    assert_eq!(changed(&compare(&clone, "tampered")), 1);
     write(&clone, "apps/api/dev/config.yaml", &config_map("api", "edited"));
     assert_eq!(changed(&compare(&clone, "tampered, and an edit")), 2);
 }

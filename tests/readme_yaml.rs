@@ -73,6 +73,6 @@ fn what_argo_cd_and_flux_are_given_leads_to_branches_that_a_push_makes() {
     clone.git(&["fetch", "-q"]);
     clone.git(&["worktree", "add", "-q", "../flux", &format!("origin/{branch}")]);
     let dir = lab.path("flux").join(path.trim_start_matches("./"));
-    let rendered = clone.hydrate(&["render", "directory", dir.to_str().expect("UTF-8")]).success().stdout;
+    let rendered = clone.hydrate(&["render", "directory", "--recurse", dir.to_str().expect("UTF-8")]).success().stdout;
     assert!(rendered.contains("kind: Deployment"), "{rendered}");
 }

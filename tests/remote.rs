@@ -234,3 +234,21 @@ fn what_needs_dry_branches_is_refused_in_a_clone_of_hydrated_ones() {
         assert_eq!(told, expected, "{command}");
     }
 }
+
+#[test]
+fn an_address_that_looks_like_an_option_is_refused_and_makes_no_clone() {
+    let lab = Lab::new();
+    for option in
+        ["--help", "-h", "--version", "--json", "--request=true,1", "--request", "-x", "--", "--upload-pack=touch x"]
+    {
+        let answer = clone(&lab, &format!("hydrate::{option}"), &[]).exits(128);
+        let expected = format!("error: `{option}` is not the address of a repository\n");
+        assert!(answer.stderr.contains(&expected) && answer.stdout.is_empty(), "{option}: {answer:?}");
+        assert!(!lab.path("hydrated").exists(), "{option}");
+    }
+    // A remote's name is handed over too.
+    let repo = lab.bare(&[]);
+    repo.git(&["config", "remote.--json.url", "hydrate::-x"]);
+    let answer = repo.run("git", &["fetch", "--", "--json"]).exits(128);
+    assert!(answer.stderr.contains("error: `-x` is not the address of a repository\n"), "{answer:?}");
+}

@@ -3,7 +3,7 @@
 use crate::push::{application, both, config_map, dry, note, note_of, tip};
 use crate::support::Repo;
 
-const SKIPPED: &str = "# +argocd:skip-file-rendering\n";
+pub(crate) const SKIPPED: &str = "# +argocd:skip-file-rendering\n";
 
 fn maps(count: usize) -> String {
     (0..count).map(|n| config_map(&format!("map-{n}"), "x")).collect::<Vec<_>>().join("---\n")

@@ -74,6 +74,8 @@ fn render_all(
         renderer,
         helm: Default::default(),
         nondeterministic: &[],
+        seeds: &Default::default(),
+        identities: &Default::default(),
         limits: Default::default(),
         rules: Default::default(),
     };
@@ -524,7 +526,7 @@ fn a_plugin_prints_manifests() {
 #[test]
 fn directories_need_no_tool() {
     let files = MemoryFiles::new()
-        .file("apps/a.yaml", "kind: A\nmetadata: {name: a}\n")
+        .file("apps/a.yaml", "apiVersion: v1\nkind: A\nmetadata: {name: a}\n")
         .file("apps/b.json", "{\"kind\": \"B\"}")
         .file("apps/values.yaml", "x: 1\n");
     let application = application("web", "apps", "");
@@ -532,14 +534,14 @@ fn directories_need_no_tool() {
         render_all(&renderers(Tools::default(), 1), &files, Profile::Proposal, RendererName::Native, &[&application])
             .remove(0);
     let rendered = rendered.expect("renders");
-    assert_eq!(text(&rendered.manifests), "kind: A\nmetadata:\n  name: a\n---\nkind: B\n");
+    assert_eq!(text(&rendered.manifests), "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\nkind: B\n");
     assert_eq!(rendered.commands, [] as [&str; 0]);
 }
 
 #[test]
 fn one_object_from_two_applications_is_an_error() {
     let files = MemoryFiles::new()
-        .file("a/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\nkind: Job\nmetadata: {name: j}\n")
+        .file("a/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\n")
         .file("b/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: web-ns}\n")
         .file("c/x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: other}\n");
     let [a, b, c] = ["a", "b", "c"]

@@ -26,9 +26,11 @@ fn at_terminal(clone: &Repo, variables: &[(&str, &str)]) -> Vec<String> {
 fn a_terminal_gets_colours_and_the_pager_of_git() {
     let clone = clone();
     let dry = clone.git(&["rev-parse", "--short", "HEAD"]);
-    let plain = format!("environments/dev   {dry} of main  up to date");
-    let coloured =
-        format!("\u{1b}[36menvironments/dev \u{1b}[m  \u{1b}[33m{dry}\u{1b}[m of main  \u{1b}[32mup to date\u{1b}[m");
+    let last = ", last commit: 6 objects added";
+    let plain = format!("environments/dev   {dry} of main  up to date{last}");
+    let coloured = format!(
+        "\u{1b}[36menvironments/dev \u{1b}[m  \u{1b}[33m{dry}\u{1b}[m of main  \u{1b}[32mup to date\u{1b}[m{last}"
+    );
     assert_eq!(at_terminal(&clone, &[])[..2], ["LESS=FRX".to_owned(), coloured.clone()]);
     assert_eq!(at_terminal(&clone, &[("LESS", "S")])[0], "LESS=S");
     assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat")])[0], coloured);

@@ -147,3 +147,55 @@ fn a_deleted_dry_branch_leaves_its_directories_to_nobody() {
     assert_eq!(history_of_a(&server).last().map(String::as_str), Some("b"), "{told}");
     verified(&server);
 }
+
+/// Each dry branch that shares a branch is told of what came of its own commits.
+#[test]
+fn a_dry_branch_that_asks_for_a_path_of_another_fails_by_itself_and_the_other_reads_that_it_moved() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = shared(&server, "proposal");
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("two", &[("apps/a/dev/config.yaml", &config_map("a", "two"))]);
+    clone.git(&["checkout", "-q", "other"]);
+    let asked = clone.commit("take it", &[(&of_other("b").0, &of_other("a").1)]);
+    let dev = "environments/dev";
+    let old = tip(&server, dev);
+    let told = push(&clone);
+    let new = tip(&server, dev);
+    let line = format!("{dev}  {} -> {}  1 of ", &old[..7], &new[..7]);
+    assert!(told.contains(&line) && told.contains(&format!("{} failed", &asked[..7])), "{told}");
+    // Each of them alone.
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("three", &[("apps/a/dev/config.yaml", &config_map("a", "three"))]);
+    let told = clone.run("git", &["push", "-q", "origin", "main"]).success().remote().join("\n");
+    let line = format!("{dev}  {} -> {}  1 of ", &new[..7], &tip(&server, dev)[..7]);
+    assert!(told.contains(&line) && !told.contains("failed") && !told.contains("error"), "{told}");
+    // The state is told of each dry branch, too.
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(
+        status.contains(" of main  up to date, last ") && status.contains(" of other  1 commit behind\n"),
+        "{status}"
+    );
+    assert!(!status.contains("rewound"), "{status}");
+}
+
+#[test]
+fn a_dry_branch_of_which_nothing_is_on_a_shared_branch_is_not_called_rewound() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
+    server.hydrate(&["config", "set", "activePaths", "{environments/dev: [a, b]}"]).success();
+    let clone = dry(&server, &["a"], &["dev"]);
+    clone.push().success();
+    clone.git(&["checkout", "-q", "--orphan", "other"]);
+    clone.git(&["rm", "-q", "-r", "--force", "."]);
+    let taken = of_other("a");
+    clone.commit("other", &[(&taken.0, &taken.1), ("apps/b/dev/config.yaml", &config_map("b", "b"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("`a` on `environments/dev` is hydrated from `main`, not from `other`"), "{told}");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains(" of main  up to date, last "), "{status}");
+    assert!(status.contains("nothing yet of other  nothing is hydrated from it yet\n"), "{status}");
+    assert_eq!(status.matches("is hydrated from `main`").count(), 1, "{status}");
+}

@@ -50,6 +50,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         wake: Wake::Pushed(vec!["main".to_owned()]),
         renderers: &renderers,
         now: None,
+        thawed_at: None,
         out_of_time: &|| false,
         observer: &counter,
     };

@@ -45,11 +45,16 @@ fn status_tells_which_dry_commit_is_deployed_and_how_far_its_staging_branch_is_a
     let dry = clone.git(&["rev-parse", "--short=7", "HEAD"]);
     server.git(&["update-ref", "refs/heads/environments/dev", "refs/heads/environments/dev-next"]);
     let told = server.hydrate(&["status"]).success().stdout;
-    assert!(told.contains(&format!("{dry} of main, promoted from environments/dev-next\n")), "{told}");
+    assert!(
+        told.contains(&format!("{dry} of main, promoted from environments/dev-next, last commit: 1 object added\n")),
+        "{told}"
+    );
     clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
     clone.push().success();
     let told = server.hydrate(&["status"]).success().stdout;
-    let expected = format!("{dry} of main, promoted from environments/dev-next, which is 1 commit ahead\n");
+    let expected = format!(
+        "{dry} of main, promoted from environments/dev-next, which is 1 commit ahead, last commit: 1 object added\n"
+    );
     assert!(told.contains(&expected), "{told}");
 }
 

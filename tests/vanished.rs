@@ -5,7 +5,6 @@ use std::io::Read as _;
 use std::process::{Child, Stdio};
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
-use crate::strict::BROKEN;
 use crate::support::{BINARY, Lab, PATIENCE, Repo, ends_within, until};
 
 /// A server, and a clone of it with a commit of which there is something to tell.
@@ -16,7 +15,9 @@ fn talkative(lab: &Lab) -> (Repo, Repo) {
     let mut files = vec![("apps/web/dev/config.yaml".to_owned(), config_map("web", "changed"))];
     for n in 0..40 {
         let (path, text) = application(&format!("a{n}"), "test");
-        files.extend([(path, text), (format!("apps/a{n}/test/config.yaml"), BROKEN.to_owned())]);
+        // Each a mistake of its own, since equal ones are told once.
+        let broken = format!("a: *{}{n}\n", "x".repeat(100));
+        files.extend([(path, text), (format!("apps/a{n}/test/config.yaml"), broken)]);
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     clone.commit("much to tell", &files);

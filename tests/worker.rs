@@ -471,7 +471,7 @@ const FORGERIES: [(&str, &str); 10] = [
     ),
     (
         "failures",
-        "printf '[{\"drySha\":\"%s\",\"dryBranch\":\"main\",\"engine\":3,\"settings\":\"%s\",\"diagnostics\":[]}]' \\
+        "printf '[{\"drySha\":\"%s\",\"dryBranch\":\"main\",\"engine\":4,\"settings\":\"%s\",\"diagnostics\":[]}]' \\
              $(git rev-parse origin/main refs/hydrate/config) >failures
          blob=$(git hash-object -w failures)
          printf '100644 blob %s\\tenvironments%%2Fdev.json\\n' $blob >entries
@@ -575,4 +575,87 @@ fn an_application_cannot_write_the_settings_of_a_job() {
         assert_eq!(tip(&host, "settings"), settings);
         assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: web"), "{told}");
     }
+}
+
+/// Refs that git takes for another one, which is there or not, when somebody pushes that by its full name.
+const TAKEN_FOR: &[(&str, &str)] = &[
+    ("refs/tags/refs/heads/environments/prod", "refs/heads/environments/prod"),
+    ("refs/heads/refs/heads/environments/prod", "refs/heads/environments/prod"),
+    ("refs/refs/heads/environments/prod", "refs/heads/environments/prod"),
+    ("refs/remotes/refs/heads/environments/prod", "refs/heads/environments/prod"),
+    ("refs/tags/refs/heads/environments/dev", "refs/heads/environments/dev"),
+    ("refs/tags/refs/notes/hydrator.metadata", "refs/notes/hydrator.metadata"),
+    ("refs/heads/refs/hydrate/branches", "refs/hydrate/branches"),
+];
+
+#[test]
+fn a_tag_with_the_full_name_of_a_branch_stops_no_push_and_is_named_with_its_deletion() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    for (number, (taken, name)) in TAKEN_FOR.iter().enumerate() {
+        let host = host.copy_to(&format!("taken{number}.git"));
+        host.git(&["update-ref", taken, "main"]);
+        let before = host.git(&["rev-parse", taken]);
+        let clone = host.clone_to(&format!("clone-of-taken{number}"));
+        let job = host.clone_to(&format!("job-of-taken{number}"));
+        // The first push makes the branches, the second one moves them.
+        for value in ["made", "moved"] {
+            let config = config_map("web", value);
+            clone.commit(value, &[("apps/web/prod/config.yaml", &config), ("apps/web/dev/config.yaml", &config)]);
+            clone.git(&["push", "-q", "origin", "HEAD:refs/heads/main"]);
+            let answer = job.hydrate(&["push"]).success();
+            let said = format!("{}{}", answer.stdout, answer.stderr);
+            for branch in ["dev", "prod"] {
+                let manifest = host.git(&["show", &format!("refs/heads/environments/{branch}:web/manifest.yaml")]);
+                assert!(manifest.contains(&format!("value: {value}")), "{taken}: {said}");
+            }
+            assert_eq!(host.git(&["rev-parse", taken]), before, "{taken}: {said}");
+            let named = format!("origin has `{taken}`, which git takes for `{name}` when somebody pushes that by name");
+            assert!(said.contains(&named), "{taken}: {said}");
+            assert!(said.contains(&format!("hint: git push origin --delete {taken}\n")), "{taken}: {said}");
+        }
+        healthy(&host);
+        assert_eq!(job.git(&["for-each-ref", "refs/hydrate-pushing"]), "");
+        job.git(&["push", "-q", "origin", "--delete", taken]);
+        let answer = job.hydrate(&["push"]).success();
+        assert!(
+            answer.stdout.ends_with("origin is up to date\n") && !answer.stdout.contains("git takes"),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_branch_beside_which_git_cannot_make_another_is_named_and_holds_back_no_other() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    host.git(&["update-ref", "refs/heads/environments/prod/old", "main"]);
+    let job = host.clone_to("job");
+    let said = job.hydrate(&["push"]).exits(1).stdout;
+    assert!(said.contains("`environments/prod` and `environments/prod/old` cannot both be branches"), "{said}");
+    assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: web"), "{said}");
+    job.git(&["push", "-q", "origin", "--delete", "environments/prod/old"]);
+    job.hydrate(&["push"]).success();
+    assert!(host.git(&["show", "environments/prod:web/manifest.yaml"]).contains("name: web"));
+}
+
+/// A run that was killed in the middle of a push.
+#[test]
+fn what_a_killed_push_left_in_the_clone_is_never_pushed() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev"]);
+    clone.push().success();
+    let job = host.clone_to("job");
+    for name in ["refs/hydrate-pushing/heads/environments", "refs/hydrate-pushing/tags/left"] {
+        job.git(&["update-ref", name, "HEAD"]);
+    }
+    job.hydrate(&["push"]).success();
+    assert!(!refs(&host).contains("refs/tags/left"), "{}", refs(&host));
+    assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: web"));
+    assert_eq!(job.git(&["for-each-ref", "refs/hydrate-pushing"]), "");
 }

@@ -4,11 +4,12 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use sha2::{Digest, Sha256};
+
 use dry_files::diag::{Span, secret};
 use dry_files::path::RepoPath;
 use dry_files::view::ContentId;
-use go_yaml::Value;
-use sha2::{Digest, Sha256};
+use go_yaml::{Size, Value};
 
 /// A file that was parsed.
 #[derive(Debug, PartialEq, Eq)]
@@ -200,6 +201,22 @@ impl Field {
                 Value::Mapping(entries.iter().map(|entry| (entry.key.clone(), entry.field.to_value())).collect())
             }
         }
+    }
+
+    /// How large the value is.
+    pub(super) fn size(&self) -> Size {
+        let mut size = Size { values: 1, text: 0 };
+        match &self.content {
+            Content::Scalar(value) => return value.size(),
+            Content::List(items) => items.iter().for_each(|item| size.add(item.size())),
+            Content::Mapping(entries) => {
+                for entry in entries {
+                    size.text += entry.key.len() as u64;
+                    size.add(entry.field.size());
+                }
+            }
+        }
+        size
     }
 
     /// An id of the value, whatever the order of its keys.

@@ -7,17 +7,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, Span};
-use dry_files::path::RepoPath;
-use go_yaml::{self as yaml, Data, Dialect, Limits, Node, Style, Tag, Value};
-
+use super::cost::{LIMITS, VALUES_MAX, extra};
 use super::field::{Content, Entry, Extent, Field, Place, Text};
 use super::mistake::Mistake;
-
-/// How deep a document may be nested, and how many values a file may have once its aliases are written out. No object
-/// that etcd takes comes near.
-const LIMITS: Limits = Limits { bytes: 16 << 20, depth: 100, nodes: VALUES_MAX };
-const VALUES_MAX: usize = 500_000;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_yaml::{self as yaml, Data, Dialect, Node, Style, Tag, Value};
 
 /// How many merges may lead to one place, and how many entries are looked at for all places of a file: with hostile
 /// merges, places get less exact, never slow.
@@ -40,8 +35,22 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The documents of a file, empty ones left out.
 pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnostic> {
+    Ok(parse_within(path, bytes, &|_| true)?.unwrap_or_default())
+}
+
+/// The same, if `may_take` takes what the file [costs](extra) beside its size. None if it does not: then no alias was written
+/// out.
+pub(super) fn parse_within(
+    path: &RepoPath,
+    bytes: &[u8],
+    may_take: &dyn Fn(u64) -> bool,
+) -> Result<Option<Vec<Field>>, Diagnostic> {
     let file = Arc::new(Text::new(path.clone(), text(bytes).into_owned()));
     let nodes = yaml::parse(bytes, &LIMITS).map_err(|error| unreadable(&file, &error))?;
+    let Some(extra) = extra(bytes, &nodes) else { return Err(too_large(path)) };
+    if !may_take(extra) {
+        return Ok(None);
+    }
     let (mut values_left, mut steps_left) = (VALUES_MAX, STEPS_MAX);
     let mut fields = Vec::with_capacity(nodes.len());
     for node in &nodes {
@@ -55,14 +64,17 @@ pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnos
         let root = places.place(node);
         match places.field(value, Some(node), &root) {
             Some(field) => fields.push(field),
-            None => {
-                let mistake = Mistake::Syntax(format!("the file has more than {VALUES_MAX} values"));
-                return Err(mistake.at(Span::file(path.clone())));
-            }
+            None => return Err(too_large(path)),
         }
         (values_left, steps_left) = (places.values_left, places.steps_left);
     }
-    Ok(fields)
+    Ok(Some(fields))
+}
+
+/// No alias of such a file is written out.
+fn too_large(path: &RepoPath) -> Diagnostic {
+    let mistake = format!("the file has more than {VALUES_MAX} values, its aliases written out, or very long ones");
+    Mistake::Syntax(mistake).at(Span::file(path.clone()))
 }
 
 fn unreadable(file: &Arc<Text>, error: &yaml::Error) -> Diagnostic {

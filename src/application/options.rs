@@ -20,6 +20,13 @@ pub struct Options {
     pub plugin: Option<Plugin>,
 }
 
+impl Options {
+    /// Whether they say which tool they are for.
+    pub fn names_a_tool(&self) -> bool {
+        self.helm.is_some() || self.kustomize.is_some() || self.directory.is_some() || self.plugin.is_some()
+    }
+}
+
 /// Options of a Helm chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Helm {

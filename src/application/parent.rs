@@ -59,6 +59,12 @@ impl Makes {
         self.documents.is_empty() && self.sets.is_empty()
     }
 
+    /// What its Applications cost to be kept, by the measure of files.
+    pub(crate) fn cost(&self) -> u64 {
+        let applications = self.documents.iter().filter_map(|document| document.application.as_ref());
+        applications.map(|application| application.cost()).fold(0, u64::saturating_add)
+    }
+
     fn misspell(&mut self, misspelt: Misspelt, object: &RenderedObject) {
         let diagnostic = misspelt.diagnostic.made_by(&object.maker());
         self.warnings.push(diagnostic.clone());

@@ -3,11 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, Span};
-use dry_files::path::RepoPath;
-use go_yaml::Value;
-
 use super::GROUP;
+use super::cost::LIMITS;
 use super::document::{Document, document};
 use super::field::{Content, Field, Place};
 use super::located;
@@ -16,6 +13,9 @@ use super::mistake::Mistake;
 use super::rules::{Placement, RuleSet, Ruling, is_plain};
 use super::set::{ApplicationSet, SETS_MAX, misspelt_keys_of_application};
 use super::{AppName, Application};
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use go_yaml::{self as yaml, Dialect, Node, Value};
 
 /// How deep lists may be nested, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;
@@ -140,6 +140,18 @@ pub fn read(path: &RepoPath, bytes: &[u8]) -> File {
 /// Errors: none of its own. A file that has the word and can't be parsed has an error in [`File::diagnostics`]; one that seems
 /// to contain an Application without it a warning.
 pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
+    let nothing = || File::barren(path, Vec::new(), false);
+    read_within(path, bytes, rules, &|_| true).unwrap_or_else(nothing)
+}
+
+/// The same, if `may_take` takes what the file costs beside its size, which is more than nothing where aliases stand for much.
+/// None if it does not.
+pub(crate) fn read_within(
+    path: &RepoPath,
+    bytes: &[u8],
+    rules: &RuleSet,
+    may_take: &dyn Fn(u64) -> bool,
+) -> Option<File> {
     let text = located::text(bytes);
     let holds_source_hydrator = holds_source_hydrator(&text);
     let mut file = File {
@@ -153,10 +165,11 @@ pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
         is_marked: holds_source_hydrator || (!rules.is_empty() && may_be_plain(text.as_bytes())),
     };
     if !file.is_marked {
-        return file;
+        return Some(file);
     }
-    match located::parse(path, bytes) {
-        Ok(documents) => {
+    match located::parse_within(path, bytes, may_take) {
+        Ok(None) => return None,
+        Ok(Some(documents)) => {
             for document in documents {
                 file.visit(&document, None, 0, rules);
             }
@@ -173,7 +186,34 @@ pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
             }
         }
     }
-    file
+    Some(file)
+}
+
+/// How often the word `sourceHydrator` is in a file.
+pub(crate) fn count_mentions(bytes: &[u8]) -> usize {
+    memchr::memmem::find_iter(bytes, MARK.as_bytes()).count()
+}
+
+/// How many objects of a file are certainly Applications with `spec.sourceHydrator`, found without reading them: 0 for a file
+/// that cannot be parsed.
+pub(crate) fn count_certain(bytes: &[u8]) -> usize {
+    let nodes = yaml::parse(bytes, &LIMITS).unwrap_or_default();
+    nodes.iter().map(|node| certain(node, 0)).sum()
+}
+
+fn certain(node: &Node, depth: u32) -> usize {
+    let text = |key| node.get(key).and_then(Node::as_str).unwrap_or_default();
+    let is_there = |field: &Node| !field.is_null(Dialect::V2);
+    match text("kind") {
+        "Application" if text("apiVersion").split('/').next() == Some(GROUP) => {
+            usize::from(node.at(&["spec", MARK]).is_some_and(is_there))
+        }
+        "List" if depth < LIST_DEPTH_MAX => {
+            let items = node.get("items").and_then(Node::as_sequence).unwrap_or_default();
+            items.iter().map(|item| certain(item, depth + 1)).sum()
+        }
+        _ => 0,
+    }
 }
 
 fn is_indented_by_tab(diagnostic: &Diagnostic) -> bool {

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use super::cost::LIMITS;
 use dry_files::path::RepoPath;
 use go_std::glob::{BadGlob, Glob};
-use go_yaml::{self as yaml, Limits, Node};
+use go_yaml::{self as yaml, Node};
 
 /// The names that the file of a kustomization can have, in the order they are looked for.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -38,21 +39,36 @@ pub(crate) fn is_kustomization(path: &RepoPath) -> bool {
     path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }
 
-/// The files that a kustomization names as patches; none of one that can't be read, of which Kustomize tells more.
+/// The files that a kustomization names as patches; none of one that can't be read, of which Kustomize tells more. `may_take`
+/// is asked of what each costs, for the directory of many may have a long name; without an answer when it does not take one.
 ///
 /// `patches[].path`, `patchesStrategicMerge[]` and `patchesJson6902[].path`, and the old form of `patches` with names
 /// alone.
-pub(crate) fn patches(kustomization: &RepoPath, bytes: &[u8]) -> BTreeSet<RepoPath> {
+pub(crate) fn patches(
+    kustomization: &RepoPath,
+    bytes: &[u8],
+    may_take: &dyn Fn(u64) -> bool,
+) -> Option<BTreeSet<RepoPath>> {
     let dir = kustomization.parent().unwrap_or_default();
-    let nodes = yaml::parse(bytes, &Limits::default()).unwrap_or_default();
+    let nodes = yaml::parse(bytes, &LIMITS).unwrap_or_default();
     let fields = ["patches", "patchesStrategicMerge", "patchesJson6902"];
     let lists = nodes.iter().flat_map(|node| fields.map(|field| node.get(field)));
     let items = lists.flatten().filter_map(Node::as_sequence).flatten();
     // A scalar that is a mapping inside is a patch itself, not the name of one.
     let is_name = |name: &&str| !name.contains(['\n', ':']);
     let names = items.filter_map(|item| item.as_str().or_else(|| item.get("path")?.as_str())).filter(is_name);
-    names.filter_map(|name| dir.resolve(name).ok()).collect()
+    let mut found = BTreeSet::new();
+    for path in names.filter_map(|name| dir.resolve(name).ok()) {
+        if !may_take((path.as_str().len() + NAME_BYTES) as u64) {
+            return None;
+        }
+        found.insert(path);
+    }
+    Some(found)
 }
+
+/// What the name of a patch costs beside its length.
+const NAME_BYTES: usize = 64;
 
 /// The setting `applications`, and any other list of path or branch patterns: which are meant.
 ///
@@ -191,14 +207,15 @@ patchesJson6902:
 resources:
 - app.yaml
 ";
-        let found = patches(&path("apps/overlay/kustomization.yaml"), text.as_bytes());
+        let found = patches(&path("apps/overlay/kustomization.yaml"), text.as_bytes(), &|_| true).expect("few");
         let names: Vec<_> = found.iter().map(RepoPath::as_str).collect();
         assert_eq!(
             names,
             ["apps/overlay/json.yaml", "apps/overlay/merge.yaml", "apps/overlay/web.yaml", "apps/shared/app.yaml"]
         );
         for text in ["patches: [", "patches: x", "- patches", "patches: [[a]]", "patches: [../../../../x]"] {
-            assert_eq!(patches(&path("a/kustomization.yml"), text.as_bytes()), BTreeSet::new(), "{text}");
+            let found = patches(&path("a/kustomization.yml"), text.as_bytes(), &|_| true);
+            assert_eq!(found, Some(BTreeSet::new()), "{text}");
         }
     }
 

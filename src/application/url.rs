@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dry_files::diag::is_unprintable;
+
 /// A repository URL in the form that is compared.
 ///
 /// White space around it, one `/` and one `.git` at its end are taken away; scheme and host are in lower case; the scp
@@ -91,6 +93,13 @@ pub(crate) fn has_password(url: &str) -> bool {
     let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
     let user = authority.and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
     user.is_some_and(|user| user.contains(':'))
+}
+
+/// Whether a text may be the URL of a repository, or a path to one: no word alone, and nothing that an Application may not have
+/// for its `repoURL`.
+pub(crate) fn may_be_url(text: &str) -> bool {
+    let is_odd = |c: char| is_unprintable(c) || c.is_whitespace();
+    !text.starts_with('-') && !text.contains(is_odd) && text.contains(['/', ':'])
 }
 
 /// Host and path of `user@host:path`.

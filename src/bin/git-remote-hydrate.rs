@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     let here = std::env::current_exe().ok();
     let beside = here.map(|program| program.with_file_name(name)).filter(|program| program.exists());
     let program = beside.unwrap_or_else(|| PathBuf::from(name));
-    let error = Command::new(&program).arg("remote-helper").args(std::env::args_os().skip(1)).exec();
+    let error = Command::new(&program).args(["remote-helper", "--"]).args(std::env::args_os().skip(1)).exec();
     eprintln!("error: starting {}: {error}", program.display());
     ExitCode::FAILURE
 }

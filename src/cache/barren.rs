@@ -1,15 +1,17 @@
 //! Large files of dry trees without any Application that can be read, as a file of the cache.
 
-use dry_files::diag::Diagnostic;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::codec::{sealed, unsealed};
+use dry_files::diag::Diagnostic;
 
 /// The first bytes of the file; the last of them is the version of the format.
-const MAGIC: &[u8; 16] = b"hydrate barren\0\x01";
+const MAGIC: &[u8; 16] = b"hydrate barren\0\x02";
 
-/// How many files are remembered: those that were found last.
-const FILES_MAX: usize = 256;
+/// How many files are remembered, those that were found last: as many as a dry tree may have whose cost counts.
+const FILES_MAX: usize = 2048;
 
 /// Large files that were read for Applications in vain.
 ///
@@ -17,15 +19,8 @@ const FILES_MAX: usize = 256;
 /// find that out anew.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Barren {
-    /// The oldest first.
-    files: Vec<Known>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Known {
-    /// An id of the file, and of all that it depends on what is found in it.
-    id: String,
-    file: BarrenFile,
+    /// By their ids, each with its number: the oldest has the lowest.
+    files: BTreeMap<String, (u64, BarrenFile)>,
 }
 
 /// What was found in one of them.
@@ -37,20 +32,34 @@ pub(crate) struct BarrenFile {
     pub holds_source_hydrator: bool,
     /// Whether it may contain Secrets of clusters.
     pub may_hold_clusters: bool,
+    /// What it counts for among all that is read of a dry tree.
+    pub cost: u64,
 }
 
 impl Barren {
-    /// What was found in the file of an id; none when that is not known.
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What was found in the file of an id, which names the file and all that it depends on what is found in it; none when that
+    /// is not known.
     pub(crate) fn get(&self, id: &str) -> Option<&BarrenFile> {
-        self.files.iter().find(|known| known.id == id).map(|known| &known.file)
+        self.files.get(id).map(|(_, file)| file)
     }
 
     /// Remembers what was found in the file of an id.
     pub(crate) fn add(&mut self, id: String, file: BarrenFile) {
-        if self.get(&id).is_none() {
-            self.files.push(Known { id, file });
-            self.files.drain(..self.files.len().saturating_sub(FILES_MAX));
+        if self.get(&id).is_some() {
+            return;
         }
+        let numbers = self.files.values().map(|(number, _)| *number);
+        let number = numbers.clone().max().map_or(0, |last| last + 1);
+        if self.files.len() >= FILES_MAX {
+            let oldest = numbers.min();
+            self.files.retain(|_, (number, _)| Some(*number) != oldest);
+        }
+        self.files.insert(id, (number, file));
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
@@ -79,6 +88,7 @@ mod tests {
             ))],
             holds_source_hydrator: n.is_multiple_of(2),
             may_hold_clusters: n.is_multiple_of(3),
+            cost: n as u64,
         };
         for n in 0..FILES_MAX + 2 {
             barren.add(n.to_string(), file(n));

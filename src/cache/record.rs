@@ -1,13 +1,13 @@
 //! What the cache keeps of one render: the manifests by id or the failure, and what was read for it.
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, Reads, Seen};
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder};
-use crate::application::{AppName, Application, BranchName, Keeps};
+use crate::application::{AppName, Application, BranchName, Drawn, Keeps, SeedIdentity};
 use crate::manifest::Key;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Reads, Seen};
 
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ use crate::manifest::Key;
 pub(crate) enum FailureKind {
     /// Mistakes of the dry commit.
     Mistakes,
+    /// It renders without objects that its branch has, and it is not proved that they left. That follows from what the branch
+    /// has, too.
+    LostObjects,
     /// It reached a limit of this machine.
     Limit,
     /// All Applications of the dry commit together reached one.
@@ -107,6 +110,8 @@ pub(crate) struct Record {
     pub commands: Vec<String>,
     /// What the API server will know its objects by.
     pub objects: Vec<Key>,
+    /// That it has random values; none when no function drew any.
+    pub drawn: Option<Drawn>,
     /// Why it has no manifest, commands or objects; none when it rendered.
     pub failure: Option<Failure>,
 }
@@ -226,6 +231,7 @@ impl Record {
             manifest: none,
             commands: Vec::new(),
             objects: Vec::new(),
+            drawn: None,
             failure: None,
         }
     }
@@ -252,6 +258,7 @@ impl Record {
             manifest: none,
             commands: Vec::new(),
             objects: Vec::new(),
+            drawn: None,
             failure: None,
         }
     }
@@ -292,6 +299,9 @@ impl Record {
             [group, kind, namespace, name].iter().for_each(|text| bytes.text(text));
         });
         write_reads(&mut bytes, &self.reads);
+        bytes.optional(self.drawn.as_ref().map(|drawn| drawn.identity.as_str()));
+        let objects = self.drawn.iter().flat_map(|drawn| &drawn.objects);
+        bytes.list(objects.collect::<Vec<_>>().into_iter(), |bytes, object| bytes.text(object));
         let failure = self.failure.as_ref().map(serde_json::to_string);
         let failure = failure.map(|text| text.expect("texts and numbers are JSON"));
         bytes.optional(failure.as_deref());
@@ -349,6 +359,14 @@ impl Record {
                 Some(Key { group, kind, namespace, name })
             })?,
             reads: read_reads(&mut bytes)?,
+            drawn: {
+                let identity = bytes.optional()?;
+                let objects = bytes.list(Decoder::text)?;
+                match identity {
+                    Some(identity) => Some(Drawn { identity: SeedIdentity::read(&identity)?, objects }),
+                    None => None,
+                }
+            },
             failure: match bytes.optional()? {
                 Some(text) => Some(serde_json::from_str(&text).ok()?),
                 None => None,

@@ -68,9 +68,6 @@ pub(crate) struct Head {
     pub has_shared: bool,
     /// What all sets together used up.
     pub used: Used,
-    /// How many renders came since what is known was [published](super::Published), at least.
-    #[serde(default)]
-    pub unpublished: u64,
 }
 
 /// An environment branch.
@@ -254,7 +251,6 @@ impl State {
     /// Puts a record in place of the one that was there for its Application.
     pub(crate) fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
         let (file, index) = record.identity().ok_or(Unusable)?;
-        self.head.unpublished = self.head.unpublished.saturating_add(1);
         self.remove(&file, index)?;
         self.insert((file, index), record);
         Ok(())

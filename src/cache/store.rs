@@ -30,6 +30,9 @@ const STATE_BYTES_MAX: usize = 128 << 20;
 /// More than this is not an overlay of ours, in bytes: what is heavier becomes a table.
 const OVERLAY_BYTES_MAX: u64 = 2 * STATE_BYTES_MAX as u64;
 
+/// What the names of files start with that say that too much would have to be remembered.
+const TOO_LARGE: &str = "large-";
+
 /// The name of what is known of trees that are not searched, and how large it may be, in bytes.
 const UNSEARCHED: &str = "unsearched";
 const UNSEARCHED_BYTES_MAX: u64 = 4 << 20;
@@ -69,23 +72,25 @@ impl Cache {
         State::read(&self.dir, &regular::read(&self.overlay(name), OVERLAY_BYTES_MAX).ok()?)
     }
 
-    /// Remembers a state that was loaded and changed since.
-    pub(crate) fn save(&self, name: &str, state: &State) -> io::Result<()> {
+    /// Remembers a state that was loaded and changed since; answers whether it is not too large for that.
+    pub(crate) fn save(&self, name: &str, state: &State) -> io::Result<bool> {
         if !state.is_heavy() {
-            return self.place(&self.overlay(name), &state.overlay());
+            self.place(&self.overlay(name), &state.overlay())?;
+            return Ok(true);
         }
         let (records, marks) = state.flatten().map_err(io::Error::other)?;
         self.save_new(name, &state.head, records, marks)
     }
 
-    /// Remembers all that is known of a dry tree. `patches` are the files that its kustomizations name as patches.
+    /// Remembers all that is known of a dry tree; answers whether it is not too large for that. `patches` are the files that its
+    /// kustomizations name as patches.
     pub(crate) fn save_all<'p>(
         &self,
         name: &str,
         head: &Head,
         records: Vec<Encoded>,
         patches: impl IntoIterator<Item = &'p RepoPath>,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         self.save_new(name, head, records, patches.into_iter().map(|path| Way::Patch(path).hash()).collect())
     }
 
@@ -155,16 +160,41 @@ impl Cache {
         }
     }
 
-    fn save_new(&self, name: &str, head: &Head, records: Vec<Encoded>, marks: Vec<u64>) -> io::Result<()> {
+    /// Notes whether what is known of a dry branch is too large to be remembered; answers whether that is news.
+    pub(crate) fn note_too_large(&self, name: &str, branch: &str, is_too_large: bool) -> io::Result<bool> {
+        let path = self.dir.join(format!("{TOO_LARGE}{name}"));
+        match (is_too_large, path.exists()) {
+            (true, false) => {
+                self.make_dir()?;
+                self.place(&path, branch.as_bytes())?;
+                Ok(true)
+            }
+            (false, true) => fs::remove_file(path).map(|()| false),
+            (true, true) | (false, false) => Ok(false),
+        }
+    }
+
+    /// The dry branches of which too much would have to be remembered.
+    pub(crate) fn too_large(&self) -> Vec<String> {
+        let files = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let noted = files.filter(|file| file.file_name().to_string_lossy().starts_with(TOO_LARGE));
+        let branches = noted.filter_map(|file| regular::read(&file.path(), NOTE_BYTES_MAX).ok());
+        let mut branches: Vec<String> = branches.filter_map(|name| String::from_utf8(name).ok()).collect();
+        branches.sort();
+        branches
+    }
+
+    fn save_new(&self, name: &str, head: &Head, records: Vec<Encoded>, marks: Vec<u64>) -> io::Result<bool> {
         if records.iter().map(|record| record.bytes.len()).sum::<usize>() > STATE_BYTES_MAX {
-            return Ok(());
+            return Ok(false);
         }
         self.make_dir()?;
         let len = records.len();
         let table = Table::write(&self.dir, records, marks)?;
         self.share(&self.dir.join(&table))?;
         self.place(&self.overlay(name), &State::plain_overlay(head, &table, len))?;
-        self.clean()
+        self.clean()?;
+        Ok(true)
     }
 
     fn overlay(&self, name: &str) -> PathBuf {

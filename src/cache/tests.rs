@@ -6,15 +6,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::codec::{CHECK_BYTES, Decoder, Encoder, check};
+use super::*;
+use crate::application::{AppName, BranchName, Drawn, SeedIdentity};
+use crate::git::Shared;
+use crate::manifest::Key;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Kind, Seen};
-
-use super::codec::{CHECK_BYTES, Decoder, Encoder, check};
-use super::*;
-use crate::application::{AppName, BranchName};
-use crate::git::Shared;
-use crate::manifest::Key;
 
 const NAME: &str = "main";
 
@@ -83,6 +82,10 @@ fn record(n: u8, manifest: u8) -> Record {
         manifest: ContentId::new(&[manifest; 20]),
         commands: vec![format!("kustomize build apps/{n}")],
         objects: vec![key(n), key(n + 100)],
+        drawn: (n.is_multiple_of(6)).then(|| Drawn {
+            identity: SeedIdentity::read("argocd/web/environments/dev").expect("an identity"),
+            objects: vec![format!("Secret a/b-{n}")],
+        }),
         failure: (n.is_multiple_of(4)).then(|| Failure {
             kind: FailureKind::Limit,
             diagnostics: vec![Diagnostic::error("too much").hint("less")],
@@ -90,11 +93,10 @@ fn record(n: u8, manifest: u8) -> Record {
     }
 }
 
-/// Writes a table and an overlay with something of everything into a directory, and answers their paths.
-fn written(dir: &Path) -> (PathBuf, PathBuf) {
-    let cache = Cache::new(dir.to_owned(), Shared::Umask);
+/// What a state says as a whole, with something of everything.
+fn head() -> Head {
     let text = |text: &str| text.to_owned();
-    let head = Head {
+    Head {
         dry_commit: "1".repeat(40),
         context: text("context"),
         facts: text("facts"),
@@ -125,10 +127,14 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
         is_open: true,
         has_shared: true,
         used: Used { params: 1, bytes: 2, steps: 3 },
-        unpublished: 4,
-    };
+    }
+}
+
+/// Writes a table and an overlay with something of everything into a directory, and answers their paths.
+fn written(dir: &Path) -> (PathBuf, PathBuf) {
+    let cache = Cache::new(dir.to_owned(), Shared::Umask);
     let records = (0..RECORDS).map(|n| record(n, n).encode()).collect();
-    cache.save_all(NAME, &head, records, [&path("apps/1/patch.yaml")]).expect("writable");
+    cache.save_all(NAME, &head(), records, [&path("apps/1/patch.yaml")]).expect("writable");
     let mut state = cache.load(NAME).expect("whole");
     for n in [0, 3, RECORDS] {
         state.put(record(n, 0xff).encode()).expect("whole");
@@ -139,6 +145,21 @@ fn written(dir: &Path) -> (PathBuf, PathBuf) {
     let is_table = |path: &PathBuf| path.to_string_lossy().contains("table-");
     let mut files = fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("readable").path());
     (dir.join(format!("state-{NAME}")), files.find(is_table).expect("a table"))
+}
+
+#[test]
+fn what_is_too_large_to_be_kept_is_told_once() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let cache = Cache::new(dir.path().join("cache"), Shared::Umask);
+    let mut large = record(1, 1).encode();
+    large.bytes.resize(129 << 20, 0);
+    assert!(!cache.save_all(NAME, &head(), vec![large], []).expect("writable"));
+    assert!(cache.note_too_large(NAME, "main", true).expect("writable"), "the first time it is news");
+    assert!(!cache.note_too_large(NAME, "main", true).expect("writable"));
+    assert_eq!(cache.too_large(), ["main"]);
+    assert!(cache.save_all(NAME, &head(), vec![record(1, 1).encode()], []).expect("writable"));
+    assert!(!cache.note_too_large(NAME, "main", false).expect("writable"));
+    assert_eq!(cache.too_large(), [""; 0]);
 }
 
 /// All that can be asked, each answer by itself.

@@ -92,7 +92,7 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     let destinations = worker::deliver_all(repository, Ask::All, wall::now());
     let delivered = destinations.as_deref().unwrap_or_default();
     let notified = match &report {
-        Ok(report) => notify(repository, Ok(report), delivered),
+        Ok(report) => notify(repository, Ok((report, true)), delivered),
         Err(error) => notify(repository, Err(&format!("{error:#}")), delivered),
     };
     if let Err(why) = notified {

@@ -172,7 +172,8 @@ impl Site {
         progress.clear();
         let preview = preview?;
         preview.departures.into_iter().for_each(|warning| checked.add_of_branch(warning));
-        for environment in preview.environments {
+        // What a freeze holds back is judged when it ends.
+        for environment in preview.environments.into_iter().filter(|environment| environment.frozen.is_none()) {
             environment
                 .mistakes
                 .into_iter()

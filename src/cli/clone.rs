@@ -1,15 +1,18 @@
 //! What commands need that work in a clone: its remote, and what that says of environment branches.
 
+use std::path::PathBuf;
+
 use anyhow::{anyhow, bail};
 use dry_files::diag::printable;
 
-use super::{WrongUse, output, unpushed};
+use super::{WrongUse, output, settings_folder, unpushed};
 use crate::application::{BranchName, without_credentials};
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, Setup, Wake, dry_remote};
+use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, SETTINGS_REF_KEY, Setup, Wake, dry_remote};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::report::Progress;
+use crate::settings::SETTINGS_REF;
 use crate::wall;
 
 #[derive(Debug, Default, clap::Args)]
@@ -21,6 +24,13 @@ pub(super) struct Arguments {
     /// The remote with the environment branches; by default the one that this branch tracks.
     #[arg(long, value_name = "NAME")]
     remote: Option<String>,
+    /// Use the settings in this branch of the remote, or ref below refs/hydrate/, as `git hydrate push` does; by default
+    /// hydrate.settingsRef.
+    #[arg(long, value_name = "REF")]
+    settings_ref: Option<String>,
+    /// Use the settings in this directory, as `git hydrate push` does.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "settings_ref")]
+    settings: Option<PathBuf>,
     /// Do not fetch; use the last fetched state.
     #[arg(long)]
     pub offline: bool,
@@ -29,12 +39,12 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Those of a command that never asks the remote.
     pub(super) fn of_branch(branch: Option<String>) -> Self {
-        Self { branch, remote: None, offline: true }
+        Self { branch, offline: true, ..Self::default() }
     }
 
     /// Those of a command about a remote.
     pub(super) fn of_remote(remote: String) -> Self {
-        Self { branch: None, remote: Some(remote), offline: false }
+        Self { remote: Some(remote), ..Self::default() }
     }
 }
 
@@ -56,7 +66,14 @@ pub(super) struct Clone {
 impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
-        let clone = Self::offline(arguments)?;
+        let clone = Self::fetched(arguments)?.with_settings(arguments)?;
+        hydrate::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
+        Ok(clone)
+    }
+
+    /// The same with the settings that it has, whatever the ones are that count.
+    pub(super) fn fetched(arguments: &Arguments) -> anyhow::Result<Self> {
+        let clone = Self::found(arguments)?;
         if !arguments.offline {
             clone.fetch()?;
         }
@@ -65,6 +82,25 @@ impl Clone {
 
     /// Opens the repository of the working directory as it is.
     pub(super) fn offline(arguments: &Arguments) -> anyhow::Result<Self> {
+        Self::found(arguments)?.with_settings(arguments)
+    }
+
+    /// The same with the settings that count.
+    fn with_settings(self, arguments: &Arguments) -> anyhow::Result<Self> {
+        if let Some(directory) = &arguments.settings {
+            let before = self.repository.refs()?.get(SETTINGS_REF);
+            let id = hydrate::keep_settings(&self.repository, &settings_folder::read(directory)?, before)?;
+            let repository = self.repository.assuming(SETTINGS_REF, Some(id));
+            return Ok(Self { repository, refs: self.refs.of_protected_branches(), ..self });
+        }
+        // On a server, pushes go by its own.
+        let of_job = self.remote.as_ref().and_then(|_| self.repository.config(SETTINGS_REF_KEY));
+        let Some(name) = arguments.settings_ref.clone().or(of_job) else { return Ok(self) };
+        let (repository, refs) = hydrate::with_settings_of(self.repository, self.refs, &name)?;
+        Ok(Self { repository, refs, ..self })
+    }
+
+    fn found(arguments: &Arguments) -> anyhow::Result<Self> {
         let repository = super::repository(None)?;
         let prefix = local_prefix(&repository);
         let remotes = repository.remotes();
@@ -168,11 +204,20 @@ impl Clone {
     pub(super) fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
         // `NAME:BRANCH` is also how git names a file of a commit: a branch goes first.
         let elsewhere = rev.split_once(':').map(|(name, rest)| format!("{}{name}/{rest}", self.refs.out));
-        if let Some(commit) = elsewhere.and_then(|name| self.repository.rev_parse(&name).ok()) {
-            return Ok(commit);
+        let names = elsewhere.into_iter().chain([format!("{}{rev}", self.refs.read)]);
+        match names.filter_map(|name| self.commit_of_ref(&name)).next() {
+            Some(commit) => Ok(commit),
+            None => super::commit_of(&self.repository, rev),
         }
-        let of_branch = self.repository.rev_parse(&format!("{}{rev}", self.refs.read));
-        of_branch.or_else(|_| super::commit_of(&self.repository, rev))
+    }
+
+    /// The commit that a revision names which begins with the full name of a ref. Of a ref that is missing git would take
+    /// another one that ends so: a tag can have any name.
+    fn commit_of_ref(&self, revision: &str) -> Option<ObjectId> {
+        let ends = [revision.find(['~', '^', ':']), revision.find("@{")];
+        let end = ends.into_iter().flatten().min().unwrap_or(revision.len());
+        self.repository.refs().ok()?.get(&revision[..end])?;
+        self.repository.rev_parse(revision).ok()
     }
 
     /// The branch of another repository that a text begins with, as `DESTINATION:BRANCH:REST`, and the rest.

@@ -7,6 +7,7 @@ mod change;
 mod editor;
 mod rebase;
 mod record;
+mod seeds;
 mod vendor_directory;
 
 use std::collections::BTreeMap;
@@ -14,22 +15,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use dry_files::diag::{printable, shell_word};
 use dry_files::regular;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
-use super::{Outcome, WrongUse, catch_up, output};
+use super::{Outcome, WrongUse, catch_up, output, settings_folder};
 use crate::application::BranchName;
 use crate::git::Repository;
-use crate::hydrate::{HydrateError, Outcome as Hydrated, Report, check_settings, dry_remote};
+use crate::hydrate::{HydrateError, Outcome as Hydrated, RandomValues, Report, check_settings, dry_remote};
 use crate::report::{Wording, summary};
 use crate::settings::{
-    Data, FILE_BYTES_MAX, FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles as Files, Value,
-    argocd_cm, edit, unknown_key,
+    Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
+    SettingsFiles as Files, Value, argocd_cm, edit, unknown_key,
 };
 use crate::wall;
 use change::{add, list, set, take, unset, yaml};
+use dry_files::diag::{printable, shell_word};
 use editor::edit_file;
 use record::read;
 
@@ -58,13 +59,21 @@ enum Action {
         /// A key such as `profile` or `tools.helm`, or the name of a settings file.
         key: String,
     },
-    /// Set a key; several values make a list.
+    /// Set a key; several values make a list. `set seeds new` makes the seed that random functions draw from, and `set seeds
+    /// rotate` another one; both show what changes, and never the seed.
     Set {
-        /// A key such as `profile` or `tools.helm`.
+        /// A key such as `profile` or `tools.helm`; or `seeds`.
         key: String,
         /// The value.
         #[arg(required = true)]
         values: Vec<String>,
+        /// With `seeds`: only for Applications whose name, NAMESPACE/NAME or NAMESPACE/NAME/BRANCH matches; others keep what they
+        /// draw from.
+        #[arg(long, value_name = "GLOB")]
+        application: Option<String>,
+        /// With `seeds`: write it into this folder of settings, such as that of a worker, and leave the repository's alone.
+        #[arg(long, value_name = "DIRECTORY")]
+        settings: Option<PathBuf>,
     },
     /// Add a value to a list.
     Add {
@@ -86,12 +95,15 @@ enum Action {
         #[arg(default_value = SETTINGS_FILE)]
         file: String,
     },
-    /// Write the settings files into a directory.
+    /// Write the settings files into a directory, but for the seed.
     Export {
         /// The directory.
         directory: PathBuf,
+        /// The seed too, in files that no other user may read.
+        #[arg(long)]
+        with_seed: bool,
     },
-    /// Replace all settings with those of a directory, or import what Argo CD's ConfigMap `argocd-cm` sets for its
+    /// Replace all settings with those of a directory, but for the seed if the directory has none; or import what Argo CD's ConfigMap `argocd-cm` sets for its
     /// hydrator.
     Import {
         /// The directory, or a file with the ConfigMap as `kubectl get configmap argocd-cm -o yaml` prints it.
@@ -130,11 +142,28 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         },
     }
     let files = read(&repository)?;
+    let mut drawn = None;
+    if let Some(Action::Set { key, values, application, settings }) = &arguments.action {
+        if key != seeds::KEY && (application.is_some() || settings.is_some()) {
+            bail!(WrongUse(format!("--application and --settings are for: git hydrate config set {} …", seeds::KEY)));
+        }
+        if let Some(directory) = settings {
+            let known = seeds::drawn(&repository, arguments.offline)?;
+            return set_seeds_in(directory, values, application.as_deref(), known, json);
+        }
+        if key == seeds::KEY {
+            drawn = Some(seeds::drawn(&repository, arguments.offline)?);
+        }
+    }
+    let known = drawn.as_deref().unwrap_or_default();
     let (new, message) = match &arguments.action {
         None => return show(&repository, &files, json),
         Some(Action::Get { key }) => return get(&files, key, json),
-        Some(Action::Export { directory }) => return export(&files, directory, json),
-        Some(Action::Set { key, values }) => (set(&files, key, values)?, format!("set {key}")),
+        Some(Action::Export { directory, with_seed }) => return export(&files, directory, *with_seed, json),
+        Some(Action::Set { key, values, application, .. }) if key == seeds::KEY => {
+            (seeds::set(&files, values, application.as_deref(), known)?, format!("set {key} {}", values.join(" ")))
+        }
+        Some(Action::Set { key, values, .. }) => (set(&files, key, values)?, format!("set {key}")),
         Some(Action::Add { key, value }) => (add(&files, key, value)?, format!("add {value} to {key}")),
         Some(Action::Unset { key, value: None }) => (unset(&files, key)?, format!("unset {key}")),
         Some(Action::Unset { key, value: Some(value) }) => {
@@ -144,7 +173,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Some(Action::Import { from }) if from.is_file() => {
             (import_argocd_cm(&files, from)?, "import argocd-cm".to_owned())
         }
-        Some(Action::Import { from }) => (import(from)?, "import all settings".to_owned()),
+        Some(Action::Import { from }) => {
+            (seeds::kept(&files, settings_folder::read(from)?), "import all settings".to_owned())
+        }
         Some(Action::Rebase { .. }) => unreachable!("it is done above"),
     };
     match &arguments.action {
@@ -152,6 +183,21 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         _ => checked(&new)?,
     }
     vendor_directory::check(&repository, &files, &new)?;
+    let changes = match (seeds::of(&files), seeds::of(&new)) {
+        (before, now) if before != now => {
+            let drawn = drawn.map_or_else(|| seeds::drawn(&repository, arguments.offline), Ok)?;
+            let changes = seeds::changes(drawn, &before, &now);
+            if !json {
+                output::print(seeds::text(&changes))?;
+            }
+            Some(changes)
+        }
+        _ => None,
+    };
+    if matches!(arguments.action, Some(Action::Import { .. })) && !seeds::of(&new).is_set() {
+        seeds::warn_without(&new, &seeds::drawn(&repository, arguments.offline)?);
+    }
+    let way_back = way_back(&repository, &arguments.action, &files)?;
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
     if !write(&repository, &new, &message)? {
         match json {
@@ -161,12 +207,35 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Ok(Outcome::Done);
     }
     warn_of_changes(&repository, &files, &new)?;
-    apply(&repository, &way_back(&arguments.action, &files)?, json)
+    apply(&repository, &way_back, changes.as_ref(), json)
+}
+
+/// Gives a folder of settings that is not the repository's another seed.
+fn set_seeds_in(
+    directory: &Path,
+    words: &[String],
+    chosen: Option<&str>,
+    drawn: Vec<RandomValues>,
+    json: bool,
+) -> anyhow::Result<Outcome> {
+    let (before, new) = seeds::set_in(directory, words, chosen, &drawn)?;
+    let changes = seeds::changes(drawn, &seeds::of(&before), &seeds::of(&new));
+    match json {
+        true => output::print_json(&serde_json::json!({ "changed": true, "randomValues": changes }))?,
+        false => output::print(format!("{}written to {}\n", seeds::text(&changes), directory.display()))?,
+    }
+    Ok(Outcome::Done)
 }
 
 /// What brings the settings back that there were.
-fn way_back(action: &Option<Action>, before: &Files) -> anyhow::Result<String> {
+fn way_back(repository: &Repository, action: &Option<Action>, before: &Files) -> anyhow::Result<String> {
     let key = match action {
+        Some(Action::Set { key, .. }) if key == seeds::KEY => {
+            return Ok(match repository.refs()?.get(SETTINGS_REF) {
+                Some(old) => format!("git update-ref {SETTINGS_REF} {old}"),
+                None => format!("git update-ref -d {SETTINGS_REF}"),
+            });
+        }
         Some(Action::Set { key, .. } | Action::Add { key, .. } | Action::Unset { key, .. }) => key,
         _ => return Ok("git hydrate config edit".to_owned()),
     };
@@ -289,11 +358,16 @@ pub(super) fn server_of(repository: &Repository) -> anyhow::Result<Option<String
 /// Puts new settings into effect: on a server by hydrating anew, in a clone by saying how.
 ///
 /// `way_back` is the command that brings the earlier ones back.
-fn apply(repository: &Repository, way_back: &str, json: bool) -> anyhow::Result<Outcome> {
+fn apply(
+    repository: &Repository,
+    way_back: &str,
+    changes: Option<&seeds::Changes>,
+    json: bool,
+) -> anyhow::Result<Outcome> {
     if let Some(remote) = server_of(repository)? {
         let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
         match json {
-            true => output::print_json(&serde_json::json!({ "changed": true, "next": push }))?,
+            true => output::print_json(&answer("next", &push, changes)?)?,
             false => output::print(format!("to apply them on the server: {push}\n"))?,
         }
         return Ok(Outcome::Done);
@@ -308,11 +382,24 @@ fn apply(repository: &Repository, way_back: &str, json: bool) -> anyhow::Result<
         }
     };
     if json {
-        output::print_json(&serde_json::json!({ "changed": true, "report": report }))?;
+        output::print_json(&answer("report", &report, changes)?)?;
     } else {
         output::print(summary(&report, Wording::Terminal) + &saved(&report, way_back))?;
     }
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// What is said of a change in JSON.
+fn answer(
+    key: &str,
+    what: &impl serde::Serialize,
+    changes: Option<&seeds::Changes>,
+) -> anyhow::Result<serde_json::Value> {
+    let mut answer = serde_json::json!({ "changed": true, key: what });
+    if let (Some(changes), Some(object)) = (changes, answer.as_object_mut()) {
+        object.insert("randomValues".to_owned(), serde_json::to_value(changes)?);
+    }
+    Ok(answer)
 }
 
 /// Which branches settings stop that are saved all the same.
@@ -331,23 +418,37 @@ fn saved(report: &Report, way_back: &str) -> String {
 fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Outcome> {
     let commit = repository.refs()?.get(SETTINGS_REF);
     if json {
-        let files: BTreeMap<_, _> = files.iter().map(|(name, text)| (name, String::from_utf8_lossy(text))).collect();
+        let shown = files.iter().filter(|(name, _)| FILES.contains(&name.as_str()));
+        let shown: BTreeMap<_, _> = shown.map(|(name, text)| (name, String::from_utf8_lossy(text))).collect();
         let commit = commit.map(|commit| commit.to_string());
-        output::print_json(&serde_json::json!({"commit": commit, "files": files}))?;
+        let has_seed = seeds::of(files).is_set();
+        output::print_json(&serde_json::json!({"commit": commit, "files": shown, "hasSeed": has_seed}))?;
     } else if files.is_empty() && commit.is_none() && server_of(repository)?.is_some() {
         output::print("no settings were fetched: those of the server are not known here, if it has any\n")?;
     } else if files.is_empty() {
         output::print("no settings: the defaults apply; to see them: git hydrate config edit\n")?;
     } else {
         output::print_content(files.get(SETTINGS_FILE).map_or(&[][..], Vec::as_slice))?;
-        for name in files.keys().filter(|name| *name != SETTINGS_FILE) {
+        for name in files.keys().filter(|name| *name != SETTINGS_FILE && FILES.contains(&name.as_str())) {
             output::print(format!("# {name} is set too; to show it: git hydrate config get {name}\n"))?;
+        }
+        for line in seeds::shown(files)?.lines() {
+            output::print(format!("# {line}\n"))?;
         }
     }
     Ok(Outcome::Done)
 }
 
 fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
+    if SECRET_FILES.contains(&key) || key == seeds::KEY {
+        let text = seeds::shown(files)?;
+        let outcome = if text.is_empty() { Outcome::Found } else { Outcome::Done };
+        match json {
+            true => output::print_json(&serde_json::json!({ "key": key, "isSet": !text.is_empty() }))?,
+            false => output::print(text)?,
+        }
+        return Ok(outcome);
+    }
     if let Some(content) = files.get(key) {
         match json {
             true => output::print_json(&serde_json::json!({"key": key, "value": String::from_utf8_lossy(content)}))?,
@@ -371,29 +472,24 @@ fn get(files: &Files, key: &str, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn export(files: &Files, directory: &Path, json: bool) -> anyhow::Result<Outcome> {
+fn export(files: &Files, directory: &Path, with_seed: bool, json: bool) -> anyhow::Result<Outcome> {
     fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
+    let mut written = Vec::new();
     for (name, content) in files {
         let path = directory.join(name);
-        fs::write(&path, content).with_context(|| format!("writing {}", path.display()))?;
+        match FILES.contains(&name.as_str()) {
+            true => fs::write(&path, content).with_context(|| format!("writing {}", path.display()))?,
+            false if with_seed => seeds::write_secret(&path, content)?,
+            false => continue,
+        }
+        written.push(name);
     }
     if json {
-        output::print_json_list("written", &files.keys().collect::<Vec<_>>())?;
+        output::print_json_list("written", &written)?;
+    } else if written.len() < files.len() {
+        output::print("the seed stays here: --with-seed writes it too\n")?;
     }
     Ok(Outcome::Done)
-}
-
-/// The settings in a directory.
-pub(super) fn import(directory: &Path) -> anyhow::Result<Files> {
-    let reading = || format!("reading {}", directory.display());
-    let mut files = Files::new();
-    for entry in fs::read_dir(directory).with_context(reading)? {
-        let entry = entry.with_context(reading)?;
-        let content = regular::read_linked(&entry.path(), FILE_BYTES_MAX)
-            .with_context(|| format!("reading {}", entry.path().display()))?;
-        files.insert(entry.file_name().to_string_lossy().into_owned(), content);
-    }
-    Ok(files)
 }
 
 fn import_argocd_cm(files: &Files, path: &Path) -> anyhow::Result<Files> {

@@ -25,7 +25,8 @@ use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
 /// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, the rest;
 /// each with what happens in the cluster, whether Argo CD prunes, and what to do. An Application that goes or has another name
 /// says what becomes of its objects. A new environment is shown by what differs from the one that it is most like. Changes of checksums, chart labels,
-/// generated names and the dry commit's id count as noise. The values of Secrets are hidden.
+/// generated names and the dry commit's id count as noise. The values of Secrets are hidden. What a frozen branch holds back is
+/// shown as such.
 ///
 /// Exit code: 0 when nothing would change, 1 when something would or fails to render, 2 after an error.
 #[derive(Debug, clap::Args)]
@@ -81,11 +82,14 @@ JSON:
     dryShaBefore            the dry commit that the branch is hydrated from now
     against                 the hydrated commit that was compared
     applicationCount        Applications that write to the branch
-    summary                 added, changed, removed, moved, noise: objects; restarts: workloads; images; dangers: their
-                            number
+    summary                 added, changed, removed, moved, noise: objects; renamed: those of the removed that come under
+                            another name; restarts: workloads; images; dangers: their number
+    objects                 the objects that a push would count: added, changed, removed; paths: the same by path;
+                            gone: those that are not there any more: group, kind, namespace, name, path, renamedTo
     dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
                             kind, message, pruning (automatic, manual, confirmed, cascade, off, orphaned, left,
                             unknown), advice, objects
+    frozen                  why it stays as it is for a time: reason, until; all that changes is held back until then
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
     failures                what is wrong with those of them that are not paused

@@ -5,20 +5,19 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
-use dry_files::diag::{printable, shell_path};
 
 use super::clone::{self, Clone, is_server};
 use super::every::Every;
-use super::push::SETTINGS_REF_KEY;
 use super::{Outcome, output};
-use crate::git::Repository;
+use crate::git::{self, Repository};
 use crate::hook;
-use crate::hydrate::{self, RefNames, Setup, Wake};
+use crate::hydrate::{self, RefNames, SETTINGS_REF_KEY, Setup, Wake};
 use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
 use crate::render::Renderers;
 use crate::report::Progress;
 use crate::wall;
 use crate::worker::{self, Given, Orders, Reach};
+use dry_files::diag::{printable, shell_path};
 
 /// Test an installation, and explain how to fix problems.
 ///
@@ -66,7 +65,8 @@ fn show(findings: &[Finding], json: bool) -> anyhow::Result<Outcome> {
 
 /// What a remote of the current repository leaves unprotected.
 fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
-    let clone = Clone::open(&clone::Arguments::of_remote(remote.to_owned()))?;
+    // That the ref of the settings is not there is for it to tell.
+    let clone = Clone::fetched(&clone::Arguments::of_remote(remote.to_owned()))?;
     let repository = &clone.repository;
     let around = surroundings(repository);
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
@@ -75,7 +75,10 @@ fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
     let statuses = hydrate::status(&setup).unwrap_or_default();
     let settings_ref = repository.config(SETTINGS_REF_KEY);
     let rehearsal = rehearse(repository, remote, settings_ref.clone())?;
-    Ok(Doctor::new(repository, &around)?.remote(remote, &statuses, (settings_ref.as_deref(), rehearsal))?)
+    let doctor = Doctor::new(repository, &around)?;
+    let mut findings = doctor.remote(remote, &statuses, (settings_ref.as_deref(), rehearsal))?;
+    findings.extend(random(&setup));
+    Ok(findings)
 }
 
 /// What `git hydrate push --dry-run` says.
@@ -176,13 +179,24 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let access = hook::access(repository)?;
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
     let mut findings = doctor.server(survey, (&statuses, &problems), &access, &renderers)?;
-    findings.extend(worker::reach(repository)?.into_iter().map(|it| reached(it, repository)));
+    findings.extend(random(&setup));
+    findings.extend(worker::reach(repository)?.into_iter().flat_map(|it| reached(it, repository)));
     Ok(findings)
 }
 
+/// What is drawn at random and anybody can compute. What keeps the repository from being read is found by others.
+fn random(setup: &Setup<'_>) -> Option<Finding> {
+    let (warning, _) = hydrate::public_values(setup).ok()??;
+    let (what, remedy) = (printable(&warning.message).to_string(), "git hydrate config set seeds new".to_owned());
+    Some(Finding { health: Health::Advice, what, remedy: Some(remedy) })
+}
+
 /// How another repository answers.
-fn reached(reach: Reach, repository: &Repository) -> Finding {
-    let Reach { destination, url, is_offered, trouble } = reach;
+fn reached(reach: Reach, repository: &Repository) -> Vec<Finding> {
+    let Reach { destination, url, is_offered, trouble, taken_for_others } = reach;
+    let taken: Vec<&str> = taken_for_others.iter().map(String::as_str).collect();
+    let taken = git::said_of_taken(&url, &taken);
+    let taken = taken.map(|(what, remedy)| Finding { health: Health::Bad, what, remedy: Some(remedy) });
     let (what, remedy) = match trouble {
         None if is_offered => (format!("destination `{destination}` ({url}) can be read and pushed to"), None),
         None => (format!("destination `{destination}` ({url}) can be read; nothing is hydrated for it yet"), None),
@@ -194,7 +208,7 @@ fn reached(reach: Reach, repository: &Repository) -> Finding {
         }
     };
     let health = if remedy.is_none() { Health::Good } else { Health::Bad };
-    Finding { health, what: printable(&what).to_string(), remedy }
+    [Finding { health, what: printable(&what).to_string(), remedy }].into_iter().chain(taken).collect()
 }
 
 fn surroundings(repository: &Repository) -> Surroundings {

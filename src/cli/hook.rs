@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             let mut given = arguments.arguments.iter().map(String::as_str);
             let (remote, url) = (given.next().unwrap_or_default(), given.next().unwrap_or_default());
             let repository = super::repository(None)?;
-            crate::hook::pre_push(&repository, remote, url, std::io::stdin().lock(), &super::machine()?)
+            crate::hook::pre_push(repository, remote, url, std::io::stdin().lock(), &super::machine()?)
         }
         Name::PostReceive => crate::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
     };

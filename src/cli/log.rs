@@ -3,18 +3,19 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
-use dry_files::diag::{one_line, printable};
-use dry_files::path::RepoPath;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diff::{self, Change, ObjectDiff};
 use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, Entry, History, Line, ObjectCounts, PathChange, Selection};
+use crate::hydrate::{self, Entry, History, Line, PathChange, Selection};
 use crate::manifest::{self, Manifest, Source};
 use crate::report::changes::{Mark, rows};
-use crate::report::{Paint, Style};
+use crate::report::{GONE_MAX, Paint, Style};
+use dry_files::diag::more::line_of_more;
+use dry_files::diag::{one_line, printable};
+use dry_files::path::RepoPath;
 
 /// Show hydrated history with the dry commits behind it.
 ///
@@ -212,14 +213,8 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
             let _ = write!(text, " {}", printable(&entry.subject));
         }
     }
-    let mut sum = ObjectCounts::default();
-    for counts in entry.changed.iter().filter_map(|path| path.objects) {
-        sum.added += counts.added;
-        sum.removed += counts.removed;
-        sum.changed += counts.changed;
-    }
-    if sum != ObjectCounts::default() {
-        let _ = write!(text, " ({})", count(sum));
+    if !entry.objects.counts.is_zero() {
+        let _ = write!(text, " ({})", entry.objects.counts);
     }
     text + "\n"
 }
@@ -239,6 +234,12 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
     }
     for change in &entry.changed {
         let _ = writeln!(text, "    {}", path(change));
+    }
+    for gone in entry.objects.gone.iter().take(GONE_MAX) {
+        let _ = writeln!(text, "    {}", printable(&gone.to_string()));
+    }
+    if let Some(more) = line_of_more(entry.objects.gone_count(), GONE_MAX, ": -p shows them") {
+        let _ = writeln!(text, "    {more}");
     }
     for skipped in &entry.skipped {
         let (sha, subject) = (short(&skipped.dry.sha), printable(&skipped.dry.subject));
@@ -273,13 +274,10 @@ pub(super) fn date(rfc3339: &str) -> String {
 fn path(change: &PathChange) -> String {
     let applications: Vec<String> = change.applications.iter().map(|name| printable(name)).collect();
     let of = if applications.is_empty() { String::new() } else { format!(" ({})", applications.join(", ")) };
-    let counts = change.objects.map_or_else(|| "cannot be read".to_owned(), count);
+    let counts = match change.objects {
+        None => "cannot be read".to_owned(),
+        Some(counts) if counts.is_zero() => "the same objects".to_owned(),
+        Some(counts) => counts.to_string(),
+    };
     format!("{}{of}: {counts}", printable(&change.path))
-}
-
-fn count(counts: ObjectCounts) -> String {
-    let parts = [(counts.added, "added"), (counts.changed, "changed"), (counts.removed, "removed")];
-    let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if parts.is_empty() { "the same objects".to_owned() } else { parts.join(", ") }
 }

@@ -43,6 +43,8 @@ pub(super) struct Arguments {
 const SCHEMA: &str = "\
 JSON:
   format                    1; another number when a field changes its meaning
+  frozen                    branches that stay as they are for a time: branch, reason, until; what is planned of them
+                            waits until then
   commits                   the dry commits to hydrate, oldest first:
     dryBranch, drySha, subject
     branches                the environment branches that lack it:
@@ -95,9 +97,16 @@ fn text(planned: &Planned) -> String {
     for commit in &planned.commits {
         let short = commit.dry_sha.get(..7).unwrap_or(&commit.dry_sha);
         let _ = writeln!(text, "{short} {}", printable(&commit.subject));
-        commit.branches.iter().for_each(|branch| add_branch(&mut text, branch));
+        for branch in &commit.branches {
+            let frozen = planned.frozen.iter().find(|frozen| frozen.branch == branch.branch);
+            add_branch(&mut text, branch, frozen);
+        }
     }
-    for PlannedFrozen { branch, frozen } in &planned.frozen {
+    let is_planned = |name: &String| {
+        let mut branches = planned.commits.iter().flat_map(|commit| &commit.branches);
+        branches.any(|branch| branch.branch == *name)
+    };
+    for PlannedFrozen { branch, frozen } in planned.frozen.iter().filter(|frozen| !is_planned(&frozen.branch)) {
         let _ = writeln!(text, "{}  {}", printable(branch), printable(&frozen.to_string()));
     }
     for problem in planned.problems.iter().chain(&planned.warnings) {
@@ -120,8 +129,14 @@ fn text(planned: &Planned) -> String {
     text
 }
 
-fn add_branch(text: &mut String, branch: &PlannedBranch) {
+fn add_branch(text: &mut String, branch: &PlannedBranch, frozen: Option<&PlannedFrozen>) {
     let name = printable(&branch.branch);
+    let name = match frozen {
+        Some(PlannedFrozen { frozen, .. }) => {
+            format!("{name}  {}; held back until that ends:", printable(&frozen.to_string()))
+        }
+        None => name,
+    };
     if !branch.mistakes.is_empty() {
         let _ = writeln!(text, "  {name}  fails, so it does not move");
         branch.mistakes.iter().for_each(|mistake| {

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
-use dry_files::diag::more::listed;
 use serde::Serialize;
 
 use super::clone::remote_of;
-use super::{Outcome, WrongUse, config, output};
+use super::{Outcome, WrongUse, output, settings_folder};
 use crate::git::Repository;
-use crate::hydrate::{self, Report};
+use crate::hydrate::{self, Report, SETTINGS_REF_KEY};
 use crate::render::Renderers;
 use crate::report::{Progress, Wording, summary};
 use crate::wall;
 use crate::worker::{self, Delivery, Done, Given, Orders, RefMove};
+use dry_files::diag::more::listed;
 
 /// Hydrate what a remote has, and push the result: for hosts without hooks.
 ///
@@ -76,9 +76,6 @@ JSON:
                             what was hydrated, as `git hydrate catch-up --json` has it
 ";
 
-/// The ref of the remote whose settings count.
-pub(super) const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
-
 /// How many refs are named.
 const SHOWN_MAX: usize = 12;
 
@@ -126,7 +123,7 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
     };
     let named = arguments.settings_ref.clone().or_else(|| repository.config(SETTINGS_REF_KEY));
     let settings = match (&arguments.settings, named) {
-        (Some(directory), _) => Given::Folder(config::import(directory)?),
+        (Some(directory), _) => Given::Folder(settings_folder::read(directory)?),
         (None, Some(name)) => Given::Ref(name),
         (None, None) => Given::FoundOut,
     };

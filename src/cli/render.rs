@@ -2,25 +2,25 @@
 
 mod all;
 mod application_set;
+mod directory;
 mod helm;
 mod string_slice;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+
+use super::clone::refs_of;
+use super::{Outcome, WrongUse, output};
+use crate::git::Repository;
+use crate::hydrate::{SETTINGS_REF_KEY, Single, render_named, with_settings_of};
+use crate::inputs::LOCK;
+use crate::kustomize;
+use crate::render::Renderers;
+use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{DiskFiles, View};
-
-use super::{Outcome, WrongUse, output};
-use crate::application::Directory;
-use crate::directory;
-use crate::hydrate::{Single, render_named};
-use crate::inputs::{InputsDir, LOCK};
-use crate::kustomize;
-use crate::manifest;
-use crate::render::Renderers;
-use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
 
 /// Print the manifests of an Application, or of a chart, kustomization or directory on disk.
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,8 @@ git hydrate render --all DIR [FLAGS]       what would be deployed, as files belo
                                            the flags: `git hydrate render --all DIR --help`
 git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
-git hydrate render directory DIR           the plain manifests of a directory
+git hydrate render directory DIR [FLAGS]   the manifests and the Jsonnet of a directory,
+                                           the flags: `git hydrate render directory --help`
 git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
                                            the flags: `git hydrate render applicationset - --help`
 
@@ -66,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     match arguments.what.as_str() {
         "helm" => helm::run(&rest),
         "kustomize" => kustomization(&rest),
-        "directory" => plain(&rest),
+        "directory" => directory::run(&rest),
         "applicationset" => application_set::run(&rest),
         "--all" => all::run(&rest),
         flag if flag.starts_with('-') => bail!(WrongUse(format!("unexpected argument `{flag}`"))),
@@ -86,6 +87,13 @@ fn flags<T: clap::Parser>(arguments: &[&str]) -> anyhow::Result<Option<T>> {
     }
 }
 
+/// The repository with the settings that count, in a clone of a host where jobs hydrate.
+fn with_settings(repository: Repository) -> anyhow::Result<Repository> {
+    let Some(name) = repository.config(SETTINGS_REF_KEY) else { return Ok(repository) };
+    let names = refs_of(&repository)?;
+    Ok(if names.is_of_clone() { with_settings_of(repository, names, &name)?.0 } else { repository })
+}
+
 fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Outcome> {
     // After a name, every option belongs to the form.
     let (json, arguments) = (json || arguments.contains(&"--json"), without(arguments, "--json"));
@@ -95,7 +103,7 @@ fn application(name: &str, arguments: &[&str], json: bool) -> anyhow::Result<Out
         [rev] if rev.starts_with("--rev=") => &rev["--rev=".len()..],
         _ => bail!(WrongUse(format!("an Application takes `--rev REV`, not `{}`", arguments.join(" ")))),
     };
-    let repository = super::repository(None)?;
+    let repository = with_settings(super::repository(None)?)?;
     let commit = super::commit_of(&repository, rev)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
     let found = render_named(&repository, &renderers, commit, name)?;
@@ -165,34 +173,6 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
     }
     output::print_content(build.to_yaml()?)?;
     Ok(Outcome::Done)
-}
-
-fn plain(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let [dir] = arguments else { bail!(WrongUse("name one directory".to_owned())) };
-    let Place { top, files, dir } = on_disk(dir)?;
-    let here = |mut diagnostic: Diagnostic| {
-        diagnostic.span = diagnostic.span.map(|span| below_here(span, &top));
-        tell(&diagnostic);
-    };
-    let mut warnings = Vec::new();
-    let options = Directory { recurse: true, ..Directory::default() };
-    let view = View::new(&files);
-    let no_jsonnet = |_: &RepoPath| Ok(Vec::new());
-    let (inputs, bytes_max) = (InputsDir::default(), directory::BYTES_MAX);
-    let rendered =
-        directory::render::<directory::Error>(&view, &dir, &options, &inputs, bytes_max, &mut warnings, no_jsonnet);
-    warnings.into_iter().for_each(here);
-    match rendered {
-        Ok(manifests) => {
-            output::print_content(manifest::encode(&manifests))?;
-            Ok(Outcome::Done)
-        }
-        Err(directory::Error::Mistakes(mistakes)) => {
-            mistakes.into_iter().for_each(here);
-            Ok(Outcome::Found)
-        }
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// The same for a path from the root of this machine.

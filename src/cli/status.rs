@@ -1,24 +1,35 @@
 //! `git hydrate status`: the state of each environment branch.
 
-use std::fmt::Write as _;
+mod wrong;
 
-use dry_files::diag::{Diagnostic, printable, shell_word};
+use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
 use crate::application::ref_of;
-use crate::hydrate::{BranchState, BranchStatus, Promotion, Restorable, Setup, Surveyed, Wake, status, surveyed};
+use crate::hydrate::{
+    BranchState, BranchStatus, Promotion, RandomValues, Restorable, Setup, Surveyed, Wake, public_values, status,
+    surveyed,
+};
 use crate::render::Renderers;
-use crate::report::{Paint, Style, counted};
+use crate::report::{Paint, Style};
 use crate::wall;
 use crate::worker::{self, Standing};
+use dry_files::diag::{Diagnostic, printable, shell_word};
+
+use wrong::Wrong;
 
 /// Show the state of each environment branch, and what failed.
+///
+/// In a clone, a branch counts as up to date when it has what its dry commit gives: what its note says alone is not believed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     clone: clone::Arguments,
+    /// Show every error, however many there are
+    #[arg(long)]
+    all: bool,
 }
 
 /// Reads the environment branches of the remote, or of this repository when it has none.
@@ -35,7 +46,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         failures.any(|failed| failed.message == pinned.message && failed.span == pinned.span)
     };
     pinned.retain(|pinned| !failed(pinned));
-    let mut found = Found { branches, problems, pinned, destinations };
+    // What keeps the settings from being read is a problem already.
+    let random = public_values(&setup).unwrap_or_default();
+    let (warning, random_values) = random.map_or((None, Vec::new()), |(warning, values)| (Some(warning), values));
+    let mut found = Found { branches, problems, pinned, random_values, destinations };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
         if found.branches.is_empty() {
@@ -50,11 +64,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(if clone.has_remote() { NO_BRANCH } else { NO_BRANCH_ON_SERVER })?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        let problems = found.problems.iter().chain(&found.pinned);
-        let problems: String = problems.map(|problem| format!("{problem}\n")).collect();
+        let problems: Vec<Diagnostic> = found.problems.iter().chain(&found.pinned).chain(&warning).cloned().collect();
+        let mut wrong = Wrong::new(arguments.all);
         let known = (!clone.has_remote()).then_some(&found.destinations[..]);
-        let branches = text(&found.branches, known, is_offline, screen.paint());
-        screen.show(&(branches + &problems))?;
+        let branches = text(&found.branches, known, is_offline, &mut wrong, screen.paint());
+        screen.show(&(branches + &wrong.of_none(&problems) + &wrong.rest()))?;
     }
     let is_delivered = found.destinations.iter().all(|standing| standing.is_delivered);
     let is_current = is_delivered && found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
@@ -70,6 +84,9 @@ struct Found {
     /// The Applications that no push hydrates, since they name a tag, a commit or a version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pinned: Vec<Diagnostic>,
+    /// The random values that anybody can compute.
+    #[serde(rename = "randomValues", skip_serializing_if = "Vec::is_empty")]
+    random_values: Vec<RandomValues>,
     /// How the branches of other repositories are there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     destinations: Vec<Standing>,
@@ -93,7 +110,13 @@ fn not_there(status: &BranchStatus, destinations: Option<&[Standing]>, paint: Pa
     format!("  {}\n", paint.by(Style::Error, &printable(&what)))
 }
 
-fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline: bool, paint: Paint) -> String {
+fn text(
+    branches: &[BranchStatus],
+    destinations: Option<&[Standing]>,
+    is_offline: bool,
+    wrong: &mut Wrong,
+    paint: Paint,
+) -> String {
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {
@@ -114,7 +137,8 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
                 (BranchState::Promoted, Some(_)) => from,
                 _ => format!("at {at}"),
             };
-            let _ = writeln!(text, "{branch:width$}  {at}, {}", paint.by(style, &printable(&what)));
+            let what = paint.by(style, &printable(&what)).to_string();
+            let _ = writeln!(text, "{branch:width$}  {at}, {what}{}", last_commit(status));
             text.push_str(&changed(status, paint));
             text.push_str(&not_there(status, destinations, paint));
             continue;
@@ -151,13 +175,14 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
             }
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
+            None if status.dry_sha.is_none() => "nothing is hydrated from it yet".to_owned(),
             None => "its dry branch was rewound".to_owned(),
         };
         let behind = match &status.frozen {
             Some(frozen) => format!("{behind}, {}", printable(&frozen.to_string())),
             None => behind,
         };
-        let _ = writeln!(text, "{branch:width$}  {from}  {}", paint.by(style, &behind));
+        let _ = writeln!(text, "{branch:width$}  {from}  {}{}", paint.by(style, &behind), last_commit(status));
         text.push_str(&not_there(status, destinations, paint));
         for path in &status.paths_behind {
             let style = if path.paused { Style::Warning } else { Style::Error };
@@ -170,16 +195,16 @@ fn text(branches: &[BranchStatus], destinations: Option<&[Standing]>, is_offline
         if status.is_left || status.has_leftovers() || (status.state == BranchState::Missing && !status.is_named) {
             continue;
         }
-        for (commits, diagnostics) in by_reason(status) {
-            let _ = writeln!(text, "  {}", paint.by(Style::Error, &format!("{} failed", counted(&commits))));
-            for diagnostic in diagnostics {
-                for line in diagnostic.to_string().lines() {
-                    let _ = writeln!(text, "  {line}");
-                }
-            }
-        }
+        text.push_str(&wrong.of_branch(status, paint));
     }
     text
+}
+
+/// `, last commit: 1 object changed`; empty when no object was, and of a branch that is left as it is.
+fn last_commit(status: &BranchStatus) -> String {
+    let is_left = status.state == BranchState::Hydrated && (status.is_left || !status.is_named);
+    let last = status.last_commit.as_ref().filter(|_| !is_left);
+    last.map_or_else(String::new, |last| format!(", last commit: {}", last.objects.counts))
 }
 
 /// What to do about a branch that no Application names any more.
@@ -194,18 +219,6 @@ fn unnamed(status: &BranchStatus) -> String {
         printable(&status.dry_branch),
         printable(&status.branch)
     )
-}
-
-/// The dry commits that failed, those that failed alike together.
-fn by_reason(status: &BranchStatus) -> Vec<(Vec<&str>, &[Diagnostic])> {
-    let mut reasons: Vec<(Vec<&str>, &[Diagnostic])> = Vec::new();
-    for failure in &status.failures {
-        match reasons.iter_mut().find(|(_, known)| *known == failure.diagnostics) {
-            Some((commits, _)) => commits.push(&failure.dry_sha),
-            None => reasons.push((vec![&failure.dry_sha], &failure.diagnostics)),
-        }
-    }
-    reasons
 }
 
 /// What was promoted to a sync branch.

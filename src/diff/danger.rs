@@ -255,7 +255,9 @@ impl Danger {
     /// What to do about it.
     pub(crate) fn advice(&self) -> &'static str {
         match &self.what {
-            What::Removed { .. } if self.pruning == Some(Pruning::Cascade) => {
+            What::Removed { .. } | What::Unprotected { .. } | What::HostGone { .. }
+                if self.pruning == Some(Pruning::Cascade) =>
+            {
                 "to keep it, set the sync option `Delete=false` on it in a commit before this one"
             }
             What::Removed { .. } | What::Unprotected { .. } | What::HostGone { .. } if self.pruning.is_some() => {

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::manifest::{Key, Manifest, without_hash};
 use go_yaml::{Value, json};
-
-use crate::manifest::{Key, Manifest};
 
 /// An object before and after; at least one of them is there.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +84,7 @@ pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) ->
     }
     for (from, to) in moves(paths, |_, manifest| name(manifest)) {
         let is_other = are_two_namespaces(namespace(from.0, from.1), namespace(to.0, to.1));
-        if is_other && !is_cluster_scoped(from.1) && are_alike(from.1, to.1) {
+        if is_other && !is_cluster_scoped(from.1) && are_alike(&leaves_of(from.1.object()), &leaves_of(to.1.object())) {
             join(paths, from, to, |pair| pair.is_recreated = true);
         }
     }
@@ -182,17 +181,19 @@ fn join<'a>(paths: &mut [Vec<Pair<'a>>], (from, old): Placed<'a>, (to, new): Pla
 /// Which part of their fields two objects of one name must share to be one that moved.
 const ALIKE_MIN: f64 = 0.5;
 
+/// The scalars of an object with their paths, but for its metadata.
+pub(super) type Leaves = BTreeSet<(String, String)>;
+
 /// Whether two objects, but for their metadata, are much the same.
-fn are_alike(old: &Manifest, new: &Manifest) -> bool {
-    let [old, new] = [leaves(old), leaves(new)];
-    let shared = old.intersection(&new).count() as f64;
+pub(super) fn are_alike(old: &Leaves, new: &Leaves) -> bool {
+    let shared = old.intersection(new).count() as f64;
     shared >= ALIKE_MIN * old.len().max(new.len()) as f64
 }
 
-/// The scalars of an object with their paths, but for its metadata.
-fn leaves(manifest: &Manifest) -> BTreeSet<(String, String)> {
+/// Those of an object.
+pub(super) fn leaves_of(object: &Value) -> Leaves {
     let mut leaves = BTreeSet::new();
-    let fields = manifest.object().as_mapping().into_iter().flatten();
+    let fields = object.as_mapping().into_iter().flatten();
     for (key, value) in fields.filter(|(key, _)| *key != "metadata") {
         collect(key.clone(), value, &mut leaves);
     }
@@ -200,7 +201,7 @@ fn leaves(manifest: &Manifest) -> BTreeSet<(String, String)> {
 }
 
 /// The scalars of a value with their paths.
-fn collect(path: String, value: &Value, leaves: &mut BTreeSet<(String, String)>) {
+fn collect(path: String, value: &Value, leaves: &mut Leaves) {
     match value {
         Value::Mapping(fields) => {
             fields.iter().for_each(|(key, value)| collect(format!("{path}.{key}"), value, leaves));
@@ -242,16 +243,9 @@ fn name(manifest: &Manifest) -> Option<Stem<'_>> {
 }
 
 /// Kind, namespace, and the name without the hash that Kustomize puts at its end.
-///
-/// Reference: kustomize 5.8 api/hasher/hasher.go `encode`: ten characters of a hexadecimal digest, some of which are
-/// replaced so that no words come out.
 fn stem(manifest: &Manifest) -> Option<Stem<'_>> {
-    if !manifest.group().is_empty() || !matches!(manifest.kind(), "ConfigMap" | "Secret") {
-        return None;
-    }
-    let (stem, hash) = manifest.name().rsplit_once('-')?;
-    let is_hash = hash.len() == 10 && hash.bytes().all(|b| b"2456789bcdfghkmt".contains(&b));
-    is_hash.then_some((manifest.kind(), manifest.namespace(), stem))
+    let stem = without_hash(manifest.group(), manifest.kind(), manifest.name())?;
+    Some((manifest.kind(), manifest.namespace(), stem))
 }
 
 /// The objects without a name that only one of the lists has.

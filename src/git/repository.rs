@@ -38,6 +38,8 @@ pub struct Repository {
     quarantine: Option<scratch::Scratch>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
     pub(super) pending: Vec<(String, Option<ObjectId>)>,
+    /// Refs that are read as if they pointed elsewhere, and written as they are.
+    pub(super) assumed: Vec<(String, Option<ObjectId>)>,
     /// Where its refs are, when others are in the same store: in place of `refs/`.
     pub(super) place: Option<String>,
 }
@@ -67,6 +69,7 @@ impl Repository {
             common_dir,
             quarantine: None,
             pending: Vec::new(),
+            assumed: Vec::new(),
             place: None,
         })
     }
@@ -90,6 +93,12 @@ impl Repository {
     /// The same as if a push had moved these refs already; none deletes one. It can be read only.
     pub fn after(mut self, pushed: impl IntoIterator<Item = (String, Option<ObjectId>)>) -> Self {
         self.pending = pushed.into_iter().collect();
+        self
+    }
+
+    /// The same where a ref is read as if it pointed to `id`, or did not exist. What is written does not depend on it.
+    pub fn assuming(mut self, name: &str, id: Option<ObjectId>) -> Self {
+        self.assumed.push((name.to_owned(), id));
         self
     }
 

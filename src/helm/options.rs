@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use dry_files::diag::Span;
-use dry_files::path::RepoPath;
-use dry_files::view::{Stop, View};
-use go_template as template;
-use go_yaml::Mapping;
-
 use super::capabilities::KubeVersion;
 use super::error::{Error, ErrorKind};
 use super::set::{self, SetError, Typing};
 use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::versions::Helm;
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Stop, View};
+use go_template::{self as template, Drew, Seed};
+use go_yaml::Mapping;
 
 /// The flags of `helm template` that shape its output.
 ///
@@ -74,14 +73,16 @@ pub enum Effects {
     /// They fail, with the place and a way around.
     #[default]
     Refuse,
-    /// Those that are named give what repeats: it follows from `identity` and the place of the call. Others fail.
+    /// Those that are named give what repeats: it follows from `seed` and the place of the call. Others fail.
     Seeded {
-        /// What distinguishes this render from others: the Application's name, for one.
-        identity: String,
+        /// What distinguishes this render from others.
+        seed: Seed,
         /// Names of functions.
         allowed: Vec<String>,
         /// What the clock says.
         now: jiff::Timestamp,
+        /// Hears of each draw.
+        drew: Drew,
     },
     /// All of them run, and no two renders are the same.
     Live {
@@ -105,13 +106,13 @@ pub(super) struct Draw {
 impl Effects {
     /// As the template engine takes them.
     pub(super) fn for_templates(&self) -> template::Effects {
-        use sha2::{Digest, Sha256};
         match self {
             Effects::Refuse => template::Effects::Refuse,
-            Effects::Seeded { identity, allowed, now } => template::Effects::Seeded {
-                seed: Sha256::digest(identity).into(),
+            Effects::Seeded { seed, allowed, now, drew } => template::Effects::Seeded {
+                seed: seed.clone(),
                 allowed: allowed.iter().cloned().collect(),
                 now: *now,
+                drew: drew.clone(),
             },
             Effects::Live { entropy, now } => template::Effects::Live { entropy: *entropy, now: *now },
         }
@@ -122,11 +123,11 @@ impl Effects {
         let &Draw { ref calls, number, sketch } = draw;
         let calls = calls.clone();
         match self.for_templates() {
-            template::Effects::Seeded { seed, now, allowed } => {
+            template::Effects::Seeded { seed, now, allowed, .. } => {
                 template::Effects::Probe { seed, now, allowed, calls, number, sketch }
             }
             _ => {
-                let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
+                let (seed, now, allowed) = (Seed::Sketch, jiff::Timestamp::UNIX_EPOCH, BTreeSet::new());
                 template::Effects::Probe { seed, now, allowed, calls, number, sketch }
             }
         }

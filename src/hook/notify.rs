@@ -18,7 +18,7 @@ struct Notice<'n> {
     format: u32,
     /// The git directory.
     repository: String,
-    /// Who pushed, where `hydrate.pusherVariable` names a variable for that.
+    /// Who pushed all that the report is about, where `hydrate.pusherVariable` names a variable for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pusher: Option<String>,
     /// Why nothing was hydrated; then there is no report.
@@ -34,29 +34,34 @@ struct Notice<'n> {
 /// Set while the command runs: runs that it causes on this machine are not notified of, since each would cause another one.
 const VARIABLE: &str = "GIT_HYDRATE_NOTIFYING";
 
-/// Notifies the admin's command, if there is one, of what a run did, or why it did nothing, and what became of `destinations`. To be called
-/// after the lock of the repository was given back: the command may take its time, and may push.
+/// Notifies the admin's command, if there is one, of what a run did and whether all of that came of this push; or of why it did
+/// nothing; and of what became of `destinations`. To be called after the lock of the repository was given back: the command may
+/// take its time, and may push.
 ///
 /// # Errors
 ///
 /// The command could not be run, failed, or took too long, in words for a warning. Hydration does not depend on it.
 pub(crate) fn notify(
     repository: &Repository,
-    outcome: Result<&Report, &str>,
+    outcome: Result<(&Report, bool), &str>,
     destinations: &[Delivery],
 ) -> Result<(), String> {
     let options = Options::read(repository);
     let Some(command) = options.notify else { return Ok(()) };
-    let is_empty = outcome.is_ok_and(Report::is_empty) && destinations.is_empty();
+    let is_empty = outcome.is_ok_and(|(report, _)| report.is_empty()) && destinations.is_empty();
     if is_empty || std::env::var_os(VARIABLE).is_some() {
         return Ok(());
     }
     let notice = Notice {
         format: 1,
         repository: repository.common_dir().display().to_string(),
-        pusher: access(repository).ok().and_then(|access| access.pusher),
+        // What others pushed is not reported in the name of this one.
+        pusher: access(repository)
+            .ok()
+            .and_then(|access| access.pusher)
+            .filter(|_| outcome.map_or(true, |(_, his)| his)),
         error: outcome.err(),
-        report: outcome.ok(),
+        report: outcome.ok().map(|(report, _)| report),
         destinations,
     };
     run_command(repository, &command, &notice, options.notify_time_limit)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::application::{PatternError, Patterns};
+use crate::application::{PatternError, Patterns, near};
 use crate::git::Repository;
 use crate::hydrate::{Access, Strictness};
 
@@ -96,19 +96,25 @@ pub(crate) struct Strict {
 
 /// A setting with a word that no one knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{key} = {value}: must be {expected}")]
+#[error("{key} = {value}: must be {expected}{}", did_you_mean(*meant))]
 pub(crate) struct UnknownWord {
     key: &'static str,
     value: String,
     expected: &'static str,
+    /// The word that was probably meant.
+    meant: Option<&'static str>,
 }
 
 impl UnknownWord {
-    /// The line that sets the key to a valid value.
-    pub(crate) fn remedy(&self) -> String {
-        let default = self.expected.split([',', ' ']).next().unwrap_or_default();
-        format!("git config {} {default}", self.key)
+    fn new(key: &'static str, value: String, expected: &'static str) -> Self {
+        let words: Vec<&str> = expected.split([',', ' ']).filter(|word| !matches!(*word, "" | "or")).collect();
+        let meant = near(&value, &words);
+        Self { key, value, expected, meant }
     }
+}
+
+fn did_you_mean(meant: Option<&str>) -> String {
+    meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
 }
 
 impl Strict {
@@ -119,16 +125,13 @@ impl Strict {
             "" | "off" | "false" | "no" | "0" => return Ok(None),
             "touched" | "true" | "yes" | "on" | "1" => Strictness::Touched,
             "all" => Strictness::All,
-            _ => return Err(UnknownWord { key: "hydrate.strict", value, expected: "off, touched or all" }),
+            _ => return Err(UnknownWord::new("hydrate.strict", value, "off, touched or all")),
         };
         let undecided = repository.config("hydrate.strictUndecided").unwrap_or_default();
         let refuse_undecided = match undecided.as_str() {
             "" | "accept" => false,
             "refuse" => true,
-            _ => {
-                let (key, expected) = ("hydrate.strictUndecided", "accept or refuse");
-                return Err(UnknownWord { key, value: undecided, expected });
-            }
+            _ => return Err(UnknownWord::new("hydrate.strictUndecided", undecided, "accept or refuse")),
         };
         let seconds = repository.config_number("hydrate.strictTimeLimit").and_then(|value| u64::try_from(value).ok());
         let time_limit = Duration::from_secs(seconds.unwrap_or(60));
@@ -140,11 +143,14 @@ impl Strict {
 /// `hydrate.promoted` patterns of branches, all of them while it is not set.
 ///
 /// The pusher's name is in the variable that `hydrate.pusherVariable` names: the hosting software sets it, and
-/// pushers must not be able to. Errors: a pattern that cannot be read.
+/// pushers must not be able to. Of several, such as one for ssh and one for http, the first that says something counts.
+///
+/// Errors: a pattern that cannot be read.
 pub(crate) fn access(repository: &Repository) -> Result<Access, PatternError> {
-    let variable = repository.config("hydrate.pusherVariable");
+    let mut variables = repository.config_list("hydrate.pusherVariable").into_iter();
+    let name_in = |variable: String| std::env::var(variable).ok().filter(|name| !name.is_empty());
     Ok(Access {
-        pusher: variable.and_then(|name| std::env::var(name).ok()),
+        pusher: variables.find_map(name_in),
         promoters: repository.config_list("hydrate.promoter"),
         promoted: Patterns::new(repository.config_list("hydrate.promoted"))?,
         settings_pushers: repository.config_list("hydrate.settingsPusher"),

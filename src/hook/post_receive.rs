@@ -8,17 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dry_files::diag::{Diagnostic, chain, printable};
-use dry_files::path::RepoPath;
-
 use super::{Options, STDIN_BYTES_MAX, namespace, notify, ref_update, tell};
-use crate::git::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository};
-use crate::hydrate::{self, HydrateError, Outcome, RefNames, RefUpdate, Report, Setup, Wake};
+use crate::git::{Error, Location, Lock, Refs, Repository};
+use crate::hydrate::{self, HydrateError, Pusher, RefNames, RefUpdate, Report, Setup, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{self, Console, Waiting, Wording, summary, wrap};
 use crate::settings::SETTINGS_REF;
 use crate::wall::{self, USED, VARIABLE};
 use crate::worker::{self, Ask, Delivery};
+use dry_files::diag::{chain, printable};
 
 /// Runs as `post-receive` in the repository at `git_dir`: hydrates what is not hydrated yet and tells the pusher.
 ///
@@ -29,33 +27,46 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok(Hydrated { report, pushed, updates, repository }) => {
+        Ok(Hydrated { report, updates, repository }) => {
             let is_success = report.is_success();
-            let is_touched = |path: &RepoPath| touches(&updates, path, &repository);
-            let shown = concerning(report.clone(), &pushed, &is_touched);
-            if !shown.is_empty() {
-                console.print(&summary(&shown, Wording::Pusher));
+            let pusher = Pusher::new(&updates, &report, &repository);
+            match pusher.told() {
+                Ok(told) if told.is_empty() => {}
+                Ok(told) => console.print(&summary(&told, Wording::Pusher)),
+                Err(error) => {
+                    let text = format!("warning: what came of this push is not known: {}", chain(&error));
+                    console.print(&wrap(&text, "  "));
+                    console.print("hint: `git hydrate status` shows how the branches are");
+                }
             }
             if let Err(why) = tell::tell(&repository) {
                 console.print(&wrap(&format!("warning: {why}"), "  "));
             }
             let deliveries = deliver(&repository, &mut console);
-            notify_of(&repository, Ok(&report), deliveries.as_deref().unwrap_or_default(), &mut console);
+            let outcome = Ok((&report, pusher.is_all_his()));
+            notify_of(&repository, outcome, deliveries.as_deref().unwrap_or_default(), &mut console);
             is_success && deliveries.is_some_and(|deliveries| deliveries.iter().all(Delivery::is_done))
         }
-        Err(error) => {
-            let why = chain(&error).lines().map(printable).collect::<Vec<_>>().join("\n");
+        Err(Unhydrated { error, is_told }) => {
+            let why = chain(&*error).lines().map(printable).collect::<Vec<_>>().join("\n");
             if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
                 notify_of(&repository, Err(&why), &[], &mut console);
             }
+            if !is_told {
+                return false;
+            }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            let hint = match &error {
-                _ if is_denied(&error) => {
+            let hint = match &*error {
+                _ if is_denied(&*error) => {
                     "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
                 }
                 HydrateError::Settings(_) | HydrateError::Template(_) => {
                     "hint: the push was accepted; nothing is hydrated until an admin corrects the settings on the\n  server: \
                      git hydrate config edit"
+                }
+                HydrateError::Locked => {
+                    "hint: the push was accepted; what runs now, the next push or `git hydrate catch-up`\n  hydrates it, and \
+                     `git hydrate status` shows what came of it"
                 }
                 _ => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
             };
@@ -98,8 +109,13 @@ fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(denied)
 }
 
-/// Notifies the admin's command of a run.
-fn notify_of(repository: &Repository, outcome: Result<&Report, &str>, deliveries: &[Delivery], console: &mut Console) {
+/// Notifies the admin's command of a run: of its report, and whether all of that came of this push; or of why there is none.
+fn notify_of(
+    repository: &Repository,
+    outcome: Result<(&Report, bool), &str>,
+    deliveries: &[Delivery],
+    console: &mut Console,
+) {
     if let Err(why) = notify(repository, outcome, deliveries) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
     }
@@ -113,78 +129,66 @@ fn outlive_the_pusher() {
     }
 }
 
-/// What the pusher of these refs is shown: of a push of a tag or of a topic branch, nothing but what it changed after all; of
-/// pinned Applications, those in files that it touched.
-fn concerning(mut report: Report, pushed: &[String], is_touched: &dyn Fn(&RepoPath) -> bool) -> Report {
-    let is_news = |warning: &Diagnostic| warning.span.as_ref().is_none_or(|span| is_touched(&span.path));
-    report.warnings.retain(|warning| !warning.is_pinned() || is_news(warning));
-    let is_of = |name: &String| {
-        let branch = name.strip_prefix("refs/heads/");
-        name == SETTINGS_REF || report.branches.iter().any(|status| branch == Some(&status.dry_branch))
-    };
-    if !pushed.iter().any(is_of) {
-        report.branches.retain(|branch| is_new(&branch.outcome));
-    }
-    report
-}
-
-/// Whether the last run left a branch otherwise.
-fn is_new(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Moved | Outcome::Failed { recorded: false, .. } => true,
-        Outcome::Unchanged | Outcome::Frozen(_) | Outcome::Failed { recorded: true, .. } => false,
-    }
-}
-
 /// What a run did.
 struct Hydrated {
     report: Report,
-    /// The refs that were pushed, symbolic ones resolved.
-    pushed: Vec<String>,
+    /// What was pushed, symbolic refs resolved.
     updates: Vec<RefUpdate>,
     repository: Repository,
 }
 
-/// Whether one of these updates changes a file; a change of settings may change what any file means.
-fn touches(updates: &[RefUpdate], path: &RepoPath, repository: &Repository) -> bool {
-    let buffer = ObjectBuffer::new(repository);
-    let entry = |id: ObjectId| buffer.entry(buffer.commit(id)?.tree, path.as_str());
-    for update in updates {
-        let is_changed = match (update.old, update.new) {
-            _ if update.name == SETTINGS_REF => true,
-            (Some(old), Some(new)) => match (entry(old), entry(new)) {
-                (Ok(old), Ok(new)) => old != new,
-                _ => true,
-            },
-            (None, Some(new)) => entry(new).is_ok_and(|entry| entry.is_some()),
-            (_, None) => false,
-        };
-        if is_changed {
-            return true;
-        }
-    }
-    false
+/// Why nothing was hydrated.
+struct Unhydrated {
+    error: Box<HydrateError>,
+    /// Whether that is any business of the pusher.
+    is_told: bool,
 }
 
-fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, HydrateError> {
+fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, Unhydrated> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
-    let repository = Repository::open(git_dir, Location::Hook)?;
     let namespace = namespace();
     let updates: Vec<RefUpdate> = lines.lines().filter_map(|line| ref_update(line, &namespace)).collect();
+    match hydrated(git_dir, &updates, machine, console) {
+        Ok(hydrated) => Ok(hydrated),
+        Err(error) => {
+            let repository = Repository::open(git_dir, Location::Hook).ok();
+            let asks = |repository| asks_for_hydration(&updates, &repository);
+            let is_told = updates.is_empty() || repository.is_none_or(asks);
+            Err(Unhydrated { error: Box::new(error), is_told })
+        }
+    }
+}
+
+/// Whether anything that was pushed is hydrated, or decides how: else the pusher has nothing to do with what fails.
+fn asks_for_hydration(updates: &[RefUpdate], repository: &Repository) -> bool {
+    let Ok(dry_branches) = hydrate::dry_branches(repository, &RefNames::server()) else { return true };
+    let Ok(refs) = repository.refs() else { return true };
+    let is_dry =
+        |name: &str| dry_branches.iter().any(|branch| name.strip_prefix("refs/heads/") == Some(branch.as_str()));
+    let is_asking = |update: &RefUpdate| update.name == SETTINGS_REF || is_dry(refs.resolve(&update.name));
+    dry_branches.is_empty() || updates.iter().any(is_asking)
+}
+
+fn hydrated(
+    git_dir: &Path,
+    updates: &[RefUpdate],
+    machine: &Machine,
+    console: &mut Console,
+) -> Result<Hydrated, HydrateError> {
+    let repository = Repository::open(git_dir, Location::Hook)?;
     let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
+    let nothing = |repository| Hydrated { report: Report::default(), updates: updates.to_vec(), repository };
     if are_of_pull_requests(&names) {
-        return Ok(Hydrated { report: Report::default(), pushed: names, updates, repository });
+        return Ok(nothing(repository));
     }
     let options = Options::read(&repository);
     let asked = Instant::now();
     let patience = if tell::is_telling() { Duration::ZERO } else { options.lock_wait };
     let lock = match lock(&repository, patience, console)? {
         Some(lock) => lock,
-        None if tell::is_telling() => {
-            return Ok(Hydrated { report: Report::default(), pushed: names, updates, repository });
-        }
+        None if tell::is_telling() => return Ok(nothing(repository)),
         None => return Err(HydrateError::Locked),
     };
     let started = Instant::now();
@@ -193,7 +197,8 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
     let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
     let refs = repository.refs()?;
     let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
-    let names: Vec<String> = names.iter().map(|name| refs.resolve(name).to_owned()).collect();
+    let resolved = |update: &RefUpdate| RefUpdate { name: refs.resolve(&update.name).to_owned(), ..update.clone() };
+    let updates = updates.iter().map(resolved).collect();
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
         out_of_time: &|| started.elapsed() > options.budget,
@@ -213,7 +218,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
     drop(lock);
-    Ok(Hydrated { report, pushed: names, updates, repository })
+    Ok(Hydrated { report, updates, repository })
 }
 
 /// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they take in a push of

@@ -8,7 +8,10 @@ use super::STDIN_BYTES_MAX;
 use super::options::PrePush;
 use crate::application::BranchName;
 use crate::git::{Error, ObjectBuffer, ObjectId, Repository, object_id};
-use crate::hydrate::{self, Against, FAILURES_REF, Failures, HydrateError, RefNames, Setup, Wake};
+use crate::hydrate::{
+    self, Against, FAILURES_REF, Failures, HydrateError, Preview, PreviewedBranch, RefNames, SETTINGS_REF_KEY, Setup,
+    Wake,
+};
 use crate::render::{Machine, Renderers};
 use crate::report::changes::{Changes, Detail, EnvironmentDiff, Form, text};
 use crate::report::{Console, Paint, Progress, wrap};
@@ -27,13 +30,14 @@ struct Pushed {
 ///
 /// `remote` is what git pushes to, a name or a URL, and `url` where that is. `stdin` has git's lines
 /// `<local ref> <local id> <remote ref> <remote id>`: the commits that they name are hydrated in memory, whatever is in the
-/// working tree, and compared with the environment branches as they were fetched last. A push to another remote than
+/// working tree, and compared with the environment branches as they were fetched last; where these do not show yet what the
+/// remote has of the dry branch, with what that gives. A push to another remote than
 /// that of the dry repository, of tags, or of branches from which nothing is hydrated, goes on without a word.
 ///
 /// A push is never stopped because this fails.
-pub(crate) fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: impl Read, machine: &Machine) -> bool {
+pub(crate) fn pre_push(repository: Repository, remote: &str, url: &str, stdin: impl Read, machine: &Machine) -> bool {
     let mut console = Console::new();
-    let mode = match PrePush::read(repository) {
+    let mode = match PrePush::read(&repository) {
         Ok(PrePush::Off) => return true,
         Ok(mode) => mode,
         Err(wrong) => {
@@ -44,7 +48,7 @@ pub(crate) fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: 
     match check(repository, remote, url, stdin, machine, &mut console) {
         Ok(renders) if renders || mode == PrePush::Warn => true,
         Ok(_) => {
-            console.print("error: push blocked: this commit fails to render");
+            console.print("error: push blocked: this commit does not hydrate everywhere");
             console.print("hint: to push anyway: GIT_HYDRATE_SKIP=1 git push");
             console.print("hint: to warn instead of blocking: git config hydrate.prePush warn");
             false
@@ -61,7 +65,7 @@ pub(crate) fn pre_push(repository: &Repository, remote: &str, url: &str, stdin: 
 
 /// Shows what each dry branch changes; answers whether all that this push is about renders.
 fn check(
-    repository: &Repository,
+    repository: Repository,
     remote: &str,
     url: &str,
     stdin: impl Read,
@@ -71,9 +75,14 @@ fn check(
     let mut lines = String::new();
     // Bytes that are no text are no branch that we know.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
-    let Some(remote) = dry_remote(repository, remote, url) else { return Ok(true) };
+    let Some(remote) = dry_remote(&repository, remote, url) else { return Ok(true) };
     let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
     let names = RefNames::client(&remote, &prefix);
+    let (repository, names) = match repository.config(SETTINGS_REF_KEY) {
+        Some(name) => hydrate::with_settings_of(repository, names, &name)?,
+        None => (repository, names),
+    };
+    let repository = &repository;
     let refs = repository.refs()?;
     let dry_branches = hydrate::dry_branches(repository, &names)?;
     let failures = Failures::read(&ObjectBuffer::new(repository), refs.get(FAILURES_REF))?;
@@ -94,7 +103,8 @@ fn check(
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();
-        let preview = preview?;
+        let preview = since(preview?, &setup, there)?;
+        progress.clear();
         let is_dry = dry_branches.contains(&branch) || names.head(&refs).as_ref() == Some(&branch);
         let is_told = !preview.problems.is_empty() || preview.warnings.iter().any(Diagnostic::is_near_miss);
         if preview.environments.is_empty() && !(is_told && is_dry) {
@@ -107,8 +117,9 @@ fn check(
         let form = Form { paint, wraps: console.is_terminal() };
         console.print_painted(&text(&changes, Detail::Environments, form), paint);
         // What is broken on the server already, and in the same way, is not the fault of this push.
+        let is_open = |environment: &&EnvironmentDiff| environment.branch.frozen.is_none();
         let failed: Vec<&EnvironmentDiff> =
-            changes.environments.iter().filter(|environment| !environment.is_whole()).collect();
+            changes.environments.iter().filter(is_open).filter(|environment| !environment.is_whole()).collect();
         let known = failed.iter().filter(|environment| is_known(environment, &failures)).count();
         if known > 0 {
             let what = if known == 1 { "1 of them did" } else { &format!("{known} of them did") };
@@ -117,6 +128,30 @@ fn check(
         renders &= known == failed.len() && changes.problems.is_empty();
     }
     Ok(renders)
+}
+
+/// The same with what the push itself changes, where an environment branch as it was fetched last lacks what the remote has of
+/// the dry branch already: a push without a fetch before it is none of what is new.
+fn since(mut preview: Preview, setup: &Setup<'_>, there: Option<ObjectId>) -> Result<Preview, HydrateError> {
+    let Some(there) = there.filter(|there| setup.repository.has(*there)) else { return Ok(preview) };
+    let shown = Some(there.to_string());
+    if !preview.environments.iter().any(|environment| lacks(environment, &shown)) {
+        return Ok(preview);
+    }
+    let of_push = hydrate::preview(setup, &Against::Commit(there))?;
+    for environment in of_push.environments {
+        let mut known = preview.environments.iter_mut();
+        if let Some(known) = known.find(|known| known.branch == environment.branch && lacks(known, &shown)) {
+            *known = PreviewedBranch { dry_sha_before: shown.clone(), ..environment };
+        }
+    }
+    Ok(preview)
+}
+
+/// Whether an environment would change, by more than what a dry commit that it does not show yet does.
+fn lacks(environment: &PreviewedBranch, shown: &Option<String>) -> bool {
+    let is_open = environment.frozen.is_none() && environment.mistakes.is_empty();
+    is_open && !environment.paths.is_empty() && environment.dry_sha_before != *shown
 }
 
 /// Whether what fails in an environment is recorded on the server already.

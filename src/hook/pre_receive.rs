@@ -6,17 +6,16 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use dry_files::diag::{Diagnostic, Severity, chain, printable};
-
 use super::options::bad_guard;
 use super::post_receive::pushed_branches;
 use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namespace, ref_update};
 use crate::application::PatternError;
-use crate::git::{Error, Location, Quarantine, Repository};
-use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Setup, Wake};
+use crate::git::{Error, Location, Quarantine, Refs, Repository};
+use crate::hydrate::{self, DAY, HydrateError, Judgement, Push, RefNames, RefUpdate, Search, Setup, Wake};
 use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::report::{Console, diagnostics, wrap};
 use crate::wall::{self, Ended};
+use dry_files::diag::{Diagnostic, Severity, chain, printable};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may accept the push, and tells the pusher why
 /// not.
@@ -36,12 +35,16 @@ pub(crate) fn pre_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -
         Err(error) => {
             let text = format!("error: could not check this push: {}", chain(&error));
             console.print(&wrap(&text, "  "));
-            let remedy = match &error {
-                Undecided::Setting(word) => word.remedy(),
-                _ => "git config hydrate.guard false".to_owned(),
+            let hint = match &error {
+                Undecided::Setting(_) => {
+                    "hint: an admin corrects it: `git hydrate doctor` on the server names the command"
+                }
+                _ => {
+                    "hint: `git hydrate doctor` on the server explains why; to let pushes through: `git config hydrate.guard \
+                     false`"
+                }
             };
-            let hint = "hint: `git hydrate doctor` on the server explains why; to let pushes through:";
-            console.print(&wrap(&format!("{hint} `{remedy}`"), "  "));
+            console.print(&wrap(hint, "  "));
             false
         }
     }
@@ -76,8 +79,7 @@ fn run(
     console: &mut Console,
 ) -> Result<Vec<Diagnostic>, Undecided> {
     let quarantine = Quarantine::of(|name| std::env::var_os(name));
-    let open = || open(git_dir, quarantine.as_ref(), &machine.temp_dir);
-    let repository = open()?;
+    let repository = open(git_dir, quarantine.as_ref(), &machine.temp_dir)?;
     // On reftable a single one would keep this very push from going in.
     repository.clear_dead_locks();
     let (guard, strict) = (Options::read(&repository).guard, Strict::read(&repository)?);
@@ -97,9 +99,20 @@ fn run(
     if let Some(twice) = moved_twice(&updates) {
         return Ok(vec![twice]);
     }
-    let mut died = None;
-    if strict.is_some() && machine.isolation == Isolation::Alone {
-        // Only this renders. Whatever becomes of it, the guard has the last word.
+    let site =
+        Site { git_dir, quarantine: quarantine.as_ref(), machine, updates: &updates, is_strict: strict.is_some() };
+    let mut renderers = Renderers::from_config(&repository, machine)?;
+    let (mut died, mut search) = (None, Search::Here);
+    if machine.isolation == Isolation::Alone {
+        // What is not known yet is found by a process that may die of it, and so is what strict mode renders. Whatever becomes of
+        // it, the guard has the last word.
+        let asked = match strict {
+            Some(_) => None,
+            None => site.guarded(&repository, &refs, guard, &renderers, Search::Elsewhere)?,
+        };
+        if let Some(guarded) = asked {
+            return Ok(guarded.refusals);
+        }
         match wall::supervise(&machine.program, &["hook", "pre-receive"], Some(&lines))? {
             Ended::Exit(0) => return Ok(Vec::new()),
             Ended::Exit(_) => return Err(Undecided::Refused),
@@ -107,28 +120,11 @@ fn run(
         }
         // That took its time.
         refs = repository.refs()?;
-    }
-    let mut renderers = Renderers::from_config(&repository, machine)?;
-    if machine.isolation == Isolation::Alone {
-        // The guard seldom renders, to know which branches are ours, and it is the last process.
         renderers = renderers.apart();
+        search = Search::NoOne;
     }
-    let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
-    let branches = updates.iter().filter(|update| update.name.starts_with("refs/heads/") && update.new.is_some());
-    let moves_several = branches.count() > 1;
-    let mut pushed = Vec::new();
-    let mut after = None;
-    if strict.is_some() || moves_several {
-        let moved = open()?.after(updates.iter().map(|update| (update.name.clone(), update.new)));
-        pushed = pushed_branches(updates.iter().map(|update| update.name.as_str()), &moved.refs()?);
-        after = Some(moved);
-    }
-    let refusals = if guard {
-        let after = after.as_ref().map(|after| setup(after, Wake::Pushed(pushed.clone()), &renderers, &|| false));
-        hydrate::guard(&before, after.as_ref(), &refs, &updates, &access(&repository)?)?
-    } else {
-        updates.iter().filter_map(|update| hydrate::stale(&refs, update)).collect()
-    };
+    let guarded = site.guarded(&repository, &refs, guard, &renderers, search)?;
+    let Some(Guarded { refusals, after, pushed }) = guarded else { return Ok(Vec::new()) };
     if !refusals.is_empty() {
         return Ok(refusals);
     }
@@ -136,9 +132,60 @@ fn run(
     if let Some(signal) = died {
         return Ok(undecided(&wall::died(signal), Vec::new(), &strict, console));
     }
+    let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
     match judge(&before, &after, pushed, quarantine.as_ref(), &strict, machine) {
         Ok(judgement) => Ok(judged(judgement, &strict, console)),
         Err(error) => Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
+    }
+}
+
+/// A push, and where it arrives.
+struct Site<'a> {
+    git_dir: &'a Path,
+    quarantine: Option<&'a Quarantine>,
+    machine: &'a Machine,
+    updates: &'a [RefUpdate],
+    is_strict: bool,
+}
+
+/// What the guard says of a push.
+struct Guarded {
+    refusals: Vec<Diagnostic>,
+    /// The repository as the push would leave it, and the branches that it moves, where that matters.
+    after: Option<Repository>,
+    pushed: Vec<String>,
+}
+
+impl Site<'_> {
+    /// What the guard says; none where another process has to search for Applications.
+    fn guarded(
+        &self,
+        repository: &Repository,
+        refs: &Refs,
+        guard: bool,
+        renderers: &Renderers,
+        search: Search,
+    ) -> Result<Option<Guarded>, Undecided> {
+        let before = setup(repository, Wake::Pushed(Vec::new()), renderers, &|| false);
+        let is_moved = |update: &&RefUpdate| update.name.starts_with("refs/heads/") && update.new.is_some();
+        let (mut pushed, mut after) = (Vec::new(), None);
+        if self.is_strict || self.updates.iter().filter(is_moved).count() > 1 {
+            let moved = open(self.git_dir, self.quarantine, &self.machine.temp_dir)?;
+            let moved = moved.after(self.updates.iter().map(|update| (update.name.clone(), update.new)));
+            pushed = pushed_branches(self.updates.iter().map(|update| update.name.as_str()), &moved.refs()?);
+            after = Some(moved);
+        }
+        if !guard {
+            let refusals = self.updates.iter().filter_map(|update| hydrate::stale(refs, update)).collect();
+            return Ok(Some(Guarded { refusals, after, pushed }));
+        }
+        let setup_after = after.as_ref().map(|after| setup(after, Wake::Pushed(pushed.clone()), renderers, &|| false));
+        let access = access(repository)?;
+        match hydrate::guard(&before, setup_after.as_ref(), refs, self.updates, (&access, search)) {
+            Ok(refusals) => Ok(Some(Guarded { refusals, after, pushed })),
+            Err(HydrateError::NotSearched(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -7,12 +7,14 @@
 
 mod adopt;
 mod apps;
+mod came;
 mod check;
 mod explain;
 mod foreign;
 mod history;
 mod planned;
 mod preview;
+mod random_values;
 mod recomputed;
 mod repoint;
 mod running;
@@ -25,19 +27,21 @@ pub(crate) use adopt::{
     AdoptedApplication, Adoption, Asked, Cause, HydratorFile, Hydrators, Unnamed, adopt, source_hydrators,
 };
 pub(crate) use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
+pub(crate) use came::Pusher;
 pub(crate) use check::{CheckFinding, Checked, Rule, Tree, check};
 pub(crate) use explain::{
     Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,
     objects,
 };
 pub(crate) use foreign::{ForeignBranch, foreign};
-pub(crate) use history::{Entry, History, ObjectCounts, PathChange, Selection, is_hydrated};
+pub(crate) use history::{Entry, History, PathChange, Selection, is_hydrated};
 pub use planned::{Planned, plan};
 pub(crate) use planned::{PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
 pub(crate) use preview::{
     Against, End, FormerApplication, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath,
     is_production, preview,
 };
+pub(crate) use random_values::{RandomValues, public_values, random_values};
 pub(crate) use recomputed::recompute;
 pub(crate) use repoint::{CopiesToLeave, Repointed, copies_to_leave, repointed};
 pub(crate) use running::{ComparedApplication, Running, RunningComparison, RunningResult, compare_running};

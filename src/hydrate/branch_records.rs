@@ -19,9 +19,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::setup::RefNames;
-use crate::application::BranchName;
+use crate::application::{BranchName, Drawn, DrawnPaths, SeedIdentity};
 use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit, object_id};
 use crate::metadata::Trailers;
+use dry_files::path::RepoPath;
 
 /// The ref whose tree contains the records, a file for each branch.
 pub(crate) const RECORDS_REF: &str = "refs/hydrate/branches";
@@ -50,6 +51,8 @@ pub(crate) struct BranchRecord {
     pub made: Vec<ObjectId>,
     /// The tip that a version without records left; none for a branch that was recorded from its start.
     pub older: Option<ObjectId>,
+    /// Which Applications of the branch have random values, and for whom they are drawn; none where that is not recorded yet.
+    pub drawn: Option<DrawnPaths>,
 }
 
 impl BranchRecord {
@@ -128,6 +131,7 @@ impl BranchRecord {
             initial: commit.parents.is_empty(),
             made: Vec::new(),
             older: Some(commit.id),
+            drawn: None,
         }
     }
 }
@@ -153,10 +157,14 @@ struct Stored {
     made: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     older: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drawn: Option<BTreeMap<String, Drawn>>,
 }
 
 impl Stored {
     fn new(branch: &BranchName, record: &BranchRecord) -> Self {
+        // Without any, nothing is said where an engine wrote the record that would have said it.
+        let drawn = record.drawn.as_ref().filter(|drawn| !drawn.is_empty() || record.engine < NOTES_DRAWN);
         Self {
             branch: branch.to_string(),
             tip: record.tip.to_string(),
@@ -169,6 +177,7 @@ impl Stored {
             initial: record.initial,
             made: record.made.iter().map(ObjectId::to_string).collect(),
             older: record.older.map(|id| id.to_string()),
+            drawn: drawn.map(|drawn| drawn.iter().map(|(path, drawn)| (path.to_string(), drawn.clone())).collect()),
         }
     }
 
@@ -177,6 +186,10 @@ impl Stored {
         let optional = |id: &Option<String>| id.as_deref().map(|id| object_id(id).ok_or(())).transpose().ok();
         let ids = |ids: &BTreeMap<String, String>| {
             ids.iter().map(|(branch, id)| Some((name(branch)?, object_id(id)?))).collect::<Option<_>>()
+        };
+        let drawn = match &self.drawn {
+            Some(drawn) => Some(drawn.iter().map(read_drawn).collect::<Option<_>>()?),
+            None => (self.engine >= NOTES_DRAWN).then(DrawnPaths::new),
         };
         let record = BranchRecord {
             tip: object_id(&self.tip)?,
@@ -189,9 +202,18 @@ impl Stored {
             initial: self.initial,
             made: self.made.iter().map(|id| object_id(id)).collect::<Option<_>>()?,
             older: optional(&self.older)?,
+            drawn,
         };
         Some((name(&self.branch)?, record))
     }
+}
+
+/// The first engine revision whose records say which Applications have random values.
+const NOTES_DRAWN: u32 = 4;
+
+fn read_drawn((path, drawn): (&String, &Drawn)) -> Option<(RepoPath, Drawn)> {
+    SeedIdentity::read(drawn.identity.as_str())?;
+    Some((RepoPath::new(path).ok()?, drawn.clone()))
 }
 
 fn texts(ids: &BTreeMap<BranchName, ObjectId>) -> BTreeMap<String, String> {

@@ -13,7 +13,7 @@ use super::setup::RefNames;
 use super::standing::{Standing, provenance};
 use crate::application::{BranchName, OUT};
 use crate::git::{Error, ObjectBuffer, ObjectId, Refs, Repository};
-use crate::metadata::Trailers;
+use crate::metadata::{ENGINE_REVISION, Trailers};
 use crate::settings::Settings;
 
 /// The records of the branches that end with a commit of hydration from a dry branch, as the commit says; of `kept`, which is
@@ -45,6 +45,39 @@ pub(super) fn records(
             None => old.filter(|record| is_start_of(record, &branch, tip, buffer)).cloned(),
         };
         found.extend(record.map(|record| (branch, record)));
+    }
+    kept.corrected(found)
+}
+
+/// The records as a clone fetched them, which may be anyone's: what a commit of hydration says of itself goes before what is
+/// recorded of the branch that ends with it. So no record hides that a branch is hydrated from a dry branch, nor by which
+/// settings its Applications are found.
+pub(super) fn in_clone(
+    kept: BranchRecords,
+    names: &RefNames,
+    refs: &Refs,
+    settings: &Settings,
+    buffer: &ObjectBuffer<'_>,
+) -> BranchRecords {
+    let is_dry =
+        |branch: &BranchName| settings.dry_branches.contains(branch) || names.head(refs).as_ref() == Some(branch);
+    let mut found: BTreeMap<BranchName, BranchRecord> =
+        kept.iter().map(|(branch, record)| (branch.clone(), record.clone())).collect();
+    for (branch, tip) in names.branches(refs) {
+        let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
+        let Some((commit, trailers)) = claimed else { continue };
+        let claimed = BranchRecord::of(&commit, trailers);
+        let record = match kept.get(&branch).filter(|record| record.is_of(tip, buffer.repository())) {
+            None => claimed,
+            Some(kept) => {
+                // A dry branch that was renamed is recorded under its new name before any commit has it.
+                let is_renamed = names.tip(refs, &claimed.dry_branch).is_none() || !is_dry(&claimed.dry_branch);
+                let dry_branch = if is_renamed { kept.dry_branch.clone() } else { claimed.dry_branch };
+                let (settings, initial) = (claimed.settings, claimed.initial);
+                BranchRecord { dry_branch, settings, initial, other_settings: BTreeMap::new(), ..kept.clone() }
+            }
+        };
+        found.insert(branch, record);
     }
     kept.corrected(found)
 }
@@ -89,7 +122,18 @@ pub(super) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result
     let recorded = recorded.filter(|dry| buffer.commit(*dry).is_ok());
     let is_after = |dry: &ObjectId| recorded.is_none_or(|recorded| buffer.repository().is_ancestor(recorded, *dry));
     let dry = standing.dry.filter(is_after).or(recorded);
-    Ok(Standing { dry, noted: false, ..standing })
+    Ok(Standing { dry, noted: false, is_as_made: false, ..standing })
+}
+
+/// The same in a clone. What another revision of the engine made stays as it is where no dry commit touches it, on the server
+/// and so here; what this one made is compared with what this one makes.
+///
+/// Errors: the branch cannot be read.
+pub(super) fn borne_out_in_clone(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {
+    let trailers = Trailers::read(&standing.tip.message);
+    let is_of_other_engine = trailers.is_some_and(|trailers| trailers.engine != ENGINE_REVISION);
+    let is_as_made = standing.noted && is_of_other_engine;
+    Ok(Standing { is_as_made, ..borne_out(standing, buffer)? })
 }
 
 /// The dry commits that branches of a repository say they were made from, as far as they are here.

@@ -18,7 +18,7 @@ use super::maker_limits::MakerLimits;
 use super::making::Making;
 use super::policy::Policy;
 use super::snapshot::Snapshot;
-use super::unsearched::UnsearchedTrees;
+use super::unsearched::{Shares, UnsearchedTrees};
 use crate::application::parent::Parent;
 use crate::application::set::ApplicationSet;
 use crate::application::{self, AppName, Application, BranchName, By, Maker, Verdict};
@@ -279,7 +279,7 @@ impl DryTree {
             .iter()
             .filter(|finding| finding.applications.iter().any(ours) && finding.applications.iter().any(active));
         let documents = self.discovered.mistakes.iter().filter(|(of, _)| of.as_ref() == Some(branch));
-        let broken = self.discovered.broken.iter().filter(|broken| former.feeds(&broken.file));
+        let broken = self.unread_files(former).filter(|broken| !broken.is_limit);
         let all = documents.map(|(_, mistake)| mistake).chain(broken.map(|broken| &broken.diagnostic));
         let unanswered = self.holding(former).filter(|unanswered| !unanswered.is_limit);
         let is_written = self.applications(branch).next().is_some();
@@ -293,7 +293,14 @@ impl DryTree {
     /// commit.
     pub(super) fn limits(&self, former: &Former) -> Vec<Diagnostic> {
         let limits = self.holding(former).filter(|unanswered| unanswered.is_limit);
-        limits.map(|unanswered| unanswered.diagnostic.clone()).collect()
+        let limits = limits.map(|unanswered| &unanswered.diagnostic);
+        let broken = self.unread_files(former).filter(|broken| broken.is_limit).map(|broken| &broken.diagnostic);
+        limits.chain(broken).cloned().collect()
+    }
+
+    /// The files that cannot be read and fed a branch before; the root among them when the tree is not searched.
+    fn unread_files<'t>(&'t self, former: &'t Former) -> impl Iterator<Item = &'t Broken> {
+        self.discovered.broken.iter().filter(|broken| former.feeds(&broken.file))
     }
 
     /// The makers that are not answered and fed a branch at the dry commit that it was hydrated from last.
@@ -513,18 +520,24 @@ impl<'a> DryTrees<'a> {
         let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
         let limits = Some(self.limits.by(policy, found.setup.renderers, repository));
         let making = Making { limits, ..policy.making(found.setup.renderers, &id) };
-        let discovered = match self.unsearched.why(commit.tree, policy, repository) {
-            Some(why) => Discovered::unsearched_by(why.clone()),
+        let shares = Shares::of(heads, found.setup.renderers);
+        let mut discovered = match self.unsearched.why(commit.tree, policy, &shares, repository) {
+            Some((why, is_limit)) => Discovered::unsearched_by(why.clone(), is_limit),
             None => {
                 discovery.remember(self.barren.by(policy, repository));
+                discovery.hold_to(shares.of_branch(&head.branch));
                 let discovered = policy.discover(discovery, &*files, branch, default, &making);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
-                if let Some(why) = discovered.unsearched() {
-                    self.unsearched.add(commit.tree, policy, repository, why);
+                if let Some(Broken { diagnostic, is_limit, .. }) = discovered.unsearched_tree() {
+                    let shares = is_limit.then_some(&shares);
+                    self.unsearched.add(commit.tree, policy, shares, repository, diagnostic);
                 }
                 discovered
             }
         };
+        if let Some(broken) = discovered.broken.iter_mut().find(|broken| broken.file.is_root()) {
+            broken.diagnostic = shares.told(&broken.diagnostic, &head.branch, broken.is_limit);
+        }
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
         let applications = &discovered.applications;

@@ -44,6 +44,14 @@ pub enum HydrateError {
         /// The environment branch.
         branch: BranchName,
     },
+    /// The ref that names the settings that count is not here.
+    #[error(
+        "there is no `{name}` here to take settings from\nhint: git fetch; hydrate.settingsRef of git config names it"
+    )]
+    NoSettings {
+        /// The full name of the ref.
+        name: String,
+    },
     /// Others moved our refs again and again.
     #[error("gave up after {TRIES} tries: {0}")]
     Raced(String),
@@ -58,6 +66,9 @@ pub enum HydrateError {
     /// A dry tree has more than is searched for Applications.
     #[error("{}", .0.message)]
     Unsearched(Diagnostic),
+    /// A dry branch had to be searched for Applications where that was not wanted.
+    #[error("the Applications of `{0}` are not known without a search")]
+    NotSearched(BranchName),
     /// A file of a dry tree could not be read.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -104,6 +115,7 @@ impl HydrateError {
         match self {
             Self::Tree { .. }
             | Self::Unsearched(_)
+            | Self::NotSearched(_)
             | Self::View(_)
             | Self::Inputs(_)
             | Self::Render(_)
@@ -115,6 +127,7 @@ impl HydrateError {
             | Self::Template(_)
             | Self::SettingsMissing { .. }
             | Self::SettingsLost { .. }
+            | Self::NoSettings { .. }
             | Self::Raced(_) => false,
         }
     }

@@ -21,6 +21,13 @@ const FILE: &str = "failures.json";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Failures {
     branches: BTreeMap<String, Vec<Failure>>,
+    /// Those that the run which wrote this knew and that hold nothing any more: a later dry commit was hydrated, or they may be
+    /// otherwise another time. Only the pushers of these dry commits still ask for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    passed: BTreeMap<String, Vec<Failure>>,
+    /// Whether they are of this run, and not of the one before.
+    #[serde(skip)]
+    passes: bool,
 }
 
 /// One dry commit that did not render for one environment branch, or of which some Applications did not.
@@ -111,12 +118,39 @@ impl Failures {
         self.branches.retain(|branch, failures| !is_of(failures) || wanted(branch));
     }
 
-    /// Forgets the failures of a branch: all, or those of one dry branch where several share it.
-    pub fn clear(&mut self, branch: &BranchName, of: Option<&BranchName>) {
+    /// Forgets the failures of a branch, of which only the newest state is asked for.
+    pub fn forget(&mut self, branch: &BranchName) {
+        self.branches.remove(branch.as_str());
+    }
+
+    /// Passes the failures of a branch that is hydrated from a later dry commit now: all, or those of one dry branch where
+    /// several share it.
+    pub fn reached(&mut self, branch: &BranchName, of: Option<&BranchName>, dry_sha: &str) {
+        let Some(failures) = self.branches.get_mut(branch.as_str()) else { return };
         let is_other = |failure: &Failure| of.is_some_and(|of| failure.dry_branch != of.as_str());
-        if let Some(failures) = self.branches.get_mut(branch.as_str()) {
-            failures.retain(is_other);
-        }
+        let (other, passed): (Vec<_>, Vec<_>) = std::mem::take(failures).into_iter().partition(is_other);
+        *failures = other;
         self.branches.retain(|_, failures| !failures.is_empty());
+        for failure in passed.into_iter().filter(|failure| failure.dry_sha != dry_sha) {
+            self.pass(branch, failure);
+        }
+    }
+
+    /// Keeps a failure that holds nothing for the pusher of its dry commit, in place of those of earlier runs.
+    pub fn pass(&mut self, branch: &BranchName, failure: Failure) {
+        if !std::mem::replace(&mut self.passes, true) {
+            self.passed.clear();
+        }
+        let passed = self.passed.entry(branch.as_str().to_owned()).or_default();
+        passed.retain(|other| other.dry_sha != failure.dry_sha);
+        passed.push(failure);
+        let surplus = passed.len().saturating_sub(FAILURES_MAX);
+        passed.drain(..surplus);
+    }
+
+    /// What was known of a dry commit of a dry branch that did not hydrate onto a branch, whether or not it still matters.
+    pub fn of_dry(&self, branch: &str, dry_branch: &str, dry_sha: &str) -> Option<&Failure> {
+        let all = [&self.branches, &self.passed].into_iter().filter_map(|all| all.get(branch)).flatten();
+        all.into_iter().find(|failure| failure.dry_sha == dry_sha && failure.dry_branch == dry_branch)
     }
 }

@@ -64,7 +64,9 @@ pub(super) fn records(
     // A server that found its dry branches has recorded what it made: a clone of one without records knows that there is
     // nothing.
     let has_made_none = names.is_of_clone() && refs.get(RECORDS_REF).is_none() && !settings.dry_branches.is_empty();
-    if names.believes_commits && !has_made_none {
+    if names.is_of_clone() && !has_made_none {
+        records = claims::in_clone(records, names, refs, settings, buffer);
+    } else if names.believes_commits && !has_made_none {
         records.add_claims(names, refs, buffer);
     }
     Ok((records, fault))
@@ -78,7 +80,13 @@ pub(crate) fn dry_branches(repository: &Repository, names: &RefNames) -> Result<
     let mut notes = recorded_notes(&refs, &buffer)?;
     let (records, _) = records(names, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
     let (dry, _) = DryBranches::find(&Wake::Everything, names, &refs, &policy.settings, &records);
-    Ok(dry.into_iter().collect())
+    let mut dry: BTreeSet<BranchName> = dry.into_iter().collect();
+    if names.is_of_clone() && names.believes_records {
+        // Whatever the settings say that were fetched, hydration goes on from where branches say they come from.
+        let claimed = records.iter().map(|(_, record)| &record.dry_branch);
+        dry.extend(claimed.filter(|branch| names.tip(&refs, branch).is_some()).cloned());
+    }
+    Ok(dry)
 }
 
 /// The notes of a repository; none where they cannot be read.

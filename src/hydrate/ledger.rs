@@ -21,6 +21,8 @@ pub(super) struct Ledger {
     pub faults: Faults,
     /// The settings with what the run found out, where that is new.
     pub learnt: Option<ObjectId>,
+    /// The dry commits of this run that reached a limit on a branch.
+    limited: Vec<(BranchName, Failure)>,
     /// The date of the dry commit that was hydrated last.
     pub newest_dry: Option<Time>,
     /// Whether failures that were recorded before are believed.
@@ -30,7 +32,8 @@ pub(super) struct Ledger {
 impl Ledger {
     /// As they were read.
     pub(super) fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
-        Self { notes, failures, faults, learnt: None, newest_dry: None, believes_failures: true }
+        let limited = Vec::new();
+        Self { notes, failures, faults, learnt: None, limited, newest_dry: None, believes_failures: true }
     }
 
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
@@ -62,15 +65,20 @@ impl Ledger {
         diagnostics: Vec<Diagnostic>,
         behind: Vec<RepoPath>,
     ) {
-        let failure = Failure {
-            dry_sha: dry.to_string(),
-            dry_branch: head.branch.to_string(),
-            engine: ENGINE_REVISION,
-            settings: settings.map(|id| id.to_string()),
-            diagnostics,
-            behind,
-        };
-        self.failures.add(name, failure);
+        self.failures.add(name, failure(head, dry, settings, diagnostics, behind));
+    }
+
+    /// Notes that a dry commit did not hydrate onto a branch by what may be otherwise another time. That is kept for its pusher
+    /// once a later one does.
+    pub(super) fn note_limit(
+        &mut self,
+        name: &BranchName,
+        head: &DryHead,
+        dry: ObjectId,
+        settings: Option<ObjectId>,
+        diagnostics: Vec<Diagnostic>,
+    ) {
+        self.limited.push((name.clone(), failure(head, dry, settings, diagnostics, Vec::new())));
     }
 
     /// Notes that a branch whose tip is `tip` now shows a dry commit; of the dry branch `shared`, where several share it.
@@ -86,8 +94,31 @@ impl Ledger {
             let noted = self.notes.set(tip, &note(dry.id), buffer);
             noted.unwrap_or_else(|error| self.faults.give_up(NOTES_REF, &error));
         }
-        self.failures.clear(name, shared);
+        self.failures.reached(name, shared, &dry.id.to_string());
+        let is_passed = |(branch, failure): &mut (BranchName, Failure)| {
+            branch == name && shared.is_none_or(|of| failure.dry_branch == of.as_str())
+        };
+        for (_, failure) in self.limited.extract_if(.., is_passed) {
+            self.failures.pass(name, failure);
+        }
         self.newest_dry = Some(dry.date);
+    }
+}
+
+fn failure(
+    head: &DryHead,
+    dry: ObjectId,
+    settings: Option<ObjectId>,
+    diagnostics: Vec<Diagnostic>,
+    behind: Vec<RepoPath>,
+) -> Failure {
+    Failure {
+        dry_sha: dry.to_string(),
+        dry_branch: head.branch.to_string(),
+        engine: ENGINE_REVISION,
+        settings: settings.map(|id| id.to_string()),
+        diagnostics,
+        behind,
     }
 }
 

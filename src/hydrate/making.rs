@@ -1,19 +1,21 @@
 //! Implements [`Renders`]: lets discovery render parents and expand sets within the limits of this machine.
 
 use std::sync::Arc;
-
-use dry_files::view::{Files, Reads, View};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::maker_limits::Remembered;
 use super::policy::{Policy, render_context};
 use crate::application::parent::may_be_made;
 use crate::application::set::{Clusters, Question};
-use crate::application::{Application, Variable};
+use crate::application::{Application, Variable, cost_of};
 use crate::cache::MakerLimit;
 use crate::manifest::Manifest;
 use crate::plan::{Answered, FoundSet, ParentFailure, RenderedParent, Renders};
 use crate::render::{self, Failure, Renderers, Set, Unexpanded};
 use crate::settings::Settings;
+use dry_files::diag::Diagnostic;
+use dry_files::view::{Files, Reads, View};
+use go_yaml::Value;
 
 /// The tools of this machine, for one dry commit.
 pub(super) struct Making<'a> {
@@ -106,10 +108,25 @@ impl Making<'_> {
             return Vec::new();
         }
         let context = render_context(self.settings, files, self.dry_commit);
-        let take = |_: &Application, rendered| Ok(taken(rendered));
+        let cost = AtomicU64::new(0);
+        let take = |_: &Application, rendered| Ok(taken(rendered, &cost));
         let results = self.renderers.render_into(parents, &context, &|_| false, &take, &|_| ());
-        results.into_iter().map(|result| result.unwrap_or_else(unrendered)).collect()
+        let rendered = results.into_iter().map(|result| result.unwrap_or_else(unrendered));
+        match cost.into_inner() > RENDERED_MAX {
+            true => rendered.map(too_much).collect(),
+            false => rendered.collect(),
+        }
     }
+}
+
+/// How much Applications may render together that may be Applications: several times what a tree may have of them.
+const RENDERED_MAX: u64 = 512 << 20;
+
+/// What comes of a parent when all together rendered too much: which of them are too many depends on who is first.
+fn too_much(rendered: RenderedParent) -> RenderedParent {
+    let text = format!("what all Applications render that may be Applications has more than {RENDERED_MAX} bytes");
+    let objects = rendered.objects.and_then(|_| Err(ParentFailure::Mistakes(vec![Diagnostic::error(text)])));
+    RenderedParent { objects, ..rendered }
 }
 
 /// What comes of a parent that reached a limit before.
@@ -117,9 +134,14 @@ fn limited(limit: MakerLimit) -> RenderedParent {
     RenderedParent { objects: Err(ParentFailure::Limit(limit.why)), reads: limit.reads, repeats: true }
 }
 
-/// What is kept of a render, on the thread that made it.
-fn taken(rendered: render::Rendered) -> RenderedParent {
-    let objects = rendered.manifests.into_iter().map(Manifest::into_object).filter(may_be_made).collect();
+/// What is kept of a render, on the thread that made it: nothing more once `cost`, that of all together, is too much.
+fn taken(rendered: render::Rendered, cost: &AtomicU64) -> RenderedParent {
+    let mut objects: Vec<Value> =
+        rendered.manifests.into_iter().map(Manifest::into_object).filter(may_be_made).collect();
+    let more = objects.iter().map(|object| cost_of(object.size())).fold(0, u64::saturating_add);
+    if cost.fetch_add(more, Ordering::Relaxed).saturating_add(more) > RENDERED_MAX {
+        objects.clear();
+    }
     let repeats = !rendered.variables.into_iter().any(Variable::names_the_commit);
     RenderedParent { objects: Ok(objects), reads: rendered.reads, repeats }
 }

@@ -1,19 +1,19 @@
 //! What the settings of a repository say, read once per run: the document, and the patterns, rules and templates compiled
 //! from it.
 
-use dry_files::diag::Diagnostic;
-use dry_files::view::{Files, View};
 use sha2::{Digest, Sha256};
 
 use super::branch_records::RECORDS_REF;
 use super::error::HydrateError;
 use crate::application::set::ARGOCD_NAMESPACE;
-use crate::application::{self, BranchName, DestinationName, Patterns, RuleSet};
+use crate::application::{self, BranchName, DestinationName, Patterns, RuleSet, SeedIdentities};
 use crate::git::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::plan::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders};
 use crate::render::{self, Renderers};
-use crate::settings::{FILE_BYTES_MAX, FILES, SETTINGS_REF, Settings, SettingsError, SettingsFiles};
+use crate::settings::{FILE_BYTES_MAX, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file};
+use dry_files::diag::Diagnostic;
+use dry_files::view::{Files, View};
 
 /// What the admin's settings say, in the form in which hydration asks it.
 pub(super) struct Policy {
@@ -76,13 +76,6 @@ impl Policy {
         let (version, bounds) = (env!("CARGO_PKG_VERSION"), renderers.bounds());
         let digest = Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"));
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    /// The same where machines differ in their limits and programs: they decide whether something renders, and not to what.
-    pub(super) fn shared_context(&self, dry_branch: &BranchName) -> String {
-        let settings = self.id.map(|id| id.to_string());
-        let text = format!("{} {ENGINE_REVISION} {settings:?} {dry_branch}", env!("CARGO_PKG_VERSION"));
-        Sha256::digest(text)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Finds the Applications of a dry tree, those that others make included: `making` renders for it which Applications
@@ -187,7 +180,7 @@ pub(crate) fn files_of(
     let mut files = SettingsFiles::new();
     for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
         let name = String::from_utf8_lossy(&entry.name).into_owned();
-        if !FILES.contains(&name.as_str()) {
+        if !is_settings_file(&name) {
             return Err(SettingsError::UnknownFile(name).into());
         }
         if buffer.size(entry.id)? > FILE_BYTES_MAX {
@@ -202,10 +195,14 @@ pub(crate) fn files_of(
 pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     let policy = Policy::of(files)?;
     policy.settings.check_passwords()?;
+    policy.settings.check_urls()?;
     policy.writer.check().map_err(HydrateError::Template)
 }
 
-/// What engines are given with the dry commit that they render.
+/// No Application has moved.
+static NO_IDENTITIES: SeedIdentities = SeedIdentities::new();
+
+/// What engines are given with the dry commit that they render. No Application counts as moved.
 pub(super) fn render_context<'c>(
     settings: &'c Settings,
     files: &'c dyn Files,
@@ -218,6 +215,8 @@ pub(super) fn render_context<'c>(
         renderer: settings.renderer,
         helm: settings.tools.helm,
         nondeterministic: &settings.nondeterministic,
+        seeds: &settings.seeds,
+        identities: &NO_IDENTITIES,
         limits: settings.limits,
         rules: settings.rule_set(),
     }

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
+use super::whose::{About, Whose};
+use crate::manifest::ChangedObjects;
 use crate::settings::Freeze;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// What a run did, as data: the edge shows it as text or JSON. Ids are full and in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -25,6 +27,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Whether dry commits were left for the next run, because the time for this one was over.
     pub unfinished: bool,
+    /// Which dry commit each part is about.
+    #[serde(skip)]
+    pub(crate) whose: Whose,
 }
 
 impl Report {
@@ -36,6 +41,28 @@ impl Report {
     /// Whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.branches.is_empty() && self.problems.is_empty() && self.warnings.is_empty() && self.notes.is_empty()
+    }
+
+    /// How many problems, warnings and notes there are so far.
+    pub(crate) fn said(&self) -> [usize; 3] {
+        [self.problems.len(), self.warnings.len(), self.notes.len()]
+    }
+
+    /// Notes what all is about that was said since, and of which nothing is noted yet.
+    pub(crate) fn is_about(&mut self, since: [usize; 3], about: &About) {
+        let said = self.said();
+        for ((noted, since), now) in self.whose.about.iter_mut().zip(since).zip(said) {
+            for place in since..now {
+                noted.entry(place).or_insert_with(|| about.clone());
+            }
+        }
+    }
+
+    /// Adds a note that is about a dry commit.
+    pub(crate) fn note(&mut self, about: &About, text: String) {
+        let since = self.said();
+        self.notes.push(text);
+        self.is_about(since, about);
     }
 }
 
@@ -59,6 +86,9 @@ pub struct BranchReport {
     pub applications: usize,
     /// The hydrated commits that were made, oldest first.
     pub commits: Vec<HydratedCommit>,
+    /// What of its objects differs between the commit before and the one after; none where no commit was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ChangedObjects>,
     /// Dry commits that could not be hydrated although a later one could, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
@@ -71,6 +101,24 @@ pub struct BranchReport {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// What a push is shown beside that, of which no more is shown than what came of its commits.
+    #[serde(skip)]
+    pub(crate) aside: Option<Aside>,
+}
+
+/// What others have to do with what came of the commits of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Aside {
+    /// The process of another push hydrated them.
+    ByAnotherPush,
+    /// The last of them failed, and the branch was hydrated from a later one.
+    PassedBy(String),
+    /// They were not hydrated by themselves, and a later one was which contains them.
+    ContainedIn(String),
+    /// Their dry branch went to another commit, which does not contain them.
+    Replaced(String),
+    /// They are not hydrated yet.
+    Waiting,
 }
 
 impl BranchReport {

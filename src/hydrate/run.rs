@@ -20,25 +20,30 @@ mod joining;
 mod known;
 mod learn;
 mod losses;
+mod lost_objects;
+mod manifest_of;
 mod memory;
 mod moved_applications;
+mod new_secrets;
+mod nothing;
+mod objects;
 mod other_branches;
 mod output;
 mod overwritten;
 mod pipeline;
 mod plan;
-mod publication;
 mod recorded;
 mod ref_moves;
 mod remade;
 mod rendered;
+mod reported;
 mod request;
+mod seeds;
 mod shared;
 mod since;
 mod skipped;
 mod state;
 mod stopped;
-mod taken_over;
 mod takeover;
 mod touched;
 mod unnamed_releases;
@@ -52,6 +57,7 @@ use super::setup::Setup;
 use crate::git::{self, Lock, Refs, Repository};
 use crate::settings::Settings;
 
+pub use lost_objects::{Comparison, Side, missing_in};
 pub(crate) use recorded::record_branches;
 pub use request::CommitRequest;
 pub(crate) use request::commit;
@@ -62,6 +68,7 @@ pub(super) use copies::copies;
 pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
 pub(super) use memory::{Attempt, Memory};
 pub(super) use plan::{Plan, Step, Task, Why, Work};
+pub(super) use seeds::{objects, refused, warning};
 pub(super) use since::Since;
 pub(super) use skipped::{LeftBehind, Unrendered, WhyUnrendered};
 pub(super) use state::{Moved, Previewed, Run};
@@ -161,6 +168,7 @@ fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stop
         run.expect_moves()?;
     }
     run.hydrate()?;
+    run.tell_of_public()?;
     run.finish()
 }
 

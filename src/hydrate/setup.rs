@@ -58,6 +58,13 @@ impl RefNames {
         Self { believes_commits: true, believes_records: false, ..Self::server() }
     }
 
+    /// Whether notes and failures, and what records say beside who made a branch, are read where they are guarded. A clone has
+    /// them as it fetched them, from a host where anyone may have written them: there they count as far as the branches bear
+    /// them out, which are what is deployed.
+    pub(crate) fn are_guarded(&self) -> bool {
+        self.believes_records && self.is_of_server()
+    }
+
     /// Whether this is the repository that is pushed to, where settings that were found are written down.
     pub fn is_in_place(&self) -> bool {
         self.records && self.read == self.write
@@ -83,6 +90,11 @@ impl RefNames {
             believes_commits: true,
             believes_records: true,
         }
+    }
+
+    /// Those of a clone of a remote where only the branches are protected: nothing else that is fetched of it is believed.
+    pub fn of_protected_branches(self) -> Self {
+        Self { believes_records: false, ..self }
     }
 
     /// The branch that counts as the default one: what the symbolic ref `HEAD` beside the branches leads to, as a clone has
@@ -145,6 +157,8 @@ pub struct Setup<'a> {
     pub renderers: &'a Renderers,
     /// The time, in seconds since 1970, by which branches are frozen; none where no branch counts as frozen.
     pub now: Option<i64>,
+    /// For a preview of what freezes hold back, which hydrates as if there were none: the time by which it reports branches as frozen.
+    pub thawed_at: Option<i64>,
     /// Whether the rest of a backlog shall wait for the next run.
     pub out_of_time: &'a dyn Fn() -> bool,
     /// Hears of progress.
@@ -154,7 +168,16 @@ pub struct Setup<'a> {
 impl<'a> Setup<'a> {
     /// A run without a time limit or an observer. `now` is the time, in seconds since 1970.
     pub fn new(repository: &'a Repository, refs: RefNames, wake: Wake, renderers: &'a Renderers, now: i64) -> Self {
-        Self { repository, refs, wake, renderers, now: Some(now), out_of_time: &|| false, observer: &Silent }
+        Self {
+            repository,
+            refs,
+            wake,
+            renderers,
+            now: Some(now),
+            thawed_at: None,
+            out_of_time: &|| false,
+            observer: &Silent,
+        }
     }
 }
 

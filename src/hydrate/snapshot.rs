@@ -44,6 +44,8 @@ pub(super) struct Snapshot<'a> {
     /// Whether what a program does not render follows from the dry commit, as it does where programs render in place of our
     /// engines, to compare with them.
     pub trusts_programs: bool,
+    /// The trees that branches without a tip here are compared with.
+    pub compared: BTreeMap<BranchName, ObjectId>,
     freezes: Freezes,
 }
 
@@ -79,7 +81,7 @@ impl<'a> Snapshot<'a> {
         // A worker says the same each time, whatever the remote kept of it.
         let is_new = records.is_empty()
             || !setup.refs.believes_records
-            || (!setup.refs.is_in_place() && began_here(&records, &buffer));
+            || (!setup.refs.is_in_place() && began_here(&records, environments.keys(), &buffer));
         let policy = policy.in_repository(is_new);
         let (dry_branches, has_dry_branches) =
             DryBranches::find(&setup.wake, &setup.refs, &refs, &policy.settings, &records);
@@ -98,10 +100,12 @@ impl<'a> Snapshot<'a> {
             is_new,
             wants_every: false,
             trusts_programs: false,
+            compared: BTreeMap::new(),
             freezes: Freezes::default(),
         };
-        let believes_failures = setup.refs.believes_records;
-        Ok((found, Ledger { believes_failures, ..Ledger::new(notes, failures, faults) }))
+        let mut ledger = Ledger::new(notes, failures, faults);
+        ledger.believes_failures = setup.refs.are_guarded();
+        Ok((found, ledger))
     }
 
     /// That the ref of the settings is gone although branches were hydrated with settings that are here: without them
@@ -150,15 +154,20 @@ impl<'a> Snapshot<'a> {
     ) -> Result<Standing, git::Error> {
         let standing =
             Standing::read(branch, tip, dry_branch, &self.policy.settings, &self.records, notes, &self.buffer)?;
-        match self.setup.refs.believes_records {
+        match self.setup.refs.are_guarded() {
             true => Ok(standing),
-            false => claims::borne_out(standing, &self.buffer),
+            false if self.setup.refs.is_in_place() => claims::borne_out(standing, &self.buffer),
+            false => claims::borne_out_in_clone(standing, &self.buffer),
         }
     }
 
     /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.
     pub(super) fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
-        let now = self.setup.now?;
+        self.frozen_at(branch, sync, self.setup.now?)
+    }
+
+    /// The same at a time, in seconds since 1970.
+    pub(super) fn frozen_at(&self, branch: &BranchName, sync: &BranchName, now: i64) -> Option<&Freeze> {
         let of = |name: &BranchName| self.policy.settings.frozen.of(name, now);
         of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
     }
@@ -279,7 +288,11 @@ impl<'a> Snapshot<'a> {
 }
 
 /// Whether the branches of a place that keeps no settings were hydrated with those that its first hydration found.
-fn began_here(records: &BranchRecords, buffer: &ObjectBuffer<'_>) -> bool {
-    let settings = records.iter().find_map(|(_, record)| record.settings);
+fn began_here<'b>(
+    records: &BranchRecords,
+    mut branches: impl Iterator<Item = &'b BranchName>,
+    buffer: &ObjectBuffer<'_>,
+) -> bool {
+    let settings = branches.find_map(|branch| records.get(branch)?.settings);
     settings.is_some_and(|id| Policy::at(Some(id), buffer).is_ok_and(|policy| policy.makes == Some(true)))
 }

@@ -24,6 +24,8 @@ pub(super) struct Standing {
     pub settings: Option<ObjectId>,
     /// Whether its tip has a note: one that others put there has none.
     pub noted: bool,
+    /// Whether its files are taken for what was made of `dry`, so that those that nothing touches since are not made again.
+    pub is_as_made: bool,
     /// Who made it.
     pub origin: Origin,
 }
@@ -87,7 +89,8 @@ impl Standing {
             shown.filter(is_commit).or(recorded)
         };
         let settings = record.and_then(|record| record.settings_of(dry_branch));
-        Ok(Self { tip: commit, dry, settings, noted: note.is_some(), origin })
+        let noted = note.is_some();
+        Ok(Self { tip: commit, dry, settings, noted, is_as_made: noted, origin })
     }
 
     /// The record of the branch, when it is ours.

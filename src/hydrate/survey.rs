@@ -62,6 +62,8 @@ pub(crate) fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
 pub(super) struct Named {
     /// Their dry branch.
     pub dry_branch: BranchName,
+    /// All dry branches that name it to be written.
+    pub dry_branches: BTreeSet<BranchName>,
     /// Whether hydration writes it; else it is the sync branch of a staging branch.
     pub is_environment: bool,
     /// The staging branches whose sync branch it is.
@@ -75,6 +77,7 @@ impl Named {
     pub(super) fn environment(dry_branch: &BranchName) -> Self {
         Self {
             dry_branch: dry_branch.clone(),
+            dry_branches: BTreeSet::new(),
             is_environment: true,
             staging: BTreeSet::new(),
             applications: BTreeMap::new(),
@@ -101,6 +104,7 @@ pub(super) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>,
             let named: &mut Named =
                 names.entry(environment.clone()).or_insert_with(|| Named::environment(&head.branch));
             named.dry_branch.clone_from(&head.branch);
+            named.dry_branches.insert(head.branch.clone());
             named.is_environment = true;
             let paused = (application.name.clone(), application.paused);
             named.applications.insert(application.sync_path.clone(), paused);

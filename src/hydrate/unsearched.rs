@@ -1,16 +1,29 @@
 //! Dry trees that are too large to be searched for Applications: found out once, not by every push.
 
-use dry_files::diag::Diagnostic;
-
-use super::policy::Policy;
+use crate::application::BranchName;
 use crate::cache::{Cache, Unsearched};
 use crate::git::{ObjectId, Repository};
 use crate::metadata::ENGINE_REVISION;
+use crate::render::Renderers;
+use dry_files::diag::Diagnostic;
+
+use super::heads::DryHead;
+use super::policy::Policy;
 
 /// The cache of a repository, unless git config `hydrate.cache` is false.
 pub(super) fn cache(repository: &Repository) -> Option<Cache> {
     let wanted = repository.config_bool("hydrate.cache").unwrap_or(true);
     wanted.then(|| Cache::new(repository.common_dir().join("hydrate").join("cache"), repository.shared()))
+}
+
+/// What is said of a dry branch of which too much would have to be remembered.
+pub(crate) fn forgotten(branch: &str) -> String {
+    format!("what is known of `{branch}` is too large to be kept, so each push looks at all of its Applications")
+}
+
+/// The dry branches of a repository of which too much would have to be remembered.
+pub(crate) fn forgotten_branches(repository: &Repository) -> Vec<String> {
+    cache(repository).map(|cache| cache.too_large()).unwrap_or_default()
 }
 
 /// What the cache knows of such trees, and what was found out since.
@@ -22,14 +35,35 @@ pub(super) struct UnsearchedTrees {
 }
 
 impl UnsearchedTrees {
-    /// Why a dry tree is not searched by this policy; none when that is not known.
-    pub(super) fn why(&mut self, tree: ObjectId, policy: &Policy, repository: &Repository) -> Option<&Diagnostic> {
-        self.known(repository).why(&id(tree, policy))
+    /// Tries again what is known to be too large.
+    pub(super) fn retry(&mut self) {
+        self.known = Some(Unsearched::default());
     }
 
-    /// Notes why a dry tree is not searched by this policy.
-    pub(super) fn add(&mut self, tree: ObjectId, policy: &Policy, repository: &Repository, why: &Diagnostic) {
-        self.known(repository).add(id(tree, policy), why.clone());
+    /// Why a dry tree is not searched by this policy, and whether that is a limit of this machine; none when that is not known.
+    pub(super) fn why(
+        &mut self,
+        tree: ObjectId,
+        policy: &Policy,
+        shares: &Shares,
+        repository: &Repository,
+    ) -> Option<(&Diagnostic, bool)> {
+        let (by_itself, by_limit) = (id(tree, policy, None), id(tree, policy, Some(shares)));
+        let known = self.known(repository);
+        let is_limit = known.why(&by_itself).is_none();
+        known.why(if is_limit { &by_limit } else { &by_itself }).map(|why| (why, is_limit))
+    }
+
+    /// Notes why a dry tree is not searched by this policy; with `shares` where they are why.
+    pub(super) fn add(
+        &mut self,
+        tree: ObjectId,
+        policy: &Policy,
+        shares: Option<&Shares>,
+        repository: &Repository,
+        why: &Diagnostic,
+    ) {
+        self.known(repository).add(id(tree, policy, shares), why.clone());
         self.has_new = true;
     }
 
@@ -46,8 +80,88 @@ impl UnsearchedTrees {
     }
 }
 
+/// How many bytes of memory a byte of files with Applications takes, at most, once all is found that follows from it.
+const MEMORY: u64 = 32;
+
+/// What each dry branch gets of the memory of a run, after one run died of it. The limits of a tree are no help where several
+/// trees are near them, or where there is little memory.
+///
+/// Half is for the default branch and the rest is shared evenly, so that what one dry branch is given depends on no other.
+#[derive(Debug)]
+pub(super) struct Shares {
+    default: Option<BranchName>,
+    branches: usize,
+    run_memory: u64,
+    /// Whether they are kept to: nothing has died yet where they are not.
+    is_kept: bool,
+}
+
+impl Shares {
+    /// Those of the dry branches that a run looks at, the default one first.
+    pub(super) fn of(heads: &[DryHead], renderers: &Renderers) -> Self {
+        Self {
+            default: heads.first().map(|head| head.branch.clone()),
+            branches: heads.len(),
+            run_memory: renderers.limits().run_memory,
+            is_kept: renderers.are_apart(),
+        }
+    }
+
+    /// How large the files with Applications of a dry branch may be; none where only the limits of a tree count.
+    pub(super) fn of_branch(&self, branch: &BranchName) -> Option<u64> {
+        let all = self.run_memory / MEMORY;
+        let others = (self.branches as u64).saturating_sub(1);
+        let share = match self.default.as_ref() == Some(branch) {
+            _ if others == 0 => all,
+            true => all / 2,
+            false => all / 2 / others,
+        };
+        (self.is_kept && self.run_memory > 0).then_some(share)
+    }
+
+    /// What is said of a dry branch that is not searched: which one, where there are several.
+    pub(super) fn told(&self, why: &Diagnostic, branch: &BranchName, is_limit: bool) -> Diagnostic {
+        let message = match self.branches {
+            0 | 1 => why.message.clone(),
+            _ => format!("`{branch}` is not searched: {}", why.message),
+        };
+        let told = Diagnostic { message, ..why.clone() };
+        match is_limit {
+            true => told.hint("git config hydrate.runMemory sets the limit, of which each dry branch has a share"),
+            false => told,
+        }
+    }
+}
+
 /// A tree, and all that it depends on whether it is searched: the settings have the limits.
-fn id(tree: ObjectId, policy: &Policy) -> String {
+fn id(tree: ObjectId, policy: &Policy, shares: Option<&Shares>) -> String {
     let settings = policy.id.map(|id| id.to_string()).unwrap_or_default();
-    format!("{tree} {settings} {ENGINE_REVISION} {}", env!("CARGO_PKG_VERSION"))
+    let shares = shares.map(|shares| format!(" {} of {}", shares.branches, shares.run_memory)).unwrap_or_default();
+    format!("{tree} {settings} {ENGINE_REVISION} {}{shares}", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_memory_is_for_the_default_branch() {
+        let branch = |name: &str| BranchName::new(name).expect("a name");
+        let shares =
+            |branches, run_memory, is_kept| Shares { default: Some(branch("main")), branches, run_memory, is_kept };
+        let rows = [
+            (shares(1, 3200, true), Some(100), Some(100)),
+            (shares(2, 3200, true), Some(50), Some(50)),
+            (shares(6, 3200, true), Some(50), Some(10)),
+            (shares(6, 3200, false), None, None),
+            (shares(6, 0, true), None, None),
+        ];
+        for (shares, main, other) in rows {
+            assert_eq!(
+                (shares.of_branch(&branch("main")), shares.of_branch(&branch("other"))),
+                (main, other),
+                "{shares:?}"
+            );
+        }
+    }
 }

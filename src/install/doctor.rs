@@ -22,7 +22,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
 use serde::Serialize;
 
 use super::client::fetched;
@@ -30,13 +29,14 @@ use super::config::Config;
 use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
-use crate::application::{BranchName, ref_of};
+use crate::application::{BranchName, near, ref_of};
 use crate::git::Repository;
 use crate::hydrate::{self, Access, BranchState, BranchStatus, FAILURES_REF, HydrateError, Restorable, Survey};
 use crate::metadata::NOTES_REF;
 use crate::render::Renderers;
 use crate::settings::{RendererName, SETTINGS_REF};
 use crate::versions::Helm;
+use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
 
 pub(crate) use remote::Rehearsal;
 
@@ -268,8 +268,11 @@ impl<'a> Doctor<'a> {
             let remedy = format!("{git} config hydrate.pusherVariable VARIABLE");
             self.bad("the names of pushers are unknown: hydrate.pusherVariable is not set", remedy);
         }
-        let variable = self.repository.config("hydrate.pusherVariable").unwrap_or_default();
-        if variable.starts_with("GIT_PUSH_OPTION") {
+        let variables = self.repository.config_list("hydrate.pusherVariable");
+        if variables.len() > 1 {
+            self.good(format!("pushers are named by the first of {} that is set", variables.join(", ")));
+        }
+        for variable in variables.iter().filter(|variable| variable.starts_with("GIT_PUSH_OPTION")) {
             let what = format!("hydrate.pusherVariable is {variable}, which pushers can set to any name");
             let remedy = format!(
                 "name one that the hosting software sets, such as GL_USER: {git} config hydrate.pusherVariable VARIABLE"
@@ -288,14 +291,20 @@ impl<'a> Doctor<'a> {
     /// A word for strict mode that no one knows stops every push.
     fn strict(&mut self) {
         let known = ["", "off", "false", "no", "0", "touched", "true", "yes", "on", "1", "all"];
-        let rows =
-            [("hydrate.strict", &known[..], "off"), ("hydrate.strictUndecided", &["", "accept", "refuse"], "accept")];
-        for (key, known, default) in rows {
+        let rows = [
+            ("hydrate.strict", &known[..], "off, touched or all"),
+            ("hydrate.strictUndecided", &["", "accept", "refuse"], "accept or refuse"),
+        ];
+        for (key, known, words) in rows {
             let value = self.repository.config(key).unwrap_or_default();
             if !known.contains(&value.as_str()) {
                 let git = self.git_command();
                 let what = format!("{key} is `{value}`, which is not a valid value, so pushes are refused");
-                self.bad(what, format!("{git} config {key} {default}"));
+                let remedy = match near(&value, known) {
+                    Some(meant) => format!("{git} config {key} {meant}"),
+                    None => format!("set it to {words}: {git} config {key} WORD"),
+                };
+                self.bad(what, remedy);
             }
         }
     }

@@ -13,6 +13,7 @@ use rsjsonnet_lang::arena::Arena;
 use rsjsonnet_lang::program::Value;
 
 use super::Closure;
+use super::parse_yaml;
 use crate::application;
 
 /// The first argument that `main` looks for, like that of the confining process.
@@ -67,6 +68,7 @@ fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let arena = Arena::new();
     let mut session = Session::new(&arena);
     session.set_max_trace(20);
+    session.program_mut().set_yaml_reader(parse_yaml);
     let mut arguments_of_top = Vec::new();
     let mut file = None;
     while let Some(argument) = arguments.next() {
@@ -78,7 +80,12 @@ fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
                 let (name, value) = (arguments.next()?.into_string().ok()?, arguments.next()?.into_string().ok()?);
                 let thunk = if flag.ends_with("-code") {
                     let kind = if flag.starts_with("--ext") { "extvar" } else { "top-level-arg" };
-                    session.load_virt_file(&format!("<{kind}:{name}>"), value.into_bytes())?
+                    let path = format!("<{kind}:{name}>");
+                    // Code that cannot be read, of which it is printed why, is an error once it is used.
+                    let unreadable = b"error 'the code of ' + std.thisFile + ' cannot be read'".to_vec();
+                    session
+                        .load_virt_file(&path, value.into_bytes())
+                        .or_else(|| session.load_virt_file(&path, unreadable))?
                 } else {
                     session.program_mut().value_to_thunk(&Value::string(&value))
                 };

@@ -142,9 +142,9 @@ impl Target {
         session.schema.set(openapi, file.as_deref(), top)
     }
 
-    /// Starts to note origins when the kustomization asks for them.
-    pub(crate) fn track_origins(&mut self) {
-        if self.kustomization.build_metadata.as_ref().is_some_and(|options| !options.is_empty()) {
+    /// Starts to note origins when the kustomization asks for them, or a caller `wants` them.
+    pub(crate) fn track_origins(&mut self, wants: bool) {
+        if wants || self.kustomization.build_metadata.as_ref().is_some_and(|options| !options.is_empty()) {
             self.origin = Some(Origin::default());
         }
     }

@@ -41,6 +41,8 @@ pub struct Options {
     pub managed_by_label: bool,
     /// What the build may take.
     pub limits: Limits,
+    /// Whether [`Build::origins`](super::Build::origins) are noted.
+    pub note_origins: bool,
     /// The kustomization of the directory that is built, in place of the content of its file.
     pub kustomization: Option<Vec<u8>>,
 }

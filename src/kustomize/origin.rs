@@ -136,6 +136,13 @@ fn parse(annotation: &str) -> Origin {
     text::value(annotation.as_bytes()).map(|value| of_value(&value)).unwrap_or_default()
 }
 
+/// The file that a resource is taken from, or that configures what made it; none in another repository, or without an origin.
+pub(crate) fn file(tree: &Tree, root: NodeId) -> Option<String> {
+    let origin = parse(resource::annotation_of(tree, root, annotation::ORIGIN)?);
+    let file = if origin.path.is_empty() { origin.configured_in } else { origin.path };
+    Some(file).filter(|file| origin.repo.is_empty() && !file.is_empty())
+}
+
 /// Notes the origin of a resource.
 pub(crate) fn set(tree: &mut Tree, root: NodeId, origin: &Origin) -> Result<()> {
     let mut annotations = resource::annotations(tree, root);

@@ -33,8 +33,8 @@ impl From<Unreadable> for Diagnostic {
 
 /// Reads the objects of a text, in its order.
 ///
-/// YAML documents between lines of `---`, or JSON objects one after another. Empty documents, `null` and comments are
-/// skipped; lists are replaced by their items. Comments, anchors, the order of keys and the style of values are lost;
+/// YAML documents between lines of `---`, or JSON objects one after another. Empty documents, those of `null` and comments
+/// are skipped; lists are replaced by their items. Comments, anchors, the order of keys and the style of values are lost;
 /// scalars mean what YAML 1.1 says, so that `yes` is a boolean, and of duplicate keys the last one wins.
 ///
 /// # Errors
@@ -121,6 +121,11 @@ impl<'a> Iterator for Documents<'a> {
     }
 }
 
+/// The YAML documents of a text, each with the line that it starts in, up to what [`read`] cannot tell apart.
+pub(crate) fn parts(text: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    documents(text).map_while(|document| document.ok().map(|document| (document.line, document.text)))
+}
+
 /// The lines of blanks and comments that a document starts with.
 fn blank_lines(text: &[u8]) -> u32 {
     let is_blank = |line: &&[u8]| line.trim_ascii().is_empty() || line.trim_ascii_start().starts_with(b"#");
@@ -169,7 +174,7 @@ fn expand(manifests: &mut Vec<Manifest>, value: Value, line: u32) -> Result<(), 
     match value {
         Value::Null => Ok(()),
         Value::Mapping(mut object) if is_list(&object) => match object.remove("items") {
-            Some(Value::Sequence(items)) => items.into_iter().try_for_each(|item| expand(manifests, item, line)),
+            Some(Value::Sequence(items)) => items.into_iter().try_for_each(|item| expand_item(manifests, item, line)),
             _ => Ok(()),
         },
         value => {
@@ -178,6 +183,17 @@ fn expand(manifests: &mut Vec<Manifest>, value: Value, line: u32) -> Result<(), 
         }
     }
 }
+
+/// The same of an item of a list, which has to be something.
+fn expand_item(manifests: &mut Vec<Manifest>, item: Value, line: u32) -> Result<(), Mistake> {
+    match item {
+        Value::Null => Err(Mistake { message: NULL_ITEM.to_owned(), ..Mistake::object(line, NotAManifest::NoKind) }),
+        item => expand(manifests, item, line),
+    }
+}
+
+/// What is wrong with an item that is nothing.
+pub(crate) const NULL_ITEM: &str = "an item of a list is `null`, which is not an object";
 
 fn is_list(object: &Mapping) -> bool {
     let is_kind = object.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
@@ -252,7 +268,7 @@ mod tests {
                 &["Pod ", "Job ", "A "],
             ),
             ("no separator inside of a line", "kind: Pod\nmetadata: {name: a---b}\n", &["Pod a---b"]),
-            ("a list", "kind: List\nitems:\n- kind: Pod\n- kind: Job\n- null\n", &["Pod ", "Job "]),
+            ("a list", "kind: List\nitems:\n- kind: Pod\n- kind: Job\n", &["Pod ", "Job "]),
             ("a list of a kind", "kind: ConfigMapList\nitems: [{kind: ConfigMap}]\n", &["ConfigMap "]),
             (
                 "a list in a list",
@@ -301,6 +317,13 @@ mod tests {
         let rows = [
             ("no kind", "kind: Pod\n---\n# a\n\nname: b\n", "`kind` is missing", "5:0", 1),
             ("no object", "- a\n", "a Kubernetes object must be a mapping, not a list", "1:0", 0),
+            (
+                "an item that is nothing",
+                "kind: List\nitems:\n- kind: Pod\n-\n",
+                "an item of a list is `null`, which is not an object",
+                "1:0",
+                1,
+            ),
             ("an item without a kind", "kind: List\nitems:\n- kind: Pod\n- a: b\n", "`kind` is missing", "1:0", 1),
             (
                 "an item that is no object",

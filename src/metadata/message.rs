@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use crate::application::{BranchName, SeedIdentity};
+use crate::git::{ObjectId, object_id};
 use dry_files::diag::is_unprintable;
 
 use super::trailers::{self, Divider, SCISSORS, Trailer, WHITE_SPACE};
-use crate::application::BranchName;
-use crate::git::{ObjectId, object_id};
 
 /// What a hydrated commit says of how it was made: the last lines of its message.
 ///
@@ -21,6 +21,9 @@ pub struct Trailers {
     pub dry_branch: BranchName,
     /// `Hydrate-Settings`: the commit of `refs/hydrate/config` with the settings, when there are any.
     pub settings_commit: Option<ObjectId>,
+    /// `Hydrate-Identity`, one for each Application that moved here from the branch where it had its first random values: it goes
+    /// on to draw for that one.
+    pub identities: Vec<SeedIdentity>,
     /// `Hydrate-Engine`: [`ENGINE_REVISION`](super::ENGINE_REVISION) of the hydrator.
     pub engine: u32,
 }
@@ -29,24 +32,27 @@ const BRANCH: &str = "Hydrate-Branch";
 const DRY: &str = "Hydrate-Dry";
 const DRY_BRANCH: &str = "Hydrate-Dry-Branch";
 const SETTINGS: &str = "Hydrate-Settings";
+const IDENTITY: &str = "Hydrate-Identity";
 const ENGINE: &str = "Hydrate-Engine";
 
 impl Trailers {
     /// Reads the trailers of a commit message; none unless its trailer block has all that are always there.
     ///
     /// The trailer block is git's: the last paragraph, so that text above it counts for nothing. Of a key that is
-    /// repeated the last one counts.
+    /// repeated the last one counts, but for `Hydrate-Identity`.
     pub fn read(message: &str) -> Option<Self> {
         let trailers = trailers::parse(message, Divider::IsText);
         let value = |key| {
             let named = trailers.iter().rev().find(|trailer| trailer.key == key);
             named.map(|trailer| trailer.value.as_str())
         };
+        let identities = trailers.iter().filter(|trailer| trailer.key == IDENTITY);
         Some(Self {
             branch: BranchName::read(value(BRANCH)?).ok()?,
             dry_commit: object_id(value(DRY)?)?,
             dry_branch: BranchName::new(value(DRY_BRANCH)?).ok()?,
             settings_commit: value(SETTINGS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
+            identities: identities.filter_map(|trailer| SeedIdentity::read(&trailer.value)).collect(),
             engine: value(ENGINE)?.parse().ok()?,
         })
     }
@@ -60,6 +66,9 @@ impl fmt::Display for Trailers {
         writeln!(f, "{DRY_BRANCH}: {}", self.dry_branch.as_str())?;
         if let Some(settings_commit) = self.settings_commit {
             writeln!(f, "{SETTINGS}: {settings_commit}")?;
+        }
+        for identity in &self.identities {
+            writeln!(f, "{IDENTITY}: {identity}")?;
         }
         writeln!(f, "{ENGINE}: {}", self.engine)
     }

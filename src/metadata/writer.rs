@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::application::{AppName, BranchName, Profile, SeedIdentity};
+use crate::git::{ObjectId, Signature};
+use crate::manifest::{self, Manifest};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
@@ -14,9 +17,6 @@ use super::settings::Settings;
 use super::template::Template;
 use super::values::{self, COMMIT_MESSAGE_VALUES, Origin, PathContent, README_VALUES};
 use super::{ENGINE_REVISION, Time, values_of_argocd};
-use crate::application::{AppName, BranchName, Profile};
-use crate::git::{ObjectId, Signature};
-use crate::manifest::{self, Manifest};
 
 /// The settings file with the template of the README in each destination path.
 pub(crate) const README_TEMPLATE: &str = "README.md.j2";
@@ -82,7 +82,7 @@ impl Writer {
             is_active_path: false,
         };
         self.files_for_path(&content, &origin)?;
-        self.commit_message(&origin, &branch, None)?;
+        self.commit_message(&origin, &branch, None, Vec::new())?;
         Ok(())
     }
 
@@ -156,12 +156,13 @@ impl Writer {
 
     /// The message of a hydrated commit on `branch`, with our trailers at its end.
     ///
-    /// Fails only by the commit message template of the settings.
+    /// `identities` are what Applications draw for that moved here. Fails only by the commit message template of the settings.
     pub(crate) fn commit_message(
         &self,
         origin: &Origin<'_>,
         branch: &BranchName,
         settings_commit: Option<ObjectId>,
+        identities: Vec<SeedIdentity>,
     ) -> Result<String, Diagnostic> {
         let jinja = || Json::Object(values::message(origin, branch, self.settings.profile));
         let text = self.message.render(jinja, || values_of_argocd::message(origin));
@@ -179,7 +180,8 @@ impl Writer {
                 }
             }));
         }
-        Ok(message::with_trailers(&text, &trailers(origin, branch, settings_commit)))
+        let trailers = Trailers { identities, ..trailers(origin, branch, settings_commit) };
+        Ok(message::with_trailers(&text, &trailers))
     }
 
     /// The message of the empty commit that a missing sync branch starts with.
@@ -238,6 +240,7 @@ fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit: Option<Ob
         dry_commit: origin.commit.id,
         dry_branch: origin.branch.clone(),
         settings_commit,
+        identities: Vec::new(),
         engine: ENGINE_REVISION,
     }
 }

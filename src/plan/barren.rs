@@ -2,14 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::found::Found;
+use crate::application::File;
+use crate::cache::{Barren, BarrenFile};
 use dry_files::path::RepoPath;
 use dry_files::view::ContentId;
 
-use crate::application::File;
-use crate::cache::{Barren, BarrenFile};
-
-/// A smaller file is read faster than looked up.
-const BYTES_MIN: u64 = 64 << 10;
+/// One that costs less is read anew.
+const COST_MIN: u64 = 64 << 10;
 
 /// What is known of such files, and what a reader finds out.
 #[derive(Debug, Default)]
@@ -33,27 +33,30 @@ impl BarrenFiles {
         }
     }
 
-    /// What is known of a file: what is wrong with it, if anything is, and whether it may contain Secrets of clusters.
-    pub(super) fn get(&self, path: &RepoPath, id: ContentId, size: u64) -> Option<(Option<File>, bool)> {
-        if size < BYTES_MIN {
+    /// What is known of a file: what is wrong with it, if anything is, whether it may contain Secrets of clusters, and its cost.
+    pub(super) fn get(&self, path: &RepoPath, id: ContentId) -> Option<Found> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_empty() {
             return None;
         }
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&self.id(path, id)).cloned()?;
-        let BarrenFile { diagnostics, holds_source_hydrator, may_hold_clusters } = known;
+        let BarrenFile { diagnostics, holds_source_hydrator, may_hold_clusters, cost } =
+            known.get(&self.id(path, id)).cloned()?;
         let is_fine = diagnostics.is_empty();
-        Some(((!is_fine).then(|| File::barren(path, diagnostics, holds_source_hydrator)), may_hold_clusters))
+        let file = (!is_fine).then(|| File::barren(path, diagnostics, holds_source_hydrator));
+        Some(Found { file, may_hold_clusters, cost, ..Found::default() })
     }
 
-    /// Remembers a file that names no patches, if it is large and nothing of it can be used.
-    pub(super) fn note(&self, path: &RepoPath, id: ContentId, size: u64, found: (Option<&File>, bool)) {
-        let (file, may_hold_clusters) = found;
-        if size < BYTES_MIN || !file.is_none_or(File::is_barren) {
+    /// Remembers a file that names no patches, if to read it costs much and nothing of it can be used.
+    pub(super) fn note(&self, path: &RepoPath, id: ContentId, cost: u64, found: &Found) {
+        let file = found.file.as_ref();
+        if cost < COST_MIN || !file.is_none_or(File::is_barren) {
             return;
         }
         let file = BarrenFile {
             diagnostics: file.map(|file| file.diagnostics.clone()).unwrap_or_default(),
             holds_source_hydrator: file.is_some_and(|file| file.holds_source_hydrator),
-            may_hold_clusters,
+            may_hold_clusters: found.may_hold_clusters,
+            cost: found.cost,
         };
         self.known.lock().unwrap_or_else(PoisonError::into_inner).add(self.id(path, id), file);
         *self.has_new.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_without_applications_is_read_once() {
+    fn a_file_without_applications_that_costs_much_is_read_once() {
         let padding = "# sourceHydrator\n".repeat(5000);
         let application =
             "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec: {sourceHydrator: {}}\n";
@@ -116,7 +119,11 @@ mod tests {
             .file("d/kustomization.yaml", format!("{padding}resources: [\n"))
             .file("e/patched/kustomization.yaml", format!("{padding}patches: [{{path: x.yaml}}]\n"))
             .file("f/application.yaml", format!("{padding}{application}"))
-            .file("g/small.yaml", "a: [ # sourceHydrator\n");
+            .file("g/small.yaml", "a: [ # sourceHydrator\n")
+            .file(
+                "h/aliases.yaml",
+                format!("# sourceHydrator\na: &a [{}]\nb: [{}]\n", "1,".repeat(99), "*a,".repeat(99)),
+            );
         let files = Counted(files, AtomicUsize::new(0));
         let (expected, all) = discovered(&files, None);
         let barren = Arc::new(BarrenFiles::new(Barren::default(), "rules".to_owned()));

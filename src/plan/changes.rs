@@ -6,7 +6,8 @@ use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Entry, Files, Kind};
 
 use super::discover::{DEPTH_MAX, ENTRY_BYTES, is_chart, is_of_chart};
-use super::reader::{Found, ReadError, Reader};
+use super::found::Found;
+use super::reader::{ReadError, Reader};
 use crate::application::{self, RuleSet};
 
 /// What differs between two dry trees, as far as it can touch an Application.

@@ -10,7 +10,8 @@ use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Entry, Files, Kind};
 
 use super::barren::BarrenFiles;
-use super::reader::{Found, ReadError, Reader, too_many_applications};
+use super::found::Found;
+use super::reader::{Opened, PARSED_BYTES_MAX, ReadError, Reader, TooMuch};
 use crate::application::parent::Makes;
 use crate::application::{self, AppName, Application, BranchName, Document, Maker, Misspelt, Patterns, RuleSet};
 use crate::shares::in_shares;
@@ -51,6 +52,8 @@ pub struct Discovered {
     pub rules: BTreeSet<usize>,
     /// How many documents all files have that are Applications, right or wrong, whether or not they count.
     pub documents: usize,
+    /// What all of it costs, by the measure of files: their size, and what is in memory without being in them.
+    pub cost: u64,
 }
 
 /// A document that is an Application, with mistakes.
@@ -86,6 +89,8 @@ pub struct Broken {
     pub diagnostic: Diagnostic,
     /// Whether it has no word of `sourceHydrator`: it may contain an Application that a rule is for.
     pub is_plain: bool,
+    /// Whether it is not read for a limit of this machine, which says nothing about the dry commit.
+    pub is_limit: bool,
 }
 
 impl Broken {
@@ -106,6 +111,8 @@ pub struct Discovery {
     barren: Option<Arc<BarrenFiles>>,
     /// The rules that all of that was read with.
     rules: RuleSet,
+    /// What this machine has memory for, in bytes of files; none where nothing is said.
+    share: Option<u64>,
 }
 
 /// What one directory and all below it contain.
@@ -146,15 +153,10 @@ pub(super) fn is_of_chart(name: &str) -> bool {
 }
 
 impl Discovered {
-    /// Nothing was found, because there is more than we take.
-    fn too_much(what: String) -> Self {
-        let hint = "a directory or file that occurs in the tree many times counts each time";
-        Self::unsearched_by(Diagnostic::error(what).hint(hint))
-    }
-
-    /// Nothing was found, because the tree as a whole is not searched: the same that [`Discovered::unsearched`] gave.
-    pub fn unsearched_by(diagnostic: Diagnostic) -> Self {
-        let broken = Broken { file: RepoPath::root(), diagnostic, is_plain: false };
+    /// Nothing was found, because the tree as a whole is not searched: [`Discovered::unsearched`] gives what is said of it.
+    /// `is_limit` says whether this machine is why.
+    pub fn unsearched_by(diagnostic: Diagnostic, is_limit: bool) -> Self {
+        let broken = Broken { file: RepoPath::root(), diagnostic, is_plain: false, is_limit };
         Self { broken: vec![broken], ..Self::default() }
     }
 
@@ -205,7 +207,12 @@ impl Discovered {
 
     /// Why the tree as a whole was not searched, if it was not.
     pub fn unsearched(&self) -> Option<&Diagnostic> {
-        self.broken.iter().find(|broken| broken.file.is_root()).map(|broken| &broken.diagnostic)
+        self.unsearched_tree().map(|broken| &broken.diagnostic)
+    }
+
+    /// The same, with whether a limit of this machine is why.
+    pub fn unsearched_tree(&self) -> Option<&Broken> {
+        self.broken.iter().find(|broken| broken.file.is_root())
     }
 }
 
@@ -231,6 +238,17 @@ impl Discovery {
         self.barren = Some(barren);
     }
 
+    /// Holds a tree to so many bytes: what this machine has memory for where several trees are searched.
+    pub(crate) fn hold_to(&mut self, share: Option<u64>) {
+        self.share = share;
+    }
+
+    /// Why a tree is not searched.
+    fn unsearched(&self, what: &TooMuch, file: Option<&RepoPath>) -> Discovered {
+        let is_limit = matches!(what, TooMuch::Parsed(max) if *max < PARSED_BYTES_MAX);
+        Discovered::unsearched_by(what.tell(file), is_limit)
+    }
+
     /// Adds the Applications that others make to those that were found in the same tree, and to all of them what lists say of
     /// their clusters.
     ///
@@ -242,10 +260,14 @@ impl Discovery {
         makers: &Makers,
         renders: &dyn Renders,
     ) -> Result<(), String> {
-        match discovered.unsearched() {
-            None => self.expansions.make(discovered, files, makers, renders),
-            Some(_) => Ok(()),
+        if discovered.unsearched().is_some() {
+            return Ok(());
         }
+        self.expansions.make(discovered, files, makers, renders)?;
+        if let Some(share) = self.share.filter(|share| discovered.cost > *share) {
+            *discovered = self.unsearched(&TooMuch::Parsed(share), None);
+        }
+        Ok(())
     }
 
     /// Finds all Applications below the root of `files`, up to so many: those with `spec.sourceHydrator`, and those that
@@ -269,13 +291,13 @@ impl Discovery {
         }
         let root = match self.read(files, applications_max).inspect_err(|_| self.seen.clear()) {
             Ok(root) => root,
-            Err(ReadError::Backend(reason)) => return Err(reason),
-            Err(ReadError::TooMuch(what)) => return Ok(Discovered::too_much(what)),
+            Err(Unread::Backend(reason)) => return Err(reason),
+            Err(Unread::TooMuch(what, file)) => return Ok(self.unsearched(&what, file.as_ref())),
         };
         let mut patches = BTreeSet::new();
         let mut found = BTreeMap::new();
         let mut discovered = Discovered::default();
-        collect(&root, &mut patches, &mut found, &mut discovered.clusters);
+        collect(&root, &mut patches, &mut found, &mut discovered);
         discovered.clusters.sort_unstable();
         for (path, (file, id)) in found {
             discovered.documents += file.documents.len();
@@ -284,7 +306,7 @@ impl Discovery {
             }
             let (errors, warnings): (Vec<_>, Vec<_>) = file.diagnostics.iter().cloned().partition(Diagnostic::is_error);
             let is_plain = !file.holds_source_hydrator;
-            let broken = |diagnostic| Broken { file: path.clone(), diagnostic, is_plain };
+            let broken = |diagnostic| Broken { file: path.clone(), diagnostic, is_plain, is_limit: false };
             discovered.broken.extend(errors.into_iter().map(broken));
             discovered.rules.extend(&file.rules);
             discovered.mistakes.extend(warnings.into_iter().map(|warning| (None, warning)));
@@ -298,25 +320,37 @@ impl Discovery {
         }
         // Those that were read for an earlier tree count here only.
         if discovered.applications.len() > applications_max {
-            return Ok(Discovered::too_much(too_many_applications(applications_max)));
+            return Ok(self.unsearched(&TooMuch::Applications(applications_max), None));
+        }
+        if discovered.cost > self.bytes_max() {
+            return Ok(self.unsearched(&TooMuch::Parsed(self.bytes_max()), None));
         }
         discovered.patches = patches;
         Ok(discovered)
     }
 
     /// The whole tree, the files of it on all cores.
-    fn read(&mut self, files: &dyn Files, applications_max: usize) -> Result<Arc<Directory>, ReadError> {
+    fn read(&mut self, files: &dyn Files, applications_max: usize) -> Result<Arc<Directory>, Unread> {
         let rules = self.rules.clone();
         let barren = self.barren.clone();
-        let reader = Reader::new(files, &rules, applications_max).knowing(barren.as_deref());
+        let reader = Reader::new(files, &rules, applications_max).knowing(barren.as_deref()).within(self.bytes_max());
         let mut walk = Walk { files, path_bytes: 0, candidates: Vec::new() };
         let root = self.directory(&mut walk, &RepoPath::root(), files.root(), 0)?;
-        let read = in_shares(&walk.candidates, |candidate| reader.read(&candidate.path, candidate.id));
-        for (candidate, found) in walk.candidates.iter().zip(read) {
-            let found = found?;
+        let opened = in_shares(&walk.candidates, |candidate| reader.open(&candidate.path, candidate.id));
+        let opened = opened.into_iter().collect::<Result<Vec<Opened>, _>>()?;
+        reader.count(&opened)?;
+        let files: Vec<(&Arc<Candidate>, &Opened)> = walk.candidates.iter().zip(&opened).collect();
+        let parse =
+            |(candidate, opened): &(&Arc<Candidate>, &Opened)| reader.parse(&candidate.path, candidate.id, opened);
+        for ((candidate, _), found) in files.iter().zip(in_shares(&files, parse)) {
+            let found = found.map_err(|error| named(error, &reader, &files))?;
             candidate.found.get_or_init(|| found);
         }
         Ok(root)
+    }
+
+    fn bytes_max(&self) -> u64 {
+        self.share.map_or(PARSED_BYTES_MAX, |share| share.min(PARSED_BYTES_MAX))
     }
 
     fn directory(
@@ -338,7 +372,7 @@ impl Discovery {
         walk.path_bytes +=
             entries.iter().map(|entry| dir.as_str().len() + entry.name.len() + ENTRY_BYTES).sum::<usize>();
         if walk.path_bytes > PATH_BYTES_MAX {
-            return Err(ReadError::TooMuch("a dry tree has more files than are searched for Applications".to_owned()));
+            return Err(ReadError::TooMuch(TooMuch::Files));
         }
         let is_chart = is_chart(&entries);
         for entry in entries.iter() {
@@ -372,21 +406,48 @@ impl Discovery {
     }
 }
 
+/// Why a tree is not read; of what it has too much, and the file with which it is, if that is known.
+enum Unread {
+    Backend(String),
+    TooMuch(TooMuch, Option<RepoPath>),
+}
+
+impl From<ReadError> for Unread {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Backend(reason) => Self::Backend(reason),
+            ReadError::TooMuch(what) => Self::TooMuch(what, None),
+        }
+    }
+}
+
+/// The same with the file, which does not depend on the thread that noticed.
+fn named(error: ReadError, reader: &Reader<'_>, files: &[(&Arc<Candidate>, &Opened)]) -> Unread {
+    match error {
+        ReadError::TooMuch(what @ TooMuch::Parsed(_)) => {
+            let opened = files.iter().map(|(candidate, opened)| (&candidate.path, *opened));
+            Unread::TooMuch(what, reader.culprit(opened).cloned())
+        }
+        error => error.into(),
+    }
+}
+
 fn collect<'a>(
     directory: &'a Directory,
     patches: &mut BTreeSet<RepoPath>,
     found: &mut BTreeMap<&'a RepoPath, (&'a application::File, ContentId)>,
-    clusters: &mut Vec<(RepoPath, ContentId)>,
+    discovered: &mut Discovered,
 ) {
     for candidate in &directory.files {
-        let Some(Found { file, patches: named, may_hold_clusters }) = candidate.found.get() else { continue };
+        let Some(Found { file, patches: named, may_hold_clusters, cost }) = candidate.found.get() else { continue };
+        discovered.cost = discovered.cost.saturating_add(*cost);
         patches.extend(named.iter().cloned());
         found.extend(file.iter().map(|file| (&file.path, (file, candidate.id))));
         if *may_hold_clusters {
-            clusters.push((candidate.path.clone(), candidate.id));
+            discovered.clusters.push((candidate.path.clone(), candidate.id));
         }
     }
     for below in &directory.below {
-        collect(below, patches, found, clusters);
+        collect(below, patches, found, discovered);
     }
 }

@@ -1,151 +1,74 @@
-//! The system calls that a confined program is refused.
+//! The system calls of a confined program: a list of what is allowed.
 //!
-//! A list of what is refused, since programs of any language must run. All of `socket` is on it, local ones too: the
-//! sockets of a container engine or of an agent are doors out, and Landlock does not close them.
+//! Each call is answered in one of five ways, which [`table`] and [`conditions`] say: it is done; it is refused with
+//! `EPERM`, as is every call that neither knows; success is said and nothing is done (modes, owners, times); it is not
+//! supported (`EOPNOTSUPP`); it does not exist (`ENOSYS`), so that the C library takes an older call. A call by the
+//! interface of another architecture (32 bits) kills the process, and the numbers of x32 are in no list.
+//!
+//! What Landlock sees (files that are opened, made, renamed, removed; since Linux 6.12 signals) is left to it. What it does
+//! not see is closed here: sockets, also local ones, since those of a container engine or of an agent are doors out;
+//! modes, times and attributes of files; other processes; namespaces and mounts; the kernel.
 #![cfg(target_os = "linux")]
+
+mod conditions;
+mod table;
 
 use std::collections::BTreeMap;
 
-use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
+use seccompiler::{BackendError, BpfProgram, SeccompAction, SeccompFilter, SeccompRule};
+
+use table::{
+    ABSENT, ALLOWED, ALLOWED_HERE, NETWORK, PRETENDED, PRETENDED_HERE, UNKNOWN_BELOW, UNKNOWN_FROM, UNSUPPORTED,
 };
 
-/// On x86-64 every call has a second number, of the x32 interface, where the kernel was built with it.
-const X32: i64 = 0x4000_0000;
+/// The rules of calls by their numbers; a call without a rule is meant whatever its arguments are.
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The network, answered with `EPERM`.
-const NETWORK: &[i64] = &[libc::SYS_socket];
-
-/// Answered with `EPERM`.
-const REFUSED: &[i64] = &[
-    // Ways to make a socket around `socket`.
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_pidfd_getfd,
-    // Other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_kcmp,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_shmget,
-    libc::SYS_mq_open,
-    // Leaving the process group, by which it is ended.
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-    // Namespaces and mounts.
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fspick,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_mount_setattr,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    // Files by ways that Landlock does not see, on some kernels or on all.
-    libc::SYS_truncate,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_mknodat,
-    libc::SYS_fchownat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fanotify_init,
-    // The kernel itself.
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_syslog,
-    libc::SYS_quotactl,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-    libc::SYS_personality,
-    libc::SYS_vhangup,
-];
-
-/// The same by the older names that only this architecture has.
-#[cfg(target_arch = "x86_64")]
-const REFUSED_HERE: &[i64] = &[
-    libc::SYS_mknod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-    libc::SYS_kexec_file_load,
-    // `ptrace`, `kexec_load`, `process_vm_readv` and `process_vm_writev` of the x32 interface.
-    X32 | 521,
-    X32 | 528,
-    X32 | 539,
-    X32 | 540,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const REFUSED_HERE: &[i64] = &[];
-
-/// `clone` with one of the `CLONE_NEW…` flags is `unshare` by another name.
-const NAMESPACE_FLAGS: &[i32] = &[
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWCGROUP,
-    libc::CLONE_NEWUTS,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWNET,
-];
-
-/// Refuses them to this process and to all that it starts, those of the network only with `network`. False when the kernel or
-/// the architecture has no seccomp.
-pub(super) fn refuse(network: bool) -> Result<bool, BackendError> {
-    let Some((refused, absent)) = filters(network)? else { return Ok(false) };
-    Ok([absent, refused].iter().all(|filter| seccompiler::apply_filter(filter).is_ok()))
+/// Restricts this process and all that it starts to the calls that are allowed, with those of the network only with
+/// `network`. False when the kernel or the architecture has no seccomp.
+pub(super) fn restrict(network: bool) -> Result<bool, BackendError> {
+    let Some(filters) = filters(network)? else { return Ok(false) };
+    Ok(filters.iter().all(|filter| seccompiler::apply_filter(filter).is_ok()))
 }
 
-/// The filter that answers `EPERM`, and the one that answers `ENOSYS`.
+/// The filters, in the order in which they are installed. The first one refuses all that is not allowed; where another one
+/// has an answer too, the kernel gives that of the last.
 ///
-/// `clone3` keeps its flags in memory, where no filter sees them; when it does not exist, the C library uses `clone`.
-fn filters(network: bool) -> Result<Option<(BpfProgram, BpfProgram)>, BackendError> {
+/// Reference: seccomp(2), "first-seen action value of highest precedence"; filters run in reverse order.
+fn filters(network: bool) -> Result<Option<Vec<BpfProgram>>, BackendError> {
     let Ok(architecture) = std::env::consts::ARCH.try_into() else { return Ok(None) };
-    let filter = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| {
-        let answer = SeccompAction::Errno(errno.unsigned_abs());
-        SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture).and_then(BpfProgram::try_from)
-    };
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in REFUSED.iter().chain(REFUSED_HERE).chain(if network { NETWORK } else { &[] }) {
-        rules.insert(*call, Vec::new());
-        rules.insert(*call | X32, Vec::new());
+    let answer = |errno: i32| SeccompAction::Errno(errno.unsigned_abs());
+    let refused = SeccompFilter::new(allowed(network)?, answer(libc::EPERM), SeccompAction::Allow, architecture)?;
+    let mut filters = vec![refused.try_into()?];
+    let absent = ABSENT.iter().copied().chain(UNKNOWN_FROM..UNKNOWN_BELOW);
+    let rows = [
+        (pretended()?, 0),
+        (always(UNSUPPORTED.iter().copied()), libc::EOPNOTSUPP),
+        (always(absent), libc::ENOSYS),
+        (BTreeMap::from([conditions::no_request()?]), libc::ENOTTY),
+    ];
+    for (rules, errno) in rows {
+        filters.push(SeccompFilter::new(rules, SeccompAction::Allow, answer(errno), architecture)?.try_into()?);
     }
-    for flag in NAMESPACE_FLAGS {
-        let flag = u64::from(flag.unsigned_abs());
-        let set = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?;
-        let rule = SeccompRule::new(vec![set])?;
-        rules.entry(libc::SYS_clone).or_default().push(rule.clone());
-        rules.entry(libc::SYS_clone | X32).or_default().push(rule);
-    }
-    let absent = BTreeMap::from([(libc::SYS_clone3, Vec::new()), (libc::SYS_clone3 | X32, Vec::new())]);
-    Ok(Some((filter(rules, libc::EPERM)?, filter(absent, libc::ENOSYS)?)))
+    Ok(Some(filters))
 }
+
+fn always(calls: impl Iterator<Item = i64>) -> Rules {
+    calls.map(|call| (call, Vec::new())).collect()
+}
+
+fn allowed(network: bool) -> Result<Rules, BackendError> {
+    let mut rules = conditions::allowed()?;
+    let network = if network { NETWORK } else { &[] };
+    rules.extend(always([ALLOWED, ALLOWED_HERE, network].concat().into_iter()));
+    Ok(rules)
+}
+
+fn pretended() -> Result<Rules, BackendError> {
+    let mut rules = conditions::pretended()?;
+    rules.extend(always([PRETENDED, PRETENDED_HERE].concat().into_iter()));
+    Ok(rules)
+}
+
+#[cfg(test)]
+mod tests;

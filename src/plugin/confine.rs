@@ -122,6 +122,7 @@ mod system {
         path_beneath_rules,
     };
     use rustix::process::{Signal, geteuid, set_parent_process_death_signal};
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
     use super::super::calls;
     use super::{Policy, Restriction, parent_is_alive};
@@ -160,14 +161,27 @@ mod system {
         tasks.map(|metadata| metadata.nlink().saturating_sub(2)).sum()
     }
 
+    /// What the superuser keeps, for files of others that an admin made readable. With the others it could raise its limits.
+    const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC_READ_SEARCH);
+
+    /// Gives up what this process and all that it starts could get or have by who they are.
+    fn give_up_privileges() -> Result<(), String> {
+        rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
+        let mut sets = capabilities(None).map_err(|error| format!("capget: {error}"))?;
+        sets.effective &= KEPT_CAPABILITIES;
+        sets.permitted &= KEPT_CAPABILITIES;
+        sets.inheritable = CapabilitySet::empty();
+        set_capabilities(None, sets).map_err(|error| format!("capset: {error}"))
+    }
+
     /// Restricts this process and all that it starts; answers what the kernel does enforce.
     pub(super) fn enforce(policy: &Policy) -> Result<Vec<Restriction>, String> {
-        rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
+        give_up_privileges()?;
         let mut enforced = Vec::new();
         if restrict_files(policy).map_err(|error| format!("Landlock: {error}"))? {
             enforced.push(Restriction::Files);
         }
-        if calls::refuse(true).map_err(|error| format!("seccomp: {error}"))? {
+        if calls::restrict(false).map_err(|error| format!("seccomp: {error}"))? {
             enforced.extend([Restriction::Network, Restriction::Calls]);
         }
         Ok(enforced)
@@ -178,12 +192,12 @@ mod system {
         &["/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/var/lib/ca-certificates", "/private/etc"];
 
     pub(super) fn enforce_fetcher(scratch: &Path, readable: &[PathBuf]) -> Result<Vec<Restriction>, String> {
-        rustix::thread::set_no_new_privs(true).map_err(|error| format!("PR_SET_NO_NEW_PRIVS: {error}"))?;
+        give_up_privileges()?;
         let mut enforced = Vec::new();
         if restrict_fetcher(scratch, readable).map_err(|error| format!("Landlock: {error}"))? {
             enforced.push(Restriction::Files);
         }
-        if calls::refuse(false).map_err(|error| format!("seccomp: {error}"))? {
+        if calls::restrict(true).map_err(|error| format!("seccomp: {error}"))? {
             enforced.push(Restriction::Calls);
         }
         Ok(enforced)

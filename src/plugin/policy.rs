@@ -12,7 +12,8 @@ pub enum Restriction {
     Files,
     /// No socket can be made (seccomp).
     Network,
-    /// No tracing, mounting, new namespaces, leaving the process group … (seccomp).
+    /// No system call that is not on a list: no tracing, mounting, new namespaces, leaving the process group; modes, owners
+    /// and times of files stay (seccomp).
     Calls,
 }
 

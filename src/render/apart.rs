@@ -28,7 +28,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use dry_files::view::{Files, Reads};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
@@ -39,11 +38,13 @@ use super::machine::Limits;
 use super::watch::GRACE;
 use super::{Application, Commit, Rendered, bug};
 use crate::application::set::{self, ApplicationSet};
-use crate::application::{Profile, RuleSet};
+use crate::application::{Profile, RuleSet, SeedIdentity};
 use crate::git::scratch::Scratch;
 use crate::plugin;
-use crate::settings::{self, RendererName};
+use crate::settings::{self, RendererName, Seeds};
 use crate::versions::Helm;
+use dry_files::view::{Files, Reads};
+
 use asked::{Asked, AskedApplication, AskedSet};
 use frame::{Connection, Said};
 use rendered::Answer;
@@ -68,6 +69,9 @@ struct Instructions {
     renderer: RendererName,
     helm: Helm,
     nondeterministic: Vec<String>,
+    /// On their way through a pipe; no file has them.
+    seeds: Seeds,
+    identities: Vec<(SeedIdentity, SeedIdentity)>,
     limits_of_settings: settings::Limits,
     rules: RuleSet,
     #[cfg(debug_assertions)]
@@ -285,6 +289,8 @@ impl Process {
             renderer: commit.context.renderer,
             helm: commit.context.helm,
             nondeterministic: commit.context.nondeterministic.to_vec(),
+            seeds: commit.context.seeds.clone(),
+            identities: commit.context.identities.clone().into_iter().collect(),
             limits_of_settings: commit.context.limits,
             rules: commit.context.rules.clone(),
             #[cfg(debug_assertions)]

@@ -2,44 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::application::Application;
+use crate::manifest::{Key, Manifest, is_cluster_kind};
 use dry_files::diag::Diagnostic;
 use dry_files::diag::more::and_more_in_brackets;
-
-use crate::application::Application;
-use crate::manifest::{Key, Manifest};
-
-/// Kinds of Kubernetes that live outside of namespaces.
-const CLUSTER_KINDS: &[(&str, &str)] = &[
-    ("", "Namespace"),
-    ("", "Node"),
-    ("", "PersistentVolume"),
-    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
-    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
-    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
-    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
-    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"),
-    ("apiregistration.k8s.io", "APIService"),
-    ("certificates.k8s.io", "CertificateSigningRequest"),
-    ("certificates.k8s.io", "ClusterTrustBundle"),
-    ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
-    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
-    ("networking.k8s.io", "IPAddress"),
-    ("networking.k8s.io", "IngressClass"),
-    ("networking.k8s.io", "ServiceCIDR"),
-    ("node.k8s.io", "RuntimeClass"),
-    ("policy", "PodSecurityPolicy"),
-    ("rbac.authorization.k8s.io", "ClusterRole"),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-    ("resource.k8s.io", "DeviceClass"),
-    ("scheduling.k8s.io", "PriorityClass"),
-    ("storage.k8s.io", "CSIDriver"),
-    ("storage.k8s.io", "CSINode"),
-    ("storage.k8s.io", "StorageClass"),
-    ("storage.k8s.io", "VolumeAttachment"),
-    ("storage.k8s.io", "VolumeAttributesClass"),
-];
 
 /// Every object that an earlier one of the Applications renders too, by cluster, group, kind, namespace and name.
 ///
@@ -94,7 +60,7 @@ pub(super) fn repeated(application: &Application, objects: &[Key]) -> Option<Dia
 /// The identity of an object once it is where its Application deploys to.
 pub(super) fn key(manifest: &Manifest, application: &Application) -> Option<Key> {
     let mut key = manifest.key()?;
-    if key.namespace.is_empty() && !CLUSTER_KINDS.contains(&(&*key.group, &*key.kind)) {
+    if key.namespace.is_empty() && !is_cluster_kind(&key.group, &key.kind) {
         key.namespace = application.destination_namespace.clone().unwrap_or_default();
     }
     Some(key)

@@ -2,25 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use dry_files::diag::more::and_more;
-use dry_files::diag::{Diagnostic, Span};
-use dry_files::path::RepoPath;
-use dry_files::view::{View, ViewError};
-use go_template as template;
-
 use super::charts::inflates_charts;
 use super::exec::{Exec, Site};
 use super::failure::{Error, Failure};
 use super::kustomization::Edits;
 use super::release::{Release, Values, cluster_version};
-use super::{Application, Commit, Deeds, Rendered, command};
-use crate::application::{Directory, Environment, Helm, Jsonnet, Kustomize, Plugin, Source, Tool, Variable};
+use super::{Application, Commit, Deeds, Rendered, command, drawn};
+use crate::application::{
+    Directory, Drawn, Environment, Helm, Jsonnet, Kustomize, Plugin, SeedIdentity, Source, Tool, Variable,
+};
 use crate::directory;
 use crate::helm;
 use crate::jsonnet;
 use crate::kustomize;
 use crate::manifest::{self, Manifest, encrypted};
 use crate::settings::{Limits, RendererName};
+use dry_files::diag::more::and_more;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
+use dry_files::view::{View, ViewError};
+use go_template::{self as template, Drew, Seed};
 
 /// One Application while it is rendered.
 pub(super) struct ApplicationRender<'a, 'c> {
@@ -32,6 +33,10 @@ pub(super) struct ApplicationRender<'a, 'c> {
     pub warnings: Vec<Diagnostic>,
     /// Whether it is a chart whose release nothing names.
     pub is_unnamed_release: bool,
+    /// Whether a random function was called.
+    pub drew: Drew,
+    /// Whether random functions give what is of no use, to find out where it shows.
+    pub sketches: bool,
 }
 
 type WithCommands = Result<(Vec<Manifest>, Vec<String>), Failure>;
@@ -53,9 +58,10 @@ impl ApplicationRender<'_, '_> {
         super::rehearse(self.commit.renderers.rehearsed.get(self.application.name.as_str()));
         self.commit.check_count(self.application, manifests.len())?;
         self.warn_of_encrypted(&manifests);
+        let drawn = self.drawn(&manifests);
         let warnings = std::mem::take(&mut self.warnings);
         let (reads, is_unnamed_release) = (self.view.reads(), self.is_unnamed_release);
-        Ok(Rendered { manifests, commands, warnings, reads, variables, is_unnamed_release })
+        Ok(Rendered { manifests, commands, warnings, reads, variables, is_unnamed_release, drawn })
     }
 
     fn helm(&mut self, helm: &Helm) -> WithCommands {
@@ -67,16 +73,41 @@ impl ApplicationRender<'_, '_> {
         Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
     }
 
-    /// The objects of a chart, each with what makes it; none for a source that is not a chart.
-    pub(super) fn templates(&mut self) -> Result<Vec<(Manifest, RepoPath)>, Failure> {
-        let Tool::Helm(helm) = &self.source.tool else { return Ok(Vec::new()) };
+    /// The objects of the source, each with the file that it is made of, where that is known.
+    pub(super) fn origins(&mut self) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        match &self.source.tool {
+            Tool::Helm(helm) => self.templates(helm),
+            Tool::Kustomize(kustomize) => self.resources(kustomize),
+            Tool::Directory(directory) => {
+                let files = self.files(directory)?.into_iter();
+                Ok(files
+                    .flat_map(|(file, objects)| objects.into_iter().map(move |one| (one, Some(file.clone()))))
+                    .collect())
+            }
+            Tool::Plugin(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn templates(&mut self, helm: &Helm) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
         let release = self.release(helm)?;
         let mut found = Vec::new();
         for document in self.template(&release)?.documents {
             let objects = self.objects(document.text.as_bytes(), "helm template")?;
-            found.extend(objects.into_iter().map(|object| (object, document.origin.clone())));
+            found.extend(objects.into_iter().map(|object| (object, Some(document.origin.clone()))));
         }
         Ok(found)
+    }
+
+    fn resources(&mut self, kustomize: &Kustomize) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        let edits = self.edits(kustomize)?;
+        let kustomize::Build { resources, origins, .. } = self.built(&edits, true)?;
+        let dir = &self.source.path;
+        let file = |origin: Option<String>| dir.resolve(&origin?).ok();
+        let objects = resources
+            .into_iter()
+            .zip(origins)
+            .filter_map(|(resource, origin)| Some((Manifest::new(resource).ok()?, file(origin))));
+        Ok(objects.collect())
     }
 
     fn release(&mut self, helm: &Helm) -> Result<Release, Failure> {
@@ -90,13 +121,7 @@ impl ApplicationRender<'_, '_> {
 
     pub(super) fn kustomize(&mut self, kustomize: &Kustomize) -> WithCommands {
         let dir = &self.source.path;
-        let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
-        if edits.kube_version.is_none() {
-            edits.kube_version = cluster_version(self.application)?;
-        }
-        if edits.api_versions.is_empty() {
-            edits.api_versions = self.application.api_versions().to_vec();
-        }
+        let edits = self.edits(kustomize)?;
         let charts = inflates_charts(self.view, dir, &edits.components);
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),
@@ -111,8 +136,25 @@ impl ApplicationRender<'_, '_> {
         Ok((self.objects(&text, "kustomize build")?, commands))
     }
 
+    /// What is changed in the kustomization before it is built.
+    fn edits(&self, kustomize: &Kustomize) -> Result<Edits, Failure> {
+        let dir = &self.source.path;
+        let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
+        if edits.kube_version.is_none() {
+            edits.kube_version = cluster_version(self.application)?;
+        }
+        if edits.api_versions.is_empty() {
+            edits.api_versions = self.application.api_versions().to_vec();
+        }
+        Ok(edits)
+    }
+
     /// What our own Kustomize prints.
     fn build(&mut self, edits: &Edits) -> Result<String, Failure> {
+        self.built(edits, false)?.to_yaml().map_err(|error| self.wrong(&error))
+    }
+
+    fn built(&mut self, edits: &Edits, note_origins: bool) -> Result<kustomize::Build, Failure> {
         let limits = self.commit.context.limits;
         let edited =
             if edits.is_empty() { None } else { Some(edits.apply(self.view, &self.source.path)?.1.into_bytes()) };
@@ -120,6 +162,7 @@ impl ApplicationRender<'_, '_> {
             helm_kube_version: edits.kube_version.clone().unwrap_or_default(),
             helm_api_versions: edits.api_versions.clone(),
             kustomization: edited,
+            note_origins,
             enable_helm: true,
             limits: kustomize::Limits { nodes: limits.kustomization_nodes, bytes: limits.kustomization_bytes },
             ..kustomize::Options::default()
@@ -133,7 +176,7 @@ impl ApplicationRender<'_, '_> {
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
         let warnings: Vec<Diagnostic> = build.warnings.iter().map(warning).collect();
         self.warnings.extend(warnings);
-        build.to_yaml().map_err(|error| self.wrong(&error))
+        Ok(build)
     }
 
     /// What our own Helm prints.
@@ -195,20 +238,44 @@ impl ApplicationRender<'_, '_> {
         helm::ValuesSource::Text { name, text: values.text.clone() }
     }
 
+    /// That random functions were called, and which objects show what they gave: those that are other ones in a render that
+    /// draws something else.
+    fn drawn(&mut self, manifests: &[Manifest]) -> Option<Drawn> {
+        if !self.drew.is_set() {
+            return None;
+        }
+        let warnings = std::mem::take(&mut self.warnings);
+        self.sketches = true;
+        let sketch = match &self.source.tool {
+            Tool::Helm(helm) => self.helm(helm).ok(),
+            Tool::Kustomize(kustomize) => self.kustomize(kustomize).ok(),
+            Tool::Directory(_) | Tool::Plugin(_) => None,
+        };
+        self.sketches = false;
+        self.warnings = warnings;
+        let objects = sketch.map(|(sketch, _)| drawn::differing(manifests, &sketch)).unwrap_or_default();
+        Some(Drawn { identity: self.identity(), objects })
+    }
+
+    /// What tells the random values of the Application from those of others.
+    fn identity(&self) -> SeedIdentity {
+        let new = SeedIdentity::of(self.application);
+        self.commit.context.identities.get(&new).cloned().unwrap_or(new)
+    }
+
     /// What random and clock functions of charts do: nothing, but for those that an admin allows, and these give the
     /// same for an Application each time.
     fn effects(&self) -> helm::Effects {
         match self.commit.context.nondeterministic {
             [] => helm::Effects::Refuse,
             allowed => helm::Effects::Seeded {
-                identity: format!(
-                    "{}/{}/{}",
-                    self.application.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
-                    self.application.name,
-                    self.application.environment_branch()
-                ),
+                seed: match self.sketches {
+                    true => Seed::Sketch,
+                    false => self.commit.context.seeds.seed(&self.identity()),
+                },
                 allowed: allowed.to_vec(),
                 now: jiff::Timestamp::UNIX_EPOCH,
+                drew: self.drew.clone(),
             },
         }
     }
@@ -228,6 +295,11 @@ impl ApplicationRender<'_, '_> {
     }
 
     pub(super) fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
+        Ok(self.files(options)?.into_iter().flat_map(|(_, manifests)| manifests).collect())
+    }
+
+    /// The objects of a directory by file.
+    fn files(&mut self, options: &Directory) -> Result<Vec<(RepoPath, Vec<Manifest>)>, Failure> {
         let (view, dir) = (self.view, &self.source.path);
         let bytes_max = self.commit.renderers.limits.directory_bytes_max;
         let inputs = self.commit.context.rules.inputs();

@@ -121,6 +121,11 @@ impl Error {
         matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT, .. })
     }
 
+    /// Whether the result is not needed any more.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled)
+    }
+
     /// Whether one Application wanted too much, so that others can be rendered all the same.
     pub fn is_limit(&self) -> bool {
         match self {

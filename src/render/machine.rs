@@ -113,6 +113,19 @@ impl Limits {
     }
 }
 
+/// What starts programs on a machine that no git config says anything about.
+pub(super) fn runner(machine: &Machine) -> Runner {
+    Runner::new(plugin::Settings {
+        confiner: machine.program.clone(),
+        search_path: machine.search_path.clone(),
+        temp_dir: machine.temp_dir.clone(),
+        spare_dir: None,
+        allow_unconfined: false,
+        readable: Vec::new(),
+        limits: plugin::Limits::default(),
+    })
+}
+
 impl Renderers {
     /// What decides whether a render reaches a limit of this machine, or finds its program, as a text: two machines of
     /// one text reach the same limits, as far as their speed allows.
@@ -129,16 +142,7 @@ impl Renderers {
 
     /// Those of a machine that no git config says anything about.
     pub fn of_machine(machine: &Machine) -> Self {
-        let runner = Runner::new(plugin::Settings {
-            confiner: machine.program.clone(),
-            search_path: machine.search_path.clone(),
-            temp_dir: machine.temp_dir.clone(),
-            spare_dir: None,
-            allow_unconfined: false,
-            readable: Vec::new(),
-            limits: plugin::Limits::default(),
-        });
-        Self::new(runner, Tools::default(), Limits::of(machine)).on(machine)
+        Self::new(runner(machine), Tools::default(), Limits::of(machine)).on(machine)
     }
 
     /// What git config `hydrate.*` says of this machine.

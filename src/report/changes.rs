@@ -14,14 +14,13 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-use go_yaml::Value;
-
 use crate::application::{AppName, BranchName};
 use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, Words, compare_all};
 use crate::hydrate::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
-use crate::manifest::{self, Manifest, Source};
+use crate::manifest::{self, ChangedObjects, Manifest, Source, Tally};
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+use go_yaml::Value;
 
 pub(crate) use alike::CommonChange;
 pub(crate) use dangers::DangerGroup;
@@ -54,6 +53,8 @@ pub(crate) struct EnvironmentDiff {
     pub branch: PreviewedBranch,
     /// The Applications whose manifests would change, by path.
     pub applications: Vec<ApplicationDiff>,
+    /// How many objects that are, as a push counts them.
+    pub counted: ChangedObjects,
     /// What a new one is most like, and the differences.
     pub like: Option<LikeEnvironment>,
 }
@@ -92,6 +93,8 @@ pub(crate) struct ApplicationDiff {
     pub effect: Option<String>,
     /// The objects that differ, by namespace, name and kind. None when only the way they are written does.
     pub objects: Vec<ObjectDiff>,
+    /// How many of its objects go while others that are much the same come under other names.
+    pub renamed: usize,
     /// Where objects of it go, and what Argo CD does about it.
     pub handed_over: Option<String>,
     /// Why the objects cannot be compared: what is on the branch is not a list of objects.
@@ -102,10 +105,11 @@ impl Changes {
     /// Compares the manifests of a preview.
     pub(crate) fn new(preview: Preview, reveal_secrets: bool) -> Self {
         let mut preview = preview;
+        let counted: Vec<ChangedObjects> = preview.environments.iter().map(counted).collect();
         let from_elsewhere = moved_between(&mut preview.environments);
-        let environments = preview.environments.into_iter();
+        let environments = preview.environments.into_iter().zip(counted);
         let mut environments: Vec<EnvironmentDiff> =
-            environments.map(|branch| EnvironmentDiff::new(branch, &from_elsewhere, reveal_secrets)).collect();
+            environments.map(|both| EnvironmentDiff::new(both, &from_elsewhere, reveal_secrets)).collect();
         environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
         let Preview { problems, warnings, inputs, merge_base, .. } = preview;
         Self { environments, problems, warnings, inputs, merge_base }
@@ -194,6 +198,15 @@ impl ApplicationDiff {
     }
 }
 
+/// The objects of a branch that would differ.
+fn counted(environment: &PreviewedBranch) -> ChangedObjects {
+    let mut tally = Tally::default();
+    for path in &environment.paths {
+        tally.add(&path.path, path.old.as_deref().unwrap_or_default(), path.new.as_deref().unwrap_or_default());
+    }
+    tally.finish()
+}
+
 /// Has each Application that leaves a branch for another one start there with what it had; says where it comes from.
 fn moved_between(environments: &mut [PreviewedBranch]) -> BTreeMap<(BranchName, RepoPath), String> {
     let mut moves = Vec::new();
@@ -248,7 +261,7 @@ fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<String>)> {
 impl EnvironmentDiff {
     /// Compares one branch; `from_elsewhere` is where paths come from that are on other branches now.
     fn new(
-        mut branch: PreviewedBranch,
+        (mut branch, counted): (PreviewedBranch, ChangedObjects),
         from_elsewhere: &BTreeMap<(BranchName, RepoPath), String>,
         reveal_secrets: bool,
     ) -> Self {
@@ -260,7 +273,7 @@ impl EnvironmentDiff {
             *moved_from = moved_from.take().or_else(|| from.cloned());
         }
         let like = branch.like.take().map(|like| LikeEnvironment::new(like, &paths, &options));
-        Self { applications: applications(paths, &options), like, branch }
+        Self { applications: applications(paths, &options), counted, like, branch }
     }
 }
 
@@ -301,6 +314,7 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
             made_by: path.made_by,
             rule: path.rule,
             moved_from,
+            renamed: diff::renamed(&objects),
             objects,
             unreadable,
             handed_over: None,

@@ -1,14 +1,13 @@
 //! The report of a run, as text.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::causes::causes;
+use crate::hydrate::{Aside, BranchReport, Outcome, Report, Skipped};
 use dry_files::diag::more::{line_of_more, listed};
-use dry_files::diag::{Diagnostic, Span, one_line, printable, shown};
+use dry_files::diag::{Diagnostic, one_line, printable, shell_word, shown};
 use dry_files::path::RepoPath;
-
-use crate::hydrate::{BranchReport, Outcome, Report, Skipped};
 
 /// How many branches that do not change are named; the rest is counted.
 const UNCHANGED_MAX: usize = 8;
@@ -16,14 +15,14 @@ const UNCHANGED_MAX: usize = 8;
 /// How many diagnostics, and of a branch how many removed paths and skipped commits, are shown; the rest is counted.
 const SHOWN_MAX: usize = 20;
 
+/// How many objects of a branch that are gone are named; the rest is counted.
+pub(crate) const GONE_MAX: usize = 10;
+
 /// How many environment branches are shown; the rest is counted.
 const BRANCHES_MAX: usize = 100;
 
 /// After how many bytes no further branch or diagnostic is shown.
 const BYTES_MAX: usize = 16 << 10;
-
-/// How many Applications are named with a mistake that they share.
-const NAMES_MAX: usize = 4;
 
 /// How commit ids are cut for people.
 const SHORT: usize = 7;
@@ -42,7 +41,8 @@ pub(crate) enum Wording {
 pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     let mut text = String::new();
     let is_same = |branch: &&BranchReport| {
-        branch.outcome == Outcome::Unchanged && branch.skipped.is_empty() && branch.behind.is_empty()
+        let is_plain = branch.skipped.is_empty() && branch.behind.is_empty() && branch.aside.is_none();
+        branch.outcome == Outcome::Unchanged && is_plain
     };
     // A run that has nothing else to say repeats what an earlier one said.
     let repeats = report.branches.iter().all(BranchReport::is_unnamed);
@@ -67,6 +67,7 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         behind(branch, &mut text);
         skipped(branch, &mut text);
         removed(branch, &mut text);
+        gone(branch, &mut text);
     }
     unchanged(&same, &mut text);
     let failed = report.branches.iter().filter(is_shown).flat_map(|branch| failures(&branch.outcome));
@@ -96,52 +97,16 @@ fn failures(outcome: &Outcome) -> &[Diagnostic] {
 /// What is wrong or odd, each once, errors first; beyond a screen or two the rest is counted.
 pub(crate) fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> String {
     let mut text = String::new();
-    let found = merged(all);
-    for (index, diagnostic) in found.iter().enumerate() {
+    let found = causes(all);
+    for (index, cause) in found.iter().enumerate() {
         if index == SHOWN_MAX || text.len() > BYTES_MAX {
             let more = line_of_more(found.len(), index, ": `git hydrate status` shows them all");
             let _ = writeln!(text, "{}", more.unwrap_or_default());
             break;
         }
-        let _ = writeln!(text, "{diagnostic}");
+        let _ = writeln!(text, "{cause}");
     }
     text
-}
-
-/// Each mistake once, with all the Applications that failed by it; errors first. One that is an error for a branch, and a
-/// warning for all that read the same file, is an error.
-pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
-    let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
-    let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();
-    for diagnostic in all {
-        let alone = Diagnostic { application: None, made_by: None, ..diagnostic.as_error() };
-        let (index, names) = match known.entry(alone) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                // Of several elements of a set that fail alike, the first one is an example.
-                let made_by = diagnostic.made_by.clone();
-                found.push((Diagnostic { severity: diagnostic.severity, made_by, ..entry.key().clone() }, Vec::new()));
-                entry.insert((found.len() - 1, HashSet::new()))
-            }
-        };
-        found[*index].0.severity = found[*index].0.severity.max(diagnostic.severity);
-        found[*index].1.extend(diagnostic.application.clone().filter(|name| names.insert(name.clone())));
-    }
-    // What a branch fails by is not repeated as a warning.
-    type Said = (String, Option<Span>);
-    let said = |diagnostic: &Diagnostic| -> Said { (diagnostic.message.clone(), diagnostic.span.clone()) };
-    let errors: HashSet<Said> =
-        found.iter().map(|(diagnostic, _)| diagnostic).filter(|it| it.is_error()).map(said).collect();
-    found.retain(|(diagnostic, _)| diagnostic.is_error() || !errors.contains(&said(diagnostic)));
-    let mut merged = Vec::with_capacity(found.len());
-    for (diagnostic, applications) in found {
-        merged.push(match &applications[..] {
-            [] => diagnostic,
-            names => diagnostic.of(listed(names, NAMES_MAX)),
-        });
-    }
-    merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
-    merged
 }
 
 /// A line for all branches that their dry commit does not change.
@@ -158,6 +123,20 @@ fn unchanged(same: &[&BranchReport], text: &mut String) {
 
 fn outcome(branch: &BranchReport) -> String {
     let dry = short(&branch.dry_sha);
+    match &branch.aside {
+        None => own_outcome(branch),
+        Some(Aside::ByAnotherPush) => format!("{}, by another push", own_outcome(branch)),
+        Some(Aside::PassedBy(later)) => format!("{dry} failed; hydrated from {}, which came later", short(later)),
+        Some(Aside::ContainedIn(later)) => format!("hydrated from {}, which contains {dry}", short(later)),
+        Some(Aside::Replaced(other)) => {
+            format!("{}: {} went on to {}, without {dry}", stays(branch), printable(&branch.dry_branch), short(other))
+        }
+        Some(Aside::Waiting) => format!("{}, not hydrated from {dry} yet", stays(branch)),
+    }
+}
+
+fn own_outcome(branch: &BranchReport) -> String {
+    let dry = short(&branch.dry_sha);
     match &branch.outcome {
         Outcome::Moved => {
             let old = branch.old.as_deref().map_or("new", short);
@@ -169,7 +148,12 @@ fn outcome(branch: &BranchReport) -> String {
                 count => format!(" in {count} commits"),
             };
             let removed = if removed == 0 { String::new() } else { format!(", {removed} removed") };
-            format!("{old} -> {new}  {changed} of {} manifests changed{removed}{commits}", branch.applications)
+            let objects = match &branch.objects {
+                Some(objects) if !objects.counts.is_zero() => format!(": {}", objects.counts),
+                _ => String::new(),
+            };
+            let applications = branch.applications;
+            format!("{old} -> {new}  {changed} of {applications} manifests changed{removed}{commits}{objects}")
         }
         Outcome::Unchanged => format!("unchanged by {dry}"),
         Outcome::Frozen(frozen) => format!("{}, {}", stays(branch), shown(&frozen.to_string())),
@@ -220,9 +204,27 @@ pub(crate) fn counted(commits: &[&str]) -> String {
 fn removed(branch: &BranchReport, text: &mut String) {
     let removed: Vec<&RepoPath> = branch.commits.iter().flat_map(|commit| &commit.removed).collect();
     for path in removed.iter().take(SHOWN_MAX) {
-        let _ = writeln!(text, "  removed {}", shown(path.as_str()));
+        let objects = branch.objects.as_ref().and_then(|objects| objects.paths.get(*path));
+        let objects = match objects.map_or(0, |counts| counts.removed) {
+            0 => "",
+            1 => " with 1 object",
+            count => &format!(" with {count} objects"),
+        };
+        let _ = writeln!(text, "  removed {}{objects}", shown(path.as_str()));
     }
     more(removed.len(), text);
+}
+
+/// A line for each object that is not there any more under its name, and how to see them all.
+fn gone(branch: &BranchReport, text: &mut String) {
+    let Some(objects) = &branch.objects else { return };
+    for object in objects.gone.iter().take(GONE_MAX) {
+        let _ = writeln!(text, "  {}", shown(&object.to_string()));
+    }
+    let command = format_args!(": git hydrate log -p {}", shell_word(&branch.branch)).to_string();
+    if let Some(more) = line_of_more(objects.gone_count(), GONE_MAX, shown(&command)) {
+        let _ = writeln!(text, "  {more}");
+    }
 }
 
 /// Counts what was left out of `count`.
@@ -257,9 +259,11 @@ mod tests {
                 new: None,
                 applications: 1,
                 commits: Vec::new(),
+                objects: None,
                 skipped: Vec::new(),
                 behind: Vec::new(),
                 mistakes: Vec::new(),
+                aside: None,
                 outcome: if number >= 280 { failed } else { Outcome::Moved },
             }
         };
@@ -271,18 +275,5 @@ mod tests {
         assert_eq!(lines[100], "… and 200 more branches: `git hydrate status` shows them all");
         assert!(lines[101].starts_with("error: mistake 280 xxx"), "{}", lines[101]);
         assert_eq!(lines.last(), Some(&"… and 3 more: `git hydrate status` shows them all"));
-    }
-
-    #[test]
-    fn a_mistake_that_many_share_is_told_once() {
-        let mistakes: Vec<Diagnostic> =
-            (0..6).map(|n| Diagnostic::error("no such file").of(format!("app-{n}"))).collect();
-        let warning = Diagnostic::warning("odd");
-        let merged = merged([&warning].into_iter().chain(&mistakes).chain([&mistakes[0]]));
-        let text: Vec<String> = merged.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            text,
-            ["error: no such file\n  = application: app-0, app-1, app-2, app-3 and 2 more", "warning: odd"]
-        );
     }
 }

@@ -25,6 +25,14 @@ pub enum SettingsError {
     /// A ConfigMap of Argo CD that nothing can be taken from.
     #[error("argocd-cm: {0}")]
     NotArgocdCm(String),
+    /// A file of seeds that nothing of ours wrote; the message has nothing of it.
+    #[error("{file}: {what}")]
+    Seeds {
+        /// The name of the file.
+        file: &'static str,
+        /// What is wrong.
+        what: String,
+    },
     /// A wrong key, type or value in `settings.yaml`.
     #[error("settings.yaml: {0}")]
     Wrong(String),
@@ -50,6 +58,7 @@ impl SettingsError {
             | Self::TooLarge(_)
             | Self::NotUtf8(_)
             | Self::NotEditable
+            | Self::Seeds { .. }
             | Self::NotArgocdCm(_) => self.to_string(),
         }
     }

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{FILE_BYTES_MAX, FILES, SETTINGS_FILE, Settings, SettingsError, SettingsFiles, reader, shape};
-use crate::application::{AppName, has_password, without_credentials};
+use super::{
+    FILE_BYTES_MAX, SECRET_FILES, SETTINGS_FILE, Seeds, Settings, SettingsError, SettingsFiles, is_settings_file,
+    reader, shape,
+};
+use crate::application::{AppName, has_password, may_be_url, without_credentials};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
@@ -13,11 +16,14 @@ impl Settings {
     pub(crate) fn read(files: &SettingsFiles) -> Result<Self, SettingsError> {
         let mut texts = BTreeMap::new();
         for (name, content) in files {
-            if !FILES.contains(&name.as_str()) {
+            if !is_settings_file(name) {
                 return Err(SettingsError::UnknownFile(name.clone()));
             }
             if content.len() as u64 > FILE_BYTES_MAX {
                 return Err(SettingsError::TooLarge(name.clone()));
+            }
+            if SECRET_FILES.contains(&name.as_str()) {
+                continue;
             }
             let text = String::from_utf8(content.clone()).map_err(|_| SettingsError::NotUtf8(name.clone()))?;
             texts.insert(name.as_str(), text);
@@ -37,6 +43,7 @@ impl Settings {
         settings.check_destinations()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
+        settings.seeds = Seeds::read(files)?;
         settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
         settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;
         Ok(settings)
@@ -69,6 +76,19 @@ impl Settings {
             return Err(SettingsError::Wrong(what));
         }
         Ok(())
+    }
+
+    /// Each `repoURL` may be a URL; destinations are checked as they are read. Those that there are already go on.
+    ///
+    /// Errors: [`SettingsError::Wrong`].
+    pub(crate) fn check_urls(&self) -> Result<(), SettingsError> {
+        match self.repo_urls.iter().find(|url| !may_be_url(url)) {
+            Some(url) => {
+                let what = format!("repoURL: `{url}` is not a URL, such as https://git.example.com/team/dry.git");
+                Err(SettingsError::Wrong(what))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Copies are written by hydration, and dry branches are not.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Error;
-use crate::git::{self, Expected, Git, Location, ObjectId, RefEdit, Refs, Repository, update_refs};
+use crate::git::{self, Expected, Git, Location, ObjectId, RefEdit, Refs, Repository, taken_for, update_refs};
 use crate::hydrate::{FAILURES_REF, RECORDS_REF};
 use crate::metadata::NOTES_REF;
 use crate::settings::{KEPT_SETTINGS, SETTINGS_REF};
@@ -25,6 +25,8 @@ pub(super) struct Copy {
     pub there: Refs,
     /// Refs of the remote beside which git cannot have one that hydration writes: one is a directory of the other.
     pub in_the_way: BTreeSet<String>,
+    /// Refs of the remote that git takes for others when somebody pushes those by name.
+    pub taken_for_others: BTreeSet<String>,
 }
 
 impl Copy {
@@ -36,7 +38,7 @@ impl Copy {
         let place = format!("{COPIES}{remote}/");
         clear_locks(clone, &place);
         let git = clone.git();
-        let (head, mut in_the_way) = listed(&git, remote)?;
+        let Listing { head, mut in_the_way, taken_for_others } = listed(&git, remote)?;
         fetch(clone, &git, remote, &place)?;
         point_head(&git, &place, head.as_deref())?;
         if !cut_off(clone, &git, &place)?.is_empty() {
@@ -45,7 +47,8 @@ impl Copy {
         let repository = Repository::open(clone.git_dir(), Location::Hook)?.within(&place);
         in_the_way.extend(take_out_of_the_way(&repository)?);
         let there = repository.refs()?;
-        let mut copy = Self { repository, remote: remote.to_owned(), place, there, in_the_way };
+        let remote = remote.to_owned();
+        let mut copy = Self { repository, remote, place, there, in_the_way, taken_for_others };
         if copy.repository.is_partial() {
             partial::complete(&copy)?;
             copy.repository = copy.open()?;
@@ -86,15 +89,29 @@ fn clear_locks(clone: &Repository, place: &str) {
     clear(&clone.common_dir().join(place));
 }
 
-/// The branch that `HEAD` of the remote names, and refs above those that hydration writes, which no fetch of these brings.
-fn listed(git: &Git, remote: &str) -> Result<(Option<String>, BTreeSet<String>), git::Error> {
-    let listing = git.output(&["ls-remote", "--symref", "--", remote, "HEAD", "refs/hydrate", "refs/notes"])?;
+/// What is asked of a remote beside what is fetched.
+struct Listing {
+    /// The branch that its `HEAD` names.
+    head: Option<String>,
+    /// Refs above those that hydration writes, which no fetch of these brings.
+    in_the_way: BTreeSet<String>,
+    taken_for_others: BTreeSet<String>,
+}
+
+fn listed(git: &Git, remote: &str) -> Result<Listing, git::Error> {
+    // A pattern matches the end of a name: the last one those that end with the full name of another.
+    let listing =
+        git.output(&["ls-remote", "--symref", "--", remote, "HEAD", "refs/hydrate", "refs/notes", "*/refs/*"])?;
     let listing = String::from_utf8_lossy(&listing);
     let target = listing.lines().find_map(|line| line.strip_prefix("ref: refs/heads/")?.strip_suffix("\tHEAD"));
-    let names = listing.lines().filter_map(|line| line.split_once('\t')).map(|(_, name)| name);
-    // A pattern matches the end of a name.
-    let above = names.filter(|name| ["refs/hydrate", "refs/notes"].contains(name)).map(str::to_owned);
-    Ok((target.map(str::to_owned), above.collect()))
+    let names = || listing.lines().filter_map(|line| line.split_once('\t')).map(|(_, name)| name);
+    let above = names().filter(|name| ["refs/hydrate", "refs/notes"].contains(name)).map(str::to_owned);
+    let taken_for_others = names().filter(|name| !taken_for(name).is_empty()).map(str::to_owned);
+    Ok(Listing {
+        head: target.map(str::to_owned),
+        in_the_way: above.collect(),
+        taken_for_others: taken_for_others.collect(),
+    })
 }
 
 /// Takes refs out of a copy that keep hydration from writing its own there. Answers which.

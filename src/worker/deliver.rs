@@ -1,13 +1,12 @@
 //! Pushing: each ref only if it is still what was fetched, and all of a push or none where the remote can do that.
 
-use std::process::{Command, Output};
-
-use dry_files::diag::printable;
+use std::process::Output;
 
 use super::copy::Copy;
 use super::moves::{RefMove, in_pushes};
 use super::{Error, Orders, TRIES_WITHOUT_RACE};
-use crate::git::{self, Refs};
+use crate::git::{self, Expected, Location, RefEdit, Refs, Repository, update_refs};
+use dry_files::diag::printable;
 
 /// What git says where a remote cannot move several refs at once.
 ///
@@ -61,31 +60,46 @@ pub(super) fn deliver(copy: &Copy, orders: &Orders, moves: &[RefMove]) -> Result
     Ok(None)
 }
 
+/// Where the refs of a push are meanwhile, in the clone: a pattern names them at the remote, since git guesses what is meant by
+/// the full name of one ([`git::taken_for`]).
+const PUSHED: &str = "refs/hydrate-pushing/";
+
 fn push(copy: &Copy, orders: &Orders, moves: &[RefMove], is_atomic: bool) -> Result<Output, git::Error> {
-    let mut command: Command = copy.repository.git().command();
-    push_args(&mut command, &orders.push_options, moves, is_atomic, &copy.remote);
-    command.output().map_err(|error| git::Error::new("starting git", error))
+    let clone = Repository::open(copy.repository.git_dir(), Location::Hook)?;
+    put(&clone, &[])?;
+    put(&clone, moves)?;
+    let output = push_put(copy, orders, moves, is_atomic);
+    put(&clone, &[])?;
+    output
 }
 
-/// A push of these refs to `remote`, each only from what it is expected to be there.
-pub(super) fn push_args(
-    command: &mut Command,
-    push_options: &[String],
-    moves: &[RefMove],
-    is_atomic: bool,
-    remote: &str,
-) {
-    command.args(["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]);
-    if is_atomic {
-        command.arg("--atomic");
+/// Has each ref that is to be pushed, and no other, be below [`PUSHED`].
+fn put(clone: &Repository, moves: &[RefMove]) -> Result<(), git::Error> {
+    let refs = clone.refs()?;
+    let gone = |(name, id)| RefEdit { name: format!("{PUSHED}{name}"), new: None, expected: Expected::Is(id) };
+    let mut edits: Vec<RefEdit> = refs.below(PUSHED).map(gone).collect();
+    edits.extend(moves.iter().map(|it| {
+        let name = format!("{PUSHED}{}", it.name.strip_prefix("refs/").unwrap_or(&it.name));
+        RefEdit { name, new: Some(it.new), expected: Expected::Absent }
+    }));
+    if edits.is_empty() {
+        return Ok(());
     }
-    command.args(push_options.iter().map(|option| format!("--push-option={option}")));
+    update_refs(clone, &edits, "hydrate: push").map_err(|error| git::Error::new("naming what is to be pushed", error))
+}
+
+/// Pushes what was put, each ref only from what it is expected to be there.
+fn push_put(copy: &Copy, orders: &Orders, moves: &[RefMove], is_atomic: bool) -> Result<Output, git::Error> {
+    let mut command = copy.repository.git().command();
+    command.args(["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]);
+    command.args(is_atomic.then_some("--atomic"));
+    command.args(orders.push_options.iter().map(|option| format!("--push-option={option}")));
     for RefMove { name, old, .. } in moves {
         let old = old.map(|old| old.to_string()).unwrap_or_default();
         command.arg(format!("--force-with-lease={name}:{old}"));
     }
-    command.arg("--").arg(remote);
-    command.args(moves.iter().map(|RefMove { name, new, .. }| format!("{new}:{name}")));
+    command.arg("--").arg(&copy.remote).arg(format!("{PUSHED}*:refs/*"));
+    command.output().map_err(|error| git::Error::new("starting git", error))
 }
 
 /// What git says: of each ref that was not taken, then what the remote said.

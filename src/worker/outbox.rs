@@ -10,7 +10,6 @@
 
 mod access;
 mod known;
-mod many;
 mod notes;
 mod push;
 mod reach;
@@ -185,7 +184,10 @@ impl Outgoing {
             let full = format!("refs/heads/{branch}");
             match there.way(&full, want, &self.repository) {
                 Way::None => {}
-                Way::Forward(old) => moves.push((branch.clone(), RefMove { name: full, old, new: want.tip })),
+                Way::Forward(old) => match there.in_the_way(&full) {
+                    Some(other) => left.push(self.blocked(branch, other)),
+                    None => moves.push((branch.clone(), RefMove { name: full, old, new: want.tip })),
+                },
                 Way::Theirs(_) if self.ask == Ask::Rehearse => {}
                 Way::Theirs(theirs) => {
                     if let Err(failure) = self.follow(branch, want.tip, theirs) {
@@ -298,6 +300,14 @@ impl Outgoing {
              without its note for one that is not hydrated yet"
         );
         Undelivered { branches: vec![NOTES_REF.to_owned()], why: Trouble::Refused, reason: why.to_owned(), hint }
+    }
+
+    /// That a branch cannot be made beside another ref.
+    fn blocked(&self, branch: &str, other: &str) -> Undelivered {
+        let url = shell_word(&without_credentials(&self.access.url));
+        let reason = format!("it has `{other}`, beside which git cannot make `refs/heads/{branch}`");
+        let hint = format!("if it is not needed there: git push {url} --delete {}", shell_word(other));
+        Undelivered { branches: vec![branch.to_owned()], why: Trouble::Refused, reason, hint }
     }
 
     fn diverged(&self, branch: &str, theirs: ObjectId) -> Undelivered {

@@ -285,3 +285,61 @@ fn branches_that_are_refused_do_not_take_the_time_of_others() {
         assert_eq!(tip(&eu, "environments/prod"), out(&server, "eu", "environments/prod"));
     }
 }
+
+#[test]
+fn a_tag_with_the_full_name_of_a_branch_there_stops_no_branch() {
+    both(|server| {
+        let eu = destination(server, "eu");
+        let clone = committed(server, &[to("web", "dev", "eu"), to("api", "prod", "eu")]);
+        let tags = ["refs/tags/refs/heads/environments/dev", "refs/tags/refs/notes/hydrator.metadata"];
+        let tree = eu.git(&["hash-object", "-t", "tree", "-w", "--stdin"]);
+        let commit = eu.git(&["commit-tree", "-m", "theirs", &tree]);
+        for tag in tags {
+            eu.git(&["update-ref", tag, &commit]);
+        }
+        for value in ["dev", "changed"] {
+            clone.commit(value, &[("apps/web/dev/config.yaml", &config_map("web", value))]);
+            let said = told(&clone.push().success());
+            assert!(!said.contains("not pushed"), "{said}");
+            for branch in ["environments/dev", "environments/prod"] {
+                assert_eq!(
+                    eu.git(&["rev-parse", &format!("refs/heads/{branch}")]),
+                    out(server, "eu", branch),
+                    "{said}"
+                );
+            }
+            for tag in tags {
+                assert_eq!(eu.git(&["rev-parse", tag]), commit);
+            }
+        }
+        let said = server.hydrate(&["doctor"]).stdout;
+        let remedy = format!("git push https://git.example.com/eu.git --delete {} {}", tags[0], tags[1]);
+        assert!(said.contains("which git takes for `refs/heads/environments/dev`") && said.contains(&remedy), "{said}");
+        assert!(said.contains("can be read and pushed to"), "{said}");
+    });
+}
+
+#[test]
+fn a_branch_there_beside_which_git_cannot_make_another_is_named_and_holds_back_no_other() {
+    for (there, deletion) in
+        [("environments", "refs/heads/environments"), ("environments/dev/old", "refs/heads/environments/dev/old")]
+    {
+        let lab = Lab::new();
+        let server = lab.server();
+        let eu = destination(&server, "eu");
+        let tree = eu.git(&["hash-object", "-t", "tree", "-w", "--stdin"]);
+        let commit = eu.git(&["commit-tree", "-m", "theirs", &tree]);
+        eu.git(&["update-ref", &format!("refs/heads/{there}"), &commit]);
+        let (file, text) = to("api", "prod", "eu");
+        let other = (file, text.replace("environments/prod", "production"));
+        let clone = committed(&server, &[to("web", "dev", "eu"), other]);
+        let said = told(&clone.push().success());
+        let named = format!("it has `{deletion}`, beside which git cannot make `refs/heads/environments/dev`");
+        assert!(said.contains("not pushed to `eu`") && said.contains(&named), "{said}");
+        assert!(said.contains(&format!("--delete {deletion}")), "{said}");
+        assert_eq!(tip(&eu, "production"), out(&server, "eu", "production"), "{said}");
+        eu.git(&["update-ref", "-d", deletion]);
+        server.hydrate(&["catch-up"]).success();
+        assert_eq!(tip(&eu, "environments/dev"), out(&server, "eu", "environments/dev"));
+    }
+}

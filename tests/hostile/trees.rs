@@ -314,7 +314,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "one file of Applications in 100,000 places",
-        expected: "dry tree has more than",
+        expected: "files with Applications and kustomizations have more than 134217728 bytes",
         build: |dry| {
             let (_, text) = application("x", "dev");
             let file = dry.object("blob", format!("---\n{text}").repeat(100).as_bytes());

@@ -206,6 +206,9 @@ pub struct Diagnostic {
     /// Which state it is that may last, when it is one: pushes report that once, questions each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasting: Option<Lasting>,
+    /// Whether a push in strict mode does not go in by it, though it is a warning.
+    #[serde(default, rename = "refusedStrictly", skip_serializing_if = "std::ops::Not::not")]
+    pub is_refused_strictly: bool,
 }
 
 impl Diagnostic {
@@ -223,6 +226,7 @@ impl Diagnostic {
             unknown_field: None,
             near: None,
             lasting: None,
+            is_refused_strictly: false,
         }
     }
 

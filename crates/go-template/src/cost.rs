@@ -7,8 +7,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::Cause;
+use crate::Effects;
+use crate::Failure;
+use crate::Functions;
+use crate::Limits;
+use crate::Parsed;
+use crate::Runtime;
+use crate::Set;
+use crate::Value;
 use crate::function::{Function, Type};
-use crate::{Cause, Effects, Failure, Functions, Limits, Parsed, Runtime, Set, Value};
 
 /// How large arguments are: without optimisation a hundredth of it.
 const BYTES: usize = if cfg!(debug_assertions) { 300_000 } else { 30_000_000 };

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use sha2::{Digest, Sha256};
 
 use super::error::{Cause, Failure, Refused, RefusedCall};
+use super::seed::{Drew, Seed};
 use super::source::Site;
 use super::trail::Caller;
 
@@ -21,12 +22,14 @@ pub enum Effects {
     /// Each call draws from a stream of its own, derived from the seed, the function, the template and the text of the
     /// call, and how often that call ran before: so an edit elsewhere in the chart leaves its result alone.
     Seeded {
-        /// Any bytes that tell this render from others.
-        seed: [u8; 32],
+        /// What tells this render from others.
+        seed: Seed,
         /// What the clock says.
         now: jiff::Timestamp,
         /// Names of functions.
         allowed: BTreeSet<String>,
+        /// Hears of each draw.
+        drew: Drew,
     },
     /// All of them run; results don't repeat.
     Live {
@@ -38,8 +41,8 @@ pub enum Effects {
     /// As [`Effects::Seeded`], but what that refuses draws from sources of chance that are the same in every render, and
     /// is noted: so a host learns what depends on which calls.
     Probe {
-        /// Any bytes that tell this render from others.
-        seed: [u8; 32],
+        /// What tells this render from others.
+        seed: Seed,
         /// What the clock says to the allowed functions.
         now: jiff::Timestamp,
         /// Names of functions, whose calls are not probed.
@@ -76,7 +79,7 @@ const SKETCH_FACTOR: usize = 64;
 
 /// Where chance comes from for one call.
 struct Chance {
-    seed: [u8; 32],
+    seed: Seed,
     now: jiff::Timestamp,
 }
 
@@ -116,12 +119,11 @@ impl Source {
         let call = format!("{function}\0{}", call());
         let passed = self.passed.entry(call.clone()).or_default();
         *passed += 1;
-        let mut hash = Sha256::new();
-        hash.update(seed);
-        hash.update(passed.to_be_bytes());
-        hash.update(call.as_bytes());
-        let sketch = matches!(self.effects, Effects::Probe { sketch: true, .. });
-        Ok(Random { sketch, ..Random::new(hash.finalize().into()) })
+        if let Effects::Seeded { drew, .. } = &self.effects {
+            drew.set();
+        }
+        let sketch = seed == Seed::Sketch || matches!(self.effects, Effects::Probe { sketch: true, .. });
+        Ok(Random { sketch, ..Random::new(seed.key(*passed, &call)) })
     }
 
     /// What a call draws from, if it is not refused.
@@ -132,14 +134,14 @@ impl Source {
         refused: impl FnOnce(String) -> Refused,
     ) -> Result<Chance, Failure> {
         let allowed = match &self.effects {
-            Effects::Live { entropy, now } => Some((entropy, now)),
-            Effects::Seeded { seed, now, allowed } | Effects::Probe { seed, now, allowed, .. } => {
-                allowed.contains(function).then_some((seed, now))
+            Effects::Live { entropy, now } => Some((Seed::Public(*entropy), now)),
+            Effects::Seeded { seed, now, allowed, .. } | Effects::Probe { seed, now, allowed, .. } => {
+                allowed.contains(function).then(|| (seed.clone(), now))
             }
             Effects::Refuse => None,
         };
         if let Some((seed, now)) = allowed {
-            return Ok(Chance { seed: *seed, now: *now });
+            return Ok(Chance { seed, now: *now });
         }
         let Effects::Probe { calls, number, .. } = &self.effects else {
             return Err(Cause::Refused(Box::new(caller.refused(refused(function.to_owned())))).into());
@@ -159,7 +161,7 @@ impl Source {
 impl Chance {
     fn of_probe(number: u8) -> Self {
         let seconds = PROBE_SECONDS.get(usize::from(number)).copied().unwrap_or_default();
-        Self { seed: [number; 32], now: jiff::Timestamp::from_second(seconds).unwrap_or_default() }
+        Self { seed: Seed::Public([number; 32]), now: jiff::Timestamp::from_second(seconds).unwrap_or_default() }
     }
 }
 

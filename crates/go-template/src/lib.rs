@@ -32,6 +32,7 @@ mod node;
 mod number;
 mod parse;
 mod print;
+mod seed;
 mod set;
 mod source;
 #[cfg(test)]
@@ -53,6 +54,8 @@ pub use map::{Entries, Map, MapType};
 pub use mentions::{Mentions, Surroundings};
 pub use operand::Operand;
 pub use print::printed;
+pub use seed::SEED_BYTES;
+pub use seed::{Drew, SecretSeed, Seed};
 pub use set::{Parsed, Set};
 pub use source::{Place, Site};
 pub use structure::{Field, Stringer, Struct, StructType};

@@ -323,6 +323,12 @@ fn holds_branches(adoption: &Adoption) -> bool {
     settings.on_failure == OnFailure::default() && hydrate.into_iter().any(|branch| branches.contains(branch))
 }
 
+/// Whether random functions are allowed, and there is nothing secret that they draw from.
+fn lacks_seed(adoption: &Adoption) -> bool {
+    let settings = Settings::read(&adoption.files).unwrap_or_default();
+    !settings.nondeterministic.is_empty() && !settings.seeds.is_set()
+}
+
 fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     let mut lines: Vec<(String, &str)> = Vec::new();
     if adoption.applications.iter().any(|one| one.cause == Some(Cause::OtherRepository)) {
@@ -359,6 +365,10 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     let is_ready = !adoption.needs_rules && !is_to_write;
     if is_ready {
         lines.push(("git hydrate diff --worktree".to_owned(), "what each branch would get"));
+    }
+    if lacks_seed(adoption) && (is_ready || is_to_write) {
+        let set = "git hydrate config set seeds new".to_owned();
+        lines.push((set, "makes the seed that random values are drawn from, which is never shown"));
     }
     if let Some(remote) = ask.remote.as_ref().filter(|_| is_ready || is_to_write) {
         let push = format!("git push {} refs/hydrate/config", shell_word(remote));

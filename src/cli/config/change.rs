@@ -3,8 +3,8 @@
 use anyhow::{Context as _, anyhow, bail};
 
 use super::super::WrongUse;
-use super::checked;
-use crate::settings::{FILES, SETTINGS_FILE, SettingsFiles as Files, Value, edit, reader, unknown_key};
+use super::{checked, seeds};
+use crate::settings::{FILES, SECRET_FILES, SETTINGS_FILE, SettingsFiles as Files, Value, edit, reader, unknown_key};
 
 /// Sets a key to what the words may mean there: a list where a word is one in YAML, else a text, a list of texts, or YAML,
 /// whichever is allowed first.
@@ -50,6 +50,10 @@ pub(super) fn take(files: &Files, key: &str, value: &str) -> anyhow::Result<File
 }
 
 pub(super) fn unset(files: &Files, key: &str) -> anyhow::Result<Files> {
+    if SECRET_FILES.contains(&key) || key == seeds::KEY {
+        let hint = "old settings keep it: git hydrate config set seeds rotate draws from another one";
+        bail!("a seed is not taken away\nhint: {hint}");
+    }
     let mut new = files.clone();
     if new.remove(key).is_some() {
         return Ok(new);
@@ -80,6 +84,9 @@ fn with_key(files: &Files, key: &str, value: Option<Value>) -> anyhow::Result<Fi
 }
 
 fn key_of_yaml(key: &str) -> anyhow::Result<()> {
+    if SECRET_FILES.contains(&key) {
+        bail!(WrongUse("a seed is made, not given: git hydrate config set seeds new".to_owned()));
+    }
     if FILES.contains(&key) {
         bail!(WrongUse(format!("{key} is a file: git hydrate config edit {key}")));
     }

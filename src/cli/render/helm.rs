@@ -1,6 +1,5 @@
 //! `git hydrate render helm`: what `helm template` prints, for a chart on disk.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -9,6 +8,7 @@ use dry_files::diag::clipped;
 use dry_files::path::RepoPath;
 use dry_files::view::{DiskFiles, View};
 
+use super::super::entropy::entropy;
 use super::super::{Outcome, WrongUse, output};
 use super::{flags, string_slice};
 use crate::helm::{self, Effects, ValuesSource};
@@ -148,9 +148,5 @@ fn on_disk(path: &str) -> anyhow::Result<RepoPath> {
 }
 
 fn chance() -> anyhow::Result<Effects> {
-    let mut entropy = [0; 32];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut source| source.read_exact(&mut entropy))
-        .context("reading /dev/urandom")?;
-    Ok(Effects::Live { entropy, now: jiff::Timestamp::now() })
+    Ok(Effects::Live { entropy: entropy()?, now: jiff::Timestamp::now() })
 }

@@ -10,7 +10,7 @@ impl Repository {
         if let Some(place) = &self.place {
             refs = refs.within(place);
         }
-        self.pending.iter().for_each(|(name, new)| refs.set(name, *new));
+        self.assumed.iter().chain(&self.pending).for_each(|(name, new)| refs.set(name, *new));
         Ok(refs)
     }
 }

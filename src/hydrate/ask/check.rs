@@ -12,6 +12,8 @@ use crate::application::{self, Application, BranchName, Context, Standing, Verdi
 use crate::git::{ObjectBuffer, Repository};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::{Policy, render_context};
+use crate::hydrate::run::refused;
+use crate::hydrate::seed_identities::drew;
 use crate::hydrate::setup::{Observer, RefNames};
 use crate::manifest::Key;
 use crate::plan::{Discovered, Discovery};
@@ -294,8 +296,14 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     }
     let context = render_context(&policy.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
+    refuse_public(tree, &policy, &rendered, &mut found)?;
     found.conflicts(&rendered);
     exposed::find(&rendered, (renderers, &context), &mut found);
+    for (application, _) in rendered.iter().filter(|(_, result)| result.manifests.is_empty()) {
+        let profile = policy.settings.profile.into();
+        let why = render::why_nothing(application, &View::new(tree.files), profile);
+        found.add(Rule::Render, why.warning(application), Some(application.name.as_str()));
+    }
     Ok(Checked {
         dry_branch: dry_branch.to_string(),
         applications: discovered.applications.len(),
@@ -303,6 +311,24 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
         rendered: rendered.len(),
         findings: found.sorted(),
     })
+}
+
+/// Finds the Applications that would be refused since anybody could compute their random values. Where the records do not say
+/// who had some before, none is.
+fn refuse_public(
+    tree: &Tree<'_>,
+    policy: &Policy,
+    rendered: &[(&Application, Rendered)],
+    found: &mut Findings,
+) -> Result<(), HydrateError> {
+    let (Some((repository, _)), false) = (tree.repository, policy.settings.seeds.is_set()) else { return Ok(()) };
+    let Some(known) = drew(&repository.refs()?, &ObjectBuffer::new(repository)) else { return Ok(()) };
+    for (application, rendered) in rendered {
+        if rendered.drawn.as_ref().is_some_and(|drawn| !known.contains(&drawn.identity)) {
+            found.add(Rule::Nondeterministic, refused(application), Some(application.name.as_str()));
+        }
+    }
+    Ok(())
 }
 
 /// The warning that Applications name a branch which a repository that has others does not have; none where it is not guessed by

@@ -2,25 +2,25 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
 use serde::Serialize;
 
 use super::verify::Line;
 use crate::application::BranchName;
-use crate::diff::{self, Change};
-use crate::git::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::git::{Commit, Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::hydrate::changed_objects::{directory_of, text_of};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::{FAILURES_REF, Failure, Failures};
-use crate::hydrate::files::{MANIFEST, METADATA};
+use crate::hydrate::files::METADATA;
 use crate::hydrate::heads::BACKLOG_MAX;
 use crate::hydrate::policy::Policy;
 use crate::hydrate::setup::RefNames;
 use crate::hydrate::standing::{nearest, nearest_commit, provenance};
-use crate::manifest::{self, Manifest};
+use crate::manifest::{ChangedObjects, ObjectCounts, Tally};
 use crate::metadata::NOTES_REF;
 use crate::metadata::{DryCommit, Time, Trailers, read_note};
 use crate::settings::History as Kept;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// One commit of an environment branch, or a dry commit that has none because it did not hydrate. Ids are full and in
 /// hexadecimal.
@@ -44,6 +44,8 @@ pub(crate) struct Entry {
     pub dry: Option<Dry>,
     /// The destination paths whose manifests it changed, by path.
     pub changed: Vec<PathChange>,
+    /// What of their objects it changed.
+    pub objects: ChangedObjects,
     /// The dry commits between the one behind the commit below and its own that were not hydrated, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedDry>,
@@ -80,17 +82,6 @@ pub(crate) struct PathChange {
     /// `manifest.yaml` before and after; none where there is none.
     #[serde(skip)]
     pub blobs: [Option<ObjectId>; 2],
-}
-
-/// How many objects changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub(crate) struct ObjectCounts {
-    /// New ones.
-    pub added: usize,
-    /// Those that are gone.
-    pub removed: usize,
-    /// Those with other content.
-    pub changed: usize,
 }
 
 /// A dry commit without a hydrated commit.
@@ -253,6 +244,7 @@ impl<'a> History<'a> {
             subject: dry.subject.clone(),
             dry: Some(dry),
             changed: Vec::new(),
+            objects: ChangedObjects::default(),
             skipped: Vec::new(),
             failures: failure.diagnostics.clone(),
         };
@@ -282,6 +274,7 @@ impl<'a> History<'a> {
             (Some(trailers), Some(parent)) if self.selection.is_everything() => self.skipped(trailers, parent)?,
             _ => Vec::new(),
         };
+        let (changed, objects) = self.changed(commit, parent)?;
         Ok(Entry {
             branch,
             id: Some(commit.id.to_string()),
@@ -289,7 +282,8 @@ impl<'a> History<'a> {
             seconds: own.date.seconds(),
             subject: own.subject,
             dry: dry.map(|dry| self.dry(dry)),
-            changed: self.changed(commit, parent)?,
+            changed,
+            objects,
             skipped,
             failures: Vec::new(),
         })
@@ -303,37 +297,31 @@ impl<'a> History<'a> {
     }
 
     /// The destination paths whose manifests differ between a commit and its parent, as far as they are wanted.
-    fn changed(&self, commit: &Commit, parent: Option<&Commit>) -> Result<Vec<PathChange>, Error> {
+    fn changed(&self, commit: &Commit, parent: Option<&Commit>) -> Result<(Vec<PathChange>, ChangedObjects), Error> {
         let base = parent.map_or(self.buffer.empty_tree_id(), |parent| parent.tree);
-        let mut changed = Vec::new();
+        let (mut changed, mut tally) = (Vec::new(), Tally::default());
         for change in self.buffer.diff_trees(base, commit.tree)? {
-            let Some(path) = change.path.strip_suffix(MANIFEST).and_then(|path| path.strip_suffix('/')) else {
-                continue;
-            };
-            let Ok(path) = RepoPath::new(path) else { continue };
+            let Some(path) = directory_of(&change.path) else { continue };
             let tree = if change.new.is_some() { commit.tree } else { base };
             let provenance = provenance(&self.buffer, tree, &format!("{path}/{METADATA}"))?;
             let applications = provenance.map(|found| found.applications).unwrap_or_default();
             if !self.selection.wants(&path, &applications) {
                 continue;
             }
-            let (old, new) = (self.manifests(change.old)?, self.manifests(change.new)?);
-            let objects = old.zip(new).map(|(old, new)| ObjectCounts::between(&old, &new));
+            let is_readable = match (text_of(change.old, &self.buffer)?, text_of(change.new, &self.buffer)?) {
+                (Some(old), Some(new)) => tally.add(&path, &old, &new),
+                _ => false,
+            };
+            let objects = is_readable.then(ObjectCounts::default);
             let blobs = [change.old, change.new].map(|file| file.map(|(_, blob)| blob));
             changed.push(PathChange { path: path.to_string(), applications, objects, blobs });
         }
-        Ok(changed)
-    }
-
-    /// The objects of a file; no objects without a file, `None` when it cannot be read.
-    fn manifests(&self, file: Option<(Mode, ObjectId)>) -> Result<Option<Vec<Manifest>>, Error> {
-        Ok(match file {
-            None => Some(Vec::new()),
-            Some((Mode::File | Mode::Executable, blob)) => {
-                manifest::read(&self.buffer.blob(blob)?, manifest::Source::Output(MANIFEST)).ok()
-            }
-            Some((Mode::Directory | Mode::Link | Mode::Submodule, _)) => None,
-        })
+        let counted = tally.finish();
+        for change in &mut changed {
+            let counts = RepoPath::new(&change.path).ok().and_then(|path| counted.paths.get(&path)).copied();
+            change.objects = change.objects.map(|_| counts.unwrap_or_default());
+        }
+        Ok((changed, ChangedObjects { paths: BTreeMap::new(), ..counted }))
     }
 
     /// The dry commits between the one behind `below` and the one of `trailers` that were not hydrated: those that are
@@ -416,19 +404,5 @@ impl Dry {
     /// One that is not in this repository.
     pub(super) fn unknown(sha: &str) -> Self {
         Self { sha: sha.to_owned(), subject: String::new(), author: String::new(), date: String::new() }
-    }
-}
-
-impl ObjectCounts {
-    fn between(old: &[Manifest], new: &[Manifest]) -> Self {
-        let mut counts = Self::default();
-        for object in diff::compare(old, new, &diff::Options::default()) {
-            match object.change {
-                Change::Added => counts.added += 1,
-                Change::Removed => counts.removed += 1,
-                Change::Changed => counts.changed += 1,
-            }
-        }
-        counts
     }
 }

@@ -19,7 +19,7 @@ use crate::hydrate::setup::Setup;
 pub struct Planned {
     /// The dry commits to hydrate, those of one dry branch oldest first.
     pub commits: Vec<PlannedCommit>,
-    /// The environment branches that stay as they are for a time, by name.
+    /// The environment branches that stay as they are for a time, by name. What of them is planned waits until then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frozen: Vec<PlannedFrozen>,
     /// The branch of copies, which is made of what the others become; none when there are no copies.
@@ -156,20 +156,22 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
 }
 
 fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
-    let mut run = Run::new(setup)?.recalling(attempt);
+    // What a freeze holds back is planned too.
+    let thawed = Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, ..*setup };
+    let mut run = Run::new(&thawed)?.recalling(attempt);
     let plans = run.plans()?;
     let planned: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();
     let mut problems = std::mem::take(&mut run.report.problems);
-    let mut frozen = Vec::new();
     for branch in run.branches.values().filter(|branch| !planned.contains(&branch.name)) {
-        match branch.failure() {
-            Some(Outcome::Failed { diagnostics, .. }) => problems.extend(diagnostics.iter().cloned()),
-            Some(Outcome::Frozen(why)) => {
-                frozen.push(PlannedFrozen { branch: branch.name.to_string(), frozen: why.clone() });
-            }
-            Some(Outcome::Moved | Outcome::Unchanged) | None => {}
+        if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
+            problems.extend(diagnostics.iter().cloned());
         }
     }
+    let frozen = run.branches.values().filter_map(|branch| {
+        let frozen = run.found.frozen_at(&branch.name, &branch.sync, setup.now?)?.into();
+        Some(PlannedFrozen { branch: branch.name.to_string(), frozen })
+    });
+    let frozen = frozen.collect();
     let mut commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
     let is_reported = |branch: &PlannedBranch| {
         let failure = run.branches.get(branch.branch.as_str()).and_then(Branch::failure);

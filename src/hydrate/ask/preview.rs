@@ -1,5 +1,6 @@
 //! What a hydration would change, found by making it in memory.
 
+mod doubted;
 mod input_changes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,7 +102,7 @@ pub(crate) struct Preview {
 }
 
 /// What would become of one environment branch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PreviewedBranch {
     /// The branch.
     pub branch: BranchName,
@@ -121,7 +122,7 @@ pub(crate) struct PreviewedBranch {
     pub paths: Vec<PreviewedPath>,
     /// The branch that is most like it, of one that is new.
     pub like: Option<LikeBranch>,
-    /// Why it stays as it is for a time; none when it does not.
+    /// Why it stays as it is for a time; none when it does not. What would change is what the freeze holds back.
     pub frozen: Option<Frozen>,
     /// Why it does not hydrate; empty when it does.
     pub mistakes: Vec<Diagnostic>,
@@ -132,7 +133,7 @@ pub(crate) struct PreviewedBranch {
 }
 
 /// An environment branch that a new one is much like.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LikeBranch {
     /// The branch.
     pub branch: BranchName,
@@ -209,6 +210,7 @@ const NOTHING: &str = "refs/hydrate/nothing/";
 /// compare with a dry commit, [`Setup::wake`] has to be a [`Wake::Commit`].
 pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = previewed(setup, against)?;
+    doubted::complete(&mut preview, setup, against)?;
     let base = match against {
         Against::Branches | Against::Nothing => None,
         Against::Commit(id) => Some(*id),
@@ -222,23 +224,28 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
     let repository = setup.repository;
     let buffer = ObjectBuffer::new(repository);
     let id = match against {
-        Against::Branches => return compare(rehearse_on_branches(setup)?, &|branch| Some(branch.base())),
-        Against::Nothing => return compare(rehearse(setup, buffer)?, &|_| Some(None)),
+        Against::Branches => {
+            return compare(rehearse_on_branches(&thawed(setup))?, setup.now, &|branch| Some(branch.base()));
+        }
+        Against::Nothing => return compare(rehearse(&thawed(setup), buffer)?, setup.now, &|_| Some(None)),
         Against::Commit(id) => *id,
         Against::MergeBase(base) => base.commit,
     };
     let commit = repository.commit(id)?;
     if let Some(trailers) = nearest(&commit, &buffer, |_| true)? {
-        return compare(rehearse(setup, buffer)?, &|branch| (branch.name == trailers.branch).then_some(Some(id)));
+        let is_it = |branch: &Branch| (branch.name == trailers.branch).then_some(Some(id));
+        return compare(rehearse(&thawed(setup), buffer)?, setup.now, &is_it);
     }
     let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
     let wake = match &setup.wake {
         Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: id },
         wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
     };
-    // What two dry commits differ in does not depend on when it is deployed.
+    // What two dry commits differ in does not depend on when it is deployed; that of a dry branch and its next tip does.
+    let now = setup.now.filter(|_| matches!(against, Against::MergeBase(_)));
     let setup_before = Setup { refs: refs.clone(), wake, now: None, ..*setup };
     let before = rehearse(&setup_before, buffer)?;
+    let known = before.report.warnings.clone();
     let fetched = repository.refs()?;
     let mut tips: BTreeMap<BranchName, Option<ObjectId>> = BTreeMap::new();
     for (name, branch) in &before.branches {
@@ -247,13 +254,19 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         tips.insert(name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)));
     }
     let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
-    let mut after = rehearse(&setup_after, before.found.buffer)?;
+    let mut compared = BTreeMap::new();
+    for (name, tip) in &tips {
+        if let Some(tip) = tip {
+            compared.insert(name.clone(), before.found.buffer.commit(*tip)?.tree);
+        }
+    }
+    let mut after = rehearse_beside(&setup_after, before.found.buffer, compared)?;
     for (name, mut branch) in before.branches {
         branch.tip = None;
         after.branches.entry(name).or_insert(branch);
     }
     after.trees.extend(before.trees);
-    let mut preview = compare(after, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
+    let mut preview = compare(after, now, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
     for environment in &mut preview.environments {
         // A commit that is never published.
         environment.against = None;
@@ -264,9 +277,14 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         }
         preview.merge_base = Some(base.clone());
     }
-    // No branch was looked at, so what is said of their names is not true.
-    preview.warnings.retain(|warning| warning.unknown_field.is_some());
+    // No branch was looked at, so what is said of both is not of what is between them.
+    preview.warnings.retain(|warning| warning.unknown_field.is_some() || !known.contains(warning));
     Ok(preview)
+}
+
+/// The same as if no branch were frozen: what a freeze holds back is deployed when it ends.
+fn thawed<'a>(setup: &Setup<'a>) -> Setup<'a> {
+    Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
 }
 
 /// The same onto the branches as they are. In a clone by what differs from the dry commit that they show, where that is
@@ -298,7 +316,17 @@ fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, Hydra
 }
 
 fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
+    rehearse_beside(setup, buffer, BTreeMap::new())
+}
+
+/// The same, where branches that have no tip are compared with these trees.
+fn rehearse_beside<'a>(
+    setup: &'a Setup<'a>,
+    buffer: ObjectBuffer<'a>,
+    compared: BTreeMap<BranchName, ObjectId>,
+) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
+    run.found.compared = compared;
     run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
     // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;
@@ -309,13 +337,17 @@ fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a
 }
 
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
-/// all is left out.
-fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>) -> Result<Preview, HydrateError> {
+/// all is left out. `now` is the time by which it reports branches as frozen.
+fn compare(
+    mut made: Run<'_>,
+    now: Option<i64>,
+    base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>,
+) -> Result<Preview, HydrateError> {
     if !made.starts_at_base() {
         read_trees_before(&mut made)?;
     }
     let Run { found, branches, report, departures, trees, preview, since, .. } = made;
-    let buffer = found.buffer;
+    let buffer = &found.buffer;
     let looked_at = match &preview {
         Some(Previewed::SinceBase { looked_at }) => Some(LookedAt::new(looked_at, &since)),
         Some(Previewed::Everything) | None => None,
@@ -325,7 +357,7 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
     let all: Vec<FutureBranch<'_>> = all.collect();
     let mut likes = BTreeMap::new();
     for new in all.iter().filter(|made| made.is_new) {
-        likes.extend(like::like(new, &all, &buffer)?.map(|like| (new.name.clone(), like)));
+        likes.extend(like::like(new, &all, buffer)?.map(|like| (new.name.clone(), like)));
     }
     drop(all);
     let mut environments = Vec::new();
@@ -338,17 +370,17 @@ fn compare(mut made: Run<'_>, base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>
         let tree_of = |id: ObjectId| buffer.commit(id).map(|commit| commit.tree);
         let old = against.map_or(Ok(buffer.empty_tree_id()), tree_of)?;
         let new = branch.tip.as_ref().map_or(buffer.empty_tree_id(), |tip| tip.tree);
+        let frozen = now.and_then(|now| found.frozen_at(&name, &sync_branch, now)).map(Frozen::from);
         let report = branch.into_report();
-        let (mistakes, frozen) = match report.outcome {
-            Outcome::Failed { diagnostics, unnamed: false, .. } => (diagnostics, None),
-            Outcome::Frozen(frozen) => (Vec::new(), Some(frozen)),
-            Outcome::Moved | Outcome::Unchanged | Outcome::Failed { .. } => (Vec::new(), None),
+        let mistakes = match report.outcome {
+            Outcome::Failed { diagnostics, unnamed: false, .. } => diagnostics,
+            Outcome::Moved | Outcome::Unchanged | Outcome::Failed { .. } | Outcome::Frozen(_) => Vec::new(),
         };
         let owners = match &looked_at {
             Some(looked_at) => Owners::of_same(&name, looked_at),
             None => Owners::new(&name, (before, dry), &trees),
         };
-        let paths = if mistakes.is_empty() { paths(&buffer, (old, new), &owners)? } else { Vec::new() };
+        let paths = if mistakes.is_empty() { paths(buffer, (old, new), &owners)? } else { Vec::new() };
         environments.push(PreviewedBranch {
             like: likes.remove(&name).filter(|_| mistakes.is_empty()),
             branch: name,

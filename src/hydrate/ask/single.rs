@@ -8,6 +8,7 @@ use crate::git::{ObjectBuffer, ObjectId, Repository};
 use crate::hydrate::copier::Copies;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::{Policy, render_context};
+use crate::hydrate::seed_identities::recorded;
 use crate::plan::Discovery;
 use crate::render::{self, Renderers};
 
@@ -32,7 +33,8 @@ pub(crate) fn render_named(
     name: &str,
 ) -> Result<Vec<Single>, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
-    let policy = Policy::read(&repository.refs()?, &buffer)?;
+    let refs = repository.refs()?;
+    let policy = Policy::read(&refs, &buffer)?;
     let files = TreeFiles::new(repository, repository.commit(dry_commit)?.tree);
     let id = dry_commit.to_string();
     let discovered = policy.discover(&mut Discovery::default(), &files, None, None, &policy.making(renderers, &id));
@@ -46,7 +48,8 @@ pub(crate) fn render_named(
         .map(|app| &**app)
         .filter(|application| application.name.as_str() == name)
         .collect();
-    let context = render_context(&policy.settings, &files, &id);
+    let identities = recorded(&refs, &buffer);
+    let context = render::Context { identities: &identities, ..render_context(&policy.settings, &files, &id) };
     let results = renderers.render(&named, &context, &|_| ());
     let copies = Copies::new(&policy, None, None);
     let mut found = Vec::new();

@@ -1,5 +1,7 @@
 //! Where each environment branch is: up to date, behind, failed, changed by others.
 
+mod noted;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -8,6 +10,7 @@ use serde::Serialize;
 
 use crate::application::BranchName;
 use crate::git::{self, ObjectBuffer, ObjectId};
+use crate::hydrate::changed_objects::changed_objects;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
 use crate::hydrate::files::METADATA;
@@ -20,6 +23,7 @@ use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{Origin, Standing, provenance};
 use crate::hydrate::survey::{Named, named};
+use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Time};
 
 /// What a branch that Applications name is.
@@ -59,6 +63,9 @@ pub(crate) struct BranchStatus {
     /// How many commits the dry branch is ahead on its first-parent line; none when it was rewound, or is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<usize>,
+    /// What of its objects the commit that it points at changed; none where that is not known here, or nothing was changed.
+    #[serde(rename = "lastCommit", skip_serializing_if = "Option::is_none")]
+    pub last_commit: Option<LastCommit>,
     /// Why it gets no commit for a time; none when it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenStatus>,
@@ -90,6 +97,13 @@ pub(crate) struct BranchStatus {
     /// The staging branches of which it is the sync branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promoted_from: Vec<Promotion>,
+}
+
+/// What the newest commit of a branch did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct LastCommit {
+    /// Which objects it changed.
+    pub objects: ChangedObjects,
 }
 
 /// A commit that a branch can be put back to.
@@ -192,9 +206,9 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
     };
     let mut problems = run.report.problems;
     problems.extend(run.departures);
-    for outcome in run.branches.values().filter_map(Branch::failure) {
-        if let Outcome::Failed { diagnostics, .. } = outcome {
-            problems.extend(diagnostics.iter().cloned());
+    for report in run.branches.into_values().flat_map(Branch::into_reports) {
+        if let Outcome::Failed { diagnostics, .. } = report.outcome {
+            problems.extend(diagnostics);
         }
     }
     let pinned = run.report.warnings.into_iter().filter(Diagnostic::is_pinned).collect();
@@ -203,7 +217,8 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
 
 /// The status of all branches that hydration made or that the Applications of the dry branches name, by name.
 ///
-/// [`Setup::wake`] should ask for everything; nothing is rendered.
+/// [`Setup::wake`] should ask for everything. Nothing is rendered but, in a clone, the dry commits of notes that the commits
+/// below them do not bear out: what only a note says to be on a branch is looked for there.
 pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
     let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut names = named(&found)?;
@@ -230,11 +245,41 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
         names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
-    let all = names.iter().map(|(branch, named)| {
-        let is_named = applications.contains(branch);
-        Ok(BranchStatus { is_named, ..one(&found, &mut ledger, (branch, sync(branch)), named)? })
-    });
-    all.collect()
+    let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
+    let mut all = Vec::new();
+    for (branch, named) in &names {
+        for (place, named) in of_each_dry_branch(&found, branch, named).iter().enumerate() {
+            let made_from = made_from.get(branch).copied();
+            let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
+            status.is_named = applications.contains(branch);
+            // What others did to the branch is shown once.
+            if place > 0 {
+                status.changed_by_others.clear();
+                status.last_commit = None;
+            }
+            all.push(status);
+        }
+    }
+    Ok(all)
+}
+
+/// A branch that several dry branches share, as each of them names it or was hydrated onto it, the last one first; any other as
+/// it is named.
+fn of_each_dry_branch(found: &Snapshot<'_>, branch: &BranchName, named: &Named) -> Vec<Named> {
+    let record = found.records.get(branch).filter(|record| !record.initial);
+    if found.policy.settings.active_paths(branch).is_empty() || !named.is_environment {
+        return vec![named.clone()];
+    }
+    let last = record.map_or(&named.dry_branch, |record| &record.dry_branch);
+    let others = record.into_iter().flat_map(|record| record.others.keys()).chain(&named.dry_branches);
+    let others: BTreeSet<&BranchName> = others.chain([&named.dry_branch]).filter(|other| *other != last).collect();
+    let of = |dry_branch: &BranchName| Named { dry_branch: dry_branch.clone(), ..named.clone() };
+    [last].into_iter().chain(others).map(of).collect()
+}
+
+/// Whether a failure is one of a dry branch, on a branch that several share.
+fn is_of(failure: &Failure, dry_branch: &BranchName, branch: &BranchName, found: &Snapshot<'_>) -> bool {
+    found.policy.settings.active_paths(branch).is_empty() || failure.dry_branch == dry_branch.as_str()
 }
 
 fn one(
@@ -242,6 +287,7 @@ fn one(
     ledger: &mut Ledger,
     (branch, sync): (&BranchName, &BranchName),
     named: &Named,
+    made_from: Option<ObjectId>,
 ) -> Result<BranchStatus, HydrateError> {
     let tip = found.tip(branch);
     let dry_tip = found.tip(&named.dry_branch);
@@ -266,7 +312,11 @@ fn one(
         (Some(tip), BranchState::Promoted) => not_promoted(found, &named.staging, branch, tip)?,
         _ => Vec::new(),
     };
-    let dry = standing.and_then(|standing| standing.dry).or(promoted);
+    let last_commit = match (tip, state) {
+        (Some(tip), BranchState::Hydrated | BranchState::Promoted) => last_commit(found, tip),
+        _ => None,
+    };
+    let dry = made_from.or(standing.and_then(|standing| standing.dry)).or(promoted);
     let repository = found.setup.repository;
     let mut promoted_from = Vec::new();
     for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {
@@ -292,6 +342,7 @@ fn one(
     let is_left =
         dry_tip.is_some() && !found.dry_branches.is_empty() && !found.dry_branches.contains(&named.dry_branch);
     let is_empty = tip.map(|tip| found.buffer.commit(tip)).transpose()?;
+    let failures = ledger.failures.of(branch).iter();
     Ok(BranchStatus {
         is_left: is_left && state == BranchState::Hydrated,
         is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
@@ -306,11 +357,21 @@ fn one(
         dry_sha: dry.map(|dry| dry.to_string()),
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
+        last_commit,
         frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
         paths_behind,
         changed_by_others,
-        failures: ledger.failures.of(branch).to_vec(),
+        failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
     })
+}
+
+/// What a commit changed beside its first parent. Not known where a clone lacks some of that.
+fn last_commit(found: &Snapshot<'_>, tip: ObjectId) -> Option<LastCommit> {
+    let tree_of = |id| found.buffer.commit(id).map(|commit| commit.tree);
+    let parent = found.buffer.commit(tip).ok()?.parents.first().copied();
+    let before = parent.map_or(Ok(found.buffer.empty_tree_id()), tree_of).ok()?;
+    let objects = changed_objects(&found.buffer, before, tree_of(tip).ok()?).ok()?;
+    (!objects.counts.is_zero()).then_some(LastCommit { objects })
 }
 
 /// Where hydration left a branch that is gone, or that somebody added commits to.

@@ -17,6 +17,7 @@ mod remake;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
+use crate::application::SeedIdentities;
 use crate::git::{Commit, Error, Notes, ObjectId, Repository};
 use crate::hydrate::branch_records::Engines;
 use crate::hydrate::error::HydrateError;
@@ -86,6 +87,7 @@ impl<'a> Verifier<'a> {
     fn new(setup: &'a Setup<'a>, renderer: Option<RendererName>) -> Result<Self, Stopped> {
         let mut run = Run::new(setup)?;
         run.found.trusts_programs = renderer.is_some();
+        run.claimed = Some(SeedIdentities::new());
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.policy.id;

@@ -14,6 +14,7 @@ use crate::git::{
 };
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::Report;
+use crate::hydrate::whose::Whose;
 
 /// What makes the bytes of hydrated commits and the words of reports.
 const MAKER: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
@@ -32,6 +33,8 @@ struct Foreseen {
     /// Name, new id and expected id of each ref that moves, in their order.
     edits: Vec<(String, Option<String>, Option<String>)>,
     report: Report,
+    /// Whose the report is.
+    whose: Whose,
 }
 
 fn file(repository: &Repository) -> PathBuf {
@@ -44,12 +47,13 @@ pub(super) fn hand_over(
     buffer: &ObjectBuffer<'_>,
     refs: &Refs,
     edits: &[RefEdit],
-    report: Report,
+    mut report: Report,
 ) -> Result<(), HydrateError> {
     let (repository, refs) = (buffer.repository(), refs.fingerprint());
     let pack = if buffer.is_empty() { None } else { Some(buffer.flush_quarantined(quarantine)?.to_string()) };
     let edits = edits.iter().map(recorded).collect();
-    let text = serde_json::to_vec(&Foreseen { maker: MAKER.to_owned(), refs, pack, edits, report });
+    let whose = std::mem::take(&mut report.whose);
+    let text = serde_json::to_vec(&Foreseen { maker: MAKER.to_owned(), refs, pack, edits, report, whose });
     let text = text.expect("a record of texts and numbers is JSON");
     let path = file(repository);
     write(&path, &text, repository).map_err(|error| Error::new(format!("writing {}", path.display()), error).into())
@@ -86,7 +90,7 @@ pub(crate) fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Repo
     let moved = update_refs(repository, &edits, "hydrate");
     drop(kept);
     match moved {
-        Ok(()) => Ok(Some(foreseen.report)),
+        Ok(()) => Ok(Some(Report { whose: foreseen.whose, ..foreseen.report })),
         Err(TransactionError::Raced(_)) => Ok(None),
         Err(TransactionError::Failed(error)) => Err(error.into()),
     }

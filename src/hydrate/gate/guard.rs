@@ -66,6 +66,17 @@ impl Access {
     }
 }
 
+/// Who finds the Applications of a dry branch that are not known yet: that may take more memory than there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// This process.
+    Here,
+    /// Another one: where a search is needed, this one stops with [`HydrateError::NotSearched`].
+    Elsewhere,
+    /// No one, for they died of it. What such a dry branch alone would name is not guarded.
+    NoOne,
+}
+
 /// Why a push must not go in; empty when it may.
 ///
 /// `refs` are those from before the push. [`Setup::repository`] of `before` has them too, that of `after` those that the push
@@ -76,9 +87,9 @@ pub(crate) fn guard(
     after: Option<&Setup<'_>>,
     refs: &Refs,
     updates: &[RefUpdate],
-    access: &Access,
+    (access, search): (&Access, Search),
 ) -> Result<Vec<Diagnostic>, HydrateError> {
-    let guard = Guard::new(before, after, refs, access)?;
+    let guard = Guard { search, ..Guard::new(before, after, refs, access)? };
     let mut refusals = Vec::new();
     for update in updates {
         // git moves it from there to there, or not at all.
@@ -116,6 +127,7 @@ struct Guard<'a> {
     ignores_case: bool,
     survey: OnceCell<Option<Survey>>,
     taken: OnceCell<BTreeMap<String, BTreeSet<String>>>,
+    search: Search,
 }
 
 impl<'a> Guard<'a> {
@@ -146,6 +158,7 @@ impl<'a> Guard<'a> {
             ignores_case: setup.repository.ignores_case(),
             survey: OnceCell::new(),
             taken: OnceCell::new(),
+            search: Search::Here,
         })
     }
 
@@ -171,7 +184,7 @@ impl<'a> Guard<'a> {
         }
         let mut named = BTreeMap::new();
         for setup in [Some(self.setup), self.after].into_iter().flatten() {
-            named.extend(usable(destinations(setup))?.unwrap_or_default());
+            named.extend(usable(destinations(setup, self.search))?.unwrap_or_default());
         }
         Ok(self.named.get_or_init(|| named))
     }
@@ -326,7 +339,12 @@ impl<'a> Guard<'a> {
     /// What the Applications ask for now; none when the settings cannot be used, so that nothing is hydrated.
     fn survey(&self) -> Result<Option<&Survey>, HydrateError> {
         if self.survey.get().is_none() {
-            drop(self.survey.set(usable(survey(self.setup))?));
+            let survey = match (self.search, self.dry_branches.first()) {
+                (Search::Elsewhere, Some(first)) => return Err(HydrateError::NotSearched(first.clone())),
+                (Search::NoOne, _) => None,
+                (Search::Here | Search::Elsewhere, _) => usable(survey(self.setup))?,
+            };
+            drop(self.survey.set(survey));
         }
         Ok(self.survey.get().and_then(Option::as_ref))
     }
@@ -408,7 +426,7 @@ fn usable<T>(result: Result<T, HydrateError>) -> Result<Option<T>, HydrateError>
 }
 
 /// The branches that the Applications of the dry branches name and may name, each with its dry branch.
-fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, HydrateError> {
+fn destinations(setup: &Setup<'_>, search: Search) -> Result<BTreeMap<BranchName, BranchName>, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let memory = Memory::new(setup.repository, &Attempt::default());
     let mut trees = DryTrees::default();
@@ -416,9 +434,11 @@ fn destinations(setup: &Setup<'_>) -> Result<BTreeMap<BranchName, BranchName>, H
     let mut destinations = BTreeMap::new();
     for head in &heads {
         let known = memory.recall(head, &found).filter(|state| object_id(&state.head.dry_commit) == Some(head.tip));
-        let names = match known {
-            Some(state) => state.head.destinations,
-            None => trees.read(head.tip, head, &heads, &found)?.branch_names().1,
+        let names = match (known, search) {
+            (Some(state), _) => state.head.destinations,
+            (None, Search::Here) => trees.read(head.tip, head, &heads, &found)?.branch_names().1,
+            (None, Search::Elsewhere) => return Err(HydrateError::NotSearched(head.branch.clone())),
+            (None, Search::NoOne) => continue,
         };
         let names = names.iter().filter_map(|name| BranchName::read(name).ok());
         let names = names.filter(|name| found.policy.allowed.matches(name.as_str()));

@@ -90,13 +90,14 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         && is_whole
         && let Some(quarantine) = push.quarantine
     {
+        made.count_objects().map_err(Stopped::into_error)?;
         let moves = made.moves().map_err(Stopped::into_error)?;
         made.note_changes();
-        let Run { found, mut report, branches, memory, .. } = made;
-        report.branches = branches.into_values().map(Branch::into_report).collect();
-        foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;
+        let mut report = made.take_report();
+        let Run { found, memory, .. } = made;
         // Should the push not go in for another reason, the next run finds that this is not so.
-        memory.write();
+        report.warnings.extend(memory.write());
+        foreseen::hand_over(quarantine, &found.buffer, &found.refs, &moves.0, report)?;
     }
     Ok(judgement)
 }
@@ -135,9 +136,10 @@ fn trees_before(before: &Setup<'_>, pushed: &[String]) -> Result<Vec<ObjectId>, 
     Ok(pushed.iter().filter_map(|branch| refs.branch(branch)).filter_map(|tip| tree(tip).ok()).collect())
 }
 
-/// Whether it is a mistake here: a field that is nearly another one is a warning elsewhere.
+/// Whether it is a mistake here: a field that is nearly another one is a warning elsewhere, and so is a new Application without
+/// objects.
 fn is_wrong(diagnostic: &Diagnostic) -> bool {
-    diagnostic.is_error() || diagnostic.is_near_miss()
+    diagnostic.is_error() || diagnostic.is_near_miss() || diagnostic.is_refused_strictly
 }
 
 struct Judge<'a> {
@@ -184,7 +186,7 @@ impl<'a> Judge<'a> {
             }
         }
         self.by_diagnostics(None, &made.report.problems)?;
-        // Of the warnings, only a field whose name is almost a known one decides.
+        // Of the warnings, those decide that are mistakes here.
         self.by_diagnostics(None, &made.report.warnings)?;
         if made.report.unfinished {
             let text = "there are more commits than there is time for";
@@ -212,7 +214,7 @@ impl<'a> Judge<'a> {
                     let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
                     found.extend(diagnostics.map(|limit| as_warned(limit, refused)));
                 }
-                FailureKind::Mistakes => {
+                FailureKind::Mistakes | FailureKind::LostObjects => {
                     if all || self.touches(branch, render)? {
                         self.found.refusals.extend(diagnostics.cloned());
                     } else if self.settings_differ()? {

@@ -1,7 +1,7 @@
 //! What previews in a clone start from: the dry commit that the environment branches show.
 //!
 //! On a server each push leaves for the next one what its renders looked at; a clone has fetched only what came of them. So
-//! that dry commit is rendered once, but for what the remote [published](super::taken_over) of its renders. When that gives just what is on the branches, every further preview
+//! that dry commit is rendered once. When that gives just what is on the branches, every further preview
 //! [looks](super::by_changes) at what differs from there, until the branches move. When it does not, which is noted too, every
 //! preview looks at everything until then.
 
@@ -10,66 +10,47 @@ use super::by_everything::ByEverything;
 use super::memory::{Attempt, base_facts};
 use super::state::Run;
 use super::stopped::Stopped;
-use super::taken_over::published;
 use crate::application::BranchName;
 use crate::git::object_id;
 use crate::hydrate::setup::{Setup, Wake};
 
 /// Finds out what the environment branches of a dry branch were rendered from, and leaves it in the cache. Answers whether
-/// that is new, and previews can start from there. Where it is not as what the remote published would have it, nothing of that
-/// counts.
+/// that is new, and previews can start from there.
 pub(crate) fn learn_base(setup: &Setup<'_>) -> bool {
     // The preview itself finds and reports what is wrong.
-    match learnt(setup, true) {
-        Ok(Learnt::Nothing { by_published: true }) => matches!(learnt(setup, false), Ok(Learnt::Base)),
-        learnt => matches!(learnt, Ok(Learnt::Base)),
-    }
+    learnt(setup).unwrap_or(false)
 }
 
-/// What came of it.
-enum Learnt {
-    /// Previews can start from there, which is new.
-    Base,
-    /// They cannot, or nothing is new; whether that may be so because of what the remote published.
-    Nothing { by_published: bool },
-}
-
-const NOTHING: Learnt = Learnt::Nothing { by_published: false };
-
-fn learnt(setup: &Setup<'_>, takes_over: bool) -> Result<Learnt, Stopped> {
-    let Wake::Commit { branch, .. } = &setup.wake else { return Ok(NOTHING) };
+fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
+    let Wake::Commit { branch, .. } = &setup.wake else { return Ok(false) };
     let refs = setup.repository.refs()?;
-    let Some(base) = setup.refs.tip(&refs, branch) else { return Ok(NOTHING) };
+    let Some(base) = setup.refs.tip(&refs, branch) else { return Ok(false) };
     let wake = Wake::Commit { branch: branch.clone(), tip: base };
     let setup = Setup { refs: setup.refs.clone(), wake, ..*setup };
     let mut run = Run::of(&setup, refs)?.recalling(&Attempt { trusts_cache: true, ..Attempt::default() });
     if !run.memory.is_kept() {
-        return Ok(NOTHING);
+        return Ok(false);
     }
     let heads = run.prepare()?;
-    let [head] = &heads[..] else { return Ok(NOTHING) };
+    let [head] = &heads[..] else { return Ok(false) };
     let known = run.memory.recall_base(head, &run.found);
     let is_here = |state: &_| run.memory.is_start(state, head, &heads, &run.found);
     if known.as_ref().is_some_and(|state| is_here(state) && object_id(&state.head.dry_commit) == Some(base)) {
-        return Ok(NOTHING);
+        return Ok(false);
     }
     let facts = base_facts(head, &run.found);
     if run.memory.has_no_base(head, &run.found, &facts) {
-        return Ok(NOTHING);
+        return Ok(false);
     }
     let warned = run.report.warnings.len();
     let earlier = run.memory.recall_results(head, &run.found).or(known);
-    if takes_over && earlier.is_none() {
-        run.memory.published = published(&run.found, head);
-    }
-    let by_published = run.memory.published.is_some();
     let mut planner = ByEverything::open(earlier, &mut run, head, &heads)?;
     let shows = |name: &&BranchName| run.branches.get(*name).is_some_and(|branch| branch.has_reached(base));
     let names: Vec<BranchName> = planner.branches().filter(shows).cloned().collect();
     let others = || run.branches.iter().filter(|(name, _)| !names.contains(name));
     if names.is_empty() || !others().all(|(_, branch)| branch.is_frozen()) {
         run.memory.note_no_base(head, &run.found, &facts);
-        return Ok(NOTHING);
+        return Ok(false);
     }
     let plan = planner.plan_again(names, &mut run, head, &heads)?;
     let rendered = run.render(plan)?;
@@ -82,9 +63,6 @@ fn learnt(setup: &Setup<'_>, takes_over: bool) -> Result<Learnt, Stopped> {
     let is_base = is_plain && run.branches.values().all(is_as_found);
     // On another day a limit of this machine may not be reached.
     let is_limited = |branch: &Branch| branch.failed().is_some_and(|failed| !failed.limits.is_empty());
-    if !is_base && by_published {
-        return Ok(Learnt::Nothing { by_published });
-    }
     if !is_base && !run.memory.is_cut_off && !run.branches.values().any(is_limited) {
         run.memory.note_no_base(head, &run.found, &facts);
     }
@@ -92,5 +70,5 @@ fn learnt(setup: &Setup<'_>, takes_over: bool) -> Result<Learnt, Stopped> {
         true => run.memory.write_base(),
         false => run.memory.write_results(),
     }
-    Ok(if is_base { Learnt::Base } else { NOTHING })
+    Ok(is_base)
 }

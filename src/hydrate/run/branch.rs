@@ -4,15 +4,12 @@ mod judge;
 mod make;
 mod records;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
-
-use dry_files::diag::{Diagnostic, chain};
-use dry_files::path::RepoPath;
 
 use super::failed_render::FailedBranch;
 use super::skipped::{Left, LeftBehind};
-use crate::application::BranchName;
+use crate::application::{BranchName, DrawnPaths, SeedIdentities};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
 use crate::hydrate::branch_records::BranchRecord;
@@ -20,16 +17,21 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
+use crate::hydrate::seed_identities::identities_at;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
+use crate::hydrate::whose::DryPoint;
+use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Provenance, Trailers};
 use crate::settings::{Freeze, History, Settings};
+use dry_files::diag::{Diagnostic, chain};
+use dry_files::path::RepoPath;
 
 pub(crate) use judge::written_from;
 pub(crate) use make::{BranchUpdate, initial};
 
 /// An environment branch and what the run made of it so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Branch {
     pub name: BranchName,
     pub sync: BranchName,
@@ -55,13 +57,17 @@ pub(crate) struct Branch {
     pub applications: usize,
     /// What of it stayed at an earlier dry commit.
     pub left: LeftBehind,
+    /// Which of its Applications have random values; none when that is not known.
+    pub drawn: Option<DrawnPaths>,
+    /// What those draw for that moved here.
+    pub identities: SeedIdentities,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
     progress: Progress,
 }
 
 /// What the repository says of a branch before the run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Before {
     /// The tip.
     old: Option<ObjectId>,
@@ -79,11 +85,15 @@ struct Before {
 }
 
 /// What a run did to a branch.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Progress {
     /// The empty commit that the sync branch starts with, when there was none.
     new_sync: Option<ObjectId>,
     commits: Vec<HydratedCommit>,
+    /// How many objects each path of the only commit has, where all were rendered for it.
+    rendered: Option<BTreeMap<RepoPath, usize>>,
+    /// What of its objects differs from before the run, once that was found out.
+    objects: Option<ChangedObjects>,
     skipped: Vec<Skipped>,
     failure: Option<Outcome>,
     /// The Applications that it failed by, when it is renders that failed.
@@ -95,14 +105,22 @@ struct Progress {
 }
 
 /// What other dry branches made of a branch in a run, before the one that it is hydrated from now.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Earlier {
+    /// What of it is reported, of each dry branch by itself.
+    reports: Vec<BranchReport>,
+    /// What branches showed of them before the run.
+    known: Vec<DryPoint>,
+    /// What the branch shows of them now.
+    shown: BTreeSet<DryPoint>,
     /// How many commits.
     commits: usize,
+    /// How many dry commits did not hydrate.
+    skipped: usize,
     /// The records that they leave.
     records: Vec<(BranchName, BranchRecord)>,
-    /// Why the last one that failed did.
-    failure: Option<Outcome>,
+    /// Whether one of them failed.
+    is_failed: bool,
     /// How many Applications of the tips of their dry branches write to it.
     applications: usize,
 }
@@ -152,6 +170,12 @@ impl Branch {
         let made_below =
             branch.before.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
         branch.made_below = made_below.flatten();
+        // The record names a commit that is ours, whatever others put on top.
+        let record = branch.before.standing.as_ref().and_then(Standing::record).filter(|record| !record.initial);
+        let made = record.map(|record| record.tip).filter(|made| found.setup.repository.has(*made));
+        if let Some(made) = made.map(|made| found.buffer.commit(made)).transpose()? {
+            branch.identities = identities_at(&made, name, &found.buffer)?;
+        }
         // Where settings come from elsewhere, no ref has to keep those of before.
         let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
         match kept.filter(|id| found.buffer.commit(*id).is_err()) {
@@ -181,6 +205,9 @@ impl Branch {
         let dry_branch_before = standing.as_ref().and_then(Standing::dry_branch);
         let renamed_from =
             dry_branch_before.filter(|before| **before != head.branch && found.has_left(before)).cloned();
+        // Where nothing of ours is, nothing was drawn.
+        let record = standing.as_ref().and_then(Standing::record);
+        let drawn = record.map_or_else(|| Some(DrawnPaths::new()), |record| record.drawn.clone());
         Self {
             name: name.clone(),
             sync: sync.clone(),
@@ -203,6 +230,8 @@ impl Branch {
             renamed_from,
             applications: 0,
             left: LeftBehind::default(),
+            drawn,
+            identities: SeedIdentities::new(),
             closed: false,
             progress: Progress::default(),
         }
@@ -213,22 +242,37 @@ impl Branch {
         let (records, applications) = (earlier.records(settings), earlier.all_applications());
         let record = records.iter().find(|(name, _)| *name == self.name).map(|(_, record)| record.clone());
         if let (Some(tip), Some(record)) = (&earlier.tip, record) {
-            let noted = self.before.standing.as_ref().is_none_or(|standing| standing.noted);
+            let before = self.before.standing.as_ref();
+            let noted = before.is_none_or(|standing| standing.noted);
+            let is_as_made = before.is_none_or(|standing| standing.is_as_made);
             let origin = standing::Origin::Ours(Box::new(record));
-            self.before.standing =
-                Some(Standing { tip: tip.clone(), dry: self.dry, settings: self.settings, noted, origin });
+            let (tip, dry, settings) = (tip.clone(), self.dry, self.settings);
+            self.before.standing = Some(Standing { tip, dry, settings, noted, is_as_made, origin });
         }
-        self.tip = earlier.tip.or(self.tip.take());
+        self.drawn.clone_from(&earlier.drawn);
+        self.identities.clone_from(&earlier.identities);
+        self.tip = earlier.tip.clone().or(self.tip.take());
         self.progress.new_sync = earlier.progress.new_sync;
-        let failure = earlier.progress.failure.or(earlier.progress.earlier.failure);
-        self.progress.earlier = Earlier { commits: earlier.progress.commits.len(), records, failure, applications };
-        self.progress.commits = earlier.progress.commits;
-        self.progress.skipped.splice(0..0, earlier.progress.skipped);
+        let (commits, mut skipped) = (earlier.progress.commits.clone(), earlier.progress.skipped.clone());
+        self.progress.earlier =
+            Earlier { commits: commits.len(), skipped: skipped.len(), records, applications, ..earlier.into_earlier() };
+        self.progress.commits = commits;
+        skipped.append(&mut self.progress.skipped);
+        self.progress.skipped = skipped;
     }
 
-    /// Counts the Applications of other dry branches that share it, which the run has looked at and left as it was.
+    /// Goes along with other dry branches that share it, which the run has looked at and left as it was.
     pub(crate) fn goes_along_with(&mut self, earlier: Option<&Self>) {
-        self.progress.earlier.applications = earlier.map_or(0, Self::all_applications);
+        let Some(earlier) = earlier else { return };
+        let applications = earlier.all_applications();
+        self.progress.earlier = Earlier { applications, ..earlier.clone().into_earlier() };
+    }
+
+    /// What is reported and known of it, before another dry branch goes on.
+    fn into_earlier(self) -> Earlier {
+        let is_failed = self.progress.failure.is_some() || self.progress.earlier.is_failed;
+        let (known, shown) = (self.known_before(), self.all_shown());
+        Earlier { reports: self.into_reports(), known, shown, is_failed, ..Earlier::default() }
     }
 
     /// How many Applications write to it, of all dry branches that the run has looked at.
@@ -238,7 +282,7 @@ impl Branch {
 
     /// Whether the run did nothing to it that has to be reported.
     pub(crate) fn is_as_found(&self) -> bool {
-        let is_well = self.progress.failure.is_none() && self.progress.earlier.failure.is_none();
+        let is_well = self.progress.failure.is_none() && !self.progress.earlier.is_failed;
         is_well
             && self.progress.commits.is_empty()
             && self.progress.skipped.is_empty()
@@ -258,6 +302,24 @@ impl Branch {
     /// The dry commit that the branch was hydrated from before the run, if that is known.
     pub(crate) fn dry_before(&self) -> Option<ObjectId> {
         self.before.standing.as_ref().and_then(|standing| standing.dry)
+    }
+
+    /// The tip of its dry branch.
+    pub(crate) fn dry_point(&self) -> DryPoint {
+        DryPoint::new(&self.dry_branch, self.dry_tip)
+    }
+
+    /// The dry commits that it showed before the run, of each dry branch.
+    pub(crate) fn known_before(&self) -> Vec<DryPoint> {
+        let own = self.before.standing.as_ref().and_then(|standing| standing.dry);
+        let own = own.map(|dry| DryPoint::new(&self.dry_branch, dry));
+        self.progress.earlier.known.iter().cloned().chain(own).collect()
+    }
+
+    /// The dry commits that it shows now, of each dry branch.
+    pub(crate) fn all_shown(&self) -> BTreeSet<DryPoint> {
+        let own = self.dry.map(|dry| DryPoint::new(&self.dry_branch, dry));
+        self.progress.earlier.shown.iter().cloned().chain(own).collect()
     }
 
     /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.
@@ -344,7 +406,8 @@ impl Branch {
             None => None,
         };
         let settings_changed = self.settings != found.policy.id;
-        let moved = found.setup.refs.records && self.was_moved();
+        // What only a note says to be there is looked at.
+        let moved = self.was_moved() && (found.setup.refs.records || !found.setup.refs.are_guarded());
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
             None => vec![head.tip],
@@ -412,9 +475,16 @@ impl Branch {
             settings,
             applications: 0,
             left: LeftBehind::default(),
+            drawn: None,
+            identities: SeedIdentities::new(),
             closed: false,
             progress: Progress::default(),
         }
+    }
+
+    /// The same, where Applications that moved here draw for what `identities` says.
+    pub(crate) fn drawing_for(self, identities: SeedIdentities) -> Self {
+        Self { identities, ..self }
     }
 
     /// The branch before it had a commit of its own, to be cut from `parent`.
@@ -441,7 +511,7 @@ impl Branch {
     /// Whether it has what hydration made of [`Branch::dry`], and nothing that others put there since.
     pub(crate) fn holds_what_was_made(&self) -> bool {
         let before = match &self.before.standing {
-            Some(standing) => standing.record().is_some() && standing.noted,
+            Some(standing) => standing.record().is_some() && standing.is_as_made,
             None => self.before.resumed,
         };
         before || self.progress.reached
@@ -459,17 +529,51 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
-        let BranchUpdate { new_sync, commit, changed, removed, left } = made;
+        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, identities } = made;
+        (self.drawn, self.identities) = (drawn, identities);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {
             let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
+            self.progress.rendered = objects.filter(|_| self.progress.commits.is_empty());
             self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed });
             self.tip = Some(commit);
             self.made_below = None;
             self.metadata = OnceLock::new();
         }
         self.reach(dry, settings);
+    }
+
+    /// The destination paths that its commits of this run wrote or removed.
+    pub(crate) fn moved_paths(&self) -> BTreeSet<&RepoPath> {
+        self.own_commits().iter().flat_map(|commit| commit.changed.iter().chain(&commit.removed)).collect()
+    }
+
+    /// The commits that the run made of its dry branch, after those of other dry branches that share it.
+    fn own_commits(&self) -> &[HydratedCommit] {
+        self.progress.commits.get(self.progress.earlier.commits..).unwrap_or_default()
+    }
+
+    /// Whether this run made no commit on it of its dry branch.
+    pub(crate) fn has_no_commit(&self) -> bool {
+        self.own_commits().is_empty()
+    }
+
+    /// The parent of the first commit that the run made of its dry branch.
+    pub(crate) fn own_base(&self) -> Option<ObjectId> {
+        let earlier = self.progress.earlier.commits.checked_sub(1);
+        let last = earlier.and_then(|last| self.progress.commits.get(last));
+        last.and_then(|last| object_id(&last.id)).or(self.base())
+    }
+
+    /// How many objects each path of its only commit of this run has, where all were rendered for it.
+    pub(crate) fn rendered(&self) -> Option<&BTreeMap<RepoPath, usize>> {
+        self.progress.rendered.as_ref()
+    }
+
+    /// Notes what of its objects differs from before the run.
+    pub(crate) fn note_objects(&mut self, objects: Option<ChangedObjects>) {
+        self.progress.objects = objects;
     }
 
     /// Notes that a dry commit did not hydrate.
@@ -527,24 +631,44 @@ impl Branch {
         (self.has_reached(dry) && !self.left.paths.is_empty()).then_some(&self.left)
     }
 
-    /// What the run did to the branch.
-    pub(crate) fn into_report(self) -> BranchReport {
+    /// What the run did to the branch, of each dry branch that shares it by itself.
+    pub(crate) fn into_reports(mut self) -> Vec<BranchReport> {
+        let (applications, new) = (self.all_applications(), self.tip.as_ref().map(|tip| tip.id.to_string()));
+        let mut reports = std::mem::take(&mut self.progress.earlier.reports);
+        for report in &mut reports {
+            report.applications = applications;
+            // Those that made nothing of it show how all of them leave it.
+            if report.commits.is_empty() {
+                report.new.clone_from(&new);
+            }
+        }
+        reports.push(self.into_report());
+        reports
+    }
+
+    /// What its dry branch did to it.
+    pub(crate) fn into_report(mut self) -> BranchReport {
         let is_left = self.progress.failure.is_none();
         let behind = self.left.paths.iter().filter(|_| is_left).map(BehindPath::from);
-        let moved = if self.progress.commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
-        let applications = self.applications + self.progress.earlier.applications;
+        let applications = self.all_applications();
+        let commits = self.progress.commits.split_off(self.progress.earlier.commits);
+        let skipped = self.progress.skipped.split_off(self.progress.earlier.skipped);
+        let moved = if commits.is_empty() { Outcome::Unchanged } else { Outcome::Moved };
+        let made_before = self.progress.commits.pop().map(|commit| commit.id);
         BranchReport {
             branch: self.name.to_string(),
             dry_branch: self.dry_branch.to_string(),
             dry_sha: self.dry_tip.to_string(),
-            old: self.before.old.map(|id| id.to_string()),
-            new: self.tip.map(|tip| tip.id.to_string()),
+            old: made_before.or(self.before.old.map(|id| id.to_string())),
+            new: self.tip.as_ref().map(|tip| tip.id.to_string()),
             applications,
-            commits: self.progress.commits,
-            skipped: self.progress.skipped,
+            commits,
+            objects: self.progress.objects,
+            skipped,
             behind: behind.collect(),
             mistakes: if is_left { self.left.diagnostics() } else { Vec::new() },
-            outcome: self.progress.failure.or(self.progress.earlier.failure).unwrap_or(moved),
+            outcome: self.progress.failure.unwrap_or(moved),
+            aside: None,
         }
     }
 }

@@ -31,7 +31,6 @@ use super::losses::losses;
 use super::memory::{is_as_left, stuck};
 use super::output::PathOutput;
 use super::plan::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
-use super::publication::is_lost;
 use super::remade::Remaking;
 use super::since::Since;
 use super::state::Run;
@@ -141,8 +140,18 @@ impl ByChanges {
         if is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
+        // What moves draws for the branch that it was on, which a look at everything finds.
+        let may_move = touched.has_moved() || (touched.coming().next().is_some() && !touched.gone.is_empty());
+        if may_move && !run.found.policy.settings.nondeterministic.is_empty() {
+            return Err(Stopped::Unknown);
+        }
+        let allowed = allowed_removals(&commit.message);
+        // What holds a branch may be what it allows.
+        if self.state.head.stuck.iter().any(|stuck| allowed.contains(&stuck.name)) {
+            return Err(Stopped::Unknown);
+        }
         self.since.note_touched(&touched);
-        let mut joined = self.join(&touched, run, (head, heads), allowed_removals(&commit.message))?;
+        let mut joined = self.join(&touched, run, (head, heads), allowed)?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
         self.tree = commit.tree;
@@ -175,7 +184,8 @@ impl ByChanges {
                 branches.insert(name, Step::Fail(Failing::Renders(failed)));
             }
         }
-        Ok(Stage { head: head.clone(), dry: DryCommit::new(&commit), tree: commit.tree, branches, beside: Vec::new() })
+        let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), run.known_identities());
+        Ok(Stage { head, dry, tree: commit.tree, branches, beside: Vec::new(), identities })
     }
 
     /// Whether the Applications are those that there were, each on the branch where it was, and none was made anew.
@@ -274,9 +284,7 @@ impl ByChanges {
         let Self { state, reached, since, .. } = self;
         run.since.insert(head.branch.clone(), since);
         run.report.warnings.extend(state.head.warnings.iter().cloned());
-        // What is kept can be published.
-        let lost = || object_id(&state.head.dry_commit).filter(|_| is_lost(&run.found, &head.branch));
-        if let Some(reached) = reached.or_else(lost) {
+        if let Some(reached) = reached {
             run.memory.keep(state, head, reached, &run.found, &run.branches);
         }
     }
@@ -444,8 +452,11 @@ fn open_known(
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
-        let lacks_note = run.found.setup.refs.records && branch.was_moved();
-        let is_at = is_there && branch.dry == Some(known) && branch.settings == run.found.policy.id;
+        let refs = &run.found.setup.refs;
+        let lacks_note = refs.records && refs.is_of_server() && branch.was_moved();
+        // A state is of the settings of now. On a server, the record says so too.
+        let is_recorded = !refs.is_of_server() || branch.settings == run.found.policy.id;
+        let is_at = is_there && branch.dry == Some(known) && is_recorded;
         if !is_at || branch.closed || lacks_note {
             return Ok(None);
         }

@@ -23,7 +23,7 @@ use super::skipped::{Left, LeftBehind};
 use super::state::Run;
 use super::stopped::Stopped;
 use super::unproven::unproven;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, SeedIdentities};
 use crate::cache::{Encoded, State};
 use crate::git::ObjectId;
 use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
@@ -47,8 +47,6 @@ pub(super) struct ByEverything {
     earlier: Option<State>,
     /// What was rendered of the tip.
     rendered: BTreeMap<Identity, Encoded>,
-    /// How many of them were rendered now.
-    fresh: u64,
     /// What is odd.
     warnings: Vec<Diagnostic>,
     /// The Applications that leave branches.
@@ -113,7 +111,7 @@ impl ByEverything {
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
-        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), fresh: 0, warnings, departures })
+        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings, departures })
     }
 
     /// The dry commits to plan, oldest first.
@@ -171,7 +169,6 @@ impl ByEverything {
             let Step::Hydrate(hydration) = step else { continue };
             for done in hydration.work {
                 let identity = (done.application.file.clone(), done.application.index);
-                self.fresh += u64::from(done.result.as_ref().is_ok_and(|output| output.is_fresh));
                 let record = match done.result {
                     Ok(output) => Some(output.record),
                     Err(failed) => failed.record(&done.application),
@@ -217,10 +214,10 @@ impl ByEverything {
     pub(super) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
         self.recall_others(run, head);
         self.warn_of_departures(run);
-        let Self { tree, backlog, earlier, rendered, fresh, warnings, .. } = self;
+        let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
         let names = backlog.keys().collect();
-        let overview = Overview { head, heads, tree: &tree, names, rendered, fresh, earlier, warnings };
+        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings };
         run.memory.keep_all(overview, &run.found, &run.branches);
     }
 }
@@ -246,7 +243,8 @@ pub(super) fn plan(
         let commit = run.found.setup.repository.commit(dry)?;
         let branches = failing.into_iter().map(|(name, why)| (name, Step::Fail(why))).collect();
         let (head, dry, beside) = (head.clone(), DryCommit::new(&commit), Vec::new());
-        return Ok(Stage { head, dry, tree: commit.tree, branches, beside });
+        let identities = SeedIdentities::new();
+        return Ok(Stage { head, dry, tree: commit.tree, branches, beside, identities });
     }
     let tree = run.tree(dry, head, heads)?;
     let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
@@ -266,6 +264,7 @@ pub(super) fn plan(
     let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
     applications
         .extend(moved.filter(|application| !wanted.contains(&moved_applications::identity(application))).cloned());
+    let identities = run.identities(hydrations.keys(), &tree, (head, heads))?;
     let files = run.files(tree.tree);
     let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
@@ -282,7 +281,7 @@ pub(super) fn plan(
     let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
     let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
     let branches = hydrations.chain(failing).collect();
-    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside })
+    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside, identities })
 }
 
 /// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
@@ -432,7 +431,7 @@ fn open(
 ) -> Result<Branch, Stopped> {
     let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
     let mut branch = run.open(name, sync, head)?;
-    if !run.found.setup.refs.believes_records {
+    if !run.found.setup.refs.are_guarded() {
         branch = at_what_is_borne_out(branch, run, (head, heads))?;
     }
     branch.applications = tree.applications(name).count();

@@ -3,26 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-
 use super::branch::{Branch, BranchUpdate};
 use super::losses;
 use super::moved_applications::held;
+use super::new_secrets;
+use super::nothing;
 use super::output::PathOutput;
 use super::overwritten;
 use super::plan::{Done, Failing, Hydration, Rendered, Step};
 use super::skipped::left_behind;
 use super::takeover;
-use super::unnamed_releases;
+use super::unnamed_releases::UnnamedReleases;
 use super::untouched::Untouched;
-use crate::application::{Application, BranchName};
+use crate::application::BranchName;
 use crate::git::ObjectId;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::snapshot::Snapshot;
 use crate::metadata::DryCommit;
 use crate::render;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// What became of each branch.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Commits {
     ) -> Result<Self, HydrateError> {
         let (head, dry) = (rendered.head.clone(), rendered.dry.clone());
         let mut commits = Self { head, dry, branches: BTreeMap::new(), warnings: Vec::new() };
-        let mut unnamed = Vec::new();
+        let mut unnamed = UnnamedReleases::default();
         for (name, step) in &rendered.branches {
             let becomes = match (step, branches.get(name)) {
                 (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
@@ -73,7 +74,7 @@ impl Commits {
             };
             commits.branches.insert(name.clone(), becomes);
         }
-        commits.warnings.extend(unnamed_releases::warning(&unnamed));
+        commits.warnings.extend(unnamed.warnings());
         found.buffer.release();
         Ok(commits)
     }
@@ -101,7 +102,7 @@ impl Commits {
         branch: &Branch,
         sync: Option<ObjectId>,
         hydration: &Hydration<Done>,
-        unnamed: &mut Vec<Application>,
+        unnamed: &mut UnnamedReleases,
         found: &Snapshot<'_>,
     ) -> Result<Becomes, HydrateError> {
         let (left, removals) = match left_behind(branch, hydration, found)? {
@@ -113,7 +114,7 @@ impl Commits {
         let untouched = Untouched::since(hydration.before.as_deref(), &branch.name, found.setup.repository);
         let keeps = |path: &PathOutput<'_>| untouched.is(path);
         if hydration.limits_losses
-            && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, found)?
+            && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, self.dry.id, found)?
         {
             return Ok(Becomes::Failed(Failing::Mistakes(vec![lost])));
         }
@@ -126,7 +127,10 @@ impl Commits {
             made => made?,
         };
         let made = match made {
-            Ok(made) => BranchUpdate { left, ..made },
+            Ok(made) => {
+                let drawn = branch.drawn_after(hydration, &left, &removals, &found.policy.settings);
+                BranchUpdate { left, drawn, ..made }
+            }
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
         };
         if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {
@@ -137,7 +141,9 @@ impl Commits {
         if let Some(commit) = &made.commit {
             self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
         }
-        unnamed.extend(unnamed_releases::new(hydration.outputs(), branch, found)?);
+        self.warnings.extend(nothing::warnings(hydration.outputs(), branch, self.dry.id, found)?);
+        unnamed.add(hydration.outputs(), branch, found)?;
+        self.warnings.extend(new_secrets::warnings(hydration.outputs(), branch, &removals, found)?);
         let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
         let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));
         self.warnings

@@ -27,6 +27,7 @@ use crate::git::{Commit, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
+use crate::hydrate::whose::About;
 use crate::metadata::{DryCommit, Followed, Hydrated, Origin, Trailers, allowed_removals};
 use crate::plan::{self, Destination};
 use branch::Changes;
@@ -62,16 +63,20 @@ impl Run<'_> {
         let tree = branch.tip.as_ref().map(|tip| tip.tree);
         let there = tree.map(|tree| branch::copies(tree, &self.found.buffer)).transpose()?.unwrap_or_default();
         wanted.keep(&there);
-        if there.is_empty() && wanted.copies.is_empty() && wanted.mistakes.is_empty() {
+        for dir in self.bound(&there, &wanted, &followed)? {
+            wanted.hold(&dir);
+        }
+        for (mistake, dry_branches) in std::mem::take(&mut wanted.mistakes) {
+            let said = self.report.said();
+            self.report.problems.push(mistake);
+            self.report.is_about(said, &About::Branches(dry_branches));
+        }
+        if there.is_empty() && wanted.copies.is_empty() {
             return Ok(());
         }
         let removed = self.removed(&there, &wanted, heads)?;
         let dry_before = branch.dry;
         self.branches.insert(name.clone(), branch);
-        if !wanted.mistakes.is_empty() {
-            self.fail(&name, &head, head.tip, Failing::Mistakes(wanted.mistakes));
-            return Ok(());
-        }
         if let Err(mistake) = self.may_remove(&name, &there, &removed, &wanted, dry_before, &head)? {
             self.fail(&name, &head, head.tip, Failing::Mistakes(vec![mistake]));
             return Ok(());
@@ -84,6 +89,34 @@ impl Run<'_> {
             known::keep(self, &name, (&followed, heads), (earlier, wanted.warnings));
         }
         Ok(())
+    }
+
+    /// The copies that would come to lead to what another dry branch hydrates, although what they lead to is there and only not
+    /// followed now, since it is frozen or fails: a name is that of the dry branch that had it first.
+    fn bound(
+        &self,
+        there: &BTreeMap<RepoPath, Vec<Hydrated>>,
+        wanted: &Wanted,
+        followed: &[Followed],
+    ) -> Result<BTreeSet<RepoPath>, HydrateError> {
+        let mut bound = BTreeSet::new();
+        for (dir, before, after) in wanted.moving(there) {
+            let is_followed = |branch: &BranchName| followed.iter().any(|one| one.branch == *branch);
+            for (branch, path) in before.iter().filter(|(branch, _)| !is_followed(branch)) {
+                let theirs = after.first().map(|(branch, _)| self.dry_branch_of(branch));
+                let tips: Vec<ObjectId> = self.tip_of(branch).into_iter().collect();
+                if theirs != Some(self.dry_branch_of(branch)) && self.is_at(&tips, path)? {
+                    bound.insert(dir.clone());
+                }
+            }
+        }
+        Ok(bound)
+    }
+
+    /// The dry branch from which a branch, or what is promoted to it, is hydrated.
+    fn dry_branch_of(&self, branch: &BranchName) -> Option<&BranchName> {
+        let mut all = self.branches.values();
+        all.find(|one| one.name == *branch || one.sync == *branch).map(|one| &one.dry_branch)
     }
 
     /// Makes again only the copies that changed since the last run, where that is known; gives the branch back, and nothing was
@@ -311,7 +344,9 @@ impl Run<'_> {
         let Some(branch) = self.branches.get_mut(name) else { return Ok(()) };
         branch.take(made, dry.id, settings);
         branch.applications = count;
+        self.ledger.failures.forget(name);
         self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);
+        self.note_judged(name, head, dry.id, None);
         Ok(())
     }
 
@@ -339,6 +374,13 @@ impl Run<'_> {
         let (before, after) = (before?, after?);
         wanted.keep(&before);
         let tips: BTreeMap<&BranchName, ObjectId> = followed.iter().map(|one| (&one.branch, one.commit)).collect();
+        // What they led to was not followed then, and they stayed.
+        let is_open = |leads_to: &[Hydrated]| leads_to.iter().all(|(branch, _)| tips.contains_key(branch));
+        let moving = wanted
+            .moving(&before)
+            .filter(|(dir, leads_to, _)| !is_open(leads_to) && after.get(*dir) == before.get(*dir));
+        let bound: Vec<RepoPath> = moving.map(|(dir, ..)| dir.clone()).collect();
+        bound.iter().for_each(|dir| wanted.hold(dir));
         let mut removed = BTreeSet::new();
         for (dir, leads_to) in before.iter().filter(|(dir, _)| !after.contains_key(*dir)) {
             let mut is_there = false;

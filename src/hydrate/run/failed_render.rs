@@ -9,14 +9,14 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::application::{Application, BranchName};
+use crate::cache::{self, Encoded, Record};
+use crate::hydrate::error::HydrateError;
+use crate::manifest::Key;
+use crate::render::{self, Unrendered};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Reads, View};
-
-use crate::application::Application;
-use crate::cache::{self, Encoded, Record};
-use crate::hydrate::error::HydrateError;
-use crate::render::{self, Unrendered};
 
 pub(crate) use crate::cache::FailureKind;
 
@@ -70,6 +70,37 @@ impl FailedRender {
         Ok(Self { kind, diagnostics, reads, repeats, follows })
     }
 
+    /// One that renders, but without objects that its branch has; `reads` is what that render looked at, and `view` shows the
+    /// files that it was read from.
+    pub(super) fn of_lost_objects(
+        application: &Application,
+        mistakes: Vec<Diagnostic>,
+        mut reads: Reads,
+        view: &View<'_>,
+    ) -> Self {
+        let name = application.name.as_str();
+        let diagnostics = mistakes.into_iter().map(|mistake| application.tells(mistake.of(name))).collect();
+        let file = View::new(view.files());
+        let repeats = file.content_id(&application.file).is_ok();
+        reads.extend(file.reads());
+        Self { kind: FailureKind::LostObjects, diagnostics, reads, repeats, follows: true }
+    }
+
+    /// The same where no time was left to find out why.
+    pub(super) fn undecided(application: &Application, lost: &[Key], branch: &BranchName) -> Self {
+        let text = format!(
+            "`{}` renders without {} objects of `{branch}`, and why was not found out",
+            application.name,
+            lost.len()
+        );
+        let hint = format!(
+            "if this is intended, push a commit whose message ends with the line `Hydrate-Allow-Removal: {branch}`"
+        );
+        let mistake = application.tells(Diagnostic::error(text).at(application.places.name.clone()).hint(hint));
+        let (kind, diagnostics) = (FailureKind::CutOff, vec![mistake]);
+        Self { kind, diagnostics, reads: Reads::new(), repeats: false, follows: false }
+    }
+
     /// The same for the cache; none when it need not happen again, and was not the limit of a whole commit.
     pub(crate) fn record(&self, application: &Application) -> Option<Encoded> {
         if !self.repeats && self.kind != FailureKind::LimitOfCommit {
@@ -82,7 +113,8 @@ impl FailedRender {
 
     /// What the cache knows of an Application that did not render, when it would not render here either.
     pub(crate) fn recall(record: Record, view: &View<'_>) -> Option<Self> {
-        let failure = record.failure.filter(|failure| failure.kind != FailureKind::LimitOfCommit)?;
+        let is_repeated = |kind| !matches!(kind, FailureKind::LimitOfCommit | FailureKind::LostObjects);
+        let failure = record.failure.filter(|failure| is_repeated(failure.kind))?;
         let cache::Failure { kind, diagnostics } = failure;
         // Of those that do not follow from the dry commit, only limits are kept.
         let follows = kind == FailureKind::Mistakes;
@@ -92,7 +124,7 @@ impl FailedRender {
 
     /// Whether it says something of the dry commit, and would be found anywhere.
     pub(crate) fn is_of_dry_commit(&self) -> bool {
-        self.follows && self.kind == FailureKind::Mistakes
+        self.follows && matches!(self.kind, FailureKind::Mistakes | FailureKind::LostObjects)
     }
 
     /// Whether rendering again, in the tree of `view`, would fail in the same way.
@@ -147,7 +179,9 @@ impl FailedBranch {
         let mut failed = Self::default();
         for render in &renders {
             match render.kind {
-                FailureKind::Mistakes => failed.mistakes.extend(render.diagnostics.iter().cloned()),
+                FailureKind::Mistakes | FailureKind::LostObjects => {
+                    failed.mistakes.extend(render.diagnostics.iter().cloned());
+                }
                 FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::CutOff => {
                     failed.limits.extend(render.diagnostics.iter().cloned());
                 }

@@ -11,7 +11,6 @@ use super::failed_render::FailedRender;
 use super::memory::Memory;
 use super::output::Output;
 use super::plan::{Task, Why, Work};
-use super::taken_over::taken_over;
 use crate::application::{Application, BranchName};
 use crate::cache::{About, Record, State};
 use crate::git::ObjectId;
@@ -36,22 +35,12 @@ pub(super) fn work(
         let tips = branches.iter().filter_map(|(name, branch)| Some((name, branch.tip.as_ref()?.tree)));
         tips.map(|(name, tree)| (name, found.tree_of(tree))).collect()
     };
-    let recalled: Vec<Recalled> = match (earlier, &memory.published) {
-        (Some(state), _) => {
+    let recalled: Vec<Recalled> = match earlier {
+        Some(state) => {
             let trees = trees();
             in_shares(&applications, |application| recall(application, state, &trees, files))
         }
-        (None, Some(published)) => {
-            let (trees, buffer) = (trees(), &found.buffer);
-            let take_over = |application: &Arc<Application>, there: ObjectId| {
-                taken_over(application, there, published, &View::new(files), buffer)
-            };
-            in_shares(&applications, |application| {
-                let there = manifest_on_branch(application, &trees);
-                Recalled::from(there.and_then(|there| take_over(application, there)))
-            })
-        }
-        (None, None) => applications
+        None => applications
             .iter()
             .map(|application| forgotten(branches.get(application.environment_branch()), found))
             .collect(),
@@ -79,15 +68,6 @@ enum Recalled {
     Output(Box<Output>),
     /// Nothing that counts, and why; with the record of a render that failed.
     Nothing(Why, Option<Box<Record>>),
-}
-
-impl From<Option<Output>> for Recalled {
-    fn from(output: Option<Output>) -> Self {
-        match output {
-            Some(output) => Self::Output(Box::new(output)),
-            None => Self::Nothing(Why::Forgotten, None),
-        }
-    }
 }
 
 fn recall(application: &Application, state: &State, trees: &Trees<'_, '_>, files: &TreeFiles<'_>) -> Recalled {

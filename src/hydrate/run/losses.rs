@@ -1,16 +1,16 @@
 //! What Applications that stay lose of their objects: counted in what the branch has, whatever a cache remembers.
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-
 use super::branch::Branch;
+use super::manifest_of::manifest_of;
+use super::nothing;
 use super::output::PathOutput;
-use crate::git::{Error, Mode, ObjectBuffer, ObjectId};
-use crate::hydrate::files::MANIFEST;
+use crate::application::Application;
+use crate::git::{Error, ObjectBuffer, ObjectId};
 use crate::hydrate::snapshot::Snapshot;
 use crate::manifest;
-use crate::plan::{Counts, Losses, Objects, Removal};
-use crate::publish::HydratedTree;
+use crate::plan::{Counts, Losses, Objects, Removal, RemovalMistake};
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// What the Applications of these paths lose on a branch that was hydrated before; none when that is nothing, or too
 /// little for any limit. Only manifests that change are looked at.
@@ -58,6 +58,7 @@ pub(super) fn too_many(
     paths: &[PathOutput<'_>],
     removals: &[Removal],
     keeps: &dyn Fn(&PathOutput<'_>) -> bool,
+    dry: ObjectId,
     found: &Snapshot<'_>,
 ) -> Result<Option<Diagnostic>, Error> {
     let (Some(losses), Some(tip)) = (losses(branch, paths, removals, keeps, found)?, &branch.tip) else {
@@ -70,15 +71,25 @@ pub(super) fn too_many(
     }
     let limit = found.policy.settings.removal_limit;
     let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
-    Ok(mistake.map(|mistake| mistake.diagnostic(&losses.paths(), false)))
+    let Some(mistake) = mistake else { return Ok(None) };
+    let diagnostic = mistake.diagnostic(&losses.paths(), false);
+    let emptied = match &mistake {
+        RemovalMistake::EmptiesPath { path, .. } => emptied(path, paths),
+        _ => None,
+    };
+    Ok(Some(match emptied {
+        Some(application) => nothing::explained(diagnostic, application, dry, found)?,
+        None => diagnostic,
+    }))
+}
+
+/// The Application that renders nothing now in a path, or in another one in place of it.
+fn emptied<'p>(dir: &RepoPath, paths: &[PathOutput<'p>]) -> Option<&'p Application> {
+    let here = paths.iter().find(|path| path.dir == dir);
+    here.or_else(|| paths.iter().find(|path| path.count == Some(0)))?.application
 }
 
 /// What cannot be read is written anew, so nothing is lost with it.
 fn objects_in(buffer: &ObjectBuffer<'_>, manifest: ObjectId) -> Objects {
     buffer.blob(manifest).map(|text| manifest::kinds(&text)).unwrap_or_default()
-}
-
-fn manifest_of(tree: &HydratedTree<'_>, dir: &RepoPath) -> Result<Option<ObjectId>, Error> {
-    let path = dir.child(MANIFEST).expect("the names of our files are single components");
-    Ok(tree.entry(&path)?.filter(|(mode, _)| matches!(mode, Mode::File | Mode::Executable)).map(|(_, blob)| blob))
 }

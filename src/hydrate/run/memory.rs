@@ -4,14 +4,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
 use sha2::{Digest, Sha256};
 
 use super::branch::Branch;
 use super::failed_render::FailedRenders;
 use crate::application::{Application, BranchName, Context};
-use crate::cache::{self, Cache, Encoded, Head, Published, Record, State, Stuck, Used};
+use crate::cache::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
@@ -19,6 +17,8 @@ use crate::hydrate::maker_limits::MakerLimits;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::unsearched;
 use crate::plan::Expanded;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// An Application of a dry tree: its file, and which of the file it is.
 pub(super) type Identity = (RepoPath, usize);
@@ -55,8 +55,6 @@ pub(crate) struct Memory {
     pub failed: Rc<FailedRenders>,
     /// Whether an Application was not rendered because somebody had no time to wait for it.
     pub is_cut_off: bool,
-    /// What the remote of a clone published of its renders.
-    pub published: Option<Published>,
     kept: Vec<(String, BranchName, StateAfter)>,
     /// What is left of the branch of copies, under its name.
     copies: Option<(String, Option<cache::CopyBranch>)>,
@@ -70,36 +68,6 @@ enum StateAfter {
     New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
 }
 
-impl StateAfter {
-    fn head(&mut self) -> &mut Head {
-        match self {
-            Self::Advanced(state) => &mut state.head,
-            Self::New(head, ..) => head,
-        }
-    }
-
-    /// What is to be published of it; nothing is left to be then.
-    fn published(&mut self) -> Publication<'_> {
-        self.head().unpublished = 0;
-        Publication(self)
-    }
-}
-
-/// The records of a dry branch that are to be published.
-pub(crate) struct Publication<'k>(&'k StateAfter);
-
-impl Publication<'_> {
-    /// Each of them; damaged ones are left out.
-    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        let (state, new) = match self.0 {
-            StateAfter::Advanced(state) => (Some(state), None),
-            StateAfter::New(_, records, _) => (None, Some(records)),
-        };
-        let known = state.into_iter().flat_map(|state| state.records()).filter_map(Result::ok);
-        known.chain(new.into_iter().flatten().filter_map(Encoded::decode))
-    }
-}
-
 impl Memory {
     /// The cache of the repository, unless git config `hydrate.cache` is false.
     pub(crate) fn new(repository: &Repository, attempt: &Attempt) -> Self {
@@ -110,7 +78,6 @@ impl Memory {
             urgent_since: attempt.urgent_since.clone(),
             failed: attempt.failed.clone(),
             is_cut_off: false,
-            published: None,
             kept: Vec::new(),
             copies: None,
         }
@@ -122,18 +89,27 @@ impl Memory {
     }
 
     /// Leaves for the next run what this one found out. It applies only when all refs have moved.
-    pub(crate) fn write(self) {
-        let Some(cache) = self.cache else { return };
-        for (name, _, kept) in self.kept {
+    ///
+    /// Answers with a warning for each dry branch of which too much would have to be left, the first time.
+    pub(crate) fn write(self) -> Vec<Diagnostic> {
+        let Some(cache) = self.cache else { return Vec::new() };
+        let mut warnings = Vec::new();
+        for (name, branch, kept) in self.kept {
             // Without an entry it is found out again.
-            drop(match kept {
+            let saved = match kept {
                 StateAfter::Advanced(state) => cache.save(&name, &state),
                 StateAfter::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
-            });
+            };
+            let is_news = saved.and_then(|is_kept| cache.note_too_large(&name, branch.as_str(), !is_kept));
+            if is_news.unwrap_or(false) {
+                let hint = "fewer Applications in one dry branch make its pushes cheap again";
+                warnings.push(Diagnostic::warning(unsearched::forgotten(branch.as_str())).hint(hint));
+            }
         }
         if let Some((name, copies)) = self.copies {
             drop(cache.save_copies(&name, copies.as_ref()));
         }
+        warnings
     }
 
     /// Leaves for the next preview what this one rendered. What it says of branches applies nowhere, and is left out.
@@ -209,18 +185,6 @@ impl Memory {
         self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 
-    /// What is left of the dry branches that `is_due` says are to be published; the caller publishes it.
-    pub(crate) fn publish(
-        &mut self,
-        is_due: impl Fn(&BranchName, &Head) -> bool,
-    ) -> impl Iterator<Item = (&BranchName, Publication<'_>)> {
-        let due = self.kept.iter_mut().filter_map(move |(_, branch, kept)| {
-            let is_due = is_due(branch, kept.head());
-            is_due.then_some((&*branch, kept))
-        });
-        due.map(|(branch, kept)| (branch, kept.published()))
-    }
-
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
     pub(crate) fn keep(
         &mut self,
@@ -248,7 +212,7 @@ impl Memory {
         found: &Snapshot<'_>,
         branches: &BTreeMap<BranchName, Branch>,
     ) {
-        let Overview { head, heads, tree, names, mut rendered, fresh, earlier, warnings } = overview;
+        let Overview { head, heads, tree, names, mut rendered, earlier, warnings } = overview;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
         let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
         let count = asked.count();
@@ -285,7 +249,6 @@ impl Memory {
             is_open: tree.is_open(),
             has_shared: tree.has_shared(),
             used: all_used(tree.expanded()),
-            unpublished: earlier.map_or(u64::MAX, |earlier| earlier.head.unpublished.saturating_add(fresh)),
         };
         let makers = tree.expanded().iter().cloned();
         let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
@@ -309,8 +272,6 @@ pub(crate) struct Overview<'k> {
     pub names: Vec<&'k BranchName>,
     /// What was rendered of the tip.
     pub rendered: BTreeMap<Identity, Encoded>,
-    /// How many of them were rendered now.
-    pub fresh: u64,
     /// What earlier runs knew.
     pub earlier: Option<State>,
     /// What is odd.

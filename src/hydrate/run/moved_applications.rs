@@ -23,9 +23,9 @@ pub(crate) use departures::{Departures, on_no_branch};
 pub(super) use unhydrated::astray;
 
 /// The name and namespace of an Application.
-type Name = (Option<AppName>, AppName);
+pub(super) type Name = (Option<AppName>, AppName);
 
-fn name_of(application: &Application) -> Name {
+pub(super) fn name_of(application: &Application) -> Name {
     (application.namespace.clone(), application.name.clone())
 }
 

@@ -15,6 +15,7 @@ use crate::hydrate::heads::DryHead;
 use crate::hydrate::promoted::not_promoted;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::unsearched::Shares;
 use crate::plan::{Changes, Discovery};
 
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
@@ -155,7 +156,8 @@ fn asking(
         return Ok(discovered.map_or(0, |discovered| discovered.applications.iter().filter(is_counted).count()));
     };
     let old = repository.commit(head.tip)?.tree;
-    if trees.unsearched.why(old, &found.policy, repository).is_some() {
+    let shares = Shares::of(heads, found.setup.renderers);
+    if trees.unsearched.why(old, &found.policy, &shares, repository).is_some() {
         return Ok(0);
     }
     let old = TreeFiles::new(repository, old);

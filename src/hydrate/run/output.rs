@@ -1,14 +1,15 @@
 //! The manifests of a rendered Application, encoded.
 
-use dry_files::path::RepoPath;
-use dry_files::view::ContentId;
+use std::collections::BTreeSet;
 
-use crate::application::{AppName, Application, Variable};
+use crate::application::{AppName, Application, Drawn, Variable};
 use crate::cache::{Encoded, Record};
 use crate::git::{ObjectBuffer, ObjectId};
-use crate::manifest::Key;
+use crate::manifest::{self, Key};
 use crate::metadata::Writer;
 use crate::render::{self, Failure, Rendered};
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
 
 /// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
 #[derive(Debug, Clone)]
@@ -19,8 +20,14 @@ pub(crate) struct Output {
     pub commands: Vec<String>,
     /// What the API server will know its objects by.
     pub objects: Vec<Key>,
+    /// How many objects there are, where they were rendered now.
+    pub count: Option<usize>,
+    /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
+    pub plain_secrets: BTreeSet<Key>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
     pub is_unnamed_release: bool,
+    /// That it has random values.
+    pub drawn: Option<Drawn>,
     /// Whether it was rendered now.
     pub is_fresh: bool,
     /// All of it, and what it rests on, for the cache.
@@ -35,24 +42,36 @@ impl Output {
         writer: &Writer,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Failure> {
-        let Rendered { manifests, commands, reads, variables, is_unnamed_release, .. } = rendered;
+        let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
+        let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
             names_the_commit: variables.into_iter().any(Variable::names_the_commit),
             manifest: ContentId::new(manifest.as_bytes()),
             commands,
             objects,
+            drawn,
             ..Record::of(application, reads)
         };
-        Ok(Self { is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
+        Ok(Self { count, plain_secrets, is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
     }
 
     /// What an earlier run made. The blob of its manifest is in the branch.
     pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
         let encoded = record.encode();
-        let (commands, objects) = (record.commands, record.objects);
-        Self { manifest, commands, objects, is_unnamed_release: false, is_fresh: false, record: encoded }
+        let (commands, objects, drawn) = (record.commands, record.objects, record.drawn);
+        Self {
+            manifest,
+            commands,
+            objects,
+            count: None,
+            plain_secrets: BTreeSet::new(),
+            is_unnamed_release: false,
+            drawn,
+            is_fresh: false,
+            record: encoded,
+        }
     }
 
     /// The same as what is written for `application`.
@@ -61,10 +80,12 @@ impl Output {
             dir: &application.sync_path,
             applications: vec![(&application.name, application.namespace.as_ref())],
             manifest: self.manifest,
+            count: self.count,
             commands: &self.commands,
             readme: None,
             application: Some(application),
             record: Some(&self.record),
+            drawn: self.drawn.as_ref(),
         }
     }
 }
@@ -76,6 +97,8 @@ pub(crate) struct PathOutput<'a> {
     pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
     /// The blob of `manifest.yaml`, which the buffer has.
     pub manifest: ObjectId,
+    /// How many objects it has, where they were rendered now.
+    pub count: Option<usize>,
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
     /// A README that somebody else wrote; none to make it from the template.
@@ -84,4 +107,6 @@ pub(crate) struct PathOutput<'a> {
     pub application: Option<&'a Application>,
     /// See [`PathOutput::application`].
     pub record: Option<&'a Encoded>,
+    /// That it has random values.
+    pub drawn: Option<&'a Drawn>,
 }

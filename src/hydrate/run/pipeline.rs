@@ -11,10 +11,11 @@ use super::by_everything::{self, ByEverything};
 use super::commits::{Becomes, Commits};
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
+use super::lost_objects;
 use super::moved_applications::on_no_branch;
+use super::objects;
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Work};
-use super::publication;
 use super::ref_moves::{Moves, Start};
 use super::rendered::render;
 use super::shared::in_order;
@@ -25,6 +26,7 @@ use crate::git::ObjectId;
 use crate::hydrate::branch_records::RECORDS_REF;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Report;
+use crate::hydrate::whose::{About, DryPoint};
 use crate::metadata::ENGINE_REVISION;
 use crate::settings::History;
 
@@ -129,10 +131,17 @@ impl Run<'_> {
     pub(crate) fn hydrate(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
         for head in &in_order(&heads, self)? {
+            let said = self.report.said();
             self.hydrate_head(head, &heads)?;
+            self.report.is_about(said, &About::Dry(DryPoint::new(&head.branch, head.tip)));
         }
+        let said = self.report.said();
         warn_of_odd_promotions(self)?;
-        self.copy_applications(&heads)
+        self.report.is_about(said, &About::Push);
+        let said = self.report.said();
+        self.copy_applications(&heads)?;
+        self.report.is_about(said, &About::Together);
+        Ok(())
     }
 
     /// The same for the tips alone, whatever the setting `history` says.
@@ -180,7 +189,9 @@ impl Run<'_> {
         self.found.check_settings_ref()?;
         let heads = self.readable_heads();
         learn(self, &heads)?;
+        let said = self.report.said();
         warn_of_other_branches(self, &heads)?;
+        self.report.is_about(said, &About::Push);
         warn_of_missing_dry_branches(self);
         Ok(heads)
     }
@@ -200,7 +211,8 @@ impl Run<'_> {
                 planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
                 looked_at.extend(plan.work().map(|work| work.application.clone()));
             }
-            let rendered = self.render(plan)?;
+            let mut rendered = self.render(plan)?;
+            lost_objects::hold(&mut rendered, self, heads)?;
             planner.check(&rendered, self)?;
             self.commit(&rendered)?;
             planner.take(rendered, self)?;
@@ -211,7 +223,9 @@ impl Run<'_> {
 
     pub(crate) fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
         let files = self.files(plan.tree);
-        Ok(render(plan, &files, &self.found, &self.memory)?)
+        let mut rendered = render(plan, &files, &self.found, &self.memory)?;
+        self.refuse_public(&mut rendered)?;
+        Ok(rendered)
     }
 
     pub(crate) fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
@@ -220,13 +234,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Hydrates one dry commit onto a branch as it once was; only the buffer knows.
-    pub(crate) fn replay(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+    /// Hydrates one dry commit onto a branch as it once was; only the buffer knows. `judges_losses` as those did who did it.
+    pub(crate) fn replay(&mut self, branch: Branch, dry: ObjectId, judges_losses: bool) -> Result<Branch, Stopped> {
         let head = DryHead { branch: branch.dry_branch.clone(), tip: dry };
         let name = branch.name.clone();
         self.branches.insert(name.clone(), branch);
         let plan = by_everything::plan(dry, vec![name.clone()], None, self, &head, std::slice::from_ref(&head))?;
-        let rendered = self.render(plan)?;
+        let mut rendered = self.render(plan)?;
+        if judges_losses {
+            lost_objects::hold(&mut rendered, self, std::slice::from_ref(&head))?;
+        }
         self.commit(&rendered)?;
         Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
     }
@@ -255,8 +272,8 @@ impl Run<'_> {
 
     /// Moves the refs and reports what became of the branches.
     pub(crate) fn finish(mut self) -> Result<Report, Stopped> {
-        let mut moves = self.moves()?;
-        moves.0.splice(0..0, publication::edits(&mut self)?);
+        self.count_objects()?;
+        let moves = self.moves()?;
         // Packing takes memory of its own, and what was read is not needed any more.
         let trees = std::mem::take(&mut self.trees);
         trees.barren.write(self.found.setup.repository);
@@ -266,10 +283,17 @@ impl Run<'_> {
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.warnings.extend(self.ledger.faults.warnings());
         self.note_changes();
-        let Self { mut report, branches, memory, .. } = self;
-        memory.write();
-        report.branches = branches.into_values().map(Branch::into_report).collect();
+        let mut report = self.take_report();
+        report.warnings.extend(self.memory.write());
         Ok(report)
+    }
+
+    /// Finds out what of the objects of each branch changed, as long as what was made is in memory.
+    pub(crate) fn count_objects(&mut self) -> Result<(), Stopped> {
+        for branch in self.branches.values_mut() {
+            branch.note_objects(objects::changed(branch, &self.found)?);
+        }
+        Ok(())
     }
 
     /// Notes what the run did beside hydrating.
@@ -283,37 +307,40 @@ impl Run<'_> {
             let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);
         }
-        let mut started: BTreeMap<(&str, ObjectId), Vec<&str>> = BTreeMap::new();
+        let mut started: BTreeMap<(&str, ObjectId, DryPoint), Vec<&str>> = BTreeMap::new();
         for (name, branch) in self.branches.iter().filter(|(name, branch)| branch.sync != **name) {
             if let Some(id) = branch.started(&branch.sync) {
-                started.entry((branch.sync.as_str(), id)).or_default().push(name.as_str());
+                started.entry((branch.sync.as_str(), id, branch.dry_point())).or_default().push(name.as_str());
             }
         }
-        for ((sync, id), staging) in started {
+        for ((sync, id, dry), staging) in started {
             let verb = if staging.len() == 1 { "is" } else { "are" };
             let (id, staging) = (id.to_hex_with_len(7), staging.join(", "));
-            self.report.notes.push(format!("{sync} is new at {id} and empty, until {staging} {verb} promoted to it"));
+            let text = format!("{sync} is new at {id} and empty, until {staging} {verb} promoted to it");
+            self.report.note(&About::Dry(dry), text);
         }
-        let rewound = self.rewound();
-        self.report.notes.extend(rewound);
-        let mut upgraded: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        for (dry, text) in self.rewound() {
+            self.report.note(&About::Dry(dry), text);
+        }
+        let mut upgraded: BTreeMap<(u32, DryPoint), Vec<&str>> = BTreeMap::new();
         for branch in self.branches.values() {
             if let Some(before) = branch.engine_before() {
-                upgraded.entry(before).or_default().push(branch.name.as_str());
+                upgraded.entry((before, branch.dry_point())).or_default().push(branch.name.as_str());
             }
         }
-        for (before, branches) in upgraded {
+        for ((before, dry), branches) in upgraded {
             let branches = branches.join(", ");
-            self.report.notes.push(format!(
+            let text = format!(
                 "engine revision {ENGINE_REVISION} renders what changes from now on, in place of {before}: {branches}"
-            ));
+            );
+            self.report.note(&About::Dry(dry), text);
         }
     }
 }
 
 impl Run<'_> {
     /// A note of each dry branch that no longer has what branches were hydrated from: they go where it went.
-    fn rewound(&self) -> Vec<String> {
+    fn rewound(&self) -> Vec<(DryPoint, String)> {
         let repository = self.found.setup.repository;
         let mut followed: BTreeMap<(&BranchName, ObjectId, ObjectId), Vec<&str>> = BTreeMap::new();
         for branch in self.branches.values().filter(|branch| branch.is_hydrated() && branch.renamed_from.is_none()) {
@@ -330,10 +357,11 @@ impl Run<'_> {
         let mut notes = Vec::new();
         for ((dry_branch, before, tip), names) in followed {
             if is_gone(before, tip) {
+                let dry = DryPoint::new(dry_branch, tip);
                 let (before, tip) = (before.to_hex_with_len(7), tip.to_hex_with_len(7));
                 let named = listed(&names, NAMES_MAX);
                 let verb = if names.len() == 1 { "shows" } else { "show" };
-                notes.push(format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}"));
+                notes.push((dry, format!("{dry_branch} no longer has {before}: {named} now {verb} {tip}")));
             }
         }
         notes

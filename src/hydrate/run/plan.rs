@@ -9,18 +9,17 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-
 use super::failed_render::{FailedBranch, FailedRender};
 use super::output::Output;
 use super::skipped::Leaving;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, SeedIdentities};
 use crate::git::ObjectId;
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::heads::DryHead;
 use crate::metadata::DryCommit;
 use crate::plan::Removal;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// One dry commit, and for each environment branch that lacks it what is done there.
 #[derive(Debug, Clone)]
@@ -35,6 +34,8 @@ pub(crate) struct Stage<W> {
     pub branches: BTreeMap<BranchName, Step<W>>,
     /// Applications of other branches that branches wait for: see [`Hydration::moved`].
     pub beside: Vec<W>,
+    /// What Applications draw for that moved.
+    pub identities: SeedIdentities,
 }
 
 /// What is to be done.
@@ -165,10 +166,10 @@ impl<W> Stage<W> {
 
     /// The same commit and branches with other work.
     pub(crate) fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
-        let Self { head, dry, tree, branches, beside } = self;
+        let Self { head, dry, tree, branches, beside, identities } = self;
         let branches = branches.into_iter().map(|(name, step)| (name, step.map(&mut become_other))).collect();
         let beside = beside.into_iter().map(become_other).collect();
-        Stage { head, dry, tree, branches, beside }
+        Stage { head, dry, tree, branches, beside, identities }
     }
 }
 

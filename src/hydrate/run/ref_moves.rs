@@ -37,7 +37,7 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The refs that move, in their order: what is published, settings, failures, notes, records, sync branches, environment branches,
+/// The refs that move, in their order: settings, failures, notes, records, sync branches, environment branches,
 /// the branch of copies.
 ///
 /// After every prefix of that order the next run makes the same commits again and moves the rest. Branches come last

@@ -30,7 +30,8 @@ pub(super) fn render(
     found.setup.observer.rendering(&dry.to_hex_with_len(7).to_string(), wanted.len());
     let progress = |count| found.setup.observer.rendered(count);
     let id = dry.to_string();
-    let context = render_context(&found.policy.settings, files, &id);
+    let identities = plan.identities.clone();
+    let context = render::Context { identities: &identities, ..render_context(&found.policy.settings, files, &id) };
     let (writer, buffer) = (&found.policy.writer, &found.buffer);
     let copies = Copies::of(found, &plan.head.branch);
     let take = |application: &Application, rendered: render::Rendered| {

@@ -125,10 +125,12 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
                 dir,
                 applications: Vec::new(),
                 manifest: run.found.buffer.hold_blob(run.found.policy.writer.manifest(manifests.clone()))?,
+                count: Some(manifest::count(manifests)),
                 commands: &details.commands,
                 readme: details.readme.as_deref(),
                 application: None,
                 record: None,
+                drawn: None,
             });
         }
         // The maker of these manifests says nothing of other paths.

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
-
 use super::branch::Branch;
 use super::commits::{Becomes, Commits};
 use super::memory::{Attempt, Memory};
@@ -13,7 +11,7 @@ use super::plan::Failing;
 use super::ref_moves::Start;
 use super::since::Since;
 use super::stopped::Stopped;
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, SeedIdentities};
 use crate::git::TreeFiles;
 use crate::git::{ObjectBuffer, ObjectId, Refs};
 use crate::hydrate::dry_tree::{DryTree, DryTrees, Former};
@@ -25,7 +23,9 @@ use crate::hydrate::policy::Policy;
 use crate::hydrate::report::Report;
 use crate::hydrate::setup::Setup;
 use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::whose::{About, DryPoint};
 use crate::metadata::Behind;
+use dry_files::diag::Diagnostic;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
 const TREES_MAX: usize = 8;
@@ -82,6 +82,11 @@ pub(crate) struct Run<'a> {
     pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
+    /// What Applications draw for that moved to the branch of the hydrated commit that is made again, as it says itself; none
+    /// where none is made again.
+    pub claimed: Option<SeedIdentities>,
+    /// The branches of which it is known what has random values, whatever their records say.
+    pub looked_at: BTreeSet<BranchName>,
 }
 
 impl<'a> Run<'a> {
@@ -102,6 +107,11 @@ impl<'a> Run<'a> {
 
     fn begin((found, ledger): (Snapshot<'a>, Ledger)) -> Self {
         let unnamed_before = ledger.failures.unnamed().collect();
+        let mut report = Report::default();
+        for failure in ledger.failures.branches().flat_map(|(_, failures)| failures) {
+            let known = report.whose.known.entry(failure.dry_branch.clone()).or_default();
+            known.insert(failure.dry_sha.clone());
+        }
         Self {
             found,
             ledger,
@@ -111,11 +121,13 @@ impl<'a> Run<'a> {
             memory: Memory::default(),
             branches: BTreeMap::new(),
             since: BTreeMap::new(),
-            report: Report::default(),
+            report,
             departures: Vec::new(),
             start: Start::Never,
             preview: None,
             moved: Moved::default(),
+            claimed: None,
+            looked_at: BTreeSet::new(),
         }
     }
 
@@ -125,6 +137,7 @@ impl<'a> Run<'a> {
         let memory = Memory::new(self.found.setup.repository, attempt);
         if attempt.retry {
             self.trees.limits.retry();
+            self.trees.unsearched.retry();
         }
         Self { memory, ..self }
     }
@@ -275,11 +288,14 @@ impl<'a> Run<'a> {
                         let (settings, mistakes) = (self.found.policy.id, branch.left.diagnostics());
                         self.ledger.record_failure(&name, &head, dry.id, settings, mistakes, behind);
                     }
+                    self.note_judged(&name, &head, dry.id, None);
                 }
                 Becomes::Failed(failing) => self.fail(&name, &head, dry.id, failing),
             }
         }
+        let said = self.report.said();
         self.report.warnings.extend(warnings);
+        self.report.is_about(said, &About::Made(DryPoint::new(&head.branch, dry.id)));
     }
 
     /// Notes that a branch is not hydrated from a dry commit.
@@ -289,6 +305,7 @@ impl<'a> Run<'a> {
         let Some(branch) = self.branches.get_mut(name) else { return };
         let settings = self.found.policy.id;
         let diagnostics = failing.diagnostics();
+        let judged = diagnostics.clone();
         match failing {
             Failing::Mistakes(mistakes) => {
                 self.ledger.record_failure(name, head, dry, settings, mistakes, Vec::new());
@@ -297,20 +314,39 @@ impl<'a> Run<'a> {
             Failing::Taken(_) => branch.fail(dry, diagnostics, false),
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),
             Failing::Limited(failed) => {
+                self.ledger.note_limit(name, head, dry, settings, judged.clone());
                 branch.fail(dry, diagnostics, true);
                 branch.fail_by(failed);
             }
             Failing::Renders(failed) => {
-                if !failed.mistakes.is_empty() {
-                    self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new());
+                match failed.mistakes.is_empty() {
+                    true => self.ledger.note_limit(name, head, dry, settings, judged.clone()),
+                    false => self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new()),
                 }
                 self.memory.is_cut_off |= failed.is_cut_off();
                 branch.fail(dry, diagnostics, false);
                 branch.fail_by(failed);
             }
         }
-        if self.ledger.believes_failures && self.unnamed_before.contains(name) {
+        if self.was_unnamed(name, head)
+            && let Some(branch) = self.branches.get_mut(name)
+        {
             branch.note_unnamed();
         }
+        self.note_judged(name, head, dry, Some(judged));
+    }
+
+    /// Whether an earlier run reported that no Application names a branch. What a clone fetched of that counts where the dry
+    /// branch of the remote has none that does.
+    fn was_unnamed(&mut self, name: &BranchName, head: &DryHead) -> bool {
+        if !self.unnamed_before.contains(name) {
+            return false;
+        }
+        if self.ledger.believes_failures {
+            return true;
+        }
+        let Some(tip) = self.found.tip(&head.branch) else { return false };
+        let there = self.tree(tip, head, std::slice::from_ref(head));
+        there.is_ok_and(|there| !there.is_open() && there.is_sound() && there.applications(name).next().is_none())
     }
 }

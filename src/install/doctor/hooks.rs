@@ -66,13 +66,21 @@ impl Doctor<'_> {
     }
 
     fn installed_hook(&mut self, hook: &Hook, place: &Place, text: &[u8], again: &str) -> Result<(), Error> {
+        // Over a hook that was edited, nothing is installed.
+        let moved = match place {
+            Place::File(file) | Place::Beside(file) if Owner::of(text) == Owner::Edited => {
+                Some(format!("move {} away, then: {again}", shell_path(file)))
+            }
+            Place::File(_) | Place::Beside(_) | Place::Config | Place::Nowhere { .. } => None,
+        };
+        let again = moved.as_deref().unwrap_or(again);
         if let (Place::File(file) | Place::Beside(file), false) = (place, calls(text, hook)) {
             let other = SERVER_HOOKS.iter().chain(CLIENT_HOOKS).find(|other| calls(text, other));
             let is =
                 other.map_or("does not call git-hydrate".to_owned(), |other| format!("is our {} hook", other.name));
             let what = format!("{} {is}: pushes are not {}", file.display(), hook.work());
             let remedy = match Owner::of(text) {
-                Owner::Us => again.to_owned(),
+                Owner::Us | Owner::Edited => again.to_owned(),
                 _ => format!("move {} away, then: {again}", shell_path(file)),
             };
             self.bad(what, remedy);
@@ -88,10 +96,9 @@ impl Doctor<'_> {
                     self.runs_through(hook, file)?;
                 }
                 if Owner::of(text) == Owner::Edited {
-                    let remedy = format!("move {} away, then: {again}", shell_path(file));
                     self.advise(
                         format!("{} was edited since it was installed: it is not kept up to date", file.display()),
-                        remedy,
+                        again,
                     );
                 }
                 let kept = kept(file);

@@ -47,7 +47,6 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.objectLimit", Kind::Number),
     ("hydrate.strictTimeLimit", Kind::Seconds),
     ("hydrate.cache", Kind::Switch),
-    ("hydrate.sharedCache", Kind::Switch),
     ("hydrate.allowUnconfined", Kind::Switch),
     ("hydrate.configHooks", Kind::Switch),
     ("hydrate.guard", Kind::Switch),

@@ -7,15 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
 
-use dry_files::diag::more::listed;
-use dry_files::diag::{printable, shell_word};
-
 use super::{Doctor, Finding};
-use crate::git;
+use crate::git::{self, ObjectId, PushedRefs};
 use crate::hydrate::BranchStatus;
 use crate::install::Error;
 use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;
+use dry_files::diag::more::listed;
+use dry_files::diag::{printable, shell_word};
 
 /// How many branches are named.
 const NAMES_MAX: usize = 8;
@@ -111,6 +110,7 @@ impl Doctor<'_> {
         self.environments(remote, &environments, (&there, &probe));
         self.dry_and_settings(remote, &dry, settings.as_deref(), (&there, &probe));
         self.records(remote, (&there, &probe));
+        self.taken_for_others(remote, &there);
         self.changed_by_others(remote, statuses);
         self.rehearsed(remote, rehearsal, &probe);
         Ok(self.findings)
@@ -128,8 +128,13 @@ impl Doctor<'_> {
     fn probe(&self, remote: &str, there: &BTreeMap<String, String>) -> Result<Probe, Error> {
         let is_asked =
             |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/hydrate/") || name == NOTES_REF;
-        let is_here = |id: &str| git::object_id(id).is_some_and(|id| self.repository.has(id));
-        let asked: Vec<(&String, &String)> = there.iter().filter(|(name, id)| is_asked(name) && is_here(id)).collect();
+        // Expected values are for ends of names too.
+        let is_plain = |name: &str| is_asked(name) && git::taken_for(name).is_empty();
+        let of_line = |(name, id): (&'_ String, &String)| {
+            let id = git::object_id(id).filter(|id| self.repository.has(*id))?;
+            is_plain(name).then(|| (name.clone(), id))
+        };
+        let asked: Vec<(String, ObjectId)> = there.iter().filter_map(of_line).collect();
         if asked.is_empty() {
             return Ok(Probe { is_atomic: true, ..Probe::default() });
         }
@@ -141,15 +146,17 @@ impl Doctor<'_> {
     }
 
     /// `git push --dry-run` of refs to where they are.
-    fn push_dry(&self, remote: &str, refs: &[(&String, &String)], is_atomic: bool) -> Result<Output, git::Error> {
+    fn push_dry(&self, remote: &str, refs: &[(String, ObjectId)], is_atomic: bool) -> Result<Output, git::Error> {
+        let pushed = PushedRefs::new(self.repository, refs.iter().map(|(name, id)| (name.as_str(), *id)))?;
         let mut command = self.repository.git().command();
+        pushed.choose(&mut command);
         command.args(["push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags"]);
         command.arg("--recurse-submodules=no");
         if is_atomic {
             command.arg("--atomic");
         }
         command.args(refs.iter().map(|(name, id)| format!("--force-with-lease={name}:{id}")));
-        command.arg("--").arg(remote).args(refs.iter().map(|(name, id)| format!("{id}:{name}")));
+        command.arg("--").arg(remote).arg(PushedRefs::REFSPEC);
         command.output().map_err(|error| git::Error::new("starting git", error))
     }
 
@@ -243,6 +250,15 @@ impl Doctor<'_> {
                 "anyone who can push may write records and notes; git hydrate push takes nothing from them that the \
                  branches do not bear out",
             ),
+        }
+    }
+
+    /// Refs by which a push of others by name is refused; hydration's own pushes name none.
+    fn taken_for_others(&mut self, remote: &str, there: &BTreeMap<String, String>) {
+        let is_taken = |name: &&String| git::taken_for(name).iter().any(|other| there.contains_key(*other));
+        let found: Vec<&str> = there.keys().filter(is_taken).map(String::as_str).collect();
+        if let Some((what, remedy)) = git::said_of_taken(remote, &found) {
+            self.bad(what, remedy);
         }
     }
 

@@ -4,12 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dry_files::diag::shell_path;
-
 use super::Doctor;
 use crate::application::BranchName;
-use crate::hydrate::BranchStatus;
+use crate::hydrate::{self, BranchStatus};
 use crate::metadata::NOTES_REF;
+use dry_files::diag::shell_path;
 
 /// How many packs git lets gather before `git gc --auto` joins them: its default for gc.autoPackLimit.
 const PACKS_MAX: i64 = 50;
@@ -30,6 +29,10 @@ impl Doctor<'_> {
         if let ([Some(history), Some(notes), Some(records)], false) = (sizes, tips.is_empty()) {
             let sizes = [history, notes, records].map(size);
             self.good(format!("hydrated history takes {}, notes {}, records {}", sizes[0], sizes[1], sizes[2]));
+        }
+        for branch in hydrate::forgotten_branches(self.repository) {
+            let remedy = "fewer Applications in one dry branch make its pushes cheap again";
+            self.advise(hydrate::forgotten(&branch), remedy);
         }
         let packs = self.packs();
         let limit = self.repository.config_number("gc.autoPackLimit").unwrap_or(PACKS_MAX);

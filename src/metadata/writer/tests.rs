@@ -72,13 +72,13 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
 fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
     let main = branch("main");
     let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: dry };
-    writer.commit_message(&origin, &branch("env/dev"), None)
+    writer.commit_message(&origin, &branch("env/dev"), None, Vec::new())
 }
 
 const OURS: &str = "Hydrate-Branch: env/dev
 Hydrate-Dry: 3ff41cc5247197a6caf50216c4c76cc29d78a97c
 Hydrate-Dry-Branch: main
-Hydrate-Engine: 3
+Hydrate-Engine: 4
 ";
 
 #[test]
@@ -248,7 +248,7 @@ kustomize build environments/dev/west
   "commitTime": "2024-03-27 10:32:04 UTC",
   "tools": {
     "kustomize": "5.8.1",
-    "engine": "3"
+    "engine": "4"
   }
 }
 "#
@@ -367,11 +367,11 @@ fn metadata_and_templates_tell_the_versions_of_the_tools() {
     let settings = Settings { readme_template: Some(file(README_TEMPLATE, template)), ..Settings::default() };
     let (writer, dry) = (writer(settings), dry("s"));
     let rows: [(&[&str], &str); 5] = [
-        (&["helm template ./web --name-template web"], "4.2.3||3"),
-        (&["(cd ./web && kustomize edit set image a=b)", "kustomize build ./web"], "|5.8.1|3"),
-        (&["kustomize build ./web --enable-helm"], "4.2.3|5.8.1|3"),
-        (&["# kustomization.yaml updated with patches.", "kustomize build ./helm"], "|5.8.1|3"),
-        (&[], "||3"),
+        (&["helm template ./web --name-template web"], "4.2.3||4"),
+        (&["(cd ./web && kustomize edit set image a=b)", "kustomize build ./web"], "|5.8.1|4"),
+        (&["kustomize build ./web --enable-helm"], "4.2.3|5.8.1|4"),
+        (&["# kustomization.yaml updated with patches.", "kustomize build ./helm"], "|5.8.1|4"),
+        (&[], "||4"),
     ];
     for (commands, expected) in rows {
         let (path, _) = write(&writer, &dry, commands, false);

@@ -27,6 +27,7 @@ use crate::application::{Application, By, RuleSet};
 use crate::cache::Used;
 
 pub(crate) use again::{Again, expand_again, render_again};
+use pass::has_room;
 
 /// How many expansions of one maker are kept: a run looks at two trees at a time.
 const KEPT_MAX: usize = 4;
@@ -184,6 +185,8 @@ struct Expansion {
     clusters: Option<Vec<(RepoPath, ContentId)>>,
     /// What it used up, of all but Applications.
     used: Limits,
+    /// What the Applications cost that it makes.
+    cost: u64,
 }
 
 impl Expansion {
@@ -266,8 +269,9 @@ impl Expansions {
         self.kept.get(key)?.iter().find(|expansion| is_valid(expansion)).cloned()
     }
 
-    fn keep(&mut self, key: Key, expansion: &Arc<Expansion>) {
-        if expansion.repeats {
+    /// Keeps an expansion for other trees. What a tree has no room for would only take memory.
+    fn keep(&mut self, key: Key, expansion: &Arc<Expansion>, discovered: &Discovered) {
+        if expansion.repeats && has_room(discovered, expansion.cost) {
             let kept = self.kept.entry(key).or_default();
             kept.truncate(KEPT_MAX - 1);
             kept.insert(0, expansion.clone());

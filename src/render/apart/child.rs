@@ -71,6 +71,7 @@ fn serve() -> io::Result<()> {
     #[cfg(debug_assertions)]
     let renderers = Renderers { rehearsed: instructions.rehearsed, ..renderers };
     let files = AskedFiles { pipes: Mutex::new(pipes), root, kept: Mutex::default() };
+    let identities = instructions.identities.into_iter().collect();
     let context = Context {
         files: &files,
         profile,
@@ -78,6 +79,8 @@ fn serve() -> io::Result<()> {
         renderer,
         helm,
         nondeterministic: &nondeterministic,
+        seeds: &instructions.seeds,
+        identities: &identities,
         limits: instructions.limits_of_settings,
         rules: instructions.rules,
     };

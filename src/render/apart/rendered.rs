@@ -31,7 +31,8 @@ impl Answer {
     pub(super) fn encode(&self, frame: &mut Encoder) {
         match self {
             Self::Rendered(rendered) => {
-                let Rendered { manifests, commands, warnings, reads: seen, variables, is_unnamed_release } = rendered;
+                let Rendered { manifests, commands, warnings, reads: seen, variables, is_unnamed_release, drawn } =
+                    rendered;
                 frame.number(0);
                 frame.list(manifests.iter(), |frame, manifest| value(frame, manifest.object()));
                 frame.list(commands.iter(), |frame, command| frame.text(command));
@@ -39,6 +40,7 @@ impl Answer {
                 reads(frame, seen);
                 frame.list(variables.iter(), |frame, variable| frame.text(variable.name()));
                 frame.number(u64::from(*is_unnamed_release));
+                json(frame, drawn);
             }
             Self::Expanded(set::Answer { made, left, reads: seen, used_clusters }) => {
                 frame.number(7);
@@ -90,6 +92,7 @@ impl Answer {
                 let variables = frame.list(|frame| Variable::of_name(&frame.text()?))?;
                 let variables: BTreeSet<Variable> = variables.into_iter().collect();
                 let is_unnamed_release = frame.number()? == 1;
+                let drawn = read_json(frame)?;
                 return Some(Self::Rendered(Rendered {
                     manifests,
                     commands,
@@ -97,6 +100,7 @@ impl Answer {
                     reads,
                     variables,
                     is_unnamed_release,
+                    drawn,
                 }));
             }
             1 => Failure::Mistakes(read_diagnostics(frame)?),
@@ -217,6 +221,7 @@ fn read_value(frame: &mut Decoder<'_>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::application::{Drawn, SeedIdentity};
     use crate::manifest::{self, Source};
     use dry_files::view::{MemoryFiles, View};
 
@@ -236,6 +241,10 @@ mod tests {
             reads: view.reads(),
             variables: [Variable::Revision, Variable::AppName].into(),
             is_unnamed_release: true,
+            drawn: Some(Drawn {
+                identity: SeedIdentity::read("argocd/web/dev").expect("an identity"),
+                objects: vec!["Secret a/b".to_owned()],
+            }),
         });
         let mut frame = Encoder::default();
         answer.encode(&mut frame);

@@ -21,7 +21,8 @@ use super::{
 };
 use crate::application::AppName;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
-use crate::report::text::{merged, short};
+use crate::report::causes::merged;
+use crate::report::text::short;
 
 const TEMPLATE: &str = include_str!("page/page.html.j2");
 const APPLICATION: &str = include_str!("page/application.html.j2");

@@ -1,13 +1,14 @@
 //! Changes for programs. What a field means is described in `git hydrate diff --help`.
 
-use dry_files::diag::Diagnostic;
-use go_yaml::Value;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, LikeEnvironment, Overview};
 use crate::diff::{self, Change, ObjectDiff, Place};
 use crate::hydrate::{BehindPath, Frozen, InputChange, MergeBase};
+use crate::manifest::ChangedObjects;
+use dry_files::diag::Diagnostic;
+use go_yaml::Value;
 
 /// Raised when a field changes its meaning or goes; not when one comes.
 const FORMAT: u32 = 1;
@@ -51,6 +52,7 @@ struct Environment<'a> {
     against: Option<String>,
     application_count: usize,
     summary: Summary,
+    objects: &'a ChangedObjects,
     #[serde(skip_serializing_if = "Option::is_none")]
     frozen: Option<&'a Frozen>,
     dangers: Vec<DangerGroup<'a>>,
@@ -80,6 +82,7 @@ struct Summary {
     changed: usize,
     removed: usize,
     moved: usize,
+    renamed: usize,
     noise: usize,
     restarts: usize,
     images: Vec<String>,
@@ -202,11 +205,13 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
             changed: overview.changed,
             removed: overview.removed,
             moved: overview.moved,
+            renamed: overview.renamed,
             noise: overview.noise,
             restarts: overview.restarts,
             dangers: overview.danger_count(),
             images: overview.images.into_iter().map(|(image, _)| image).collect(),
         },
+        objects: &environment.counted,
         mistakes: &branch.mistakes,
         frozen: branch.frozen.as_ref(),
         behind: &branch.behind,

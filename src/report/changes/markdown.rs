@@ -7,11 +7,11 @@ use dry_files::diag::more::line_of_more;
 use dry_files::diag::printable;
 
 use super::alike::{Alike, CommonChange, Entry};
-use super::overview::{all, but_for, overall};
+use super::overview::{all, but_for, held_back, overall};
 use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview};
 use crate::diff::{Change, Danger, Severity};
-use crate::report::text::merged;
+use crate::report::causes::merged;
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
 const SHOWN_MAX: usize = 30;
@@ -83,7 +83,8 @@ fn environment_line(environment: &EnvironmentDiff) -> String {
         dangers if dangers.is_empty() => dangers,
         dangers => format!("; **{dangers}**"),
     };
-    format!("- {}: {counts}{dangers}\n", code(environment.branch.branch.as_str()))
+    let held_back = held_back(environment).map_or(String::new(), |held_back| format!("**{}**: ", escaped(&held_back)));
+    format!("- {}: {held_back}{counts}{dangers}\n", code(environment.branch.branch.as_str()))
 }
 
 fn whole(changes: &Changes, limit: usize) -> String {
@@ -137,7 +138,9 @@ fn head(changes: &Changes, limit: usize) -> String {
                 overview.danger_count(),
             ),
         };
-        let _ = writeln!(text, "| {} | {row} |", code(branch));
+        let held_back =
+            held_back(environment).map_or(String::new(), |held_back| format!("**{}**: ", escaped(&held_back)));
+        let _ = writeln!(text, "| {} | {held_back}{row} |", code(branch));
     }
     more(&mut text, changes.environments.len(), "environments");
     if !changes.inputs.is_empty() {
@@ -246,7 +249,9 @@ impl<'a> Page<'a> {
         let counts = Overview::of(environment).counts();
         let counts = if counts.is_empty() { "nothing that matters".to_owned() } else { counts };
         let name = html(&printable(environment.branch.branch.as_str()));
-        let start = format!("\n<details><summary><b>{name}</b>: {counts}</summary>\n");
+        let held_back =
+            held_back(environment).map_or(String::new(), |held_back| format!("{}: ", html(&printable(&held_back))));
+        let start = format!("\n<details><summary><b>{name}</b>: {held_back}{counts}</summary>\n");
         if self.text.len() + start.len() > self.limit {
             self.cut += environment.applications.len();
             return;

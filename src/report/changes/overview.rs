@@ -17,6 +17,8 @@ pub(crate) struct Overview<'a> {
     pub moved: usize,
     /// How many are gone.
     pub removed: usize,
+    /// How many go while others that are much the same come under other names.
+    pub renamed: usize,
     /// How many changed in noise only.
     pub noise: usize,
     /// The kinds of that noise, each with how often it is there.
@@ -69,7 +71,8 @@ impl<'a> Overview<'a> {
 
     /// That of an environment.
     pub(crate) fn of(environment: &'a EnvironmentDiff) -> Self {
-        Self::new(environment.objects())
+        let renamed = environment.applications.iter().map(|application| application.renamed).sum();
+        Self { renamed, ..Self::new(environment.objects()) }
     }
 
     /// `restarts 14 workloads`; empty when none does.
@@ -78,6 +81,15 @@ impl<'a> Overview<'a> {
             0 => String::new(),
             1 => "restarts 1 workload".to_owned(),
             count => format!("restarts {count} workloads"),
+        }
+    }
+
+    /// `renames 2 objects`; empty when none is.
+    pub(crate) fn renamed_text(&self) -> String {
+        match self.renamed {
+            0 => String::new(),
+            1 => "renames 1 object".to_owned(),
+            count => format!("renames {count} objects"),
         }
     }
 
@@ -136,11 +148,25 @@ pub(super) fn overall(changes: &Changes) -> Option<String> {
 
 /// What becomes of an environment, in a few words.
 pub(super) fn state(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
+    match held_back(environment) {
+        Some(held_back) if environment.is_same() => held_back,
+        Some(held_back) => format!("{held_back}: {}", becomes(environment, overview)),
+        None => becomes(environment, overview),
+    }
+}
+
+/// That an environment is frozen, and whether that holds something back; none where it is not frozen.
+pub(super) fn held_back(environment: &EnvironmentDiff) -> Option<String> {
+    let frozen = environment.branch.frozen.as_ref()?;
+    Some(match environment.is_same() {
+        true => format!("{frozen}; nothing is held back"),
+        false => format!("{frozen}; held back until that ends"),
+    })
+}
+
+fn becomes(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
         return "fails, so it stays as it is".to_owned();
-    }
-    if let Some(frozen) = &environment.branch.frozen {
-        return frozen.to_string();
     }
     let count = environment.applications.len();
     let new = match &environment.like {

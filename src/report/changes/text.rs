@@ -10,8 +10,8 @@ use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
 use crate::diff::Change;
-use crate::report::text::merged;
-use crate::report::{Paint, Style, wrap};
+use crate::report::causes::merged;
+use crate::report::{GONE_MAX, Paint, Style, wrap};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,9 @@ const NAMED_MAX: usize = 12;
 
 /// How many changes that several objects share are named before the environments.
 const COMMON_MAX: usize = 5;
+
+/// The heading of what a freeze holds back.
+const HELD_BACK: &str = "held back, and deployed when the freeze ends:";
 
 /// How many diagnostics are shown.
 const DIAGNOSTICS_MAX: usize = 50;
@@ -136,7 +139,7 @@ impl<'a> Text<'a> {
             Detail::Objects | Detail::Fields { .. } => self.repeats.environment_before(environment, with_noise),
         };
         if let Some(before) = before.as_ref().filter(|before| before.is_all) {
-            let more = [overview.restarts_text(), overview.dangers_text()];
+            let more = [overview.restarts_text(), overview.renamed_text(), overview.dangers_text()];
             let more: String = more.iter().filter(|more| !more.is_empty()).map(|more| format!("; {more}")).collect();
             let line = format!("as {}{}: {state}{more}", before.branch, but_for(&before.words));
             let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &self.wrapped(&line, "    ")));
@@ -158,6 +161,10 @@ impl<'a> Text<'a> {
         if overview.restarts > 0 {
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &overview.restarts_text()));
         }
+        if overview.renamed > 0 {
+            let renamed = format!("{}: the cluster makes them anew", overview.renamed_text());
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &renamed));
+        }
         self.dangers(&overview.dangers);
         if overview.noise > 0 {
             let objects =
@@ -167,7 +174,11 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Dim, &noise));
         }
         if self.detail == Detail::Environments {
+            self.gone(environment);
             return;
+        }
+        if branch.frozen.is_some() && !environment.applications.is_empty() {
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Warning, HELD_BACK));
         }
         if let Some(before) = before {
             let same =
@@ -181,6 +192,17 @@ impl<'a> Text<'a> {
         }
         if !environment.applications.is_empty() {
             self.text.push('\n');
+        }
+    }
+
+    /// The objects that go, where no others are named.
+    fn gone(&mut self, environment: &EnvironmentDiff) {
+        let gone = &environment.counted;
+        for object in gone.gone.iter().take(GONE_MAX) {
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Removed, &printable(&object.to_string())));
+        }
+        if let Some(more) = line_of_more(gone.gone_count(), GONE_MAX, ": git hydrate diff --stat") {
+            let _ = writeln!(self.text, "  {more}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::application::{DestinationName, unsafe_url};
 use crate::git::limited::Ended;
-use crate::git::{self, Repository};
+use crate::git::{self, PushedRefs, Repository};
 
 /// How a destination is reached.
 pub(super) struct Access {
@@ -41,6 +41,9 @@ const FETCH: [&str; 10] = [
     "--no-write-fetch-head",
     "--recurse-submodules=no",
 ];
+
+/// How git pushes to a destination.
+const PUSH: [&str; 5] = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"];
 
 /// How large a file may be that git writes while it fetches from a destination: a pack of commits and notes.
 const FETCHED_BYTES_MAX: u64 = 256 << 20;
@@ -78,6 +81,20 @@ impl Access {
         args: impl FnOnce(&mut Command),
     ) -> Result<Output, Failure> {
         self.run_limited(repository, until, None, args)
+    }
+
+    /// Pushes refs to where they are named, with further options: all or none of them, and none by force.
+    pub(super) fn push(
+        &self,
+        repository: &Repository,
+        until: Instant,
+        refs: &PushedRefs,
+        options: &[&str],
+    ) -> Result<Output, Failure> {
+        self.run(repository, until, |command| {
+            refs.choose(command);
+            command.args(PUSH).args(options).args(["--", &self.url, PushedRefs::REFSPEC]);
+        })
     }
 
     /// Runs a fetch, which may bring a limited number of bytes.

@@ -7,10 +7,10 @@ use super::access::Failure;
 use super::report::{Undelivered, merged};
 use super::there::There;
 use super::wanted::Wanted;
-use super::{Outgoing, access, many};
-use crate::git::{self, ObjectId};
+use super::{Outgoing, access};
+use crate::git::{self, ObjectId, PushedRefs};
 use crate::metadata::NOTES_REF;
-use crate::worker::deliver::{NOT_ATOMIC, complaint, push_args};
+use crate::worker::deliver::{NOT_ATOMIC, complaint};
 use crate::worker::moves::RefMove;
 
 impl Outgoing {
@@ -128,12 +128,10 @@ impl Outgoing {
         if moves.is_empty() {
             return Ok(Ok(()));
         }
-        let pushed = match moves.len() {
-            ..many::COUNT_MIN => self.access.run(&self.repository, self.until, |command| {
-                push_args(command, &[], &moves, moves.len() > 1, &self.access.url);
-            }),
-            _ => many::push(&self.access, &self.repository, self.until, &moves)?,
-        };
+        // No ref is forced, so what somebody moved there meanwhile is refused.
+        let refs = PushedRefs::new(&self.repository, moves.iter().map(|it| (it.name.as_str(), it.new)))?;
+        let options: &[&str] = if moves.len() > 1 { &["--atomic"] } else { &[] };
+        let pushed = self.access.push(&self.repository, self.until, &refs, options);
         let output = match pushed {
             Ok(output) => output,
             Err(failure) => return Ok(Err(Refused { failure, is_outdated: false })),

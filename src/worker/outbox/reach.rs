@@ -5,7 +5,7 @@ use super::there::There;
 use super::wanted::Wanted;
 use super::{Ask, Outgoing, time_limit};
 use crate::application::without_credentials;
-use crate::git::{self, Repository};
+use crate::git::{self, PushedRefs, Repository};
 use crate::hydrate;
 use crate::worker::deliver::complaint;
 
@@ -20,6 +20,8 @@ pub(crate) struct Reach {
     pub is_offered: bool,
     /// Why it cannot be read or written.
     pub trouble: Option<String>,
+    /// Its refs that git takes for others of its refs when somebody pushes those.
+    pub taken_for_others: Vec<String>,
 }
 
 /// Asks each destination what it has, and offers it a branch that is not sent.
@@ -31,20 +33,23 @@ pub(crate) fn reach(repository: &Repository) -> Result<Vec<Reach>, git::Error> {
     for (name, url) in hydrate::destinations(repository)? {
         let outgoing = Outgoing::open(repository, name.clone(), url.clone(), limit, (Ask::Rehearse, 0))?;
         let wanted = Wanted::read(repository, &name)?;
-        let offered = wanted.branches.iter().next().map(|(branch, want)| format!("{}:refs/heads/{branch}", want.tip));
-        let trouble = There::read(&outgoing).and_then(|_| offered.as_deref().map_or(Ok(()), |it| offer(&outgoing, it)));
+        let offered = wanted.branches.iter().next().map(|(branch, want)| (format!("refs/heads/{branch}"), want.tip));
+        let refs = match &offered {
+            Some((branch, tip)) => Some(PushedRefs::new(repository, [(branch.as_str(), *tip)])?),
+            None => None,
+        };
+        let there = There::read(&outgoing);
+        let taken_for_others = there.as_ref().map(There::taken_for_others).unwrap_or_default();
+        let trouble = there.and_then(|_| refs.map_or(Ok(()), |refs| offer(&outgoing, &refs)));
         let trouble = trouble.err().map(|(Failure::Away(why) | Failure::Refused(why))| why);
         let (destination, url) = (name.to_string(), without_credentials(&url));
-        found.push(Reach { destination, url, is_offered: offered.is_some(), trouble });
+        found.push(Reach { destination, url, is_offered: offered.is_some(), trouble, taken_for_others });
     }
     Ok(found)
 }
 
-fn offer(outgoing: &Outgoing, refspec: &str) -> Result<(), Failure> {
-    let output = outgoing.access.run(&outgoing.repository, outgoing.until, |command| {
-        command.args(["push", "--dry-run", "--porcelain", "--no-verify", "--recurse-submodules=no", "--"]);
-        command.args([&outgoing.access.url, refspec]);
-    })?;
+fn offer(outgoing: &Outgoing, refs: &PushedRefs) -> Result<(), Failure> {
+    let output = outgoing.access.push(&outgoing.repository, outgoing.until, refs, &["--dry-run"])?;
     // A line for a ref: who pushes was let in.
     let is_let_in = String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with("!\t"));
     match output.status.success() || is_let_in {

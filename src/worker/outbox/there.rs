@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Outgoing;
 use super::access::{Failure, short};
 use super::wanted::Want;
-use crate::git::{ObjectId, Repository, object_id};
+use crate::git::{ObjectId, Repository, object_id, taken_for};
 use crate::metadata::NOTES_REF;
 use crate::worker::deliver::complaint;
 
@@ -44,6 +44,21 @@ impl There {
     /// What a ref points at.
     pub(super) fn get(&self, name: &str) -> Option<ObjectId> {
         self.0.get(name).copied()
+    }
+
+    /// The refs that git takes for others of these when somebody pushes those.
+    pub(super) fn taken_for_others(&self) -> Vec<String> {
+        let is_taken = |there: &&String| taken_for(there).iter().any(|name| self.0.contains_key(*name));
+        self.0.keys().filter(is_taken).cloned().collect()
+    }
+
+    /// A branch beside which git cannot have the one of this full name: one would be a directory of the other.
+    pub(super) fn in_the_way(&self, name: &str) -> Option<&str> {
+        let above = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
+        let mut above = above.filter_map(|dir| self.0.get_key_value(dir).map(|(dir, _)| dir.as_str()));
+        let below = format!("{name}/");
+        let first = || self.0.range(below.clone()..).next().map(|(other, _)| other.as_str());
+        above.next().or_else(|| first().filter(|other| other.starts_with(&below)))
     }
 
     pub(super) fn way(&self, name: &str, want: &Want, repository: &Repository) -> Way {

@@ -1,10 +1,20 @@
 //! What randomness and the clock give: nothing, or always the same.
 
 use super::*;
+use crate::{Drew, SecretSeed, Seed};
 
 fn seeded(seed: u8, allowed: &[&str]) -> Effects {
+    with_seed(Seed::Public([seed; 32]), allowed)
+}
+
+fn with_seed(seed: Seed, allowed: &[&str]) -> Effects {
     let now = "2026-01-02T03:04:05Z".parse().expect("a time");
-    Effects::Seeded { seed: [seed; 32], now, allowed: allowed.iter().map(|name| (*name).to_owned()).collect() }
+    let allowed = allowed.iter().map(|name| (*name).to_owned()).collect();
+    Effects::Seeded { seed, now, allowed, drew: Drew::default() }
+}
+
+fn secret(key: u8, identity: &str) -> Seed {
+    Seed::Secret { key: SecretSeed::new([key; 32]), identity: identity.to_owned() }
 }
 
 fn with(effects: Effects, text: &str) -> Result<String, Failure> {
@@ -72,6 +82,83 @@ fn the_stream_of_a_seed_never_changes() {
     );
 }
 
+/// Every function that draws, each with a call.
+const DRAWS: [(&str, &str); 18] = [
+    ("randAlphaNum", "randAlphaNum 12"),
+    ("randAlpha", "randAlpha 12"),
+    ("randNumeric", "randNumeric 12"),
+    ("randAscii", "randAscii 12 | b64enc"),
+    ("randBytes", "randBytes 9"),
+    ("randInt", "randInt 0 1000000000"),
+    ("shuffle", "shuffle \"abcdefghijklmnop\""),
+    ("uuidv4", "uuidv4"),
+    ("genPrivateKey", "genPrivateKey \"ed25519\" | sha256sum"),
+    ("genCA", "(genCA \"x\" 1).Key | sha256sum"),
+    ("genCAWithKey", "(genCAWithKey \"x\" 1 (genCA \"k\" 1).Key).Cert | sha256sum"),
+    ("genSelfSignedCert", "(genSelfSignedCert \"x\" nil nil 1).Key | sha256sum"),
+    ("genSelfSignedCertWithKey", "(genSelfSignedCertWithKey \"x\" nil nil 1 (genCA \"k\" 1).Key).Cert | sha256sum"),
+    ("genSignedCert", "(genSignedCert \"x\" nil nil 1 (genCA \"k\" 1)).Cert | sha256sum"),
+    (
+        "genSignedCertWithKey",
+        "(genSignedCertWithKey \"x\" nil nil 1 (genCA \"k\" 1) (genCA \"l\" 1).Key).Cert | sha256sum",
+    ),
+    ("bcrypt", "bcrypt \"word\""),
+    ("htpasswd", "htpasswd \"user\" \"word\""),
+    ("encryptAES", "encryptAES \"key\" \"text\""),
+];
+
+#[test]
+fn what_is_drawn_follows_from_key_identity_function_and_call() {
+    for (function, call) in DRAWS {
+        let draw = |seed: Seed, before: &str| {
+            let text = format!("{before}[{{{{ {call} }}}}]");
+            let out = with(with_seed(seed, &[function, "randAlpha", "genCA"]), &text).expect(function);
+            out.rsplit_once('[').expect("there").1.to_owned()
+        };
+        let plain = draw(secret(1, "a"), "");
+        assert_eq!(
+            plain,
+            draw(secret(1, "a"), "new\n{{ randAlpha 3 }} {{ if true }}x{{ end }}"),
+            "{function}: an edit elsewhere"
+        );
+        assert_ne!(plain, draw(secret(2, "a"), ""), "{function}: the key counts");
+        assert_ne!(plain, draw(secret(1, "b"), ""), "{function}: the identity counts");
+        assert_ne!(plain, draw(Seed::public("a"), ""), "{function}: it cannot be computed without the key");
+    }
+    let calls =
+        with(with_seed(secret(1, "a"), &["randAlpha"]), "{{ randAlpha 9 }} {{ randAlpha 9 }} {{ randAlpha 10 }}");
+    let calls = calls.expect("allowed");
+    let calls: Vec<&str> = calls.split(' ').collect();
+    assert_ne!(calls[0], calls[1], "each call draws by itself");
+    assert_ne!(calls[0], &calls[2][..9], "and by its text");
+}
+
+#[test]
+fn a_draw_is_heard_of() {
+    for (function, call) in DRAWS {
+        let drew = Drew::default();
+        let allowed = [function.to_owned(), "genCA".to_owned()].into();
+        let (seed, now) = (Seed::Sketch, jiff::Timestamp::UNIX_EPOCH);
+        let effects = Effects::Seeded { seed, now, allowed, drew: drew.clone() };
+        with(effects, &format!("{{{{ {call} }}}}")).expect(function);
+        assert!(drew.is_set(), "{function}");
+    }
+    for text in ["{{ now | htmlDate }}", "{{ derivePassword 1 \"long\" \"word\" \"user\" \"example.com\" }}", "plain"] {
+        let drew = Drew::default();
+        let (seed, now, allowed) = (Seed::Sketch, jiff::Timestamp::UNIX_EPOCH, ["now".to_owned()].into());
+        with(Effects::Seeded { seed, now, allowed, drew: drew.clone() }, text).expect(text);
+        assert!(!drew.is_set(), "{text}");
+    }
+}
+
+/// HMAC-SHA256 over the length of the identity, the identity, how often the call ran, function, template and call; then
+/// SHA-256 over that and a counter, as engine revisions 1 to 3 had it. Computed with Python's hmac.
+#[test]
+fn the_stream_of_a_secret_seed_never_changes() {
+    let out = with(with_seed(secret(7, "argocd/web/dev"), &["randBytes"]), "{{ randBytes 24 }}").expect("allowed");
+    assert_eq!(out, "m+0ArfWRW3B13L2IT21J6zEd4Yohn+mF");
+}
+
 #[test]
 fn certificates_are_signed_by_their_ca() {
     let text = "{{ $ca := genCA \"ca\" 365 }}{{ $cert := genSignedCert \"x\" (list \"1.2.3.4\") (list \"a.b\") 10 $ca }}\
@@ -94,7 +181,7 @@ fn a_probe_notes_each_call_by_the_way_to_it() {
     let mut set = Set::new("t");
     set.add(&parsed);
     let probe = |calls, number| {
-        let (seed, now, allowed) = ([0; 32], jiff::Timestamp::UNIX_EPOCH, ["uuidv4".to_owned()].into());
+        let (seed, now, allowed) = (Seed::Public([0; 32]), jiff::Timestamp::UNIX_EPOCH, ["uuidv4".to_owned()].into());
         let effects = Effects::Probe { seed, now, allowed, calls, number, sketch: true };
         let mut runtime = Runtime::new(Limits::default(), effects);
         let out = runtime.execute(&set, "t", Value::Nil).expect("executes");

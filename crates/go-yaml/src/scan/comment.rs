@@ -11,14 +11,14 @@ use super::{Position, Scanner, Token, TokenKind};
 
 /// How a comment relates to its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     Head,
     Line,
     Foot,
 }
 
 #[derive(Debug)]
-pub(crate) struct Comment {
+pub struct Comment {
     /// With its `#`; several lines are joined by LF.
     pub text: String,
     pub place: Place,

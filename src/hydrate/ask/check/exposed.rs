@@ -1,14 +1,14 @@
 //! Secrets in plain text and keys in other objects, with the place of the dry tree where they are.
 
+use super::{Findings, Rule};
+use crate::application::Application;
+use crate::hydrate::plain_secret;
+use crate::manifest::{self, Exposed, Manifest};
+use crate::render::{self, Rendered, Renderers};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Reads, Seen, View};
 use go_yaml::{self as yaml, Data, Limits, Node};
-
-use super::{Findings, Rule};
-use crate::application::Application;
-use crate::manifest::{self, Exposed, Manifest};
-use crate::render::{self, Rendered, Renderers};
 
 /// Takes down what is exposed by what renders.
 pub(super) fn find(
@@ -18,12 +18,12 @@ pub(super) fn find(
 ) {
     let view = View::new(context.files);
     for (application, result) in rendered {
-        let mut templates = None;
+        let mut known = None;
         for manifest in &result.manifests {
             for exposed in manifest::exposed(manifest) {
                 let span = place(manifest, &exposed, (&view, &result.reads)).or_else(|| {
-                    let of_chart = || renderers.templates(application, context).unwrap_or_default();
-                    template(templates.get_or_insert_with(of_chart), manifest)
+                    let origins = || renderers.origins(application, context).unwrap_or_default();
+                    origin(known.get_or_insert_with(origins), manifest)
                 });
                 let span = span.unwrap_or_else(|| application.places.name.clone());
                 let warning = warning(manifest, &exposed).at(span);
@@ -35,14 +35,14 @@ pub(super) fn find(
 
 fn warning(manifest: &Manifest, exposed: &Exposed) -> Diagnostic {
     let slash = if manifest.namespace().is_empty() { "" } else { "/" };
-    let object = format!("{} {}{slash}{}", manifest.kind(), manifest.namespace(), manifest.name());
-    let text = match exposed {
-        Exposed::Secret => format!("{object} is hydrated in plain text"),
-        Exposed::Key { field, looks_like } => format!("`{field}` of {object} looks like {looks_like}"),
-    };
-    let hint = "have the cluster fetch or decrypt it (External Secrets, Sealed Secrets), or annotate the object with \
-                `git-hydrate/plain-secret: allowed`";
-    Diagnostic::warning(text).hint(hint)
+    let name = format!("{}{slash}{}", manifest.namespace(), manifest.name());
+    match exposed {
+        Exposed::Secret => plain_secret::warning(&[name]),
+        Exposed::Key { field, looks_like } => {
+            let text = format!("`{field}` of {} {name} looks like {looks_like}", manifest.kind());
+            Diagnostic::warning(text).hint(plain_secret::HINT)
+        }
+    }
 }
 
 /// The line of a file that was read where a Secret begins, is generated, or where a key is.
@@ -96,8 +96,8 @@ fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     entries.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
 }
 
-/// The template of a chart that makes an object.
-fn template(templates: &[(Manifest, RepoPath)], manifest: &Manifest) -> Option<Span> {
+/// The file that an object is made of, such as a template.
+fn origin(origins: &[(Manifest, Option<RepoPath>)], manifest: &Manifest) -> Option<Span> {
     let key = manifest.key();
-    templates.iter().find(|(made, _)| made.key() == key).map(|(_, template)| Span::file(template.clone()))
+    origins.iter().find(|(made, _)| made.key() == key).and_then(|(_, file)| file.clone()).map(Span::file)
 }

@@ -16,6 +16,7 @@ use crate::git::{Notes, ObjectBuffer};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::METADATA;
 use crate::hydrate::policy::{Policy, render_context};
+use crate::hydrate::seed_identities::claimed;
 use crate::hydrate::standing::{nearest, provenance};
 use crate::metadata::{NOTES_REF, read_note};
 use crate::plan::Discovery;
@@ -94,7 +95,8 @@ pub(super) fn origin(
     };
     let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
     let Some(application) = application else { return Ok(None) };
-    let context = render_context(&policy.settings, &files, &id);
+    let identities = trailers.as_ref().map(claimed).unwrap_or_default();
+    let context = render::Context { identities: &identities, ..render_context(&policy.settings, &files, &id) };
     let source = application::source(&View::new(&files), application, context.profile).ok();
     let source_type = source.map(|source| source.tool.source_type());
     let rendered = renderers.render(&[application], &context, &|_| ()).pop();
@@ -144,6 +146,6 @@ fn template(
     context: &render::Context<'_>,
     object: &Object,
 ) -> Option<RepoPath> {
-    let made = renderers.templates(application, context).ok()?;
-    made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).map(|(_, template)| template)
+    let made = renderers.origins(application, context).ok()?;
+    made.into_iter().find(|(manifest, _)| Object::from(manifest) == *object).and_then(|(_, template)| template)
 }

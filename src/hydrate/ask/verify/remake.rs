@@ -6,8 +6,12 @@ use crate::git::{Commit, Error, NewCommit, ObjectId};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Outcome;
 use crate::hydrate::run::{Branch, Moved, Stopped};
+use crate::hydrate::seed_identities::{claimed, identities_at};
 use crate::metadata::{ENGINE_REVISION, Trailers, read_note};
 use crate::settings::History;
+
+/// The first revision of the engine for which objects leave with proof alone.
+const LOSSES_JUDGED_SINCE: u32 = 4;
 
 /// How many commits of other dry branches are looked through for the note of one that shares the branch with them.
 const NOTES_MAX: usize = 100;
@@ -42,7 +46,10 @@ impl<'a> Verifier<'a> {
         // Cut from its active branch, it gets a commit whatever is there already.
         let first = || Branch::before_first(name, &head, parent.clone(), settings);
         let resumed = || Branch::resume(name, &head, parent.clone(), dry, settings).renamed_from(renamed_from.clone());
-        let begin = || if is_first { first() } else { resumed() };
+        // Settings and identities are taken for what the commit says: others would make another commit.
+        self.run.claimed = Some(claimed(trailers));
+        let identities = identities_at(parent, name, &self.run.found.buffer)?;
+        let begin = || if is_first { first() } else { resumed() }.drawing_for(identities.clone());
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
         let noted = if skipped.is_some() { self.noted(parent, below, shared)? } else { Vec::new() };
@@ -61,14 +68,14 @@ impl<'a> Verifier<'a> {
         }
         // On top of what is missing, since that is what the commit was made from.
         let before = branch.tip.as_ref().map(|tip| tip.id);
-        let mut branch = self.replay_made(branch, trailers.dry_commit)?;
+        let mut branch = self.replay_made(branch, trailers)?;
         if branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id)
             && skipped.is_none()
             && let Some(made) = self.made_below(parent, trailers)?
         {
             // What others changed of our files is written again.
             let (again, _) = self.replay_all(begin(), parent, &between)?;
-            branch = self.replay_made(again.above(made), trailers.dry_commit)?;
+            branch = self.replay_made(again.above(made), trailers)?;
         }
         let tip = branch.tip.clone().filter(|tip| Some(tip.id) != before);
         let made = match (tip, branch.into_report().outcome) {
@@ -94,9 +101,10 @@ impl<'a> Verifier<'a> {
     }
 
     /// Hydrates a dry commit of which a hydrated commit was made.
-    fn replay_made(&mut self, branch: Branch, dry: ObjectId) -> Result<Branch, Stopped> {
+    fn replay_made(&mut self, branch: Branch, trailers: &Trailers) -> Result<Branch, Stopped> {
         self.run.moved = Moved::Made;
-        self.run.replay(branch, dry)
+        let judges_losses = trailers.engine >= LOSSES_JUDGED_SINCE;
+        self.run.replay(branch, trailers.dry_commit, judges_losses)
     }
 
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
@@ -109,7 +117,7 @@ impl<'a> Verifier<'a> {
         let mut skipped = None;
         self.run.moved = Moved::NotMade;
         for dry in line {
-            branch = self.run.replay(branch, *dry)?;
+            branch = self.run.replay(branch, *dry, true)?;
             if skipped.is_none() && branch.tip.as_ref().is_some_and(|tip| tip.id != parent.id) {
                 skipped = Some(Fault::Skipped { dry_sha: dry.to_string() });
             }

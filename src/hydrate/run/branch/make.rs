@@ -1,12 +1,9 @@
 //! The commits that are made on a branch.
 
-use std::collections::BTreeSet;
-
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Branch, LeftBehind};
-use crate::application::{Application, BranchName};
+use crate::application::{Application, BranchName, DrawnPaths, SeedIdentities, SeedIdentity};
 use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{ATTRIBUTES, MANIFEST, METADATA, PATH_FILES, README};
@@ -18,6 +15,8 @@ use crate::metadata::{Behind, DryCommit, Files, Origin, PathContent, Provenance}
 use crate::plan::Removal;
 use crate::publish::{Edits, HydratedTree};
 use crate::shares::in_shares;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 impl Branch {
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
@@ -44,13 +43,14 @@ impl Branch {
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
         let there = There { tree: found.tree_of(base), made: self.made_below.map(|made| found.tree_of(made)) };
         let mut edits = Edits::default();
-        let mut changed = Vec::new();
+        let (mut changed, mut objects) = (Vec::new(), Some(BTreeMap::new()));
         let mut touched = BTreeSet::new();
         let make = |path: &PathOutput<'_>| self.write_path(&there, buffer, policy, &origin, path, keeps);
         for (path, written) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Written { same, files }) = written? else { continue };
             if !same {
                 changed.push(path.dir.clone());
+                objects = counted(objects, path);
             }
             touched.insert(metadata_dir(&policy.settings, &self.name, path.dir));
             for (name, blob) in files {
@@ -67,7 +67,8 @@ impl Branch {
             None => false,
         };
         if touched.is_empty() && !lists_others && self.tip.is_some() {
-            return Ok(Ok(BranchUpdate { new_sync, ..BranchUpdate::default() }));
+            let identities = self.identities.clone();
+            return Ok(Ok(BranchUpdate { new_sync, drawn: self.drawn.clone(), identities, ..BranchUpdate::default() }));
         }
         if policy.settings.active_paths(&self.name).is_empty() {
             edits.write(
@@ -85,10 +86,22 @@ impl Branch {
             return Ok(Err(self.malformed(&fault)));
         }
         let tree = edits.apply(buffer, base)?;
-        let message = policy.writer.commit_message(&origin, &self.name, policy.id).map_err(HydrateError::Template)?;
+        let identities = self.identities_with(paths.iter().filter_map(|path| path.drawn));
+        let named: Vec<SeedIdentity> = identities.values().cloned().collect();
+        let message = policy.writer.commit_message(&origin, &self.name, policy.id, named);
+        let message = message.map_err(HydrateError::Template)?;
         let commit = write(buffer, policy, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
-        Ok(Ok(BranchUpdate { new_sync, commit: Some(commit), changed, removed, left: LeftBehind::default() }))
+        Ok(Ok(BranchUpdate {
+            new_sync,
+            commit: Some(commit),
+            changed,
+            objects,
+            removed,
+            left: LeftBehind::default(),
+            drawn: self.drawn.clone(),
+            identities,
+        }))
     }
 
     /// The files to write into a path; none when all of them are there already.
@@ -215,6 +228,13 @@ pub(crate) fn initial(
     write(buffer, policy, origin.commit, buffer.empty_tree_id(), None, message)
 }
 
+/// The counts with that of one more path; none where it is not known.
+fn counted(counts: Option<BTreeMap<RepoPath, usize>>, path: &PathOutput<'_>) -> Option<BTreeMap<RepoPath, usize>> {
+    let (mut counts, count) = (counts?, path.count?);
+    counts.insert(path.dir.clone(), count);
+    Some(counts)
+}
+
 fn template_error(mistake: Diagnostic, application: Option<&Application>) -> HydrateError {
     HydrateError::Template(match application {
         Some(application) => application.tells(mistake.of(application.name.as_str())),
@@ -250,10 +270,16 @@ pub(crate) struct BranchUpdate {
     pub commit: Option<Commit>,
     /// Destination paths whose manifests changed, new ones included.
     pub changed: Vec<RepoPath>,
+    /// How many objects each of them has, where all were rendered now.
+    pub objects: Option<BTreeMap<RepoPath, usize>>,
     /// Destination paths that were removed.
     pub removed: Vec<RepoPath>,
     /// What stayed as it was.
     pub left: LeftBehind,
+    /// Which of its Applications have random values; none when that is not known.
+    pub drawn: Option<DrawnPaths>,
+    /// What those draw for that moved here.
+    pub identities: SeedIdentities,
 }
 
 impl BranchUpdate {

@@ -64,8 +64,11 @@ impl Branch {
             (Some(before), None, _) if !is_shared && self.settings != before.settings => {
                 BranchRecord { settings: self.settings, made, ..before.clone() }
             }
+            // It was found out of which Applications anybody can compute the random values.
+            (Some(before), None, _) if before.drawn != self.drawn => BranchRecord { made, ..before.clone() },
             (Some(_) | None, None, _) => return self.progress.earlier.records.clone(),
         };
+        let own = BranchRecord { drawn: self.drawn.clone(), ..own };
         let dry_commit = own.dry_commit;
         let started = self.progress.new_sync.filter(|_| self.sync != self.name).map(|id| (id, vec![id]));
         let is_new = matches!(self.before.active, Active::Unrecorded { .. });
@@ -91,6 +94,7 @@ impl Branch {
             engine: ENGINE_REVISION,
             initial: false,
             made,
+            drawn: None,
             older: self.before.standing.as_ref().and_then(Standing::record).and_then(|before| before.older),
         }
     }

@@ -43,8 +43,10 @@ pub(super) struct Wanted {
     pub is_contested: bool,
     /// What hydrated Applications render: their manifests contain the copy.
     pub rendered: BTreeSet<RepoPath>,
-    /// Copies that would lead to two places.
-    pub mistakes: Vec<Diagnostic>,
+    /// The copies that several Applications of one name would have, which lead to several places.
+    rivals: BTreeMap<RepoPath, Vec<Copy>>,
+    /// That they do, each with the dry branches of the Applications.
+    pub mistakes: Vec<(Diagnostic, Vec<String>)>,
     /// Sets whose template cannot lead to what is hydrated.
     pub warnings: Vec<Diagnostic>,
 }
@@ -59,13 +61,39 @@ impl Wanted {
 
     /// Leaves as they are those among `there` of which an earlier dry commit is deployed: which one their document is of, the
     /// commit does not say.
+    ///
+    /// A name that several Applications have stays with the one that had it first; where none had it, none has.
     pub(super) fn keep(&mut self, there: &BTreeMap<RepoPath, Vec<Hydrated>>) {
+        for (dir, rivals) in std::mem::take(&mut self.rivals) {
+            match rivals.into_iter().find(|copy| there.get(&dir) == Some(&copy.leads_to)) {
+                Some(first) => drop(self.copies.insert(dir, first)),
+                None => self.hold(&dir),
+            }
+        }
         for dir in &self.earlier {
             if self.copies.get(dir).is_some_and(|copy| there.get(dir) == Some(&copy.leads_to)) {
                 self.copies.remove(dir);
                 self.unsettled.insert(dir.clone());
             }
         }
+    }
+}
+
+impl Wanted {
+    /// Leaves a copy as it is.
+    pub(super) fn hold(&mut self, dir: &RepoPath) {
+        self.copies.remove(dir);
+        self.unsettled.insert(dir.clone());
+    }
+
+    /// The copies that would lead elsewhere than `there`, each with where it would.
+    pub(super) fn moving<'w>(
+        &'w self,
+        there: &'w BTreeMap<RepoPath, Vec<Hydrated>>,
+    ) -> impl Iterator<Item = (&'w RepoPath, &'w [Hydrated], &'w [Hydrated])> {
+        let both =
+            there.iter().filter_map(|(dir, before)| Some((dir, &before[..], &self.copies.get(dir)?.leads_to[..])));
+        both.filter(|(_, before, after)| before != after)
     }
 }
 
@@ -276,8 +304,12 @@ impl Search<'_, '_> {
                 place(other),
                 place(&copy)
             );
-            let hint = "give them names or namespaces of their own";
-            self.wanted.mistakes.push(Diagnostic::error(text).hint(hint).at(application.places.name.clone()));
+            let hint = "give them names or namespaces of their own; until then the copy stays as it is";
+            let mistake = Diagnostic::error(text).hint(hint).at(application.places.name.clone());
+            let dry_branches = vec![tree.branch().to_string(), theirs.0.branch().to_string()];
+            self.wanted.mistakes.push((mistake, dry_branches));
+            let rivals = self.wanted.rivals.entry(dir.clone()).or_insert_with(|| vec![other.clone()]);
+            rivals.push(copy.clone());
         }
         self.shown.insert(dir.clone(), shown);
         self.wanted.copies.insert(dir, copy);

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
-use dry_files::diag::more::and_more_in_brackets;
-use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, Reads, Seen, View};
 use sha2::{Digest, Sha256};
 
 use super::super::super::reader::too_many_applications;
+use super::super::Discovered;
 use super::sets::LIMITS;
 use super::{Expansion, Expansions, Key, ParentFailure, Refused, RenderedParent, Site, Unanswered};
 use crate::application::Application;
 use crate::application::parent::{Makes, Origins, Parent};
 use crate::application::set::Limits;
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::and_more_in_brackets;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Reads, Seen, View};
 
 /// A parent, and the Application that is rendered for it.
 pub(super) struct Asked {
@@ -38,7 +39,12 @@ impl Expansions {
     /// What parents make of a tree, in their order. Those of which it is not known are rendered at once.
     ///
     /// Errors: the world failed.
-    pub(super) fn of_parents(&mut self, asked: &[Asked], site: &Site<'_>) -> Result<Vec<Arc<Expansion>>, String> {
+    pub(super) fn of_parents(
+        &mut self,
+        asked: &[Asked],
+        discovered: &Discovered,
+        site: &Site<'_>,
+    ) -> Result<Vec<Arc<Expansion>>, String> {
         let view = View::new(site.files);
         let confirmed = |expansion: &Expansion| view.confirms(&expansion.reads).unwrap_or(false);
         let mut known: Vec<Option<Arc<Expansion>>> =
@@ -54,7 +60,7 @@ impl Expansions {
             if known.is_none() {
                 let rendered = rendered.next().ok_or("a render has no result")?;
                 let expansion = Arc::new(expansion(asked, rendered, &view, site)?);
-                self.keep(asked.key(), &expansion);
+                self.keep(asked.key(), &expansion, discovered);
                 *known = Some(expansion);
             }
         }
@@ -83,7 +89,8 @@ pub(super) fn expansion(
     };
     let nothing = Limits { applications: 0, params: 0, bytes: 0, template: LIMITS.template };
     let used = Limits { template: go_template::Limits { steps: 0, ..nothing.template }, ..nothing };
-    Ok(Expansion { made, reads: Arc::new(reads), repeats, clusters: None, used })
+    let cost = made.as_ref().map_or(0, Makes::cost);
+    Ok(Expansion { made, reads: Arc::new(reads), repeats, clusters: None, used, cost })
 }
 
 impl Unanswered {

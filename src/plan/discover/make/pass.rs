@@ -3,10 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-
-use super::super::super::reader::too_many_applications;
+use super::super::super::reader::{PARSED_BYTES_MAX, TooMuch, too_many_applications};
 use super::super::Discovered;
 use super::parents::{Asked, contents};
 use super::sets::{LIMITS, take_off};
@@ -14,6 +11,8 @@ use super::{Expansion, Expansions, FoundSet, Refused, Site, Unanswered};
 use crate::application::parent::{Makes, Parent};
 use crate::application::set::{ApplicationSet, Limits};
 use crate::application::{AppName, Application, By, Document, is_kustomization};
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 
 /// The namespace and the name of an Application.
 type Name = (Option<AppName>, AppName);
@@ -75,7 +74,7 @@ impl Expansions {
                 discovered.unanswered.extend(asked.iter().map(|asked| too_much(asked, &why)));
                 break;
             }
-            let expansions = self.of_parents(&asked, site)?;
+            let expansions = self.of_parents(&asked, discovered, site)?;
             for (asked, expansion) in asked.iter().zip(expansions) {
                 pass.take_parent(discovered, asked, &expansion, site);
             }
@@ -167,6 +166,7 @@ impl Pass {
                 discovered.unanswered.push(unanswered);
             }
             Ok(makes) => {
+                discovered.cost += expansion.cost;
                 discovered.take_odd(makes);
                 makes.documents.iter().for_each(|document| self.take(discovered, document));
             }
@@ -188,6 +188,7 @@ impl Pass {
                 return discovered.unanswered.push(unanswered(refused, is_reported));
             }
         };
+        discovered.cost += expansion.cost;
         discovered.take_odd(makes);
         let read: BTreeSet<&RepoPath> = contents(&expansion.reads).collect();
         if is_built(&asked.application, &read) && !makes.is_empty() {
@@ -250,7 +251,12 @@ pub(super) fn is_built(application: &Application, read: &BTreeSet<&RepoPath>) ->
     read.iter().any(|path| is_kustomization(path) && is_top(path))
 }
 
-/// What an expansion makes, if there is room for so many Applications. `place` is that of the maker.
+/// Whether a tree may have what costs so much beside what was found in it.
+pub(super) fn has_room(discovered: &Discovered, cost: u64) -> bool {
+    discovered.cost.saturating_add(cost) <= PARSED_BYTES_MAX
+}
+
+/// What an expansion makes, if there is room for so many Applications and for what they cost. `place` is that of the maker.
 fn fitting<'e>(
     expansion: &'e Expansion,
     discovered: &Discovered,
@@ -262,6 +268,10 @@ fn fitting<'e>(
     if makes.documents.len() > max.saturating_sub(discovered.applications.len()) {
         let diagnostic = Diagnostic { message: too_many_applications(max), ..place() };
         return Err(Refused { diagnostic, is_limit: false });
+    }
+    if !has_room(discovered, expansion.cost) {
+        let Diagnostic { message, hint, .. } = TooMuch::Made(PARSED_BYTES_MAX).tell(None);
+        return Err(Refused { diagnostic: Diagnostic { message, hint, ..place() }, is_limit: false });
     }
     Ok(makes)
 }

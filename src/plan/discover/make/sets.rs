@@ -34,7 +34,7 @@ impl Expansions {
             return known;
         }
         let expansion = Arc::new(expanded(found, discovered, site, left));
-        self.keep(key, &expansion);
+        self.keep(key, &expansion, discovered);
         expansion
     }
 }
@@ -72,12 +72,14 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
             (made, left, used_clusters)
         }
     };
+    let cost = made.as_ref().map_or(0, Makes::cost);
     Expansion {
         made,
         reads: Arc::new(reads),
         repeats,
         clusters: used_clusters.then(|| discovered.clusters.clone()),
         used: used(&question.limits, &rest),
+        cost,
     }
 }
 

@@ -1,0 +1,307 @@
+//! Random values of Applications: what they are drawn for, whose anybody can compute, and who may draw at all.
+//!
+//! An Application draws for the branch that it was on when it drew first, wherever it goes later. Where that is another branch,
+//! the trailers of the hydrated commit say so, so that the same follows from the commits alone: on the server, in a clone, in
+//! a worker that believes no records, and when the commit is made again. An Application has moved when it is new on its branch
+//! and gone from one that it was on.
+//!
+//! Without a seed, an Application that drew when its branch was hydrated last goes on, and another one is refused. The record of
+//! the branch says who drew; where it does not, or is not believed, what the branch shows is rendered again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::branch::Branch;
+use super::failed_render::FailedRender;
+use super::moved_applications::{Name, name_of};
+use super::plan::{Done, Hydration, Rendered, Step};
+use super::skipped::LeftBehind;
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::application::{Application, BranchName, Drawn, DrawnPaths, SeedIdentities, SeedIdentity};
+use crate::hydrate::dry_tree::DryTree;
+use crate::hydrate::heads::DryHead;
+use crate::hydrate::policy::{Policy, render_context};
+use crate::plan::Removal;
+use crate::render::{self, Failure, Unrendered};
+use crate::settings::Settings;
+use dry_files::diag::Diagnostic;
+use dry_files::diag::more::listed;
+use dry_files::view::View;
+
+/// How many objects a warning names.
+const NAMED_MAX: usize = 20;
+
+/// The command that mends it.
+const REMEDY: &str = "on the server: git hydrate config set seeds new";
+
+impl Branch {
+    /// The identities of Applications that moved here, once those of `drawn` are on the branch.
+    pub(super) fn identities_with<'d>(&self, drawn: impl Iterator<Item = &'d Drawn>) -> SeedIdentities {
+        let mut identities = self.identities.clone();
+        let moved = drawn.map(|drawn| (drawn.identity.on(&self.name), drawn.identity.clone()));
+        identities.extend(moved.filter(|(here, identity)| here != identity));
+        identities
+    }
+
+    /// Which Applications of the branch have random values, after a hydration; none when that is not known.
+    pub(super) fn drawn_after(
+        &self,
+        hydration: &Hydration<Done>,
+        left: &LeftBehind,
+        removals: &[Removal],
+        settings: &Settings,
+    ) -> Option<DrawnPaths> {
+        let is_shared = !settings.active_paths(&self.name).is_empty();
+        let is_whole = hydration.untouched == 0 && left.paths.is_empty() && !is_shared;
+        let is_asked = !settings.nondeterministic.is_empty() || self.drawn.is_some();
+        let mut drawn = match is_whole && is_asked {
+            true => DrawnPaths::new(),
+            false => self.drawn.clone()?,
+        };
+        for removal in removals {
+            drawn.remove(&removal.path);
+        }
+        for (application, output) in hydration.outputs() {
+            match &output.drawn {
+                Some(found) => drop(drawn.insert(application.sync_path.clone(), found.clone())),
+                None => drop(drawn.remove(&application.sync_path)),
+            }
+        }
+        Some(drawn)
+    }
+}
+
+impl Run<'_> {
+    /// What Applications draw for that moved to one of these branches, in this dry commit or earlier.
+    pub(super) fn identities<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'n BranchName>,
+        tree: &DryTree,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<SeedIdentities, Stopped> {
+        if self.found.policy.settings.nondeterministic.is_empty() {
+            return Ok(SeedIdentities::new());
+        }
+        let mut identities = self.known_identities();
+        if let Some(claimed) = &self.claimed {
+            identities.extend(claimed.clone());
+            return Ok(identities);
+        }
+        let mut arrived: Vec<Arc<Application>> = Vec::new();
+        for name in names {
+            let dry = self.branches.get(name).and_then(|branch| branch.dry);
+            let former = self.former(name, dry, head, heads)?;
+            let before: BTreeSet<Name> = former.applications.iter().map(|one| name_of(one)).collect();
+            arrived.extend(tree.applications(name).filter(|one| !before.contains(&name_of(one))).cloned());
+        }
+        if arrived.is_empty() {
+            return Ok(identities);
+        }
+        let departed = self.departed(tree, (head, heads))?;
+        for application in arrived {
+            let new = SeedIdentity::of(&application);
+            if let Some(identity) = departed.get(&name_of(&application)).filter(|_| !identities.contains_key(&new)) {
+                identities.insert(new, identity.clone());
+            }
+        }
+        Ok(identities)
+    }
+
+    /// What Applications draw for that moved in an earlier dry commit.
+    pub(super) fn known_identities(&self) -> SeedIdentities {
+        self.branches.values().flat_map(|branch| branch.identities.clone()).collect()
+    }
+
+    /// The Applications that were on a branch of the dry branch and are not there in `tree`, with what they drew for. Of one
+    /// that left several branches, the first counts.
+    fn departed(
+        &mut self,
+        tree: &DryTree,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<BTreeMap<Name, SeedIdentity>, Stopped> {
+        let mut departed = BTreeMap::new();
+        for name in self.branches_of(head) {
+            let (dry, settings, identities) = match self.branches.get(&name) {
+                Some(branch) => (branch.dry, branch.settings, branch.identities.clone()),
+                None => {
+                    let branch = self.open(&name, &name, head)?;
+                    (branch.dry, branch.settings, branch.identities)
+                }
+            };
+            let former = match self.branches.contains_key(&name) {
+                true => self.former(&name, dry, head, heads)?,
+                false => self.fed_by((&name, settings, &[]), dry, (head, heads))?,
+            };
+            let here: BTreeSet<Name> = tree.applications(&name).map(|one| name_of(one)).collect();
+            for one in former.applications.iter().filter(|one| !here.contains(&name_of(one))) {
+                let there = SeedIdentity::of(one).on(&name);
+                let identity = identities.get(&there).cloned().unwrap_or(there);
+                departed.entry(name_of(one)).or_insert(identity);
+            }
+        }
+        Ok(departed)
+    }
+
+    /// The branches that were hydrated from a dry branch, or are in this run.
+    fn branches_of(&self, head: &DryHead) -> BTreeSet<BranchName> {
+        let here = self.branches.iter().filter(|(_, branch)| branch.dry_branch == head.branch).map(|(name, _)| name);
+        here.chain(self.found.hydrated_from(&head.branch)).cloned().collect()
+    }
+
+    /// Makes mistakes of the renders whose random values anybody could compute, unless their Applications had such values when
+    /// their branches were hydrated last.
+    pub(super) fn refuse_public(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
+        let seeds = self.found.policy.settings.seeds.clone();
+        // What a hydrated commit was made of was allowed then.
+        if seeds.is_set() || self.claimed.is_some() {
+            return Ok(());
+        }
+        let is_public = |done: &Done| {
+            let fresh = done.result.as_ref().ok().filter(|output| output.is_fresh);
+            fresh.and_then(|output| output.drawn.as_ref()).is_some_and(|drawn| seeds.is_public(&drawn.identity))
+        };
+        if !rendered.work().any(is_public) {
+            return Ok(());
+        }
+        let known = self.drew_before(&rendered.head)?;
+        let files = self.files(rendered.tree);
+        let view = View::new(&*files);
+        let hydrations = rendered.branches.values_mut().flat_map(work_of);
+        for done in hydrations.chain(&mut rendered.beside).filter(|done| is_public(done)) {
+            let Ok(output) = &done.result else { continue };
+            if output.drawn.as_ref().is_none_or(|drawn| known.contains(&drawn.identity)) {
+                continue;
+            }
+            let reads = output.record.decode().map(|record| record.reads).unwrap_or_default();
+            let failure = Failure::mistake(refused(&done.application));
+            let unrendered = Unrendered { failure, reads, repeats: false, follows: true };
+            done.result = Err(FailedRender::new(&done.application, unrendered, &view)?);
+        }
+        Ok(())
+    }
+
+    /// What the Applications draw for that had random values when the branches of a dry branch were hydrated last.
+    fn drew_before(&mut self, head: &DryHead) -> Result<BTreeSet<SeedIdentity>, Stopped> {
+        let mut known = BTreeSet::new();
+        for name in self.branches_of(head) {
+            let (branch, is_here) = match self.branches.remove(&name) {
+                Some(branch) => (branch, true),
+                None => (self.open(&name, &name, head)?, false),
+            };
+            let is_believed = self.found.setup.refs.believes_records || self.looked_at.contains(&name);
+            let drawn = match branch.drawn.clone().filter(|_| is_believed) {
+                Some(drawn) => Ok(drawn),
+                None => self.look_at(&branch),
+            };
+            if is_here {
+                self.branches.insert(name.clone(), branch);
+            }
+            let drawn = drawn?;
+            known.extend(drawn.values().map(|drawn| drawn.identity.clone()));
+            if let Some(branch) = self.branches.get_mut(&name) {
+                self.looked_at.insert(name);
+                branch.drawn = Some(drawn);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Which Applications have random values in what a branch shows: it is rendered again.
+    ///
+    /// One that does not render counts as one that has some, in objects that are not known: it is on the branch all the same.
+    pub(crate) fn look_at(&mut self, branch: &Branch) -> Result<DrawnPaths, Stopped> {
+        let former = Policy::at(branch.settings, &self.found.buffer).ok();
+        let settings = former.map_or_else(|| self.found.policy.settings.clone(), |former| former.settings);
+        if settings.nondeterministic.is_empty() || branch.unreadable() {
+            return Ok(DrawnPaths::new());
+        }
+        let behind = branch.tip_metadata(&self.found.buffer)?.behind.clone();
+        let head = DryHead { branch: branch.dry_branch.clone(), tip: branch.dry_tip };
+        let heads = self.found.heads();
+        let former = self.fed_by((&branch.name, branch.settings, &behind), branch.dry, (&head, &heads))?;
+        let Some(tree) = &former.tree else { return Ok(DrawnPaths::new()) };
+        let files = self.files(tree.tree);
+        let id = tree.commit.id.to_string();
+        let context = render::Context { identities: &branch.identities, ..render_context(&settings, &*files, &id) };
+        let applications: Vec<&Application> = former.applications.iter().map(|application| &**application).collect();
+        let take = |_: &Application, rendered: render::Rendered| Ok(rendered.drawn);
+        let renderers = self.found.setup.renderers;
+        let results = renderers.render_into(&applications, &context, &|_| false, &take, &|_| ());
+        let mut drawn = DrawnPaths::new();
+        for (application, result) in applications.into_iter().zip(results) {
+            let new = SeedIdentity::of(application);
+            let unknown =
+                || Drawn { identity: branch.identities.get(&new).cloned().unwrap_or(new), objects: Vec::new() };
+            let found = result.unwrap_or_else(|_| Some(unknown()));
+            drawn.extend(found.map(|found| (application.sync_path.clone(), found)));
+        }
+        Ok(drawn)
+    }
+
+    /// Finds out which Applications have random values that anybody can compute, for the records, and warns of them.
+    pub(super) fn tell_of_public(&mut self) -> Result<(), Stopped> {
+        if self.found.policy.settings.nondeterministic.is_empty() {
+            return Ok(());
+        }
+        let unknown = |branch: &&Branch| branch.drawn.is_none() && branch.dry.is_some();
+        let names: Vec<BranchName> = self.branches.values().filter(unknown).map(|branch| branch.name.clone()).collect();
+        for name in names {
+            let Some(mut branch) = self.branches.remove(&name) else { continue };
+            let drawn = self.look_at(&branch);
+            branch.drawn = drawn.as_ref().ok().cloned();
+            self.branches.insert(name, branch);
+            drawn?;
+        }
+        let mut all: BTreeMap<BranchName, DrawnPaths> = BTreeMap::new();
+        for (name, record) in self.found.records.iter().filter(|(name, _)| self.found.tip(name).is_some()) {
+            all.extend(record.drawn.clone().map(|drawn| (name.clone(), drawn)));
+        }
+        for (name, branch) in &self.branches {
+            all.extend(branch.drawn.clone().map(|drawn| (name.clone(), drawn)));
+        }
+        self.report.warnings.extend(warning(&all, &self.found.policy.settings));
+        Ok(())
+    }
+}
+
+fn work_of(step: &mut Step<Done>) -> &mut [Done] {
+    match step {
+        Step::Hydrate(hydration) => &mut hydration.work,
+        Step::Fail(_) => &mut [],
+    }
+}
+
+/// That an Application may not have random values.
+pub(crate) fn refused(application: &Application) -> Diagnostic {
+    let text = format!(
+        "`{}` has random values for the first time, and anybody could compute them: there is no seed",
+        application.name
+    );
+    Diagnostic::error(text).at(application.places.dry_path.clone()).hint(REMEDY)
+}
+
+/// Warns of the objects whose random values anybody can compute; none where there are none.
+pub(crate) fn warning(all: &BTreeMap<BranchName, DrawnPaths>, settings: &Settings) -> Option<Diagnostic> {
+    let mut named = Vec::new();
+    for (branch, drawn) in all {
+        for drawn in drawn.values().filter(|drawn| settings.seeds.is_public(&drawn.identity)) {
+            named.extend(objects(drawn).into_iter().map(|object| format!("{object} ({branch})")));
+        }
+    }
+    if named.is_empty() {
+        return None;
+    }
+    let why = if settings.seeds.is_set() { "they do not draw from the seed" } else { "there is no seed" };
+    let (what, named) = (if named.len() == 1 { "1 object" } else { "objects" }, listed(&named, NAMED_MAX));
+    let text = format!("anybody can compute the random values of {what}, since {why}: {named}");
+    Some(Diagnostic::warning(text).hint(REMEDY))
+}
+
+/// What shows the random values of an Application.
+pub(crate) fn objects(drawn: &Drawn) -> Vec<String> {
+    match drawn.objects.is_empty() {
+        true => vec![format!("something of `{}`", drawn.identity.application())],
+        false => drawn.objects.clone(),
+    }
+}

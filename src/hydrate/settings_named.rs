@@ -1,0 +1,80 @@
+//! Which settings count in a clone: those of `refs/hydrate/config`, or those that a job of the remote takes.
+//!
+//! Where a host runs no hooks, anyone who can push may have written `refs/hydrate/*` and notes. A job takes its settings from
+//! what is protected then, and a clone names the same place to see what the job will do.
+
+use std::collections::BTreeSet;
+
+use super::branch_records::hydrated_below;
+use super::error::HydrateError;
+use super::policy::Policy;
+use super::setup::RefNames;
+use crate::application::BranchName;
+use crate::git::{ObjectBuffer, ObjectId, Refs, Repository};
+use crate::settings::SETTINGS_REF;
+use dry_files::diag::Diagnostic;
+
+/// The key in git's configuration that names the ref of the remote whose settings count.
+pub(crate) const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
+
+/// A clone of a remote whose settings are in the ref `name` of it: the short name of a branch, or the full name of a ref.
+/// Nothing of the remote but its branches is believed then.
+///
+/// Errors: the ref was not fetched.
+pub(crate) fn with_settings_of(
+    repository: Repository,
+    names: RefNames,
+    name: &str,
+) -> Result<(Repository, RefNames), HydrateError> {
+    let branch = name.strip_prefix("refs/heads/").or(Some(name).filter(|name| !name.starts_with("refs/")));
+    let full = branch.map_or_else(|| name.to_owned(), |branch| format!("{}{branch}", names.read));
+    match repository.refs()?.get(&full) {
+        Some(id) => Ok((repository.assuming(SETTINGS_REF, Some(id)), names.of_protected_branches())),
+        None => Err(HydrateError::NoSettings { name: full }),
+    }
+}
+
+/// The settings that branches say they were hydrated with, each once, with those branches; none without any.
+pub(super) fn named_by_branches(
+    names: &RefNames,
+    refs: &Refs,
+    buffer: &ObjectBuffer<'_>,
+) -> Vec<(Option<ObjectId>, BTreeSet<BranchName>)> {
+    let mut found: Vec<(Option<ObjectId>, BTreeSet<BranchName>)> = Vec::new();
+    for (branch, tip) in names.branches(refs) {
+        let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
+        let Some((_, trailers)) = claimed else { continue };
+        match found.iter_mut().find(|(settings, _)| *settings == trailers.settings_commit) {
+            Some((_, branches)) => drop(branches.insert(branch)),
+            None => found.push((trailers.settings_commit, [branch].into())),
+        }
+    }
+    found
+}
+
+/// Whether two commits of settings hydrate alike, as far as both can be read.
+pub(super) fn are_alike(one: Option<ObjectId>, other: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> bool {
+    let settings = |id| Policy::at(id, buffer).map(|policy| policy.settings);
+    one == other || matches!((settings(one), settings(other)), (Ok(one), Ok(other)) if one.hydrates_as(&other))
+}
+
+/// Says of settings that no branch of a clone's remote was hydrated with that they may be anyone's; none of others.
+///
+/// Errors: the repository cannot be read.
+pub(crate) fn doubt(repository: &Repository, names: &RefNames) -> Result<Option<Diagnostic>, HydrateError> {
+    let refs = repository.refs()?;
+    if !names.is_of_clone() || !names.believes_records {
+        return Ok(None);
+    }
+    let (now, buffer) = (refs.get(SETTINGS_REF), ObjectBuffer::new(repository));
+    let named = named_by_branches(names, &refs, &buffer);
+    let is_known = named.is_empty() || named.iter().any(|(settings, _)| are_alike(*settings, now, &buffer));
+    let what = format!(
+        "no branch was hydrated with the settings of {SETTINGS_REF} yet, which anyone may write whose push no \
+                        hook judges"
+    );
+    Ok((!is_known).then(|| Diagnostic::warning(what).hint(WHOSE)))
+}
+
+/// How to say whose settings count.
+pub(super) const WHOSE: &str = "to name those that count: git config hydrate.settingsRef BRANCH; or refs/hydrate/config, if only admins can push it";

@@ -1,0 +1,293 @@
+//! Hosts that run no hooks: whoever can push can write `refs/hydrate/*` and notes there. None of it hides a change from a
+//! preview, or has a worker leave one out.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::push::{application, config_map, dry, note_of, tip};
+use crate::support::{Answer, Lab, Repo};
+
+const PROD: &str = "environments/prod";
+
+/// A host whose branches a job hydrated, and the clone of who pushed there.
+fn hydrated(lab: &Lab) -> (Repo, Repo) {
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    host.clone_to("job").hydrate(&["push"]).success();
+    (host, clone)
+}
+
+/// A commit of a pull request that changes `web` in production, pushed as a branch of its own.
+fn request(clone: &Repo) -> String {
+    clone.git(&["checkout", "-q", "-b", "request"]);
+    let commit = clone.commit("feat: web", &[("apps/web/prod/config.yaml", &config_map("web", "changed"))]);
+    clone.push().success();
+    commit
+}
+
+/// Writes a note at the host, as anyone may who can push.
+fn forge_note(host: &Repo, branch: &str, dry: &str) {
+    host.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &note_of(dry), &tip(host, branch)]);
+}
+
+/// What `git` answers to an input.
+fn fed(repo: &Repo, args: &[&str], input: &str) -> String {
+    let mut command = repo.command("git");
+    let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("read");
+    String::from_utf8(child.wait_with_output().expect("ends").stdout).expect("text")
+}
+
+/// Puts a commit of these files at a ref of the host.
+fn put(host: &Repo, name: &str, files: &[(&str, &str)]) -> String {
+    let listed = files.iter().map(|(path, text)| {
+        let blob = fed(host, &["hash-object", "-w", "--stdin"], text);
+        format!("100644 blob {}\t{path}\n", blob.trim())
+    });
+    let tree = fed(host, &["mktree"], &listed.collect::<String>());
+    let parents = host.git(&["for-each-ref", "--format=%(objectname)", name]);
+    let mut args = vec!["commit-tree", "-m", "forged", tree.trim()];
+    if !parents.is_empty() {
+        args.extend(["-p", &parents]);
+    }
+    let commit = host.git(&args);
+    host.git(&["update-ref", name, &commit]);
+    commit
+}
+
+/// What the settings become, beside those that the first hydration found.
+fn forge_settings(host: &Repo, more: &str) {
+    let found = host.git(&["show", "refs/hydrate/config:settings.yaml"]);
+    put(host, "refs/hydrate/config", &[("settings.yaml", &format!("{found}\n{more}\n"))]);
+}
+
+/// That a preview shows that `web` changes in production.
+#[track_caller]
+fn shows(answer: Answer, what: &str) {
+    assert_eq!(answer.code, Some(1), "{what}: {answer:?}");
+    assert!(answer.stdout.contains(PROD) && answer.stdout.contains("changed"), "{what}: {answer:?}");
+}
+
+/// What a new clone shows of the pull request.
+fn diff(host: &Repo, args: &[&str]) -> Answer {
+    let name = format!("reviewer{}", host.path.parent().map_or(0, |dir| dir.read_dir().expect("a directory").count()));
+    let reviewer = host.clone_to(&name);
+    reviewer.git(&["checkout", "-q", "request"]);
+    reviewer.hydrate(&[&["diff"], args].concat())
+}
+
+#[test]
+fn a_forged_note_cannot_have_a_preview_say_that_nothing_changes() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    let commit = request(&clone);
+    shows(diff(&host, &[]), "as it is");
+    forge_note(&host, PROD, &commit);
+    for form in [&[][..], &["--stat"], &["--markdown"], &["--json"]] {
+        shows(diff(&host, form), "a note");
+    }
+    let told = clone.hydrate(&["plan"]).success().stdout;
+    assert!(told.contains(PROD) && told.contains("web-prod"), "{told}");
+    clone.hydrate(&[]).success();
+    assert!(clone.git(&["show", "refs/remotes/hydrate/environments/prod:web/manifest.yaml"]).contains("changed"));
+}
+
+#[test]
+fn a_forged_note_cannot_hide_that_an_application_goes() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    clone.git(&["checkout", "-q", "-b", "request"]);
+    let commit = clone.commit("drop web", &[(&application("web", "prod").0, "")]);
+    clone.push().success();
+    forge_note(&host, PROD, &commit);
+    let told = diff(&host, &["--json"]).exits(1).stdout;
+    assert!(told.contains("\"change\": \"removed\"") && told.contains(PROD), "{told}");
+}
+
+#[test]
+fn a_forged_note_cannot_have_status_say_that_a_branch_is_up_to_date() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    let changed = [("apps/web/prod/config.yaml", &*config_map("web", "changed"))];
+    let commit = clone.commit("feat: web", &changed);
+    clone.push().success();
+    forge_note(&host, PROD, &commit);
+    forge_note(&host, "environments/dev", &commit);
+    let told = clone.hydrate(&["status"]).exits(1).stdout;
+    let line = |branch: &str| told.lines().find(|line| line.starts_with(branch)).unwrap_or_default().to_owned();
+    assert!(line(PROD).contains("1 commit behind"), "{told}");
+    assert!(line("environments/dev").contains("up to date"), "what the commit does not touch: {told}");
+}
+
+#[test]
+fn a_forged_commit_cannot_have_a_preview_believe_its_trailers() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    let commit = request(&clone);
+    // Where the branch is not protected either: its files are what is deployed.
+    let message = host.git(&["log", "-1", "--format=%B", PROD]);
+    let before = host.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Dry,valueonly,separator=)", PROD]);
+    let message = message.replace(&before, &commit);
+    let tree = host.git(&["rev-parse", &format!("{PROD}^{{tree}}")]);
+    let forged = host.git(&["commit-tree", "-p", PROD, "-m", &message, &tree]);
+    host.git(&["update-ref", &format!("refs/heads/{PROD}"), &forged]);
+    forge_note(&host, PROD, &commit);
+    shows(diff(&host, &[]), "trailers");
+}
+
+#[test]
+fn forged_settings_cannot_have_a_preview_say_that_nothing_changes() {
+    for forged in [
+        "frozen: {'environments/*': {reason: release}}",
+        "applications: [nothing/**]",
+        "onFailure: {application: ['environments/*']}\nfrozen: {environments/prod: {reason: x}}",
+    ] {
+        let lab = Lab::new();
+        let (host, clone) = hydrated(&lab);
+        request(&clone);
+        forge_settings(&host, forged);
+        for form in [&[][..], &["--stat"], &["--markdown"], &["--json"]] {
+            shows(diff(&host, form), forged);
+        }
+    }
+}
+
+#[test]
+fn forged_dry_branches_cannot_hide_applications_of_head() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["prod"]);
+    let (path, text) = application("web", "prod");
+    clone.commit("of HEAD", &[(&path, &text.replace("targetRevision: main", "targetRevision: HEAD"))]);
+    clone.push().success();
+    host.clone_to("job").hydrate(&["push"]).success();
+    request(&clone);
+    host.git(&["branch", "settings", "main"]);
+    let found = host.git(&["show", "refs/hydrate/config:settings.yaml"]);
+    let forged = found.replace("main", "settings");
+    assert_ne!(found, forged);
+    put(&host, "refs/hydrate/config", &[("settings.yaml", &forged)]);
+    shows(diff(&host, &[]), "dry branches");
+}
+
+#[test]
+fn a_clone_uses_the_settings_of_the_job() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["prod"]);
+    clone.push().success();
+    let real = "repoURL: https://git.example.com/dry.git\ndryBranches: [main]\n";
+    put(&host, "refs/heads/settings", &[("settings.yaml", real)]);
+    host.clone_to("job").hydrate(&["push", "--settings-ref", "settings"]).success();
+    let commit = request(&clone);
+    let mut forged = format!("{real}frozen: {{'environments/*': {{reason: release}}}}\n");
+    put(&host, "refs/hydrate/config", &[("settings.yaml", &forged)]);
+    forge_note(&host, PROD, &commit);
+    let told = diff(&host, &["--settings-ref", "settings"]);
+    assert!(!told.stdout.contains("frozen"), "{told:?}");
+    shows(told, "an option");
+    let reviewer = host.clone_to("configured");
+    reviewer.git(&["config", "hydrate.settingsRef", "settings"]);
+    reviewer.git(&["checkout", "-q", "request"]);
+    for command in ["diff", "status", "plan", "check", "apps"] {
+        let told = reviewer.hydrate(&[command]);
+        assert!(!format!("{told:?}").contains("frozen"), "{command}: {told:?}");
+    }
+    shows(reviewer.hydrate(&["diff"]), "git config");
+    // The same commits as the job makes.
+    reviewer.hydrate(&[]).success();
+    clone.git(&["push", "-q", "origin", "request:main"]);
+    host.clone_to("again").hydrate(&["push", "--settings-ref", "settings"]).success();
+    assert_eq!(reviewer.git(&["rev-parse", "refs/remotes/hydrate/environments/prod"]), tip(&host, PROD));
+    // What is named is there, or nothing is answered.
+    forged.clear();
+    let told = reviewer.hydrate(&["diff", "--settings-ref", "nowhere"]).exits(2).stderr;
+    assert!(told.contains("refs/remotes/origin/nowhere") && told.contains("hint: git fetch"), "{told}");
+}
+
+#[test]
+fn whose_settings_count_is_told_where_no_branch_was_hydrated_with_them() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    let told = clone.hydrate(&["status"]).success().stderr;
+    assert!(!told.contains("settings"), "{told}");
+    forge_settings(&host, "applications: [nothing/**]");
+    for command in ["status", "check", "plan"] {
+        let told = clone.hydrate(&[command]).stderr;
+        assert!(told.contains("no branch was hydrated with the settings of refs/hydrate/config"), "{command}: {told}");
+        assert!(told.contains("git config hydrate.settingsRef BRANCH"), "{command}: {told}");
+    }
+    clone.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
+    assert!(!clone.hydrate(&["check"]).stderr.contains("no branch was hydrated"));
+}
+
+#[test]
+fn a_forged_failure_cannot_have_a_preview_or_a_worker_skip_a_dry_commit() {
+    for unnamed in [true, false] {
+        let lab = Lab::new();
+        let (host, clone) = hydrated(&lab);
+        // The shape is taken from a real one.
+        clone.commit("oops", &[("apps/web/prod/config.yaml", "kind: [")]);
+        clone.push().success();
+        host.clone_to("failing").hydrate(&["push"]).exits(1);
+        let real = host.git(&["show", "refs/hydrate/failures:failures.json"]);
+        let failed = tip(&host, "main");
+        let commit = clone.commit("feat: web", &[("apps/web/prod/config.yaml", &config_map("web", "changed"))]);
+        clone.git(&["push", "-q", "origin", "HEAD:request"]);
+        let mut forged = real.replace(&failed, &commit);
+        if unnamed {
+            forged = forged.replace("\"severity\"", "\"lasting\": \"unnamed\", \"severity\"");
+        }
+        assert_ne!(forged, real);
+        put(&host, "refs/hydrate/failures", &[("failures.json", &forged)]);
+        shows(diff(&host, &[]), &forged);
+        clone.push().success();
+        host.clone_to("again").hydrate(&["push"]).success();
+        assert!(host.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("changed"));
+    }
+}
+
+#[test]
+fn a_forged_record_cannot_hide_a_branch_from_a_preview() {
+    type Forgery = fn(&str, &str) -> String;
+    let forgeries: [(&str, Forgery); 4] = [
+        ("of another dry branch", |record, _| record.replace("\"main\"", "\"other\"")),
+        ("written by a promoter", |record, _| record.replacen('{', "{\"initial\": true,", 1)),
+        ("with settings that find nothing", |record, settings| {
+            let (before, after) = record.split_once("\"settings\": \"").expect("settings");
+            format!("{before}\"settings\": \"{settings}{}", &after[40..])
+        }),
+        ("of the request", |record, _| record.to_owned()),
+    ];
+    for (what, forge) in forgeries {
+        let lab = Lab::new();
+        let (host, clone) = hydrated(&lab);
+        clone.git(&["checkout", "-q", "-b", "request"]);
+        // Production goes as a whole, which is allowed.
+        let gone = [application("web", "prod").0, application("api", "prod").0];
+        let message = format!("drop prod\n\nHydrate-Allow-Removal: {PROD}");
+        clone.commit(&message, &[(&gone[0], ""), (&gone[1], "")]);
+        clone.push().success();
+        host.git(&["branch", "other", "main"]);
+        let none = put(&host, "refs/hydrate/none", &[("settings.yaml", "applications: [nothing/**]\n")]);
+        let file = "environments%2Fprod.json";
+        let dev = host.git(&["show", "refs/hydrate/branches:environments%2Fdev.json"]);
+        let record = host.git(&["show", &format!("refs/hydrate/branches:{file}")]);
+        put(&host, "refs/hydrate/branches", &[("environments%2Fdev.json", &dev), (file, &forge(&record, &none))]);
+        let told = diff(&host, &["--json"]).exits(1).stdout;
+        assert!(told.contains(PROD) && told.contains("\"change\": \"removed\""), "{what}: {told}");
+    }
+}
+
+#[test]
+fn replaced_objects_cannot_change_what_a_preview_reads() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    let commit = request(&clone);
+    let main = tip(&host, "main");
+    let reviewer = host.clone_to("replaced");
+    reviewer.git(&["checkout", "-q", "request"]);
+    reviewer.git(&["replace", &commit, &main]);
+    shows(reviewer.hydrate(&["diff"]), "a commit");
+}

@@ -1,0 +1,172 @@
+//! What it costs to find the Applications of one dry branch fails that dry branch alone, in each hook and command.
+
+use std::fs;
+
+use crate::push::{config_map, dry, note, note_of, tip};
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+
+/// An Application of the dry branch `other` whose values are few bytes, and this many once its aliases are written out.
+fn grown(n: usize, values: usize) -> (String, String) {
+    let (ones, aliases) = ("1,".repeat(100), "*a,".repeat(values / 100));
+    let text = format!(
+        "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: grown-{n}}}
+spec:
+  destination: {{namespace: grown}}
+  sourceHydrator:
+    drySource:
+      repoURL: https://git.example.com/dry.git
+      targetRevision: other
+      path: apps/grown
+      helm:
+        valuesObject: {{a: &a [{ones}], b: [{aliases}]}}
+    syncSource: {{targetBranch: environments/other, path: grown-{n}}}
+"
+    );
+    (format!("grown/{n}.yaml"), text)
+}
+
+/// A server with the dry branches `main` and `other`, both hydrated, and a clone that has `other` checked out.
+fn two_dry_branches() -> (Lab, Repo, Repo) {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
+    clone.git(&["checkout", "-q", "--orphan", "other"]);
+    clone.git(&["rm", "-q", "-r", "-f", "."]);
+    let (file, text) = grown(0, 100);
+    let chart = "apiVersion: v2\nname: grown\nversion: 1.0.0\n";
+    let template = config_map("grown", "{{ len .Values.b }}");
+    let chart = [("apps/grown/Chart.yaml", chart), ("apps/grown/templates/a.yaml", &template)];
+    clone.commit("few values", &[(&*file, &*text), chart[0], chart[1]]);
+    clone.git(&["push", "-q", "origin", "other"]);
+    (lab, server, clone)
+}
+
+fn commit_grown(clone: &Repo, count: usize, values: usize) -> String {
+    let files: Vec<(String, String)> = (1..=count).map(|n| grown(n, values)).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    clone.commit("many values", &files)
+}
+
+/// Commits something fine on `main` and pushes it: it is hydrated, whatever `other` is. The answer.
+fn main_goes_on(server: &Repo, clone: &Repo, value: &str) -> String {
+    clone.git(&["checkout", "-q", "-f", "main"]);
+    let last = clone.commit(value, &[("apps/web/dev/config.yaml", &config_map("web", value))]);
+    let told = clone.push().success().remote().join(" ");
+    assert_eq!(note(server, DEV), note_of(&last), "{told}");
+    told
+}
+
+fn push_topic(clone: &Repo, name: &str) -> String {
+    clone.run("git", &["push", "-q", "origin", &format!("HEAD:refs/heads/{name}")]).success().stderr
+}
+
+/// Six Applications of 400,000 values each are more than a dry tree may have; seven files of 13 kB.
+const TOO_MANY: (usize, usize) = (7, 370_000);
+
+const WHY: &str = "`other` is not searched: files with Applications and kustomizations have more than 134217728 bytes, their \
+                   aliases written out";
+
+#[test]
+fn aliases_that_grow_without_end_on_one_dry_branch_hold_that_one_alone() {
+    let (_lab, server, clone) = two_dry_branches();
+    let before = tip(&server, "environments/other");
+    commit_grown(&clone, TOO_MANY.0, TOO_MANY.1);
+    let told = clone.run("git", &["push", "-q", "origin", "other"]).success().remote().join(" ");
+    assert!(told.contains(WHY) && told.contains("grown/6.yaml"), "{told}");
+    assert!(!told.contains("trying again"), "{told}");
+    assert_eq!(tip(&server, "environments/other"), before);
+    let told = main_goes_on(&server, &clone, "on");
+    assert!(!told.contains("trying again"), "{told}");
+    // It is known, so nobody reads the files again: one of them is gone, and who reads it misses it.
+    let blob = server.git(&["rev-parse", "other:grown/3.yaml"]);
+    fs::remove_file(server.path.join("objects").join(&blob[..2]).join(&blob[2..])).expect("is loose");
+    let told = main_goes_on(&server, &clone, "and on");
+    assert!(!told.contains(&blob), "{told}");
+    let told = push_topic(&clone, "topic");
+    assert!(!told.contains(&blob), "{told}");
+    assert_eq!(tip(&server, "environments/other"), before);
+}
+
+#[test]
+fn what_one_dry_branch_takes_of_little_memory_holds_that_one_alone() {
+    let (_lab, server, clone) = two_dry_branches();
+    server.git(&["config", "hydrate.runMemory", "200m"]);
+    commit_grown(&clone, 5, 370_000);
+    let before = tip(&server, "environments/other");
+    let told = clone.run("git", &["push", "-q", "origin", "other"]).success().remote().join(" ");
+    assert!(told.contains("trying again") && !told.contains("twice"), "{told}");
+    assert!(told.contains("`other` is not searched: "), "{told}");
+    assert!(
+        told.contains("git config hydrate.runMemory sets the limit, of which each dry branch has a share"),
+        "{told}"
+    );
+    assert_eq!(tip(&server, "environments/other"), before);
+    assert_eq!(server.git(&["for-each-ref", "refs/hydrate/failures"]), "", "another machine may have more");
+    // It is remembered: no later push dies of it.
+    let told = main_goes_on(&server, &clone, "on");
+    assert!(!told.contains("trying again"), "{told}");
+    push_topic(&clone, "topic");
+    // With more memory it is hydrated.
+    server.git(&["config", "hydrate.runMemory", "3g"]);
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(note(&server, "environments/other"), note_of(&tip(&server, "other")));
+}
+
+#[test]
+fn a_topic_branch_goes_in_although_a_dry_branch_cannot_be_searched() {
+    let (_lab, server, clone) = two_dry_branches();
+    server.git(&["config", "hydrate.runMemory", "200m"]);
+    server.git(&["config", "hydrate.cache", "false"]);
+    commit_grown(&clone, 5, 370_000);
+    let hooks = server.path.join("hooks");
+    fs::rename(hooks.join("post-receive"), hooks.join("aside")).expect("moved");
+    clone.run("git", &["push", "-q", "origin", "other"]).success();
+    // Nothing is remembered of it, so pre-receive searches itself, and dies of it.
+    let told = push_topic(&clone, "topic");
+    assert!(told.contains("trying again") && !told.contains("refused"), "{told}");
+    assert_eq!(tip(&server, "topic"), tip(&server, "other"));
+    // What is hydration's stays so.
+    clone.run("git", &["push", "-q", "-f", "origin", "HEAD:refs/heads/environments/dev"]).exits(1);
+    clone.run("git", &["push", "-q", "-f", "origin", "HEAD:refs/heads/environments/other"]).exits(1);
+}
+
+#[test]
+fn strict_refuses_the_dry_branch_that_cannot_be_searched_and_no_other() {
+    let (_lab, server, clone) = two_dry_branches();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let before = tip(&server, "other");
+    commit_grown(&clone, TOO_MANY.0, TOO_MANY.1);
+    let told = clone.run("git", &["push", "-q", "origin", "other"]).exits(1).remote().join(" ");
+    assert!(told.contains(WHY) && told.contains("grown/6.yaml"), "{told}");
+    assert_eq!(tip(&server, "other"), before);
+    push_topic(&clone, "topic");
+    server.git(&["config", "hydrate.strict", "off"]);
+    clone.run("git", &["push", "-q", "origin", "other"]).success();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    main_goes_on(&server, &clone, "on");
+}
+
+#[test]
+fn a_clone_tells_of_the_dry_branch_that_cannot_be_searched_and_shows_the_other() {
+    let (_lab, server, clone) = two_dry_branches();
+    commit_grown(&clone, TOO_MANY.0, TOO_MANY.1);
+    clone.run("git", &["push", "-q", "origin", "other"]).success();
+    main_goes_on(&server, &clone, "on");
+    clone.git(&["fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*", "+refs/hydrate/*:refs/hydrate/*"]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    for (args, code) in [(&["check"][..], 0), (&["diff", "--offline"], 1)] {
+        let told = clone.hydrate(args);
+        assert_eq!(told.code, Some(code), "{args:?}: {told:?}");
+    }
+    let told = clone.hydrate(&["check", "origin/other"]);
+    let said = format!("{}{}", told.stdout, told.stderr);
+    assert!(said.contains("134217728 bytes, their aliases written out"), "{said}");
+    let status = server.hydrate(&["status"]);
+    assert!(status.stdout.contains("`other` is not searched"), "{status:?}");
+}

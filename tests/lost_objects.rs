@@ -1,0 +1,411 @@
+//! What a slip of the pen in a file makes of its objects: they stay on the branch until somebody says that they are to go.
+
+use crate::push::{application, both, config_map, dry, healthy, note, note_of, tip, verified};
+use crate::strict::BROKEN;
+use crate::support::{Lab, Repo};
+
+const DEV: &str = "environments/dev";
+const WEB: &str = "apps/web/dev/web.yaml";
+const ALLOWED: &str = "yes\n\nHydrate-Allow-Removal: environments/dev";
+
+/// `Deployment web`
+fn deployment(name: &str) -> String {
+    format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\nspec:\n  replicas: 1\n")
+}
+
+fn manifest(server: &Repo) -> String {
+    server.git(&["show", &format!("{DEV}:web/manifest.yaml")])
+}
+
+fn has(server: &Repo, name: &str) -> bool {
+    manifest(server).lines().any(|line| line == format!("  name: {name}"))
+}
+
+/// A server to which an Application with these files beside a ConfigMap was pushed, and the clone.
+fn pushed(lab: &Lab, files: &[(&str, &str)]) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.commit("more", files);
+    clone.push().success();
+    (server, clone)
+}
+
+#[test]
+fn a_document_that_is_nearly_an_object_is_refused_everywhere() {
+    let rows = [
+        ("kind: D", "knd: D", "apps/web/dev/web.yaml:2:1", "did you mean `kind`?"),
+        ("kind: D", "Kind: D", "apps/web/dev/web.yaml:2:1", "did you mean `kind`?"),
+        ("kind: Deployment\n", "", "apps/web/dev/web.yaml:1:1", "every object has `apiVersion`, `kind` and `metadata`"),
+        ("apiVersion", "apiVersoin", "apps/web/dev/web.yaml:1:1", "did you mean `apiVersion`?"),
+        ("metadata", "metdata", "apps/web/dev/web.yaml:3:1", "did you mean `metadata`?"),
+    ];
+    let lab = Lab::new();
+    let text = deployment("one");
+    let (server, clone) = pushed(&lab, &[(WEB, &text)]);
+    let before = tip(&server, DEV);
+    for (from, to, place, hint) in rows {
+        clone.commit("a slip", &[(WEB, &text.replacen(from, to, 1))]);
+        for command in [&["check"] as &[&str], &["diff"]] {
+            let told = clone.hydrate(command);
+            let said = [told.stdout.as_str(), &told.stderr].concat();
+            assert!(told.code != Some(0) && said.contains(place) && said.contains(hint), "{command:?} {to:?} {said}");
+        }
+        server.git(&["config", "hydrate.strict", "touched"]);
+        let refused = clone.push().exits(1).remote().join("\n");
+        assert!(refused.contains(place), "{refused}");
+        server.git(&["config", "hydrate.strict", "off"]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains(place) && told.contains(hint), "{told}");
+        assert_eq!(tip(&server, DEV), before, "{to:?}");
+    }
+    clone.commit("mend", &[(WEB, &text.replace("1\n", "2\n"))]);
+    clone.push().success();
+    assert!(has(&server, "one") && note(&server, DEV) == note_of(&tip(&server, "main")));
+    healthy(&server);
+}
+
+/// What becomes of the objects of a file: a mistake with these words at this place, or nothing.
+type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)], Result<(), (&'a str, &'a str)>);
+
+#[track_caller]
+fn check(rows: &[Row<'_>]) {
+    for (name, before, after, expected) in rows {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab, before);
+        assert!(has(&server, "one"), "{name}: {}", manifest(&server));
+        let old = tip(&server, DEV);
+        clone.commit("edit", after);
+        let previewed = clone.hydrate(&["diff"]);
+        let told = clone.push().success().remote().join("\n");
+        match expected {
+            Ok(()) => {
+                assert!(!has(&server, "one") && tip(&server, DEV) != old, "{name}: it stays\n{told}");
+            }
+            Err((place, words)) => {
+                for said in [&told, &[previewed.stdout.as_str(), &previewed.stderr].concat()] {
+                    assert!(said.contains(&format!("--> {place}")) && said.contains(words), "{name}: {said}");
+                }
+                assert!(has(&server, "one") && tip(&server, DEV) == old, "{name}: it left\n{told}");
+                assert!(told.contains("Hydrate-Allow-Removal: environments/dev"), "{name}: {told}");
+                assert!(clone.hydrate(&["check"]).code == Some(1), "{name}: `check` says nothing");
+                clone.commit(ALLOWED, &[]);
+                let told = clone.push().success().remote().join("\n");
+                assert!(!has(&server, "one"), "{name}: the trailer is not heard\n{told}");
+            }
+        }
+        assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{name}");
+        healthy(&server);
+        verified(&server);
+    }
+}
+
+#[test]
+fn an_object_of_a_plain_file_leaves_with_its_file_or_its_text_alone() {
+    let (one, two) = (deployment("one"), deployment("two"));
+    let both = format!("{one}---\n{two}");
+    let merged = both.replace("---\n", " ---\n").replace("spec:\n  replicas: 1\n ---", "spec: x\n ---");
+    let scalar = both.replacen("spec:\n  replicas: 1\n", "spec: x\n", 1);
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}", one.trim_end().replace('\n', "\n  "));
+    let json = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}"#;
+    let other = config_map("other", "x");
+    let nothing = "gives no object now";
+    let rows: &[Row<'_>] = &[
+        ("foo: bar", &[(WEB, &one)], &[(WEB, "foo: bar\n")], Err(("apps/web/dev/web.yaml:1:1", nothing))),
+        ("a list", &[(WEB, &one)], &[(WEB, "- a\n")], Err(("apps/web/dev/web.yaml:1:1", nothing))),
+        ("a text", &[(WEB, &one)], &[(WEB, "text\n")], Err(("apps/web/dev/web.yaml:1:1", nothing))),
+        ("no YAML", &[(WEB, &one)], &[(WEB, "a: [\n")], Err(("apps/web/dev/web.yaml:1", nothing))),
+        (
+            "an empty list",
+            &[(WEB, &list)],
+            &[(WEB, "apiVersion: v1\nkind: List\nitems: []\n")],
+            Err(("apps/web/dev/web.yaml:3", nothing)),
+        ),
+        (
+            "two documents that are one",
+            &[(WEB, &scalar)],
+            &[(WEB, &merged)],
+            Err(("apps/web/dev/web.yaml:6:1", "although its text is still there")),
+        ),
+        (
+            "no name",
+            &[(WEB, &one)],
+            &[(WEB, &one.replace("  name: one", "  labels: {}"))],
+            Err(("apps/web/dev/web.yaml:4", "has no name any more")),
+        ),
+        (
+            "another extension",
+            &[(WEB, &one)],
+            &[(WEB, ""), ("apps/web/dev/web.yam", &one)],
+            Err(("apps/web/dev/web.yam", "is not read")),
+        ),
+        (
+            "a swapped extension",
+            &[(WEB, &one)],
+            &[(WEB, ""), ("apps/web/dev/web.ymal", &one.replace(": 1", ": 2"))],
+            Err(("apps/web/dev/web.ymal", "is not read")),
+        ),
+        (
+            "a copy",
+            &[(WEB, &one)],
+            &[(WEB, ""), ("apps/web/dev/web.yaml.bak", &one)],
+            Err(("apps/web/dev/web.yaml.bak", "is not read")),
+        ),
+        (
+            "JSON with another extension",
+            &[("apps/web/dev/a.json", json)],
+            &[("apps/web/dev/a.json", ""), ("apps/web/dev/a.jsn", json)],
+            Err(("apps/web/dev/a.jsn", "is not read")),
+        ),
+        ("the file is gone", &[(WEB, &one)], &[(WEB, "")], Ok(())),
+        ("the file is empty", &[(WEB, &one)], &[(WEB, "# none\n---\n\n")], Ok(())),
+        ("a marker", &[(WEB, &one)], &[(WEB, &format!("# +argocd:skip-file-rendering\n{one}"))], Ok(())),
+        ("switched off by its name", &[(WEB, &one)], &[(WEB, ""), ("apps/web/dev/web.yaml.disabled", &one)], Ok(())),
+        ("the document is gone", &[(WEB, &both)], &[(WEB, &two)], Ok(())),
+        (
+            "the document is a comment",
+            &[(WEB, &both)],
+            &[(WEB, &format!("{}---\n{two}", one.replace('\n', "\n# ").replacen("api", "# api", 1)))],
+            Ok(()),
+        ),
+        ("another name", &[(WEB, &one)], &[(WEB, &one.replace("one", "three"))], Ok(())),
+        (
+            "an item of a list is gone",
+            &[(WEB, &format!("{list}\n- {}", two.trim_end().replace('\n', "\n  ")))],
+            &[(WEB, &list.replace("one", "two"))],
+            Ok(()),
+        ),
+        ("another file in its place", &[(WEB, &one)], &[(WEB, ""), ("apps/web/dev/other.yaml", &other)], Ok(())),
+    ];
+    check(rows);
+}
+
+#[test]
+fn files_that_never_gave_an_object_stay_what_they_are() {
+    let lab = Lab::new();
+    let values = "apps/web/dev/values.yaml";
+    let (server, clone) = pushed(&lab, &[(values, "replicas: 1\n"), ("apps/web/dev/list.yaml", "- a\n")]);
+    for text in ["foo: bar\n", "a: [\n", "metadata: {labels: {a: b}}\n", "apiVersion: v2\nname: web\nversion: 1.0.0\n"]
+    {
+        let id = clone.commit("edit", &[(values, text)]);
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&id), "{text}");
+    }
+}
+
+#[test]
+fn a_null_in_a_list_is_a_mistake() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &[]);
+    let before = tip(&server, DEV);
+    clone.commit("a null", &[(WEB, "apiVersion: v1\nkind: List\nitems:\n- null\n")]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(
+        told.contains("an item of a list is `null`, which is not an object") && told.contains("web.yaml:4:3"),
+        "{told}"
+    );
+    assert_eq!(tip(&server, DEV), before);
+}
+
+#[test]
+fn what_moves_within_a_branch_is_not_lost() {
+    let lab = Lab::new();
+    let one = deployment("one");
+    let (server, clone) = pushed(&lab, &[(WEB, &one)]);
+    for (from, to) in [(WEB, "apps/web/dev/renamed.yml"), ("apps/web/dev/renamed.yml", "apps/api/dev/one.yaml")] {
+        let id = clone.commit("move", &[(from, ""), (to, &one)]);
+        clone.push().success();
+        assert_eq!(note(&server, DEV), note_of(&id));
+    }
+    let all = server.git(&["show", &format!("{DEV}:api/manifest.yaml")]);
+    assert!(all.contains("name: one") && !has(&server, "one"), "{all}");
+}
+
+#[test]
+fn what_is_held_is_mended_by_whoever_mends_it_and_by_nothing_else() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        clone.commit("more", &[(WEB, &deployment("one"))]);
+        clone.push().success();
+        let before = tip(server, DEV);
+        clone.commit("slip", &[(WEB, "foo: bar\n")]);
+        clone.push().success();
+        // The branch still shows the commit before the slip.
+        for n in 0..2 {
+            clone.commit("unrelated", &[("NOTES", &n.to_string())]);
+            let told = clone.push().success().remote().join("\n");
+            assert!(told.contains("gives no object now"), "{told}");
+            clone.commit("another Application", &[("apps/api/dev/config.yaml", &config_map("api", &n.to_string()))]);
+            clone.commit("the same one", &[("apps/web/dev/config.yaml", &config_map("web", &n.to_string()))]);
+            let told = clone.push().success().remote().join("\n");
+            assert!(told.contains("gives no object now"), "{told}");
+            assert_eq!(tip(server, DEV), before);
+        }
+        let id = clone.commit("mend", &[(WEB, &deployment("one"))]);
+        clone.push().success();
+        assert_eq!((note(server, DEV), has(server, "one")), (note_of(&id), true));
+        // Several commits at once, of which one is wrong, and the next one mends it.
+        clone.commit("slip", &[(WEB, "foo: bar\n")]);
+        let id = clone.commit("mend", &[(WEB, &deployment("one").replace(": 1", ": 2"))]);
+        clone.push().success();
+        assert_eq!((note(server, DEV), has(server, "one")), (note_of(&id), true));
+        // One is wrong and allowed, and what comes after it is hydrated.
+        clone.commit("slip", &[(WEB, "foo: bar\n")]);
+        clone.commit(ALLOWED, &[]);
+        let id = clone.commit("after", &[("NOTES", "after")]);
+        clone.push().success();
+        assert_eq!((note(server, DEV), has(server, "one")), (note_of(&id), false));
+        verified(server);
+    });
+}
+
+#[test]
+fn an_application_that_loses_an_object_stays_behind_alone_where_the_setting_says_so() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "onFailure", "application"]).success();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.commit("more", &[(WEB, &deployment("one"))]);
+    clone.push().success();
+    clone.commit("slip", &[(WEB, "foo: bar\n"), ("apps/api/dev/config.yaml", &config_map("api", "two"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("web is behind") && told.contains("gives no object now"), "{told}");
+    let api = || server.git(&["show", &format!("{DEV}:api/manifest.yaml")]);
+    assert!(has(&server, "one") && api().contains("value: two"), "{told}");
+    clone.commit("the other one", &[("apps/api/dev/config.yaml", &config_map("api", "three"))]);
+    clone.push().success();
+    assert!(has(&server, "one") && api().contains("value: three"));
+    clone.commit("mend", &[(WEB, &deployment("one").replace(": 1", ": 2"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(has(&server, "one") && manifest(&server).contains("replicas: 2") && !told.contains("behind"), "{told}");
+    verified(&server);
+}
+
+#[test]
+fn what_settings_or_an_unreadable_file_take_away_is_judged_as_before() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &[(WEB, &deployment("one"))]);
+    clone.commit("broken", &[(WEB, BROKEN)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("not valid YAML") && has(&server, "one"), "{told}");
+    // The Application itself leaves a file out.
+    let (file, text) = application("web", "dev");
+    let excluding =
+        text.replace("      path: apps/web/dev\n", "      path: apps/web/dev\n      directory: {exclude: web.yaml}\n");
+    clone.commit("exclude", &[(WEB, "foo: bar\n"), (&file, &excluding)]);
+    clone.push().success();
+    assert!(!has(&server, "one"));
+}
+
+const CHART: &str = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+const TEMPLATE: &str =
+    "{{- if .Values.enabled }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: one\n{{- end }}\n";
+const HELPED: &str =
+    "{{- if include \"on\" . }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: one\n{{- end }}\n";
+const VALUES: &str = "enabled: true\n";
+
+#[test]
+fn an_object_of_a_chart_does_not_leave_by_the_text_of_a_template() {
+    let chart = |name: &str| format!("apps/web/dev/{name}");
+    let [yaml, values, one, two, helpers] =
+        ["Chart.yaml", "values.yaml", "templates/one.yaml", "templates/two.yaml", "templates/_helpers.tpl"].map(chart);
+    let config = chart("config.yaml");
+    let (two_text, slip) = (config_map("two", "x"), TEMPLATE.replace("enabled", "enabld"));
+    let define = "{{- define \"on\" }}{{ if .Values.enabled }}yes{{ end }}{{ end }}\n";
+    let three = config_map("three", "x");
+    let several = format!("{two_text}---\n{TEMPLATE}");
+    let base: Vec<(&str, &str)> = vec![(&config, ""), (&yaml, CHART), (&values, VALUES), (&two, &two_text)];
+    let plain: Vec<(&str, &str)> = [&base[..], &[(&one, TEMPLATE)]].concat();
+    let helped: Vec<(&str, &str)> = [&base[..], &[(&one, HELPED), (&helpers, define)]].concat();
+    let in_one: Vec<(&str, &str)> = [&base[..], &[(&one, &several)], &[(&two, &three)]].concat();
+    let nothing = "gives no object now";
+    let (several_slip, define_slip) = (several.replace("enabled", "enabld"), define.replace("enabled", "enabld"));
+    let rows: &[Row<'_>] = &[
+        ("a misspelt value", &plain, &[(&one, &slip)], Err(("apps/web/dev/templates/one.yaml:1", nothing))),
+        (
+            "in one of several documents",
+            &in_one,
+            &[(&one, &several_slip)],
+            Err(("apps/web/dev/templates/one.yaml:8", "although its text is still there")),
+        ),
+        (
+            "in a helper",
+            &helped,
+            &[(&helpers, &define_slip)],
+            Err(("apps/web/dev/templates/_helpers.tpl:1", "is not rendered since")),
+        ),
+        ("the template is gone", &plain, &[(&one, "")], Ok(())),
+        ("the template is empty", &plain, &[(&one, "{{/* nothing */}}\n")], Ok(())),
+        ("the document is gone", &in_one, &[(&one, &two_text)], Ok(())),
+        ("values", &plain, &[(&values, "enabled: false\n")], Ok(())),
+        (
+            "values, and the template is edited too",
+            &plain,
+            &[(&values, "enabled: false\n"), (&one, &TEMPLATE.replace("name", "name "))],
+            Ok(()),
+        ),
+        ("another version of the chart", &plain, &[(&one, &slip), (&yaml, &CHART.replace("1.0.0", "1.1.0"))], Ok(())),
+    ];
+    check(rows);
+}
+
+#[test]
+fn an_object_of_a_kustomization_leaves_when_something_says_so() {
+    let in_dir = |name: &str| format!("apps/web/dev/{name}");
+    let [kustomization, base, resource] =
+        ["kustomization.yaml", "base/kustomization.yaml", "base/one.yaml"].map(in_dir);
+    let (one, both) = (deployment("one"), format!("{}---\n{}", deployment("one"), deployment("two")));
+    let top = "resources: [base, config.yaml]\n";
+    let before: Vec<(&str, &str)> = vec![(&kustomization, top), (&base, "resources: [one.yaml]\n"), (&resource, &both)];
+    let deletes = format!(
+        "{top}patches:\n- patch: |\n    $patch: delete\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: one}}\n"
+    );
+    let prefix = format!("{top}namePrefix: new-\n");
+    let rows: &[Row<'_>] = &[
+        ("no longer named", &before, &[(&kustomization, "resources: [config.yaml]\n")], Ok(())),
+        ("the resource is empty", &before, &[(&resource, "# nothing\n")], Ok(())),
+        ("the document is gone", &before, &[(&resource, &deployment("two"))], Ok(())),
+        ("deleted by a patch", &before, &[(&kustomization, &deletes)], Ok(())),
+        (
+            "deleted by a patch, and edited",
+            &before,
+            &[(&kustomization, &deletes), (&resource, &both.replace(": 1", ": 2"))],
+            Ok(()),
+        ),
+        ("another prefix", &before, &[(&kustomization, &prefix)], Ok(())),
+        ("renamed", &before, &[(&resource, &both.replace("one", "three"))], Ok(())),
+    ];
+    check(rows);
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &before);
+    let old = tip(&server, DEV);
+    for text in [one.replace("kind", "knd"), "foo: bar\n".to_owned(), "- a\n".to_owned()] {
+        clone.commit("slip", &[(&resource, &text)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("error:") && tip(&server, DEV) == old, "{text}: {told}");
+    }
+}
+
+#[test]
+fn a_generated_name_with_another_hash_costs_and_says_nothing() {
+    let lab = Lab::new();
+    let kustomization = "apps/web/dev/kustomization.yaml";
+    let text = |value: &str| format!("configMapGenerator:\n- name: made\n  literals: [a={value}]\n");
+    let (server, clone) = pushed(&lab, &[(kustomization, &text("1"))]);
+    let id = clone.commit("another value", &[(kustomization, &text("2"))]);
+    clone.push().success();
+    assert_eq!(note(&server, DEV), note_of(&id));
+}
+
+#[test]
+fn the_hooks_of_a_clone_say_the_same() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &[(WEB, &deployment("one"))]);
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q", "origin"]);
+    clone.commit("slip", &[(WEB, "foo: bar\n")]);
+    let told = clone.push();
+    assert!(told.code != Some(0) && told.stderr.contains("gives no object now"), "{told:?}");
+    server.git(&["config", "hydrate.strict", "all"]);
+    let refused = clone.run("git", &["push", "--no-verify", "origin", "HEAD"]).exits(1).remote().join("\n");
+    assert!(refused.contains("gives no object now") && refused.contains("web.yaml:1:1"), "{refused}");
+}
