@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-pub use go_std::utf8::{Rune, decode, decode_last, push_char, runes, to_str};
+pub(crate) use go_std::utf8::{Rune, decode, decode_last, push_char, runes, to_str};
 
 /// A string as Go has it: immutable bytes, cheap to clone, shareable between threads.
 ///

@@ -7,7 +7,7 @@ use go_std::time::YEAR_ONE;
 
 use super::value::{IntType, UintType, Value};
 
-pub use go_std::time::Time;
+pub(crate) use go_std::time::Time;
 pub(super) use go_std::time::{
     Zone, duration_string, month_string, parse, parse_duration, round_duration, weekday_string,
 };

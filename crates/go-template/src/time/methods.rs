@@ -13,10 +13,10 @@ use super::super::value::{IntType, Methods, Value};
 use super::location::{Location, location};
 use super::{Time, Zone, duration_string, round_duration};
 
-pub const TIME_METHODS: Methods = Methods::of(time_methods);
-pub const DURATION_METHODS: Methods = Methods::of(duration_methods);
+pub(crate) const TIME_METHODS: Methods = Methods::of(time_methods);
+pub(crate) const DURATION_METHODS: Methods = Methods::of(duration_methods);
 /// Months and weekdays know only their names.
-pub const NAME_METHODS: Methods = Methods::of(name_methods);
+pub(crate) const NAME_METHODS: Methods = Methods::of(name_methods);
 
 impl Param for Time {
     const TYPE: Type = Type::Time;

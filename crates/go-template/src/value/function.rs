@@ -16,7 +16,7 @@ use crate::call::Call;
 use crate::error::Failure;
 use crate::expense::Expense;
 
-pub use signature::{Handler, Int, Param, Signature, Uint32};
+pub(crate) use signature::{Handler, Int, Param, Signature, Uint32};
 pub use signature::{NoWriter, Rest};
 
 /// Go's static type of a parameter.
@@ -129,7 +129,7 @@ impl Type {
 }
 
 /// What runs when a function is called: arguments that fit the signature in, a result or a failure out.
-pub type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
+pub(crate) type Run = dyn Fn(&mut Call<'_>, IntoIter<Operand>) -> Result<Operand, Failure> + Send + Sync;
 
 /// A function with its signature.
 #[derive(Clone)]

@@ -11,14 +11,14 @@ use super::{Position, Scanner, Token, TokenKind};
 
 /// How a comment relates to its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     Head,
     Line,
     Foot,
 }
 
 #[derive(Debug)]
-pub struct Comment {
+pub(crate) struct Comment {
     /// With its `#`; several lines are joined by LF.
     pub text: String,
     pub place: Place,

@@ -7,7 +7,7 @@ use super::super::node::Style;
 
 /// A place while scanning: all counted from 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Position {
+pub(crate) struct Position {
     pub offset: usize,
     /// In characters from the start of the text; signed because go-yaml looks one before the start.
     pub index: i64,
@@ -16,13 +16,13 @@ pub struct Position {
 }
 
 impl Position {
-    pub fn mark(self) -> Mark {
+    pub(crate) fn mark(self) -> Mark {
         Mark { line: self.line.saturating_add(1), column: self.column.saturating_add(1), offset: self.offset }
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum TokenKind<'a> {
+pub(crate) enum TokenKind<'a> {
     StreamStart,
     StreamEnd,
     VersionDirective { major: u8, minor: u8 },
@@ -47,7 +47,7 @@ pub enum TokenKind<'a> {
 }
 
 #[derive(Debug, Clone)]
-pub struct Token<'a> {
+pub(crate) struct Token<'a> {
     pub kind: TokenKind<'a>,
     pub start: Position,
     pub end: Position,

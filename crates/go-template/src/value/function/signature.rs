@@ -24,7 +24,7 @@ impl From<Int> for Value {
 
 /// Go's `uint32`, as a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Uint32(pub u32);
+pub(crate) struct Uint32(pub u32);
 
 /// All arguments behind the fixed ones: Go's `...`.
 #[derive(Debug)]
