@@ -57,9 +57,9 @@ use dry_files::view::ContentId;
 use go_yaml::Value;
 use sha2::{Digest, Sha256};
 
-use crate::inputs::Key;
 use crate::manifest::Manifest;
 use field::Field;
+use inputs::Key;
 use set::Cluster;
 
 pub(crate) use conflict::{destination_is_dry, no_such_branch};

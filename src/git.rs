@@ -23,7 +23,6 @@ mod quarantine;
 mod ref_edit;
 mod refs;
 mod repository;
-pub(crate) mod scratch;
 mod snapshot;
 mod spool;
 mod stale;

@@ -115,27 +115,19 @@ mod cli;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod diff;
 mod directory;
-#[doc(hidden)]
-pub mod fetch;
 mod git;
-#[cfg(test)]
-#[path = "growth/tests.rs"]
-mod growth;
-mod helm;
 mod hook;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod hydrate;
-mod inputs;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod install;
 mod jinja;
 mod jsonnet;
-mod kustomize;
 mod manifest;
 mod metadata;
+mod needs;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod plan;
-mod plugin;
 mod publish;
 mod remote;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
@@ -153,7 +145,6 @@ mod worker;
 use std::process::ExitCode;
 
 use jsonnet::evaluate;
-use plugin::confine;
 
 /// Runs the command that this process's arguments name, and returns its exit code.
 ///

@@ -42,16 +42,16 @@ use std::time::{Duration, Instant};
 use crate::application::{
     self, Application, Drawn, Environment, Profile, RuleSet, SeedIdentities, Substituted, Variable,
 };
-use crate::helm;
-use crate::inputs::{self, KeptInputs};
 use crate::manifest::{Key, Manifest};
-use crate::plugin::Runner;
 use crate::settings::{self, RendererName, Seeds};
 use crate::versions::Helm;
+use confine::Runner;
 use dry_files::diag::{Diagnostic, printable};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, Reads, Stop, View};
 use go_template::Drew;
+use helm_template as helm;
+use inputs::{self, KeptInputs};
 
 use apart::Processes;
 use checkout::Checkout;

@@ -34,11 +34,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::parent::Root;
 use crate::application::{BranchName, Destinations, Profile, Rule, RuleSet};
-use crate::inputs::InputsDir;
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
 use field::{a_path, active_paths, branches, inputs_dir, is_default, one_branch, one_or_many, paths, written_branches};
+use inputs::InputsDir;
 
 pub(crate) use crate::metadata::Tools;
 pub(crate) use error::SettingsError;

@@ -53,8 +53,8 @@ pub mod go {
 }
 
 pub mod helm {
-    pub use crate::helm::{Charts, Effects, Error, Options, refusals, render, render_kept};
     pub use go_template::{Drew, SecretSeed, Seed};
+    pub use helm_template::{Charts, Effects, Error, Options, refusals, render, render_kept};
 }
 
 pub mod hook {
@@ -76,7 +76,7 @@ pub mod jsonnet {
 }
 
 pub mod kustomize {
-    pub use crate::kustomize::{NativeCharts, Options, build};
+    pub use kustomize_build::{NativeCharts, Options, build};
 }
 
 pub mod manifest {
@@ -99,7 +99,7 @@ pub mod plan {
 }
 
 pub mod plugin {
-    pub use crate::plugin::{Call, Error, Limits, Output, Runner, Settings};
+    pub use confine::{Call, Error, Limits, Output, Runner, Settings};
 }
 
 pub mod remote {

@@ -5,7 +5,7 @@ use dry_files::path::{PathError, RepoPath};
 
 use super::field::Place;
 use super::{AppName, NameError, PAUSED};
-use crate::inputs::KeyError;
+use inputs::KeyError;
 
 /// Why an Application or its source can't be used, or what is odd about it. Each is a mistake of the dry commit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

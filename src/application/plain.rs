@@ -18,7 +18,7 @@ use super::repo_url::checked_url;
 use super::rules::{Placement, is_registry};
 use super::url::RepoUrl;
 use super::{DrySource, PlacedSource};
-use crate::inputs::{InputsDir, Key};
+use inputs::{InputsDir, Key};
 
 /// The sources of one Application.
 pub(super) struct PlainSources {

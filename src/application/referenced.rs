@@ -7,7 +7,7 @@ use dry_files::path::{PathError, RepoPath};
 
 use super::Application;
 use super::mistake::Mistake;
-use crate::inputs::Key;
+use inputs::Key;
 
 /// A file of another source.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,8 +20,8 @@ use super::destinations::Destinations;
 use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::url::RepoUrl;
-use crate::inputs::InputsDir;
 use crate::jinja::{Template, Value};
+use inputs::InputsDir;
 use outline::Outline;
 use written::Written;
 

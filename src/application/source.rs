@@ -14,7 +14,7 @@ use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
 use super::search::KUSTOMIZATIONS;
 use super::{Application, Directory, DrySource, Helm, Kustomize, Options, Plugin, Profile, decode, read};
-use crate::inputs::{KeptInputs, Unusable};
+use inputs::{KeptInputs, Unusable};
 
 /// Which engine renders a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

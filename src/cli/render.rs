@@ -14,13 +14,14 @@ use super::clone::refs_of;
 use super::{Outcome, WrongUse, output};
 use crate::git::Repository;
 use crate::hydrate::{SETTINGS_REF_KEY, Single, render_named, with_settings_of};
-use crate::inputs::LOCK;
-use crate::kustomize;
+use crate::needs::Vendored;
 use crate::render::Renderers;
 use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{DiskFiles, View};
+use inputs::LOCK;
+use kustomize_build as kustomize;
 
 /// Print the manifests of an Application, or of a chart, kustomization or directory on disk.
 #[derive(Debug, clap::Args)]
@@ -153,7 +154,8 @@ fn without<'a>(arguments: &[&'a str], left_out: &str) -> Vec<&'a str> {
 }
 
 fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let (options, operands) = kustomize::Options::parse(arguments.iter().copied()).map_err(WrongUse)?;
+    let (mut options, operands) = kustomize::Options::parse(arguments.iter().copied()).map_err(WrongUse)?;
+    options.inputs = &Vendored;
     let Place { top, files, dir } = on_disk(match operands[..] {
         [] => ".",
         [dir] => dir,

@@ -18,10 +18,11 @@ use super::clone::{self, Clone};
 use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::hydrate::Inputs;
-use crate::inputs::wire::Rules;
-use crate::inputs::{Entry, LOCK, Need};
+use crate::needs::Need;
 use crate::render::Renderers;
 use fetcher::Fetchers;
+use inputs::wire::Rules;
+use inputs::{Entry, LOCK};
 use session::{Deed, Session};
 
 /// Copy external charts, bases and files into the working tree, pinned by a lock file.

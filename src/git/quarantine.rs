@@ -5,8 +5,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::scratch;
 use super::{Doing as _, Error};
+use dry_files::scratch;
 
 /// Where git keeps the objects of a push that is not accepted yet, as its variables say to a pre-receive hook.
 #[derive(Debug, Clone, PartialEq, Eq)]

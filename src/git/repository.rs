@@ -9,11 +9,11 @@ use dry_files::regular;
 use gix::discover::upwards::Error as Upwards;
 use gix::objs::{Find as _, FindExt as _};
 
-use super::scratch;
 use super::{
     Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Shared, TreeEntry, config_parameters,
     system_config,
 };
+use dry_files::scratch;
 
 /// Where a repository is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

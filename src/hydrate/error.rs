@@ -6,7 +6,7 @@ use dry_files::view::ViewError;
 use crate::application::BranchName;
 use crate::cache;
 use crate::git::{self, ObjectId};
-use crate::inputs;
+
 use crate::render;
 use crate::settings::SettingsError;
 

@@ -14,11 +14,11 @@ use go_std::regexp::Regex;
 
 use crate::application::set::{self, Home, Sources};
 use crate::application::{Patterns, RuleSet};
-use crate::growth::{Looks, Row, Work, check};
-use crate::helm;
 use crate::hydrate::check_settings;
 use crate::plan::Discovery;
 use crate::settings::SettingsFiles;
+use dry_files::growth::{Looks, Row, Work, check};
+use helm_template as helm;
 
 /// Files whose directories are listed once, as those of a repository are.
 struct Listed {

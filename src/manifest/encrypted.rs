@@ -4,9 +4,7 @@ use go_yaml::Value;
 
 use super::Manifest;
 
-/// What to do instead of decrypting while rendering: what is rendered is in a branch in plain text.
-pub(crate) const INSTEAD: &str = "everyone who can read a hydrated branch could read its secrets, so they are not \
-    decrypted: let the cluster fetch or decrypt them (External Secrets, Sealed Secrets, argocd-vault-plugin)";
+pub(crate) use kustomize_build::INSTEAD_OF_DECRYPTING as INSTEAD;
 
 /// How each value begins that SOPS encrypted.
 const CIPHERTEXT: &str = "ENC[AES256_GCM,";

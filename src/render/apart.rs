@@ -39,10 +39,10 @@ use super::watch::GRACE;
 use super::{Application, Commit, Rendered, bug};
 use crate::application::set::{self, ApplicationSet};
 use crate::application::{Profile, RuleSet, SeedIdentity};
-use crate::git::scratch::Scratch;
-use crate::plugin;
 use crate::settings::{self, RendererName, Seeds};
 use crate::versions::Helm;
+use confine as plugin;
+use dry_files::scratch::Scratch;
 use dry_files::view::{Files, Reads};
 
 use asked::{Asked, AskedApplication, AskedSet};

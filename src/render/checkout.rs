@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use super::failure::{Error, Failure};
 use super::outside::Replaced;
-use crate::git::scratch::Scratch;
+use dry_files::scratch::Scratch;
 
 /// How many files and directories one checkout may have.
 const ENTRIES_MAX: usize = 500_000;
@@ -360,7 +360,7 @@ mod tests {
     use dry_files::view::MemoryFiles;
 
     fn scratch() -> Scratch {
-        crate::git::scratch::scratch_dir("test", &[&std::env::temp_dir()]).expect("a directory")
+        dry_files::scratch::scratch_dir("test", &[&std::env::temp_dir()]).expect("a directory")
     }
 
     fn path(text: &str) -> RepoPath {

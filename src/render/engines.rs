@@ -12,16 +12,17 @@ use crate::application::{
     Directory, Drawn, Environment, Helm, Jsonnet, Kustomize, Plugin, SeedIdentity, Source, Tool, Variable,
 };
 use crate::directory;
-use crate::helm;
 use crate::jsonnet;
-use crate::kustomize;
 use crate::manifest::{self, Manifest, encrypted};
+use crate::needs::Vendored;
 use crate::settings::{Limits, RendererName};
 use dry_files::diag::more::and_more;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{View, ViewError};
 use go_template::{self as template, Drew, Seed};
+use helm_template as helm;
+use kustomize_build as kustomize;
 
 /// One Application while it is rendered.
 pub(super) struct ApplicationRender<'a, 'c> {
@@ -165,6 +166,7 @@ impl ApplicationRender<'_, '_> {
             note_origins,
             enable_helm: true,
             limits: kustomize::Limits { nodes: limits.kustomization_nodes, bytes: limits.kustomization_bytes },
+            inputs: &Vendored,
             ..kustomize::Options::default()
         };
         let charts = self.commit.renderers.charts.clone();
@@ -201,6 +203,7 @@ impl ApplicationRender<'_, '_> {
             effects: self.effects(),
             limits: self.template_limits(),
             stop: self.view.stop().clone(),
+            inputs: &Vendored,
             ..helm::Options::default()
         };
         let mut rendered = helm::render_kept(&self.commit.renderers.charts, self.view, &release.chart, &options)

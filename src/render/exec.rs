@@ -20,8 +20,8 @@ use super::outside;
 use super::release::Release;
 use crate::application::{Environment, Jsonnet, Plugin};
 use crate::jsonnet::{self, evaluate};
-use crate::plugin::{Call, Output, Runner};
 use crate::versions::{self, Helm};
+use confine::{Call, Output, Runner};
 
 /// How the tools are called on this machine: words, of which the first is found on `PATH`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -6,9 +6,9 @@ use dry_files::view::{Reads, ViewError};
 use crate::application::SourceError;
 use crate::directory;
 use crate::git;
-use crate::inputs::Unusable;
 use crate::jsonnet;
-use crate::plugin;
+use confine as plugin;
+use inputs::Unusable;
 
 /// Why one Application has no manifests.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,7 @@ use rustix::process::getppid;
 
 use super::apart::{read_reads, write_reads};
 use crate::cache::{Decoder, Encoder};
-use crate::git::scratch::SCRATCH;
+use dry_files::scratch::SCRATCH;
 
 /// The file in the directory.
 const FILE: &str = "late";

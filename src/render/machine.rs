@@ -13,7 +13,7 @@ use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
 use super::late::Late;
 use crate::directory;
 use crate::git::{self, Repository};
-use crate::plugin::{self, Runner};
+use confine::{self as plugin, Runner};
 
 /// What only the edge can tell of this machine.
 #[derive(Debug, Clone)]
@@ -208,7 +208,7 @@ impl Renderers {
         if machine.isolation == Isolation::Apart {
             // Of the process that died before this one.
             late = Late::take(repository.common_dir());
-            git::scratch::sweep(&[&machine.temp_dir, repository.common_dir()]);
+            dry_files::scratch::sweep(&[&machine.temp_dir, repository.common_dir()]);
         }
         let renderers = Self { late, ..Self::new(runner, tools, limits).on(machine) };
         #[cfg(debug_assertions)]

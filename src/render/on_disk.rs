@@ -6,12 +6,12 @@ use super::machine::runner;
 use super::{Error, Failure, Machine};
 use crate::application::{Directory, Jsonnet};
 use crate::directory;
-use crate::inputs::InputsDir;
 use crate::jsonnet;
 use crate::manifest::Manifest;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, View};
+use inputs::InputsDir;
 
 /// The objects of `dir`; what is odd but no error becomes a warning.
 pub(crate) fn directory(

@@ -16,7 +16,8 @@ use dry_files::view::{Kind, View};
 use go_yaml::{self as yaml, Value};
 
 use super::failure::Failure;
-use crate::inputs::{self, KeptInputs, Key, Mention, Need, Place, Scan, Source, Step, Unusable, What};
+use crate::needs::{Mention, Need, Place, Scan, Source, Step, What, git_key, walk};
+use inputs::{self, KeptInputs, Key, Unusable};
 
 /// The directory beside a kustomization for the files that it names by a URL: Kustomize reads no file outside.
 const FILES: &str = ".hydrate-files";
@@ -49,7 +50,7 @@ pub(super) fn replaced(
 ) -> Result<Replaced, Failure> {
     let none = || Span::file(dir.clone());
     let kept = KeptInputs::read(view).map_err(|error| failure(&error, none()))?;
-    let walked = inputs::walk(view, &kept, (dir, None), &[], edited);
+    let walked = walk(view, &kept, (dir, None), &[], edited);
     let mut all = Replacing { view, kept, edits: BTreeMap::new(), replaced: Replaced::default() };
     let mut mistakes = Vec::new();
     if walked.is_cut {
@@ -117,7 +118,7 @@ impl Replacing<'_> {
                 if let Some(file) = Key::file(text).ok().filter(|file| *or_file && self.kept.lists(file)) {
                     return self.file(mention, &file);
                 }
-                let key = Key::git(remote).map_err(|error| wrong(&error))?;
+                let key = git_key(remote).map_err(|error| wrong(&error))?;
                 let directory = RepoPath::clean(&remote.directory).map_err(|error| wrong(&error))?;
                 let (path, _) = self.kept.directory(&key, &directory).map_err(|error| failure(&error, span.clone()))?;
                 self.replace(mention, path.relative_to(&mention.dir))

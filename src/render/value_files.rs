@@ -10,8 +10,8 @@ use go_std::url::Url;
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use crate::application::{Application, Helm, Referenced};
-use crate::inputs::{KeptInputs, Key, Unusable};
 use crate::manifest::encrypted;
+use inputs::{KeptInputs, Key, Unusable};
 
 /// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;

@@ -6,7 +6,7 @@ use dry_files::path::RepoPath;
 use serde::{Deserialize, Deserializer};
 
 use crate::application::BranchName;
-use crate::inputs::InputsDir;
+use inputs::InputsDir;
 
 /// Whether a setting need not be written.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -15,7 +15,8 @@ use super::super::misspelt::MARK;
 use super::super::read::may_be_plain;
 use super::super::search::{KUSTOMIZATIONS, is_kustomization};
 use super::super::{Application, field};
-use crate::inputs::{InputsDir, Remote};
+use inputs::InputsDir;
+use kustomize_build::Remote;
 
 /// How deep directories are followed, and how many names of other places one directory may have: beyond them, what is below
 /// counts as marked.

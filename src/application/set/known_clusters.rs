@@ -24,7 +24,7 @@ use dry_files::view::{Reads, View};
 use super::super::field::{Content, Entry, Field, Place};
 use super::super::located;
 use super::fault::Fault;
-use crate::inputs::InputsDir;
+use inputs::InputsDir;
 use secrets::Found;
 pub(super) use secrets::LABEL;
 pub(crate) use secrets::may_hold_clusters;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::rendered::RenderedObject;
 use super::{ApplicationSet, Clusters, Expanded, Home, Limits, Only, Sources};
-use crate::inputs::InputsDir;
+use inputs::InputsDir;
 
 /// What a set is expanded by, beside its document and the files of the tree.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

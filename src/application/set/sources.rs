@@ -14,7 +14,7 @@ use super::known_clusters::{Clusters, Known};
 use super::only::Only;
 use super::recorded::{Recorded, read_recorded};
 use crate::application::url::RepoUrl;
-use crate::inputs::InputsDir;
+use inputs::InputsDir;
 
 /// The repository and the revision that are the tree.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -7,13 +7,13 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::super::WrongUse;
 use crate::git::Repository;
-use crate::git::scratch;
 use crate::hydrate::{HydrateError, check_settings};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, GO_README,
     PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE,
 };
 use crate::settings::{FILES, SETTINGS_FILE, SettingsFiles as Files};
+use dry_files::scratch;
 
 /// What `settings.yaml` says to who edits it for the first time.
 const NEW_SETTINGS: &str = include_str!("settings.yaml");

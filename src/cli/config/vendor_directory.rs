@@ -8,8 +8,8 @@ use crate::cli::clone::refs_of;
 use crate::git::Repository;
 use crate::git::TreeFiles;
 use crate::hydrate::dry_branches;
-use crate::inputs::Strays;
 use crate::settings::{Settings, SettingsFiles as Files};
+use inputs::Strays;
 
 /// Refuses a directory in which a dry branch has files that are no inputs: Applications and manifests among them would leave
 /// their environments.

@@ -11,8 +11,9 @@ use dry_files::view::{DiskFiles, View};
 use super::super::entropy::entropy;
 use super::super::{Outcome, WrongUse, output};
 use super::{flags, string_slice};
-use crate::helm::{self, Effects, ValuesSource};
+use crate::needs::Vendored;
 use crate::versions::Helm;
+use helm_template::{self as helm, Effects, ValuesSource};
 
 /// Prints what `helm template` prints, without a cluster, a network or a plugin.
 #[derive(Debug, Parser)]
@@ -110,6 +111,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
         skip_schema_validation: flags.skip_schema_validation,
         show_only: flags.show_only,
         helm: flags.helm_version,
+        inputs: &Vendored,
         effects: if flags.allow_nondeterministic { chance()? } else { Effects::Refuse },
         ..helm::Options::default()
     };

@@ -12,9 +12,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::login;
 use crate::git::Repository;
-use crate::git::scratch::{self, Scratch};
-use crate::inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
-use crate::inputs::{InputFile, Key};
+use dry_files::scratch::{self, Scratch};
+use inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
+use inputs::{InputFile, Key};
 
 /// The name of the program.
 const PROGRAM: &str = "git-hydrate-fetch";

@@ -14,9 +14,10 @@ use crate::application::BranchName;
 use crate::git::TreeFiles;
 use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
 use crate::hydrate::{self, Inputs, RefNames, Tree};
-use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, InputsDir, KeptInputs, Key, LOCK, Lock, Need, TOP};
+use crate::needs::Need;
 use crate::render::Renderers;
+use inputs::wire::What;
+use inputs::{self, Entry, InputsDir, KeptInputs, Key, LOCK, Lock, TOP};
 
 /// The first line of the attributes that we write.
 const ATTRIBUTES: &str = "# Written by `git hydrate vendor`: files as they came, folded in reviews.\n";

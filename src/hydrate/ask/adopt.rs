@@ -33,11 +33,11 @@ use crate::render::Renderers;
 use crate::settings::SettingsFiles;
 use draft::Draft;
 
+pub(crate) use self::inputs::NeededInput;
 pub(super) use branches::OtherBranch;
 pub(super) use clusters::UnknownClusters;
 pub(crate) use draft::ProposedSetting;
 pub(crate) use hydrators::{HydratorFile, Hydrators, source_hydrators};
-pub(crate) use inputs::NeededInput;
 pub(crate) use patterns::BranchPattern;
 pub(crate) use units::{AdoptedApplication, Cause};
 pub(crate) use unnamed::Unnamed;
@@ -112,7 +112,7 @@ pub(crate) fn adopt(
     observer: &dyn Observer,
 ) -> Result<Adoption, HydrateError> {
     let (mut draft, judged, mut notes) = drafted(tree, renderers, asked)?;
-    let needs = inputs::needed(&judged, tree)?;
+    let needs = self::inputs::needed(&judged, tree)?;
     let mut found = Findings::of(&judged);
     let mut attempts = units::render(&judged, tree, renderers, observer)?;
     random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;

@@ -12,9 +12,10 @@ use super::check::{Judged, Tree, judged};
 use crate::application::{self, Application, Environment, Profile, Referenced, Standing, Tool};
 use crate::hydrate::policy::render_context;
 use crate::hydrate::{HydrateError, Observer};
-use crate::inputs::{self, Found, KeptInputs, Kind, Scan, Source};
 use crate::manifest;
+use crate::needs::{Found, Scan, Source};
 use crate::render::{Renderers, directory_of};
+use inputs::{self, KeptInputs, Kind};
 use live::{Known, Reads};
 
 /// What a dry tree needs from elsewhere.
@@ -149,7 +150,7 @@ fn add(
     let files = helm.value_files.iter().map(|file| ("valueFiles", file));
     let parameters = helm.file_parameters.iter().map(|parameter| ("fileParameters", &parameter.path));
     let numbered = (0..).zip(files).chain((0..).zip(parameters));
-    for (index, (field, url)) in numbered.filter(|(_, (_, text))| inputs::is_url(text)) {
+    for (index, (field, url)) in numbered.filter(|(_, (_, text))| kustomize_build::is_url(text)) {
         let index: usize = index;
         scan.add_file(name, url, source.span(&["helm", field, &index.to_string()]));
     }

@@ -10,7 +10,7 @@ use dry_files::view::View;
 use super::state::Run;
 use crate::application::BranchName;
 use crate::hydrate::dry_tree::{DryTree, Former};
-use crate::inputs::Strays;
+use inputs::Strays;
 
 /// The mistakes of Applications of `branch` whose file is taken for an input now, and of those that others made of what the
 /// directory of inputs has beside inputs since other settings count.

@@ -23,7 +23,7 @@ use super::documents::Documents;
 use super::frame::{self, Said};
 use super::rendered::Answer;
 use crate::cache::Decoder;
-use crate::plugin::Runner;
+use confine::Runner;
 
 /// The first argument that `main` looks for, like that of the confining process.
 pub(crate) const ARGUMENT: &str = "__render";

@@ -8,7 +8,7 @@ use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
 
 use super::super::super::search::{is_inside_chart, may_hold_applications};
 use super::{Cluster, Unclear};
-use crate::inputs::InputsDir;
+use inputs::InputsDir;
 
 pub(in crate::application::set) const LABEL: &str = "argocd.argoproj.io/secret-type";
 /// How many bytes the paths that are looked at may have, and how deep directories may nest.

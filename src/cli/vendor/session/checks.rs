@@ -11,9 +11,10 @@ use super::{Deed, Session};
 use crate::cli::vendor::fetcher::Fetchers;
 use crate::git::ObjectId;
 use crate::hydrate::{self, Inputs, Outputs, Rendering, Tree};
-use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, KeptInputs, Key, Need};
+use crate::needs::Need;
 use crate::report::Progress;
+use inputs::wire::What;
+use inputs::{self, Entry, KeptInputs, Key};
 
 impl<'r> Session<'r> {
     /// An error unless the files of an input are as the lock file says: an edit is never lost.

@@ -10,11 +10,12 @@ use go_yaml as yaml;
 use super::{Fetch, Session};
 use crate::cli::vendor::fetcher::{Failed, Fetched};
 use crate::git::{Mode, TreeEdit};
-use crate::helm;
 use crate::hydrate::Inputs;
-use crate::inputs::wire::What;
-use crate::inputs::{self, Entry, InputFile, Key, Kind, LOCK, Need};
-use crate::kustomize;
+use crate::needs::Need;
+use helm_template as helm;
+use inputs::wire::What;
+use inputs::{self, Entry, InputFile, Key, Kind, LOCK};
+use kustomize_build as kustomize;
 
 /// How often a fetched base may name more.
 const ROUNDS_MAX: usize = 30;

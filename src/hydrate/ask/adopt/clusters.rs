@@ -16,8 +16,8 @@ use super::Draft;
 use crate::application::AppName;
 use crate::application::set::{ARGOCD_NAMESPACE, Clusters};
 use crate::hydrate::error::HydrateError;
-use crate::inputs::InputsDir;
 use crate::manifest::{self, Source};
+use inputs::InputsDir;
 
 /// Clusters of which nothing is known although something asks for them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::super::check::{Judged, Tree};
 use super::super::vendor::inputs_of;
 use crate::hydrate::error::HydrateError;
-use crate::inputs::{KeptInputs, Key, Need};
+use crate::needs::Need;
+use inputs::{KeptInputs, Key};
 
 /// An input that is not here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -15,8 +15,9 @@ use crate::application::BranchName;
 use crate::git::TreeFiles;
 use crate::git::{ObjectId, Repository, object_id};
 use crate::hydrate::{HydrateError, RefNames};
-use crate::inputs::{self, Entry, KeptInputs, Kind, LOCK, Need};
+use crate::needs::Need;
 use crate::render::Renderers;
+use inputs::{self, Entry, KeptInputs, Kind, LOCK};
 
 /// What becomes of one input.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -8,7 +8,7 @@ use dry_files::view::{Kind, View};
 use go_yaml::{self as yaml, Limits, Node};
 
 use crate::application::{self, is_same_repository};
-use crate::inputs::{InputsDir, TOP};
+use inputs::{InputsDir, TOP};
 
 /// How many entries of directories are looked at.
 const ENTRIES_MAX: usize = 200_000;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use super::text::{count_of_kind, first_difference, is_blank, is_mostly_in};
 use crate::application::{Application, BranchName, near};
 use crate::directory::{EXTENSIONS, SKIP_MARKER};
-use crate::inputs::lock_path;
 use crate::manifest::{Key, Manifest};
 use crate::render::{self, Failure, Renderers};
 use dry_files::diag::more::and_more;
@@ -18,6 +17,7 @@ use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, Overlay, Reads, Seen, View};
 use go_yaml::{self as yaml, Value};
+use inputs::lock_path;
 
 /// An Application at a dry commit.
 #[derive(Clone, Copy)]

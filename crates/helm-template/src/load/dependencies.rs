@@ -1,0 +1,82 @@
+//! Dependencies that are elsewhere in the repository.
+
+use std::sync::Arc;
+
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::inputs::{ChartInput, InputError};
+use dry_files::path::RepoPath;
+
+use super::Source;
+use crate::chart::Chart;
+use crate::error::{Error, ErrorKind};
+use crate::metadata::Dependency;
+
+/// Adds the charts that dependencies name by `file://` and `charts/` lacks, with all that those depend on in turn.
+///
+/// `outer` are the directories of the charts that led here. A dependency that is missing still is an error.
+pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<RepoPath>) -> Result<(), Error> {
+    let dir = chart.origin.parent().unwrap_or_default();
+    outer.push(dir.clone());
+    let mut missing = Vec::new();
+    for (index, dependency) in chart.metadata.dependencies.clone().into_iter().flatten().enumerate() {
+        let is_locked = |locked: &&Dependency| locked.name == dependency.name;
+        let all = chart.locked.as_deref().unwrap_or_default();
+        let locked = all.get(index).filter(is_locked).or_else(|| all.iter().find(is_locked));
+        let range = locked.map_or(&dependency.version, |locked| &locked.version).clone();
+        if chart.charts.iter().any(|subchart| subchart.name() == dependency.name) {
+            judge(source, chart, &dependency, &range)?;
+            continue;
+        }
+        let Some(relative) = dependency.repository.strip_prefix("file://") else {
+            missing.push(dependency.name);
+            continue;
+        };
+        let span = || Span::file(chart.origin.clone());
+        let path = dir.resolve(relative).map_err(|error| {
+            let kind = ErrorKind::MissingDependencies(vec![dependency.name.clone()]);
+            kind.at(span()).hint(format!("the repository {} cannot be used: {error}", dependency.repository))
+        })?;
+        if outer.contains(&path) {
+            let kind = ErrorKind::DependencyCycle { name: dependency.name, path, outer: chart.metadata.name.clone() };
+            return Err(kind.at(span()));
+        }
+        let mut found = super::directory(source.view, &path).map_err(|error| error.at(span()))?;
+        if !crate::version_fits(&range, &found.metadata.version) {
+            let hint = format!("run `helm dependency update {dir}`, or change the version in Chart.yaml");
+            let kind =
+                ErrorKind::DependencyVersion { name: dependency.name, path, found: found.metadata.version, range };
+            return Err(kind.at(span()).hint(hint));
+        }
+        resolve(source, &mut found, outer)?;
+        chart.charts.push(Arc::new(found));
+    }
+    outer.pop();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let hint = format!("run `git hydrate vendor`, or `helm dependency update {dir}`, and commit {dir}/charts");
+    Err(ErrorKind::MissingDependencies(missing).at(Span::file(chart.origin.clone())).hint(hint))
+}
+
+/// An error unless the charts that are kept of a dependency are those that were fetched for it.
+fn judge(source: Source<'_>, chart: &Chart, dependency: &Dependency, version: &str) -> Result<(), Error> {
+    let of_name = chart.charts.iter().filter(|subchart| subchart.name() == dependency.name);
+    let places: Vec<RepoPath> = of_name.filter_map(|subchart| subchart.origin.parent()).collect();
+    let is_taken = |subchart: &&Arc<Chart>| {
+        subchart.name() == dependency.name && crate::version_fits(version, &subchart.metadata.version)
+    };
+    let fitting: Vec<RepoPath> =
+        chart.charts.iter().filter(is_taken).filter_map(|subchart| subchart.origin.parent()).collect();
+    let wanted = ChartInput { repository: &dependency.repository, name: &dependency.name, version };
+    source.inputs.judge_chart(source.view, &wanted, &places, &fitting).map_err(|error| match error {
+        InputError::World(error) => error.into(),
+        InputError::Mistake(mistake) => {
+            let Diagnostic { message, span, hint, .. } = *mistake;
+            let error = ErrorKind::Input(message).at(span.unwrap_or_else(|| Span::file(chart.origin.clone())));
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+    })
+}

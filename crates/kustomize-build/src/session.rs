@@ -1,0 +1,37 @@
+//! What all steps of one build share.
+
+use dry_files::view::View;
+
+use super::generate::helm::request::RenderChart;
+use super::options::Options;
+use super::schema::Schema;
+use super::transform::ImagePlaces;
+use super::tree::Tree;
+
+pub(crate) struct Session<'s> {
+    pub view: &'s View<'s>,
+    pub options: &'s Options,
+    pub charts: Option<&'s dyn RenderChart>,
+    pub tree: Tree,
+    pub schema: Schema,
+    /// Where the images of the resources are that are being changed, from one who changes images to the next.
+    pub images: Option<ImagePlaces>,
+    pub warnings: Vec<String>,
+    /// How many kustomizations were read.
+    pub kustomizations: usize,
+}
+
+impl<'s> Session<'s> {
+    pub(crate) fn new(view: &'s View<'s>, options: &'s Options, charts: Option<&'s dyn RenderChart>) -> Self {
+        Self {
+            view,
+            options,
+            charts,
+            tree: Tree::new(options.limits, view.stop().clone()),
+            schema: Schema::default(),
+            images: None,
+            warnings: Vec::new(),
+            kustomizations: 0,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What sources need from elsewhere: found by reading them ([`Scan`]), and looked up for the engines ([`Vendored`]).
+
+mod lookup;
+mod scan;
+mod walk;
+
+use inputs::{Key, KeyError};
+use kustomize_build::Remote;
+
+pub(crate) use lookup::Vendored;
+pub(crate) use scan::{Found, Need, Scan, Source};
+pub(crate) use walk::{Mention, Place, Step, What, walk};
+
+/// The repository of a remote base: which of its directories is meant is no part of the key.
+pub(crate) fn git_key(remote: &Remote) -> Result<Key, KeyError> {
+    Key::repository(&remote.clone_url(), &remote.reference)
+}

@@ -1,0 +1,72 @@
+//! Inputs that the dry tree keeps, for the engines that ask for them.
+
+use dry_files::diag::{Diagnostic, Refusal};
+use dry_files::inputs::{ChartInput, GitInput, InputError, Inputs, KeptDirectory};
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use inputs::{KeptInputs, Key, Unusable};
+use kustomize_build::Remote;
+
+use super::git_key;
+
+/// What `git hydrate vendor` brought, as the lock file lists it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vendored;
+
+impl Inputs for Vendored {
+    fn judge_chart(
+        &self,
+        view: &View<'_>,
+        chart: &ChartInput<'_>,
+        places: &[RepoPath],
+        fitting: &[RepoPath],
+    ) -> Result<(), InputError> {
+        let Ok(wanted) = Key::chart(chart.repository, chart.name, chart.version) else { return Ok(()) };
+        let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
+        let Some(lock) = kept.lock() else { return Ok(()) };
+        // One chart may be here in several versions, under aliases.
+        let place = places.iter().find(|place| lock.at(place).is_some_and(|entry| entry.key == wanted));
+        let Some(place) = place.or_else(|| places.iter().find(|place| lock.at(place).is_some())) else { return Ok(()) };
+        if let Some(other) = fitting.iter().find(|other| lock.at(other).is_none()) {
+            let error = Unusable::Beside { key: wanted, path: place.clone(), other: other.clone() };
+            return Err(unusable(&error));
+        }
+        kept.judge(place, &wanted).map_err(|error| unusable(&error))
+    }
+
+    /// Where no file is kept, but a repository that the same text names, Kustomize goes on to that.
+    fn file(&self, view: &View<'_>, url: &str) -> Result<RepoPath, InputError> {
+        let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
+        let key = Key::file(url).map_err(|error| wrong(url, &error))?;
+        let base = Remote::parse(url).and_then(|remote| git_key(&remote).ok());
+        if !kept.lists(&key) && base.is_some_and(|base| kept.lists(&base)) {
+            let text = format!("'{url}' is kept as a directory of a repository, not as a file");
+            return Err(InputError::Mistake(Box::new(Diagnostic::error(text))));
+        }
+        kept.find(&key).map_err(|error| unusable(&error))
+    }
+
+    fn directory(&self, view: &View<'_>, directory: &GitInput<'_>) -> Result<KeptDirectory, InputError> {
+        let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
+        let key = Key::repository(directory.url, directory.reference).map_err(|error| wrong(directory.text, &error))?;
+        let below = RepoPath::clean(directory.directory).map_err(|error| {
+            let text = format!("'{}': {error}", directory.text);
+            InputError::Mistake(Box::new(Diagnostic::error(text)))
+        })?;
+        let (path, repository) = kept.directory(&key, &below).map_err(|error| unusable(&error))?;
+        Ok(KeptDirectory { path, repository })
+    }
+}
+
+fn unusable(error: &Unusable) -> InputError {
+    match error.world() {
+        Some(world) => InputError::World(world.clone()),
+        None => InputError::Mistake(Box::new(error.diagnostic())),
+    }
+}
+
+fn wrong(text: &str, error: &inputs::KeyError) -> InputError {
+    let diagnostic =
+        Diagnostic::error(format!("'{text}': {error}")).hint("copy it into the repository and name the copy");
+    InputError::Mistake(Box::new(diagnostic.refused(Some(Refusal::Unsupported))))
+}
