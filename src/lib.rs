@@ -21,8 +21,8 @@
 //!    [`plan::removals`] finds what left the dry tree, with proof and within a limit.
 //! 6. Each dry commit becomes a `Plan` (`hydrate/run/plan.rs`): what is rendered and why, what is known, and what is removed.
 //!    `git hydrate plan` ends here.
-//! 7. [`render::Renderers`] renders all Applications on all cores: [`helm`], [`kustomize`], [`directory`], [`jsonnet`],
-//!    [`plugin`]. Native engines read files through a [`View`](dry_files::view::View) only, which notes what they read. Programs (plugins, Jsonnet,
+//! 7. [`render::Renderers`] renders all Applications on all cores: [`helm_template`], [`kustomize_build`], [`directory`], [`jsonnet`],
+//!    [`confine`]. Native engines read files through a [`View`](dry_files::view::View) only, which notes what they read. Programs (plugins, Jsonnet,
 //!    the official tools) get a checkout that is made through one (`render/checkout.rs`).
 //! 8. `hydrate/run/output.rs` encodes each manifest on the thread that rendered it ([`manifest::encode`]), and keeps its
 //!    blob in a [`git::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
@@ -65,16 +65,16 @@
 //!
 //! ```text
 //! edge        bin main
-//!             fetch testing
+//!             testing
 //!             cli hook remote report      cli -> hook remote report, hook -> report, remote -> report
 //! operation   install wall worker
 //!             hydrate
 //! stage       plan publish render
-//! engine      directory helm jsonnet kustomize plugin      kustomize -> helm
-//! domain      application cache diff inputs manifest metadata settings      cache -> application manifest,
-//!             application -> inputs manifest, diff -> manifest, metadata -> application manifest,
-//!             settings -> application inputs metadata
-//! format      git growth jinja shares      git -> shares
+//! engine      directory jsonnet
+//! domain      application cache diff manifest metadata settings      cache -> application manifest,
+//!             application -> manifest, diff -> manifest, metadata -> application manifest,
+//!             settings -> application metadata
+//! format      git jinja needs shares      git -> shares
 //! ground      versions
 //! ```
 //!
@@ -90,14 +90,14 @@
 //!
 //! | for | begin with | and |
 //! |---|---|---|
-//! | a template function | `crates/go-template/src/funcs` | its cost in `expense.rs` there; if only charts have it, `helm/functions.rs`; rows in `tests/rows` there |
-//! | a transformer | `kustomize/transform` | |
-//! | a field of a kustomization | `kustomize/kustomization.rs` | its use in `kustomize/transform` |
+//! | a template function | `crates/go-template/src/funcs` | its cost in `expense.rs` there; if only charts have it, `crates/helm-template/src/functions.rs`; rows in `tests/rows` there |
+//! | a transformer | `crates/kustomize-build/src/transform` | |
+//! | a field of a kustomization | `crates/kustomize-build/src/kustomization.rs` | its use in `transform` there |
 //! | a field of an Application | `application/options.rs`, `application/decode.rs` | `render/engines.rs` |
 //! | a mistake of an Application | `application/mistake.rs` | |
 //! | a generator of ApplicationSets | `application/set/generators.rs` | its shapes in `application/set/types.rs`, `application/set/origin.rs` |
 //! | an engine | `render/engines.rs` | `application/source.rs`, `render/command.rs` |
-//! | a kind of input | [`inputs`] | `bin/git-hydrate-fetch` |
+//! | a kind of input | [`inputs`] | `crates/git-hydrate-fetch`, [`needs`] |
 //! | a setting | [`settings`] | its shape in `settings/shape.rs` |
 //! | a danger of the preview | `diff/danger` | its rows in `tests/cases/dangers` |
 //! | a forge that is told of branches | `hook/tell/forge.rs` | |

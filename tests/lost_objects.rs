@@ -278,6 +278,39 @@ fn an_application_that_loses_an_object_stays_behind_alone_where_the_setting_says
     let told = clone.push().success().remote().join("\n");
     assert!(has(&server, "one") && manifest(&server).contains("replicas: 2") && !told.contains("behind"), "{told}");
     verified(&server);
+    // What the trailer allows happens with its commit, although that commit changes no file.
+    clone.commit("slip", &[(WEB, "foo: bar\n")]);
+    assert!(clone.push().success().remote().join("\n").contains("web is behind") && has(&server, "one"));
+    clone.commit(ALLOWED, &[]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!has(&server, "one") && told.contains("1 object removed") && !told.contains("behind"), "{told}");
+    verified(&server);
+}
+
+#[test]
+fn an_application_stays_whose_file_gets_a_name_that_is_not_read() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        clone.push().success();
+        let before = tip(server, DEV);
+        let files = ["web", "api"].map(|name| application(name, "dev").0);
+        let renamed = files.clone().map(|file| file.replace(".yaml", ".yam"));
+        // One of them, then all, which would empty the branch.
+        for (file, renamed) in files.iter().zip(&renamed) {
+            clone.git(&["mv", file, renamed]);
+            clone.commit("slip", &[]);
+            let said = clone.push().success().remote().join("\n");
+            let expected = format!("is `{renamed}` now, where Applications are not looked for");
+            assert!(said.contains(&expected) && said.contains("name it `"), "{said}");
+            assert_eq!(tip(server, DEV), before);
+        }
+        clone.git(&["mv", &renamed[0], &files[0]]);
+        clone.git(&["rm", "-q", &renamed[1]]);
+        clone.commit("right again, but for one", &[]);
+        let said = clone.push().success().remote().join("\n");
+        assert!(said.contains("removed api"), "{said}");
+        verified(server);
+    });
 }
 
 #[test]

@@ -250,6 +250,20 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
     std::fs::remove_file(clone.path.join(path)).expect("there");
     clone.commit("right again", &[(path.as_str(), &apps[0].1)]);
     clone.push().success();
+    // Nor is a name by which the file is not read.
+    let before = tip(&server, DEV);
+    for name in ["web.yam", "web.yaml.bak", "web.yaml~"] {
+        let renamed = format!("applications/{name}");
+        clone.git(&["mv", path, &renamed]);
+        let read = told(&clone, "notes.txt", name);
+        let expected =
+            format!("error: `{path}` with `web-dev` is `{renamed}` now, where Applications are not looked for");
+        assert!(read.contains(&expected), "{read}");
+        assert_eq!(tip(&server, DEV), before);
+        clone.git(&["mv", &renamed, path]);
+        clone.commit("right again", &[]);
+        clone.push().success();
+    }
     // What is removed is gone, and so is what another document takes the name of in another file.
     clone.git(&["rm", "-q", &apps[0].0]);
     clone.commit("remove", &[("config/web-dev.yaml", &config_map("web-dev", "one"))]);

@@ -69,6 +69,25 @@ fn a_push_without_a_fetch_does_not_repeat_what_is_pushed_already() {
     );
 }
 
+/// The branch does not show the remote's commit, since an object would leave by it.
+#[test]
+fn a_push_after_one_that_was_held_is_compared_with_the_branch() {
+    let (_lab, server, clone) = team();
+    clone.commit("more", &[("apps/web/dev/more.yaml", &config_map("more", "one"))]);
+    push(&clone, &["origin", "main"], &[]).success();
+    clone.git(&["fetch", "-q"]);
+    let before = tip(&server, "environments/dev");
+    clone.git(&["mv", "apps/web/dev/more.yaml", "apps/web/dev/more.yam"]);
+    clone.commit("slip", &[]);
+    push(&clone, &["origin", "main"], &[("GIT_HYDRATE_SKIP", "1")]).success();
+    assert_eq!(tip(&server, "environments/dev"), before);
+    clone.git(&["mv", "apps/web/dev/more.yam", "apps/web/dev/more.yaml"]);
+    clone.git(&["rm", "-q", "apps/web/dev/config.yaml"]);
+    clone.commit("right again, and one goes", &[]);
+    let told = push(&clone, &["origin", "main"], &[]).success();
+    assert_eq!(said(&told)[0], "environments/dev   1 object removed in 1 of 2 Applications", "{told:?}");
+}
+
 #[test]
 fn what_does_not_render_stops_the_push() {
     let (_lab, server, clone) = team();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{BINARY, Lab};
 
 /// Crates whose every word is upstream's.
-const UPSTREAM: [&str; 3] = ["go-std", "go-template", "go-yaml"];
+const UPSTREAM: [&str; 4] = ["go-std", "go-template", "go-yaml", "rsjsonnet-lang"];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("readable") {

@@ -307,6 +307,34 @@ fn a_push_that_was_taken_back_by_force_reads_that_nothing_came_of_it() {
 }
 
 #[test]
+fn a_rewind_to_what_the_branches_show_reads_that_nothing_changes() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &["dev"]);
+    let before = tip(&server, DEV);
+    clone.commit("slip", &[(WEB, BROKEN)]);
+    assert!(push(&clone, "main").contains("not valid YAML"));
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let told = push(&clone, "+main");
+    assert!(told.contains("unchanged") && !told.contains("another push"), "{told}");
+    assert_eq!(tip(&server, DEV), before);
+    let status = server.hydrate(&["status"]).success();
+    assert!(!status.stdout.contains("failed"), "{}", status.stdout);
+    // What a rewind really takes back is hydrated again, also by the process of somebody else.
+    let old = clone.git(&["rev-parse", "HEAD"]);
+    clone.commit("first", &[(WEB, &web("first"))]);
+    push(&clone, "main");
+    let moved = tip(&server, DEV);
+    clone.git(&["reset", "-q", "--hard", &old]);
+    let rewind = Held::begin(&clone, "+main");
+    clone.git(&["switch", "-q", "-c", "topic"]);
+    clone.commit("topic", &[("notes.txt", "x")]);
+    push(&clone, "topic");
+    assert_ne!(tip(&server, DEV), moved);
+    let told = rewind.release();
+    assert!(told.contains("1 object changed, by another push"), "{told}");
+}
+
+#[test]
 fn an_application_that_another_process_left_behind_is_told_to_who_broke_it() {
     let lab = Lab::new();
     let (server, clone) = server(&lab, &[], &["dev"]);

@@ -47,7 +47,7 @@ git hydrate render --all DIR [FLAGS]       what would be deployed, as files belo
 git hydrate render helm [NAME] CHART [FLAGS]  what `helm template` prints
 git hydrate render kustomize DIR [FLAGS]   what `kustomize build DIR` prints
 git hydrate render directory DIR [FLAGS]   the manifests and the Jsonnet of a directory,
-                                           the flags: `git hydrate render directory --help`
+                                           the flags: `git hydrate render directory DIR --help`
 git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
                                            the flags: `git hydrate render applicationset - --help`
 

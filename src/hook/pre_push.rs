@@ -1,5 +1,6 @@
 //! `pre-push` of a clone: renders what is pushed before it leaves.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Read};
 
 use dry_files::diag::{Diagnostic, chain};
@@ -91,6 +92,9 @@ fn check(
     let progress = Progress::new();
     let mut renders = true;
     for Pushed { branch, tip, there } in pushed(repository, &lines)? {
+        if !dry_branches.contains(&branch) && names.head(&refs).as_ref() != Some(&branch) {
+            continue;
+        }
         let setup = Setup {
             observer: &progress,
             ..Setup::new(
@@ -103,11 +107,10 @@ fn check(
         };
         let preview = hydrate::preview(&setup, &Against::Branches);
         progress.clear();
-        let preview = since(preview?, &setup, there)?;
+        let preview = since(preview?, (&setup, &branch), there)?;
         progress.clear();
-        let is_dry = dry_branches.contains(&branch) || names.head(&refs).as_ref() == Some(&branch);
         let is_told = !preview.problems.is_empty() || preview.warnings.iter().any(Diagnostic::is_near_miss);
-        if preview.environments.is_empty() && !(is_told && is_dry) {
+        if preview.environments.is_empty() && !is_told {
             continue;
         }
         let changes = Changes::new(preview, false);
@@ -132,20 +135,34 @@ fn check(
 
 /// The same with what the push itself changes, where an environment branch as it was fetched last lacks what the remote has of
 /// the dry branch already: a push without a fetch before it is none of what is new.
-fn since(mut preview: Preview, setup: &Setup<'_>, there: Option<ObjectId>) -> Result<Preview, HydrateError> {
+fn since(
+    mut preview: Preview,
+    (setup, branch): (&Setup<'_>, &BranchName),
+    there: Option<ObjectId>,
+) -> Result<Preview, HydrateError> {
     let Some(there) = there.filter(|there| setup.repository.has(*there)) else { return Ok(preview) };
     let shown = Some(there.to_string());
     if !preview.environments.iter().any(|environment| lacks(environment, &shown)) {
         return Ok(preview);
     }
+    // A branch that the remote's commit cannot move still has what the commit before it gave.
+    let wake = Wake::Commit { branch: branch.clone(), tip: there };
+    let before = hydrate::preview(&Setup { refs: setup.refs.clone(), wake, ..*setup }, &Against::Branches)?;
+    let held: BTreeSet<&BranchName> =
+        before.environments.iter().filter(|one| !moves(one)).map(|one| &one.branch).collect();
     let of_push = hydrate::preview(setup, &Against::Commit(there))?;
-    for environment in of_push.environments {
+    for environment in of_push.environments.into_iter().filter(|one| !held.contains(&one.branch)) {
         let mut known = preview.environments.iter_mut();
         if let Some(known) = known.find(|known| known.branch == environment.branch && lacks(known, &shown)) {
             *known = PreviewedBranch { dry_sha_before: shown.clone(), ..environment };
         }
     }
     Ok(preview)
+}
+
+/// Whether all of an environment would go to the dry commit that is previewed.
+fn moves(environment: &PreviewedBranch) -> bool {
+    environment.mistakes.is_empty() && environment.behind.iter().all(|path| path.paused)
 }
 
 /// Whether an environment would change, by more than what a dry commit that it does not show yet does.

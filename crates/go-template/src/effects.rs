@@ -123,7 +123,8 @@ impl Source {
             drew.set();
         }
         let sketch = seed == Seed::Sketch || matches!(self.effects, Effects::Probe { sketch: true, .. });
-        Ok(Random { sketch, ..Random::new(seed.key(*passed, &call)) })
+        let repeats_always = matches!(seed, Seed::Secret { .. });
+        Ok(Random { sketch, repeats_always, ..Random::new(seed.key(*passed, &call)) })
     }
 
     /// What a call draws from, if it is not refused.
@@ -173,12 +174,18 @@ pub struct Random {
     block: [u8; 32],
     used: usize,
     sketch: bool,
+    repeats_always: bool,
 }
 
 impl Random {
     /// The stream of a key.
     pub(super) fn new(key: [u8; 32]) -> Self {
-        Self { key, counter: 0, block: [0; 32], used: 32, sketch: false }
+        Self { key, counter: 0, block: [0; 32], used: 32, sketch: false, repeats_always: false }
+    }
+
+    /// Whether renders give the same until an admin says otherwise, so that what is drawn has no date of its own.
+    pub(super) fn repeats_always(&self) -> bool {
+        self.repeats_always
     }
 
     /// How many bits a key gets that shall have so many.

@@ -282,7 +282,8 @@ impl<'p> Pusher<'p> {
         }
         let is_his = |dry: ObjectId| self.is_pushed(update, new, &dry.to_string());
         let is_older = |dry: ObjectId| self.repository.is_ancestor(dry, new);
-        let made = self.past()?.made(branch, &is_his, &is_older)?;
+        let is_rewind = update.old.is_some_and(|old| self.repository.is_ancestor(new, old));
+        let made = self.past()?.made(branch, &is_his, &is_older, is_rewind)?;
         if let Some(last) = made.commits.last() {
             let (old, new) = (made.old, Some(last.id.clone()));
             let (outcome, aside) = (Outcome::Moved, Some(Aside::ByAnotherPush));

@@ -5,11 +5,11 @@ mod noted;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use dry_files::diag::Diagnostic;
 use serde::Serialize;
 
 use crate::application::BranchName;
-use crate::git::{self, ObjectBuffer, ObjectId};
+use dry_files::diag::Diagnostic;
+use crate::git::{self, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::changed_objects::changed_objects;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::failures::Failure;
@@ -277,9 +277,19 @@ fn of_each_dry_branch(found: &Snapshot<'_>, branch: &BranchName, named: &Named) 
     [last].into_iter().chain(others).map(of).collect()
 }
 
-/// Whether a failure is one of a dry branch, on a branch that several share.
+/// Whether a failure is one of a dry branch, where several share the branch, and of a commit that is still on it.
 fn is_of(failure: &Failure, dry_branch: &BranchName, branch: &BranchName, found: &Snapshot<'_>) -> bool {
-    found.policy.settings.active_paths(branch).is_empty() || failure.dry_branch == dry_branch.as_str()
+    let is_of_branch =
+        found.policy.settings.active_paths(branch).is_empty() || failure.dry_branch == dry_branch.as_str();
+    is_of_branch && !is_taken_back(failure, found)
+}
+
+/// Whether a rewind took the dry commit off its dry branch.
+fn is_taken_back(failure: &Failure, found: &Snapshot<'_>) -> bool {
+    let repository = found.setup.repository;
+    let tip = BranchName::read(&failure.dry_branch).ok().and_then(|branch| found.tip(&branch));
+    let dry = object_id(&failure.dry_sha).filter(|dry| repository.has(*dry));
+    dry.zip(tip).is_some_and(|(dry, tip)| dry != tip && !repository.is_ancestor(dry, tip))
 }
 
 fn one(

@@ -135,6 +135,11 @@ pub(crate) struct TipMetadata {
 }
 
 impl TipMetadata {
+    /// Whether a path shows an earlier dry commit than the branch does.
+    pub(crate) fn is_behind(&self, path: &RepoPath) -> bool {
+        self.behind.iter().any(|behind| behind.path == *path)
+    }
+
     /// The dry commit that a path shows.
     pub(crate) fn shown_at(&self, path: &RepoPath) -> Option<ObjectId> {
         match self.behind.iter().find(|behind| behind.path == *path) {

@@ -112,7 +112,9 @@ impl Commits {
         let paths: Vec<PathOutput<'_>> =
             hydration.outputs().map(|(application, output)| output.at(application)).collect();
         let untouched = Untouched::since(hydration.before.as_deref(), &branch.name, found.setup.repository);
-        let keeps = |path: &PathOutput<'_>| untouched.is(path);
+        // What stayed behind shows an earlier dry commit than its branch does.
+        let shown = branch.tip_metadata(&found.buffer)?;
+        let keeps = |path: &PathOutput<'_>| !shown.is_behind(path.dir) && untouched.is(path);
         if hydration.limits_losses
             && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, self.dry.id, found)?
         {

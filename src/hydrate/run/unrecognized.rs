@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lost_objects::nearly_named;
+use crate::application::{self, Application, By};
 use dry_files::diag::{Diagnostic, Span, clipped};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, Kind, View, ViewError};
-
-use crate::application::{self, Application, By};
 
 /// The names of documents by their files.
 #[derive(Default)]
@@ -33,22 +33,23 @@ impl<'a> GoneDocuments<'a> {
         self.add(&application.file, application.name.as_str(), &makers);
     }
 
-    /// What became of those that are documents of other kinds now, or in what is not a text file any more. A file that one of
-    /// the trees does not have says nothing.
+    /// What became of those that are documents of other kinds now, or in what is not a text file any more. A file that
+    /// is gone says nothing, unless it only got a name that is not read.
     pub(super) fn unrecognized(&self, before: &dyn Files, now: &dyn Files) -> Vec<Diagnostic> {
-        let (before, now) = (View::new(before), View::new(now));
+        let views = (View::new(before), View::new(now));
+        let now = &views.1;
         let mut found = Vec::new();
         for (file, names) in &self.0 {
-            let Ok(before) = before.read(file) else { continue };
+            let Ok(before) = views.0.read(file) else { continue };
             let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-            if is_link(file, &now) {
+            if is_link(file, now) {
                 found.push(no_text(file, &names, "a symbolic link"));
                 continue;
             }
             match now.read(file) {
                 Err(ViewError::LfsPointer(_)) => found.push(no_text(file, &names, "a pointer of Git LFS")),
                 Err(ViewError::Submodule(_)) => found.push(no_text(file, &names, "a submodule")),
-                Err(_) => {}
+                Err(_) => found.extend(renamed(file, &before.data, &names, (&views.0, &views.1))),
                 Ok(now) if before.data == now.data => {}
                 Ok(now) if now.data.contains(&0) => found.push(no_text(file, &names, "no text")),
                 Ok(now) => found.extend(application::unrecognized(file, &before.data, &now.data, &names)),
@@ -56,6 +57,21 @@ impl<'a> GoneDocuments<'a> {
         }
         found
     }
+}
+
+/// A file that has a name now which is not read, though nearly one that is.
+fn renamed(
+    file: &RepoPath,
+    before: &[u8],
+    names: &BTreeSet<&str>,
+    views: (&View<'_>, &View<'_>),
+) -> Option<Diagnostic> {
+    let renamed = nearly_named(file, &String::from_utf8_lossy(before), views)?;
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let text = format!("`{file}` with {} is `{renamed}` now, where Applications are not looked for", names.join(", "));
+    let name = file.file_name().unwrap_or_default();
+    let hint = format!("name it `{name}` again; to take them off their branches, remove it");
+    Some(Diagnostic::error(clipped(text)).at(Span::file(renamed)).hint(hint))
 }
 
 fn is_link(file: &RepoPath, view: &View<'_>) -> bool {

@@ -191,6 +191,9 @@ fn read_key(text: &str) -> Result<Key, Failure> {
     }
 }
 
+/// When a certificate ends that has no end (RFC 5280, 4.1.2.5): the last second of the year 9999.
+const NO_END: i64 = 253_402_300_799;
+
 /// Makes the certificate of a key: of a CA's, or else of its own.
 fn issue(call: &mut Call<'_>, subject: &Subject, key: &Key, ca: Option<&Certificate>) -> Result<Certificate, Failure> {
     // It is encoded, hashed, and printed; what is not UTF-8 becomes three times as long.
@@ -199,11 +202,16 @@ fn issue(call: &mut Call<'_>, subject: &Subject, key: &Key, ca: Option<&Certific
     let signer = ca.map(read_signer).transpose()?;
     let now = Time::unix(call.now()?.as_second(), 0);
     let mut serial = [0; 16];
-    call.random()?.fill(&mut serial);
+    let mut random = call.random()?;
+    random.fill(&mut serial);
+    let not_after = match random.repeats_always() {
+        true => Time::unix(NO_END, 0),
+        false => now.plus(subject.days.wrapping_mul(24 * 3600 * 1_000_000_000)),
+    };
     let template = Template {
         serial: BigUint::from_bytes_be(&serial),
         common_name: subject.name.to_str().into_owned(),
-        not_after: now.plus(subject.days.wrapping_mul(24 * 3600 * 1_000_000_000)),
+        not_after,
         not_before: now,
         is_ca: subject.is_ca,
         addresses: subject.addresses()?,

@@ -174,6 +174,19 @@ fn certificates_are_signed_by_their_ca() {
     assert!(failure.to_string().contains("can't handle \"y\" for arg of type []interface {}"), "{failure}");
 }
 
+/// There is no clock by which it could be made anew.
+#[test]
+fn a_certificate_of_a_secret_seed_has_no_end() {
+    let end = |seed| {
+        let out = with(with_seed(seed, &["genCA"]), "{{ (genCA \"ca\" 365).Cert }}").expect("allowed");
+        let base64: String = out.lines().filter(|line| !line.starts_with('-')).collect();
+        let der = data_encoding::BASE64.decode(base64.as_bytes()).expect("base64");
+        ["99991231235959Z", "270102030405Z"].map(|end| memchr::memmem::find(&der, end.as_bytes()).is_some())
+    };
+    assert_eq!(end(secret(1, "argocd/web/dev")), [true, false]);
+    assert_eq!(end(Seed::Public([1; 32])), [false, true]);
+}
+
 #[test]
 fn a_probe_notes_each_call_by_the_way_to_it() {
     let text = "{{ define \"a\" }}{{ randAlpha 3 }}{{ end }}{{ range list 1 2 }}{{ template \"a\" }}{{ end }}\n{{ template \"a\" }} {{ now }}{{ uuidv4 }}";

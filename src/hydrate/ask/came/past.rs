@@ -63,13 +63,17 @@ impl Past {
 
     /// What was made on a branch of dry commits as `is_his` says, from where a run found it; `is_older` says of others whether they
     /// came before.
+    ///
+    /// Of a dry commit that a rewind leads back to, what counts was made on top of the commits that the rewind takes away.
     pub(super) fn made(
         &self,
         branch: &BranchReport,
         is_his: &dyn Fn(ObjectId) -> bool,
         is_older: &dyn Fn(ObjectId) -> bool,
+        is_rewind: bool,
     ) -> Result<Made, Error> {
         let mut made = Made::default();
+        let mut is_on_top = false;
         let Some(tip) = branch.old.as_deref().and_then(object_id) else { return Ok(made) };
         let buffer = ObjectBuffer::new(&self.repository);
         let tip = buffer.commit(tip)?;
@@ -92,9 +96,15 @@ impl Past {
             } else if is_older(dry) {
                 (made.has_older, made.is_lost) = (true, false);
                 break;
+            } else if is_rewind && !made.commits.is_empty() {
+                (is_on_top, made.is_lost) = (true, false);
+                break;
             } else {
                 made.later = Some(dry.to_string());
             }
+        }
+        if is_rewind && !is_on_top {
+            made.commits.clear();
         }
         Ok(made)
     }

@@ -16,7 +16,7 @@ use dry_files::diag::more::and_more;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, Overlay, Reads, Seen, View};
-use go_yaml::{self as yaml, Value};
+use go_yaml::{self as yaml as yaml, Value};
 use inputs::lock_path;
 
 /// An Application at a dry commit.
@@ -156,14 +156,7 @@ impl Files<'_> {
         if read.any(|((path, _), _)| is_kustomization(path)) {
             return None;
         }
-        let dir = file.parent().unwrap_or_default();
-        let entries = self.new.list(&dir).ok()?;
-        let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_nearly_read(&entry.name));
-        let mut names = files.filter_map(|entry| dir.child(&entry.name).ok());
-        let is_it = |path: &RepoPath| {
-            text(&self.old, path).is_none() && text(&self.new, path).is_some_and(|new| is_mostly_in(old, &new))
-        };
-        let renamed = names.find(is_it)?;
+        let renamed = nearly_named(file, old, (&self.old, &self.new))?;
         let said = format!("`{file}` gave {} and is `{renamed}` now, which is not read", listed(lost));
         let name = file.file_name().unwrap_or_default();
         let hint = self.comparison.hint(&format!("name it `{name}` again, or delete it"));
@@ -223,6 +216,18 @@ impl Files<'_> {
         }
         None
     }
+}
+
+/// The new file beside `file` that has most of its text, and a name that is nearly one of a file that is read.
+pub fn nearly_named(file: &RepoPath, text_before: &str, (old, new): (&View<'_>, &View<'_>)) -> Option<RepoPath> {
+    let dir = file.parent().unwrap_or_default();
+    let entries = new.list(&dir).ok()?;
+    let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_nearly_read(&entry.name));
+    let mut names = files.filter_map(|entry| dir.child(&entry.name).ok());
+    let is_it = |path: &RepoPath| {
+        text(old, path).is_none() && text(new, path).is_some_and(|now| is_mostly_in(text_before, &now))
+    };
+    names.find(is_it)
 }
 
 /// The names of what names resources itself.
