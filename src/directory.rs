@@ -16,7 +16,7 @@ use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View, ViewError};
 use go_std::glob::Glob;
-use go_yaml::{self as yaml as yaml, Limits};
+use go_yaml::{self as yaml, Limits};
 use inputs::{InputsDir, Strays};
 
 pub(crate) use nothing::why_nothing;

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View, ViewError};
-use go_yaml::{self as yaml as yaml, Limits, Value};
+use go_yaml::{self as yaml, Limits, Value};
 use rsjsonnet_lang::arena::Arena;
 use rsjsonnet_lang::interner::StrInterner;
 use rsjsonnet_lang::lexer::Lexer;

@@ -2,7 +2,7 @@
 //!
 //! A file counts by its size, and by what its aliases stand for, before that is written out: 16 kB can be 400,000 values.
 
-use go_yaml::{self as yaml as yaml, Limits, Node, Size, sizes};
+use go_yaml::{self as yaml, Limits, Node, Size, sizes};
 
 /// How deep a document may be nested, and how many values a file may have once its aliases are written out. No object
 /// that etcd takes comes near.

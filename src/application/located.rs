@@ -12,7 +12,7 @@ use super::field::{Content, Entry, Extent, Field, Place, Text};
 use super::mistake::Mistake;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use go_yaml::{self as yaml as yaml, Data, Dialect, Node, Style, Tag, Value};
+use go_yaml::{self as yaml, Data, Dialect, Node, Style, Tag, Value};
 
 /// How many merges may lead to one place, and how many entries are looked at for all places of a file: with hostile
 /// merges, places get less exact, never slow.

@@ -15,7 +15,7 @@ use super::set::{ApplicationSet, SETS_MAX, misspelt_keys_of_application};
 use super::{AppName, Application};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use go_yaml::{self as yaml as yaml, Dialect, Node, Value};
+use go_yaml::{self as yaml, Dialect, Node, Value};
 
 /// How deep lists may be nested, and how many Applications in a file.
 const LIST_DEPTH_MAX: u32 = 8;

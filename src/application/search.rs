@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::cost::LIMITS;
 use dry_files::path::RepoPath;
 use go_std::glob::{BadGlob, Glob};
-use go_yaml::{self as yaml as yaml, Node};
+use go_yaml::{self as yaml, Node};
 
 /// The names that the file of a kustomization can have, in the order they are looked for.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];

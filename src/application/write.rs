@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use go_yaml::{self as yaml as yaml, Data, Dialect, Extents, Limits, Mapping, Mark, Node, Style, Value};
+use go_yaml::{self as yaml, Data, Dialect, Extents, Limits, Mapping, Mark, Node, Style, Value};
 
 /// Where one plain Application of a file is hydrated to.
 #[derive(Debug, Clone, PartialEq, Eq)]

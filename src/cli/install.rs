@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use dry_files::diag::{printable, shell_path};
-use go_yaml::{self as yaml as yaml, Mapping, Sequences, Value, emit_v3};
+use go_yaml::{self as yaml, Mapping, Sequences, Value, emit_v3};
 
 use super::clone::{self, is_server};
 use super::every::Every;

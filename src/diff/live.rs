@@ -17,7 +17,7 @@ mod quantity;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use go_yaml::{self as yaml as yaml, Limits, Mapping, Value};
+use go_yaml::{self as yaml, Limits, Mapping, Value};
 
 use super::align::identities;
 use crate::manifest::Manifest;

@@ -7,7 +7,7 @@ use crate::application::near;
 use crate::manifest::{self, NULL_ITEM};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use go_yaml::{self as yaml as yaml, Dialect, Limits, Mark, Node, Value};
+use go_yaml::{self as yaml, Dialect, Limits, Mark, Node, Value};
 
 use super::SKIP_MARKER;
 

@@ -3,7 +3,7 @@
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::Stop;
-use go_yaml::{self as yaml as yaml, Dialect, Limits, Mapping, Value};
+use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
 
 use super::{Manifest, NotAManifest};
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
-use go_yaml::{self as yaml as yaml, Limits, Node, Value};
+use go_yaml::{self as yaml, Limits, Node, Value};
 
 use super::git_key;
 use super::walk::{Mention, Repository, What, walk};

@@ -13,7 +13,7 @@ use dry_files::diag::Span;
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
 use go_std::json::is_field;
-use go_yaml::{self as yaml as yaml, Dialect, Limits, Node, Value};
+use go_yaml::{self as yaml, Dialect, Limits, Node, Value};
 
 use super::git_key;
 use inputs::{KeptInputs, Key};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
-use go_yaml::{self as yaml as yaml, Value};
+use go_yaml::{self as yaml, Value};
 
 use super::kustomization;
 

@@ -20,7 +20,7 @@ use dry_files::diag::more::and_more;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{View, ViewError};
-use go_template::{self as template as template, Drew, Seed};
+use go_template::{self as template, Drew, Seed};
 use helm_template as helm;
 use kustomize_build as kustomize;
 

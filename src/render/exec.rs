@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Stop, View};
-use go_yaml::{self as yaml as yaml, Value};
+use go_yaml::{self as yaml, Value};
 
 use super::checkout::{Checkout, io_error};
 use super::command::csv;

@@ -11,7 +11,7 @@ use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
 use go_std::json::is_field;
-use go_yaml::{self as yaml as yaml, Mapping, Value};
+use go_yaml::{self as yaml, Mapping, Value};
 
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
-use go_yaml::{self as yaml as yaml, Value};
+use go_yaml::{self as yaml, Value};
 
 use super::failure::Failure;
 use crate::needs::{Mention, Need, Place, Scan, Source, Step, What, git_key, walk};

@@ -6,7 +6,7 @@
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::View;
-use go_yaml::{self as yaml as yaml, Value};
+use go_yaml::{self as yaml, Value};
 
 use super::failure::Failure;
 use super::value_files::{Place, ValueFiles};

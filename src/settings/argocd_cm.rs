@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use go_yaml::{self as yaml as yaml, Limits, sigs};
+use go_yaml::{self as yaml, Limits, sigs};
 
 use super::value::{Mapping, Value};
 use super::{SETTINGS_FILE, SettingsError, SettingsFiles, edit};

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use go_yaml::{self as yaml as yaml, Limits, Mark, Node, Style, Tag};
+use go_yaml::{self as yaml, Limits, Mark, Node, Style, Tag};
 use serde::Serialize;
 
 use super::SettingsError;

@@ -2,7 +2,7 @@
 //!
 //! `reader` makes them of text, `scalar` knows what one without quotes means; `deserialize` makes settings of them.
 
-use go_yaml::{self as yaml as yaml, Mark, Node, Sequences, Style};
+use go_yaml::{self as yaml, Mark, Node, Sequences, Style};
 use serde::{Serialize, Serializer};
 
 use super::SettingsError;

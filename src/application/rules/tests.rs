@@ -1,4 +1,4 @@
-use go_yaml::{self as yaml as yaml, Limits, sigs};
+use go_yaml::{self as yaml, Limits, sigs};
 
 use super::super::located;
 use super::*;

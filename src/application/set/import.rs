@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use go_yaml::{self as yaml as yaml, Dialect, Limits, Mapping, Value};
+use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
 
 use super::super::field::{Content, Field};
 use super::known_clusters::LABEL;

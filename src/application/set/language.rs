@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dry_files::view::Stop;
-use go_template::{self as template as template, Effects, Map, MissingKey, Parsed, Runtime, Set, Value, printed};
+use go_template::{self as template, Effects, Map, MissingKey, Parsed, Runtime, Set, Value, printed};
 use go_yaml::quote;
 
 use super::Limits;

@@ -77,7 +77,7 @@ mod tests {
     use super::super::{Home, Limits, Sources, read_sets};
     use super::*;
     use dry_files::view::{MemoryFiles, View};
-    use go_yaml::{self as yaml as yaml, Value};
+    use go_yaml::{self as yaml, Value};
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("plain")

@@ -1,7 +1,7 @@
 //! Params: what a generator knows of one Application, by name.
 
 use go_template::{Entries, List, ListType, Map, MapType, Text, Value};
-use go_yaml::{self as yaml as yaml, Mapping};
+use go_yaml::{self as yaml, Mapping};
 
 use super::fault::{Fault, Result};
 use super::language::{Language, Missing};

@@ -3,7 +3,7 @@
 //! Reference: argo-cd `37ee0097` applicationset/controllers/template/patch.go; k8s.io/apimachinery 0.36.1
 //! pkg/util/strategicpatch/patch.go.
 
-use go_template::{self as template as template, printed};
+use go_template::{self as template, printed};
 use go_yaml::{Limits, Mapping, Value, json, quote, sigs};
 
 use super::fault::{Fault, Result, quoted_part};

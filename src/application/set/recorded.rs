@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use go_yaml::{self as yaml as yaml, Mapping, Value};
+use go_yaml::{self as yaml, Mapping, Value};
 
 /// The params sets of generators, by the name of the generator.
 pub(crate) type Recorded = BTreeMap<String, Vec<Mapping>>;

@@ -8,7 +8,6 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::application::BranchName;
-use dry_files::diag::Diagnostic;
 use crate::git::{self, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::changed_objects::changed_objects;
 use crate::hydrate::error::HydrateError;
@@ -25,6 +24,7 @@ use crate::hydrate::standing::{Origin, Standing, provenance};
 use crate::hydrate::survey::{Named, named};
 use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Time};
+use dry_files::diag::Diagnostic;
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

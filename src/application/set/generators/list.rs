@@ -3,7 +3,7 @@
 //! Reference: argo-cd `37ee0097` applicationset/generators/list.go.
 
 use go_std::json::UnmarshalTypeError;
-use go_yaml::{self as yaml as yaml, Limits, Mapping, Value};
+use go_yaml::{self as yaml, Limits, Mapping, Value};
 
 use super::super::fault::{Fault, Result};
 use super::super::language::Language;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View, ViewError};
-use go_yaml::{self as yaml as yaml, Dialect, Limits, Mapping, Value};
+use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
 
 use super::super::super::search::{is_inside_chart, may_hold_applications};
 use super::{Cluster, Unclear};

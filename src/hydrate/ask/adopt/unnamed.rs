@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dry_files::diag::{Diagnostic, Severity, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
-use go_yaml::{self as yaml as yaml, Limits, Node};
+use go_yaml::{self as yaml, Limits, Node};
 use serde::Serialize;
 
 use super::super::check::{Findings, Judged, Rule, Tree, render_all};

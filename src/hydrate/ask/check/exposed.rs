@@ -8,7 +8,7 @@ use crate::render::{self, Rendered, Renderers};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Reads, Seen, View};
-use go_yaml::{self as yaml as yaml, Data, Limits, Node};
+use go_yaml::{self as yaml, Data, Limits, Node};
 
 /// Takes down what is exposed by what renders.
 pub(super) fn find(

@@ -1,6 +1,6 @@
 //! The documents of a `manifest.yaml` with their lines.
 
-use go_yaml::{self as yaml as yaml, Data, Limits, Node};
+use go_yaml::{self as yaml, Data, Limits, Node};
 
 use super::object::Object;
 use crate::diff::{FieldPath, Step};

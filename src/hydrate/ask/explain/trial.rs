@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, Overlay, Reads, Seen, View};
-use go_yaml::{self as yaml as yaml, Data, Extents, Limits, Node, Style, Value};
+use go_yaml::{self as yaml, Data, Extents, Limits, Node, Style, Value};
 use serde::Serialize;
 
 use super::Object;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
-use go_yaml::{self as yaml as yaml, Limits, Node};
+use go_yaml::{self as yaml, Limits, Node};
 
 use crate::application::{self, is_same_repository};
 use inputs::{InputsDir, TOP};

@@ -16,7 +16,7 @@ use dry_files::diag::more::and_more;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, Overlay, Reads, Seen, View};
-use go_yaml::{self as yaml as yaml, Value};
+use go_yaml::{self as yaml, Value};
 use inputs::lock_path;
 
 /// An Application at a dry commit.
