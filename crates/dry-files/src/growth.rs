@@ -58,7 +58,9 @@ impl Looks {
 /// Work on inputs of any size.
 #[derive(Clone, Copy)]
 pub struct Row {
+    /// What it is called in messages.
     pub name: &'static str,
+    /// How large the smaller input is, in items of its own kind.
     pub size: usize,
     /// Whether its size counts twice, since each of one sort meets each of another.
     pub is_product: bool,
