@@ -224,3 +224,25 @@ fn copies_workers_and_catch_up_count_too() {
     assert_eq!(line(&told), "1 of 1 manifests changed: 1 object removed");
     assert!(told.contains("\n  removed ConfigMap b\n"), "{told}");
 }
+
+#[test]
+fn a_push_whose_later_commit_fails_reads_what_the_earlier_one_did() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        clone.push().success();
+        clone.commit("two", &[(CONFIG, &maps(&["a", "b"]))]);
+        let failed = clone.commit("slip", &[(CONFIG, BROKEN)]);
+        let push = told(&clone);
+        let expected =
+            format!("1 of 2 manifests changed: 2 objects added, 1 removed, and stays there: {} failed", &failed[..7]);
+        assert!(push.contains(&expected) && push.contains(" -> ") && push.contains("git fetch"), "{push}");
+        // What comes back in a later commit of the push was not removed.
+        clone.commit("right again", &[(CONFIG, &maps(&["a", "b"]))]);
+        told(&clone);
+        let (file, text) = application("api", "dev");
+        clone.commit("go", &[(&file, "")]);
+        clone.commit("back", &[(&file, &text)]);
+        let push = told(&clone);
+        assert!(!push.contains("removed"), "{push}");
+    });
+}

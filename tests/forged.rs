@@ -291,3 +291,70 @@ fn replaced_objects_cannot_change_what_a_preview_reads() {
     reviewer.git(&["replace", &commit, &main]);
     shows(reviewer.hydrate(&["diff"]), "a commit");
 }
+
+/// Nothing is forged here: a worker hydrates each commit, of which a preview of the last one alone shows no trace.
+#[test]
+fn what_commits_do_on_the_way_is_shown_where_a_later_one_hides_it() {
+    const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: odd}\n";
+    let (file, text) = application("web", "prod");
+    let name = "  name: web-prod\n";
+    let paused = text.replace(name, &format!("{name}  annotations: {{git-hydrate/paused: \"true\"}}\n"));
+    assert_ne!(text, paused);
+    let odd = "apps/web/prod/odd.yaml";
+    type Second<'a> = &'a dyn Fn(&Repo);
+    let rows: [(&str, Second<'_>); 2] = [
+        ("paused", &|clone| {
+            clone.git(&["rm", "-q", odd]);
+            clone.commit("chore: pause", &[(&file, &paused)]);
+        }),
+        ("renamed", &|clone| {
+            clone.git(&["mv", odd, "apps/web/prod/odd.yaml.bak"]);
+            clone.commit("chore: a backup", &[]);
+        }),
+    ];
+    for (name, second) in rows {
+        let lab = Lab::new();
+        let (host, clone) = hydrated(&lab);
+        clone.git(&["checkout", "-q", "-b", "request"]);
+        clone.commit("feat: a cache", &[(odd, BINDING)]);
+        second(&clone);
+        clone.push().success();
+        let reviewer = host.clone_to("reviewer");
+        reviewer.git(&["checkout", "-q", "request"]);
+        for args in [&["diff"] as &[&str], &["diff", "--markdown"], &["diff", "--json"]] {
+            let shown = reviewer.hydrate(args);
+            let said = [shown.stdout.as_str(), &shown.stderr].concat();
+            let expected =
+                "leave `environments/prod` otherwise than the last one alone: it has ClusterRoleBinding.rbac";
+            assert!(shown.code == Some(1) && said.contains(expected), "{name} {args:?} {said}");
+        }
+        // That is what becomes of them.
+        clone.git(&["push", "-q", "origin", "request:main"]);
+        host.clone_to("job-2").hydrate(&["push"]);
+        assert!(host.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("name: odd"), "{name}");
+    }
+}
+
+#[test]
+fn commits_that_end_as_the_last_one_does_are_shown_as_before() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    clone.git(&["checkout", "-q", "-b", "request"]);
+    let config = "apps/web/prod/config.yaml";
+    for text in [config_map("web", "one"), "a: [".to_owned(), config_map("web", "two")] {
+        clone.commit("feat: step", &[(config, &text)]);
+    }
+    clone.push().success();
+    let reviewer = host.clone_to("reviewer");
+    reviewer.git(&["checkout", "-q", "request"]);
+    let shown = reviewer.hydrate(&["diff"]).exits(1);
+    assert!(!shown.stdout.contains("error") && !shown.stdout.contains("otherwise"), "{}", shown.stdout);
+    // Behind main, what each does by itself is not known.
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("feat: beside", &[("notes.txt", "x")]);
+    clone.push().success();
+    reviewer.git(&["fetch", "-q"]);
+    let shown = reviewer.hydrate(&["diff"]).exits(1);
+    let said = [shown.stdout.as_str(), &shown.stderr].concat();
+    assert!(said.contains("these commits are compared as one"), "{said}");
+}

@@ -214,9 +214,11 @@ impl Dry {
         let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
         let progress = Progress::new();
         let setup = |branch| clone.setup(Wake::Commit { branch, tip: self.tip }, &renderers, &progress);
+        // What was not committed yet is no commit that is hydrated.
+        let shown = if self.tip == self.parting { hydrate::preview_commits } else { hydrate::preview };
         let preview = |branch: BranchName| {
             let against = against(&branch);
-            progress.during(|| hydrate::preview(&setup(branch), &against))
+            progress.during(|| shown(&setup(branch), &against))
         };
         let (branch, main) = clone.dry_branches_to_try()?;
         let found = clone.explain(preview(branch))?;

@@ -105,7 +105,7 @@ fn check(
                 wall::now(),
             )
         };
-        let preview = hydrate::preview(&setup, &Against::Branches);
+        let preview = hydrate::preview_commits(&setup, &Against::Branches);
         progress.clear();
         let preview = since(preview?, (&setup, &branch), there)?;
         progress.clear();

@@ -39,7 +39,7 @@ pub use planned::{Planned, plan};
 pub(crate) use planned::{PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
 pub(crate) use preview::{
     Against, End, FormerApplication, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath,
-    is_production, preview,
+    is_production, preview, preview_commits,
 };
 pub(crate) use random_values::{RandomValues, public_values, random_values};
 pub(crate) use recomputed::recompute;

@@ -79,8 +79,8 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     if report.unfinished {
         let _ = writeln!(text, "hint: older commits are still being hydrated; `git hydrate status` shows the progress");
     }
-    let moved = report.branches.iter().any(|branch| branch.outcome == Outcome::Moved);
-    if moved && wording == Wording::Pusher {
+    let is_moved = |branch: &BranchReport| branch.outcome == Outcome::Moved || !branch.commits.is_empty();
+    if report.branches.iter().any(is_moved) && wording == Wording::Pusher {
         let _ = writeln!(text, "hint: run `git fetch` to see the new commits");
     }
     text
@@ -138,31 +138,52 @@ fn outcome(branch: &BranchReport) -> String {
 fn own_outcome(branch: &BranchReport) -> String {
     let dry = short(&branch.dry_sha);
     match &branch.outcome {
-        Outcome::Moved => {
-            let old = branch.old.as_deref().map_or("new", short);
-            let new = branch.new.as_deref().map_or("", short);
-            let changed = branch.commits.iter().flat_map(|commit| &commit.changed).collect::<BTreeSet<_>>().len();
-            let removed: usize = branch.commits.iter().map(|commit| commit.removed.len()).sum();
-            let commits = match branch.commits.len() {
-                0 | 1 => String::new(),
-                count => format!(" in {count} commits"),
-            };
-            let removed = if removed == 0 { String::new() } else { format!(", {removed} removed") };
-            let objects = match &branch.objects {
-                Some(objects) if !objects.counts.is_zero() => format!(": {}", objects.counts),
-                _ => String::new(),
-            };
-            let applications = branch.applications;
-            format!("{old} -> {new}  {changed} of {applications} manifests changed{removed}{commits}{objects}")
-        }
+        Outcome::Moved => moved(branch),
         Outcome::Unchanged => format!("unchanged by {dry}"),
         Outcome::Frozen(frozen) => format!("{}, {}", stays(branch), shown(&frozen.to_string())),
         Outcome::Failed { dry_sha, recorded, .. } => {
-            let kept = stays(branch);
+            // The commits before the one that failed may have moved it.
+            let kept = match branch.commits.is_empty() {
+                true => stays(branch),
+                false => format!("{}, and stays there", moved(branch)),
+            };
             let before = if *recorded { ", as before" } else { "" };
             format!("{kept}: {} failed{before}", short(dry_sha))
         }
     }
+}
+
+/// `1a2b3c4 -> 5d6e7f8  1 of 2 manifests changed: 1 object changed`
+fn moved(branch: &BranchReport) -> String {
+    let old = branch.old.as_deref().map_or("new", short);
+    let new = branch.new.as_deref().map_or("", short);
+    let changed = branch.commits.iter().flat_map(|commit| &commit.changed).collect::<BTreeSet<_>>().len();
+    let removed = match removed_paths(branch).len() {
+        0 => String::new(),
+        removed => format!(", {removed} removed"),
+    };
+    let commits = match branch.commits.len() {
+        0 | 1 => String::new(),
+        count => format!(" in {count} commits"),
+    };
+    let objects = match &branch.objects {
+        Some(objects) if !objects.counts.is_zero() => format!(": {}", objects.counts),
+        _ => String::new(),
+    };
+    let applications = branch.applications;
+    format!("{old} -> {new}  {changed} of {applications} manifests changed{removed}{commits}{objects}")
+}
+
+/// The paths that are gone after the last commit.
+fn removed_paths(branch: &BranchReport) -> BTreeSet<&RepoPath> {
+    let mut gone = BTreeSet::new();
+    for commit in &branch.commits {
+        for path in &commit.changed {
+            gone.remove(path);
+        }
+        gone.extend(&commit.removed);
+    }
+    gone
 }
 
 fn stays(branch: &BranchReport) -> String {
@@ -202,7 +223,7 @@ pub(crate) fn counted(commits: &[&str]) -> String {
 }
 
 fn removed(branch: &BranchReport, text: &mut String) {
-    let removed: Vec<&RepoPath> = branch.commits.iter().flat_map(|commit| &commit.removed).collect();
+    let removed = removed_paths(branch);
     for path in removed.iter().take(SHOWN_MAX) {
         let objects = branch.objects.as_ref().and_then(|objects| objects.paths.get(*path));
         let objects = match objects.map_or(0, |counts| counts.removed) {

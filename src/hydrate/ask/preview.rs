@@ -2,6 +2,7 @@
 
 mod doubted;
 mod input_changes;
+mod one_by_one;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -206,8 +207,8 @@ const NOTHING: &str = "refs/hydrate/nothing/";
 
 /// Hydrates in memory and says what would change; neither a ref nor an object is written.
 ///
-/// Only the tips of dry branches count, whatever `history` says: what is between is on the way, not at the end. To
-/// compare with a dry commit, [`Setup::wake`] has to be a [`Wake::Commit`].
+/// It shows what the tips of dry branches give, whatever `history` says. To compare with a dry commit, [`Setup::wake`] has to be a
+/// [`Wake::Commit`].
 pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = previewed(setup, against)?;
     doubted::complete(&mut preview, setup, against)?;
@@ -217,6 +218,14 @@ pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, H
         Against::MergeBase(base) => Some(base.commit),
     };
     preview.inputs = input_changes((setup.repository, &setup.refs), setup.renderers, &preview.environments, base)?;
+    Ok(preview)
+}
+
+/// The same of commits that are pushed or merged as they are: that a branch ends otherwise when each of them is hydrated is a problem
+/// ([`one_by_one`]).
+pub(crate) fn preview_commits(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
+    let mut preview = preview(setup, against)?;
+    one_by_one::complete(&mut preview, setup, against)?;
     Ok(preview)
 }
 
@@ -303,12 +312,32 @@ fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateErro
     rehearse(setup, ObjectBuffer::new(setup.repository))
 }
 
+/// The same of each commit in turn.
+fn previewed_each<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
+    if !setup.refs.is_of_server()
+        && let Some(run) = from_base(setup, Run::hydrate)?
+    {
+        return Ok(run);
+    }
+    let mut run = Run::over(setup, ObjectBuffer::new(setup.repository))?.recalling(&Attempt::default());
+    run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
+    run.hydrate().map_err(Stopped::into_error)?;
+    Ok(run)
+}
+
 /// None when it is not enough, or the dry commit that the branches show was not looked at yet.
 fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, HydrateError> {
+    from_base(setup, Run::hydrate_tips)
+}
+
+fn from_base<'a>(
+    setup: &'a Setup<'a>,
+    hydrate: fn(&mut Run<'a>) -> Result<(), Stopped>,
+) -> Result<Option<Run<'a>>, HydrateError> {
     let attempt = Attempt { trusts_cache: true, ..Attempt::default() };
     let mut run = Run::new(setup)?.recalling(&attempt);
     run.preview = Some(Previewed::SinceBase { looked_at: Vec::new() });
-    match run.hydrate_tips() {
+    match hydrate(&mut run) {
         Ok(()) => Ok(Some(run)),
         Err(Stopped::Unknown) => Ok(None),
         Err(stopped) => Err(stopped.into_error()),
