@@ -25,9 +25,9 @@ build() {
         flags=$flags$unit--remap-path-prefix=$pair
         c_flags="$c_flags -ffile-prefix-map=$pair"
     done
-    CARGO_ENCODED_RUSTFLAGS=$flags CFLAGS=$c_flags cargo build --manifest-path "$here/Cargo.toml" --release --locked --bins \
+    CARGO_ENCODED_RUSTFLAGS=$flags CFLAGS=$c_flags cargo build --manifest-path "$here/Cargo.toml" --profile dist --locked --bins \
         --target "$1" --target-dir "$target_dir"
-    binary=$target_dir/$1/release/git-hydrate
+    binary=$target_dir/$1/dist/git-hydrate
 }
 
 if [ -z "$binary" ]; then

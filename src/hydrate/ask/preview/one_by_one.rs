@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Against, MergeBase, Preview, PreviewedBranch, previewed_each, thawed};
 use crate::application::BranchName;
-use crate::diag::more::listed;
-use crate::diag::{Diagnostic, clipped};
 use crate::git::{ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::changed_objects::{directory_of, text_of};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::setup::{Setup, Wake};
 use crate::manifest::{self, Key, Manifest, Source};
-use crate::path::RepoPath;
 use crate::settings::History;
+use dry_files::diag::more::listed;
+use dry_files::diag::{Diagnostic, clipped};
+use dry_files::path::RepoPath;
 
 /// How many commits are tried; more are not looked at one by one.
 const COMMITS_MAX: usize = 200;
