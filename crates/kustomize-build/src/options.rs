@@ -140,11 +140,12 @@ mod tests {
 
     #[test]
     fn flags() {
-        let parse = |text: &str| Options::parse(text.split_whitespace()).map(|(options, _)| options);
+        let shown = |options: &Options| format!("{options:?}");
+        let parse = |text: &str| Options::parse(text.split_whitespace()).map(|(options, _)| shown(&options));
         let expected = Options { enable_helm: true, load_restrictor: LoadRestrictor::None, ..Options::default() };
-        assert_eq!(parse("--enable-helm --load-restrictor LoadRestrictionsNone"), Ok(expected.clone()));
-        assert_eq!(parse("--enable-helm=true --load-restrictor=LoadRestrictionsNone"), Ok(expected));
-        assert_eq!(parse("--enable-helm=false"), Ok(Options::default()));
+        assert_eq!(parse("--enable-helm --load-restrictor LoadRestrictionsNone"), Ok(shown(&expected)));
+        assert_eq!(parse("--enable-helm=true --load-restrictor=LoadRestrictionsNone"), Ok(shown(&expected)));
+        assert_eq!(parse("--enable-helm=false"), Ok(shown(&Options::default())));
         assert_eq!(parse("--frob x"), Err("unknown flag: --frob".to_owned()));
         assert_eq!(parse("--reorder"), Err("flag needs an argument: --reorder".to_owned()));
         assert!(parse("--load-restrictor=all").is_err());
