@@ -27,7 +27,8 @@ use crate::view::View;
 use missing::Missing;
 
 pub use missing::missing_in;
-pub use proof::{Comparison, Side, nearly_named};
+pub(super) use proof::nearly_named;
+pub use proof::{Comparison, Side};
 
 /// Makes a failed Application of each that goes on without objects, unless it is proved that they left.
 ///

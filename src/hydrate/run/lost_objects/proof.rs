@@ -219,7 +219,11 @@ impl Files<'_> {
 }
 
 /// The new file beside `file` that has most of its text, and a name that is nearly one of a file that is read.
-pub fn nearly_named(file: &RepoPath, text_before: &str, (old, new): (&View<'_>, &View<'_>)) -> Option<RepoPath> {
+pub(in crate::hydrate::run) fn nearly_named(
+    file: &RepoPath,
+    text_before: &str,
+    (old, new): (&View<'_>, &View<'_>),
+) -> Option<RepoPath> {
     let dir = file.parent().unwrap_or_default();
     let entries = new.list(&dir).ok()?;
     let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_nearly_read(&entry.name));
