@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use crate::push::{application, config_map, dry, note_of, tip};
 use crate::support::{Answer, Lab, Repo};
+use crate::worker::IN_THE_WAY;
 
 const PROD: &str = "environments/prod";
 
@@ -387,6 +388,50 @@ fn forged_settings_cannot_hand_the_paths_of_a_branch_to_another_dry_branch_in_a_
     let files = clone.git(&["ls-tree", "-r", "--name-only", &format!("origin/{PROD}")]);
     assert!(!files.contains("more/manifest.yaml"), "{told}");
     assert!(told.contains("is hydrated from `main`, not from `more`"), "{told}");
+}
+
+#[test]
+fn a_ref_in_the_way_of_hydration_stops_no_preview_and_is_named_with_its_deletion() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    request(&clone);
+    for (number, (gone, made, named)) in IN_THE_WAY.iter().enumerate() {
+        let host = host.copy_to(&format!("way{number}.git"));
+        let reviewer = host.clone_to(&format!("reviewer-of-way{number}"));
+        reviewer.hydrate(&["install", "--client"]).success();
+        reviewer.git(&["fetch", "-q"]);
+        reviewer.git(&["checkout", "-q", "request"]);
+        let config = host.git(&["rev-parse", "refs/hydrate/config"]);
+        for name in *gone {
+            host.git(&["update-ref", "-d", name]);
+        }
+        host.git(&["update-ref", made, "main"]);
+        // What came since is seen too.
+        let writer = host.clone_to(&format!("writer-of-way{number}"));
+        writer.git(&["checkout", "-q", "request"]);
+        writer.commit("more", &[("apps/api/prod/config.yaml", &config_map("api", "more"))]);
+        writer.push().success();
+        for _ in 0..2 {
+            let told = reviewer.hydrate(&["diff", "origin/request"]);
+            let what = format!("{made}: {told:?}");
+            // A ref above all of them is not fetched.
+            if made.starts_with(named) {
+                assert!(
+                    told.stderr.contains(&format!("origin has `{made}`, beside which git cannot have `{named}`")),
+                    "{what}"
+                );
+                assert!(told.stderr.contains(&format!("hint: git push origin --delete {made}\n")), "{what}");
+            }
+            assert!(told.stdout.contains("web-prod") && told.stdout.contains("api-prod"), "{what}");
+            shows(told, made);
+        }
+        let told = reviewer.hydrate(&["status"]);
+        assert!(told.code != Some(2), "{made}: {told:?}");
+        reviewer.git(&["push", "-q", "origin", "--delete", made]);
+        host.git(&["update-ref", "refs/hydrate/config", &config]);
+        let told = reviewer.hydrate(&["status"]).stderr;
+        assert!(!told.contains("beside which") && !told.contains("fetching from"), "{made}: {told}");
+    }
 }
 
 #[test]
