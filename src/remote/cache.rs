@@ -136,6 +136,10 @@ impl Cache {
                 edits.extend(edit(ours.to_owned(), tip, &after));
             }
         }
+        // What an older version copied here, and nothing may be beside.
+        for (name, old) in after.below(&format!("{SETTINGS_REF}/")) {
+            gone.push(RefEdit { name: format!("{SETTINGS_REF}/{name}"), new: None, expected: Expected::Is(old) });
+        }
         match (settings, after.get(SETTINGS_REF)) {
             (Some(settings), _) => edits.extend(edit(SETTINGS_REF.to_owned(), settings, &after)),
             (None, Some(old)) => {
