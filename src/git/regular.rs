@@ -206,7 +206,7 @@ mod tests {
         let left = dir.path().join("git-hydrate-run-1");
         fs::create_dir_all(left.join("a/b")).expect("made");
         for path in ["a/b", "a", ""] {
-            fs::set_permissions(left.join(path), Permissions::from_mode(0)).expect("ours");
+            fs::set_permissions(left.join(path), Permissions::from_mode(0o000)).expect("ours");
         }
         for other in ["git-hydrate", "somebody-else"] {
             fs::create_dir(dir.path().join(other)).expect("made");

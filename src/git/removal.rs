@@ -162,7 +162,7 @@ impl Removal {
         for _ in 0..NAMES_MAX {
             let number = self.names;
             self.names += 1;
-            match renameat(dir, name, &self.top, &moved_name(number)) {
+            match renameat(dir, name, &self.top, moved_name(number)) {
                 Ok(()) => {
                     self.moved.push(number);
                     return Ok(());
