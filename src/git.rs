@@ -23,6 +23,7 @@ mod quarantine;
 mod ref_edit;
 mod refs;
 pub(crate) mod regular;
+mod removal;
 mod repository;
 mod snapshot;
 mod spool;

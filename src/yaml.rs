@@ -49,6 +49,7 @@ pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3};
 pub use error::Error;
 pub(crate) use error::Mark;
 pub(crate) use extent::Extents;
+pub(crate) use input::lossy;
 pub use node::from_value;
 pub(crate) use node::{Data, Node, Style};
 pub use resolve::Dialect;
