@@ -125,11 +125,9 @@ impl Run<'_> {
                 branch.filter(|_| self.found.setup.refs.believes_records).and_then(|branch| branch.drawn.as_ref());
             let drawn = drawn.into_iter().flat_map(|drawn| drawn.values());
             let drawn: BTreeSet<&SeedIdentity> = drawn.map(|drawn| &drawn.identity).collect();
-            let is_first = |application: &Arc<Application>| {
-                let plain = SeedIdentity::of(application);
-                !drawn.contains(&plain) && !rendered.identities.contains_key(&plain)
-            };
-            firsts.extend(hydration.work.iter().filter_map(drew_here).filter(is_first));
+            let is_known = |plain: &SeedIdentity| drawn.contains(plain) || rendered.identities.contains_key(plain);
+            let here = hydration.work.iter().filter_map(drew_here);
+            firsts.extend(here.filter(|application| !is_known(&SeedIdentity::of(application))));
         }
         firsts
     }
@@ -254,11 +252,11 @@ impl Run<'_> {
         is_there: &dyn Fn(&BranchName) -> bool,
     ) -> bool {
         let here = drawing.application.environment_branch();
-        let mut holding = holders.get(identity.plain()).into_iter().flatten();
-        holding.any(|(branch, held)| {
-            let is_other = held.dry_branch != *drawing.dry_branch && !self.found.has_left(&held.dry_branch);
-            held.identity == *identity && (is_other || (branch != here && is_there(branch)))
-        })
+        let holding = holders.get(identity.plain()).into_iter().flatten();
+        let mut holding = holding.filter(|(_, held)| held.identity == *identity);
+        let is_other =
+            |held: &HeldIdentity| held.dry_branch != *drawing.dry_branch && !self.found.has_left(&held.dry_branch);
+        holding.any(|(branch, held)| is_other(held) || (branch != here && is_there(branch)))
     }
 
     /// Whether Applications of a dry branch draw for their name alone: they do on the first one of the setting, and on the only one.

@@ -45,10 +45,12 @@ pub(super) fn render_again(
     let wanted = rendered.work().map(|done| &*done.application).filter(|application| is_wanted(application));
     let wanted: Vec<&Application> = wanted.collect();
     let mut results = results(&wanted, &rendered, files, found, memory, &|_| ())?.into_iter();
-    Ok(rendered.map(|done| match is_wanted(&done.application) {
-        true => Done { result: next(&mut results), ..done },
-        false => done,
-    }))
+    Ok(rendered.map(|done| if is_wanted(&done.application) { again(done, &mut results) } else { done }))
+}
+
+/// The same with the next of what was rendered again.
+fn again(done: Done, rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Done {
+    Done { result: next(rendered), ..done }
 }
 
 /// What Applications render to, in their order.
