@@ -68,7 +68,7 @@ pub(crate) use cost::{cost_of, extra_of};
 pub(crate) use deployed::Deployed;
 pub(crate) use destinations::{Destinations, unsafe_url};
 pub(crate) use document::Document;
-pub(crate) use drawn::{Drawn, DrawnPaths, SeedIdentities, SeedIdentity};
+pub(crate) use drawn::{Drawn, DrawnPaths, HeldIdentities, HeldIdentity, SeedIdentities, SeedIdentity};
 pub use environment::Environment;
 pub(crate) use environment::{Substituted, Variable};
 pub(crate) use made::makers_of;

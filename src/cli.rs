@@ -20,6 +20,7 @@ mod explain;
 mod help;
 mod hook;
 mod hydrate;
+mod in_the_way;
 mod init;
 mod install;
 mod log;

@@ -20,12 +20,14 @@ use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::git;
-use crate::hydrate::{self, BranchReport, HydrateError, Outcome, RefNames, Report, Setup, Wake};
+use crate::git::{self, Git};
+use crate::hydrate::{self, BranchReport, HydrateError, Outcome, RefNames, Report, SETTINGS_REF_KEY, Setup, Wake};
 use crate::render::{Machine, Renderers};
 use crate::report::{Console, Progress, Wording, summary};
 use crate::wall::{self, Ended};
+use dry_files::diag::Diagnostic;
 
 use cache::Cache;
 use dialogue::{Request, Service};
@@ -58,6 +60,17 @@ pub(crate) enum Error {
     /// No branch has a commit.
     #[error("{0} has no commit yet")]
     Empty(String),
+    /// The ref that names the settings that count is missing.
+    #[error(
+        "{url} has no ref `{name}` to take settings from, which hydrate.settingsRef of git config names; only branches and \
+         refs below refs/hydrate/ can be named"
+    )]
+    NoSettings {
+        /// The dry repository.
+        url: String,
+        /// The ref.
+        name: String,
+    },
     /// Its history is cut off.
     #[error("{0} is a shallow clone, whose hydrated branches cannot be determined; run `git fetch --unshallow` in it")]
     Shallow(String),
@@ -91,16 +104,25 @@ pub(crate) fn listen(remote: &str, address: &Address, machine: &Machine) -> Resu
     Ok(Some(wall::supervise(&machine.program, &words, None)?))
 }
 
-/// Serves what git asked [`listen`] for; caches are below `caches`.
+/// Serves what git asked [`listen`] for; caches are below `caches`. `clone` is the git directory of who asks, when there is one.
 ///
 /// Does not return when it can, because this process has become `git upload-pack`.
-pub(crate) fn serve(request: &str, address: &Address, caches: &Path, machine: &Machine) -> Result<(), Error> {
+pub(crate) fn serve(
+    request: &str,
+    address: &Address,
+    clone: Option<&Path>,
+    caches: &Path,
+    machine: &Machine,
+) -> Result<(), Error> {
     let request = Request::of_word(request);
     let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-    let cache = Cache::open(address, caches, &mut Console::new())?;
+    let cache = Cache::open(address, settings_ref(clone)?, caches, &mut Console::new())?;
     cache.fetch(address, &request)?;
-    let report = hydrate_cache(&cache, machine)?;
-    tell(&report, &request);
+    let doubt = doubt(&cache)?;
+    let mut report = hydrate_cache(&cache, machine, doubt.is_some())?;
+    keep_shown(&mut report, &request);
+    report.warnings = doubt.into_iter().collect();
+    tell(&report);
     if !cache.choose_head(&report)? {
         return Err(Error::Nothing(address.shown()));
     }
@@ -110,18 +132,46 @@ pub(crate) fn serve(request: &str, address: &Address, caches: &Path, machine: &M
     Err(Error::Dialogue(upload_pack.exec()))
 }
 
-fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
+/// What [`SETTINGS_REF_KEY`] is in the clone, for this machine or in the environment.
+fn settings_ref(clone: Option<&Path>) -> Result<Option<String>, git::Error> {
+    let mut command = Git::new(clone.unwrap_or(Path::new("/nonexistent"))).command();
+    let output = command.args(["config", "--get", SETTINGS_REF_KEY]).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| git::Error::new("starting git", error))?;
+    match output.status.code() {
+        Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())),
+        Some(1) => Ok(None),
+        _ => Err(git::Error::new(format!("reading {SETTINGS_REF_KEY} of git config"), output.status.to_string())),
+    }
+}
+
+/// What is said of settings that no branch of upstream was hydrated with.
+fn doubt(cache: &Cache) -> Result<Option<Diagnostic>, Error> {
+    if cache.has_named_settings() {
+        return Ok(None);
+    }
+    // What was hydrated here shows nothing: it may have been by the same settings.
+    let names = RefNames { read: cache::DRY.to_owned(), ..RefNames::server() };
+    let warning = hydrate::doubt(cache.repository(), &names)?;
+    Ok(warning.map(|warning| warning.hint(WHOSE)))
+}
+
+/// How to say whose settings count.
+const WHOSE: &str = "to name those that count: git clone -c hydrate.settingsRef=BRANCH, or in the clone: git config \
+                     hydrate.settingsRef BRANCH; or refs/hydrate/config, if only admins can push it";
+
+fn hydrate_cache(cache: &Cache, machine: &Machine, doubts_settings: bool) -> Result<Report, Error> {
     let renderers = Renderers::from_config(cache.repository(), machine)?;
     let progress = Progress::new();
+    // Where settings are named, nothing but branches is believed, as a job does.
+    let refs = RefNames {
+        read: cache::BASES.to_owned(),
+        believes_records: !cache.has_named_settings(),
+        doubts_settings,
+        ..RefNames::worker()
+    };
     let setup = Setup {
         observer: &progress,
-        ..Setup::new(
-            cache.repository(),
-            RefNames { read: cache::BASES.to_owned(), believes_commits: true, ..RefNames::server() },
-            Wake::Everything,
-            &renderers,
-            wall::now(),
-        )
+        ..Setup::new(cache.repository(), refs, Wake::Everything, &renderers, wall::now())
     };
     let report = hydrate::hydrate(&setup);
     progress.clear();
@@ -138,9 +188,8 @@ fn is_shown(branch: &BranchReport, verbosity: i32) -> bool {
     }
 }
 
-/// Says what was hydrated and what could not be; `git fetch` itself shows which branches moved.
-fn tell(report: &Report, request: &Request) {
-    let mut report = report.clone();
+/// Keeps of a report what a fetch shows.
+fn keep_shown(report: &mut Report, request: &Request) {
     report.branches.retain(|branch| is_shown(branch, request.verbosity));
     // Every branch of upstream was searched: what is wrong on one that feeds no environment is its author's business.
     report.warnings.clear();
@@ -149,7 +198,11 @@ fn tell(report: &Report, request: &Request) {
     if !report.branches.is_empty() {
         report.problems.clear();
     }
-    let text = summary(&report, Wording::Terminal);
+}
+
+/// Says what was hydrated and what could not be; `git fetch` itself shows which branches moved.
+fn tell(report: &Report) {
+    let text = summary(report, Wording::Terminal);
     if !text.is_empty() {
         Console::new().print(&text);
     }

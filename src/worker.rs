@@ -26,6 +26,7 @@ use dry_files::diag::{Diagnostic, printable, shell_word};
 use copy::Copy;
 use deliver::{Refused, deliver};
 
+pub(crate) use copy::of_hydration;
 pub(crate) use given::Given;
 pub(crate) use moves::RefMove;
 pub(crate) use outbox::{Ask, Delivery, Reach, Standing, deliver_all, forget, reach, standings};

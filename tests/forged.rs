@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use crate::push::{application, config_map, dry, note_of, tip};
 use crate::support::{Answer, Lab, Repo};
+use crate::worker::IN_THE_WAY;
 
 const PROD: &str = "environments/prod";
 
@@ -277,6 +278,159 @@ fn a_forged_record_cannot_hide_a_branch_from_a_preview() {
         put(&host, "refs/hydrate/branches", &[("environments%2Fdev.json", &dev), (file, &forge(&record, &none))]);
         let told = diff(&host, &["--json"]).exits(1).stdout;
         assert!(told.contains(PROD) && told.contains("\"change\": \"removed\""), "{what}: {told}");
+    }
+}
+
+/// Clones the hydrated branches, on a machine that did so never before.
+fn clone_hydrated(lab: &Lab, host: &Repo, args: &[&str]) -> (String, Repo) {
+    let name = format!("hydrated{}", lab.path("").read_dir().expect("a directory").count());
+    let url = format!("hydrate::file://{}", host.path.display());
+    let mut command = lab.command("git", &lab.path(""));
+    command.env("XDG_CACHE_HOME", lab.path(&format!("{name}.cache")));
+    let answer = Answer::new(command.args(args).args(["clone", "-q", &url, &name]).output().expect("git runs"));
+    (answer.success().stderr, Repo::at(lab, &name))
+}
+
+/// A host whose job takes settings from a branch, with a dry branch of somebody else who renders objects of his own to
+/// production.
+fn taken_aim_at(lab: &Lab) -> Repo {
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["prod"]);
+    clone.push().success();
+    let real = "repoURL: https://git.example.com/dry.git\ndryBranches: [main]\n";
+    put(&host, "refs/heads/settings", &[("settings.yaml", real)]);
+    host.clone_to("job").hydrate(&["push", "--settings-ref", "settings"]).success();
+    clone.git(&["checkout", "-q", "-b", "evil"]);
+    clone.run("sh", &["-ec", "sed -i 's/targetRevision: .*/targetRevision: evil/' applications/prod/*"]).success();
+    clone.commit("evil", &[("apps/web/prod/config.yaml", &config_map("mallory", "evil"))]);
+    clone.git(&["push", "-q", "origin", "evil"]);
+    host
+}
+
+/// Settings by which hydration lets another dry branch come to the paths of production.
+const TAKING: [&str; 4] = [
+    "repoURL: https://git.example.com/dry.git\ndryBranches: [evil]\nactivePaths: {environments/prod: [web, api]}\n",
+    "repoURL: https://git.example.com/dry.git\ndryBranches: [evil, main]\nactivePaths: {environments/prod: [web, api]}\n",
+    "repoURL: https://git.example.com/dry.git\ndryBranches: [evil]\nadopt: [environments/prod]\n",
+    "repoURL: https://git.example.com/dry.git\ndryBranches: [evil]\nadopt: [environments/prod]\nactivePaths: {environments/prod: [web, api]}\n",
+];
+
+#[test]
+fn a_clone_of_hydrated_branches_uses_the_settings_of_the_job() {
+    let lab = Lab::new();
+    let host = taken_aim_at(&lab);
+    let main = host.clone_to("again");
+    main.commit("feat: web", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
+    main.push().success();
+    let done = host.copy_to("done.git");
+    done.clone_to("done").hydrate(&["push", "--settings-ref", "settings"]).success();
+    let named = "hydrate.settingsRef=settings";
+    for forged in TAKING {
+        put(&host, "refs/hydrate/config", &[("settings.yaml", forged)]);
+        let (told, clone) = clone_hydrated(&lab, &host, &["-c", named]);
+        assert_eq!(clone.git(&["rev-parse", &format!("origin/{PROD}")]), tip(&done, PROD), "{forged}: {told}");
+        assert!(!told.contains("settings"), "{forged}: {told}");
+    }
+    // The same when its own configuration says so, and where the branch is gone that it would continue.
+    host.git(&["update-ref", "-d", &format!("refs/heads/{PROD}")]);
+    let url = format!("hydrate::file://{}", host.path.display());
+    let mut command = lab.command("git", &lab.path(""));
+    command.args(["clone", "-q", "-c", named, &url, "configured"]);
+    Answer::new(command.output().expect("git runs")).success();
+    let clone = Repo::at(&lab, "configured");
+    for _ in 0..2 {
+        assert!(clone.git(&["show", &format!("origin/{PROD}:web/manifest.yaml")]).contains("value: new"));
+        clone.git(&["fetch", "-q"]);
+    }
+    let mut command = lab.command("git", &lab.path(""));
+    command.args(["-c", "hydrate.settingsRef=nowhere", "ls-remote", &url]);
+    let told = Answer::new(command.output().expect("git runs")).exits(128).stderr;
+    assert!(told.contains("has no ref `nowhere` to take settings from, which hydrate.settingsRef"), "{told}");
+}
+
+#[test]
+fn forged_settings_cannot_hand_the_paths_of_a_branch_to_another_dry_branch_in_a_clone_of_hydrated_ones() {
+    let lab = Lab::new();
+    let host = taken_aim_at(&lab);
+    let record = host.git(&["show", "refs/hydrate/branches:environments%2Fprod.json"]);
+    let real = host.git(&["rev-parse", "refs/hydrate/branches"]);
+    for forged in TAKING {
+        put(&host, "refs/hydrate/config", &[("settings.yaml", forged)]);
+        for is_recorded in [false, true] {
+            if is_recorded {
+                let record = record.replace("\"main\"", "\"evil\"");
+                put(&host, "refs/hydrate/branches", &[("environments%2Fprod.json", &record)]);
+            }
+            let (told, clone) = clone_hydrated(&lab, &host, &[]);
+            let what = format!("{forged} {is_recorded}: {told}");
+            let files = |repo: &Repo, branch: &str| repo.git(&["show", &format!("{branch}:web/manifest.yaml")]);
+            assert_eq!(files(&clone, &format!("origin/{PROD}")), files(&host, PROD), "{what}");
+            assert!(told.contains("no branch was hydrated with the settings of refs/hydrate/config yet"), "{what}");
+            assert!(told.contains("git clone -c hydrate.settingsRef=BRANCH"), "{what}");
+            // A fetch knows no better because of the one before.
+            clone.git(&["fetch", "-q"]);
+            assert_eq!(files(&clone, &format!("origin/{PROD}")), files(&host, PROD), "{what}");
+            host.git(&["update-ref", "refs/hydrate/branches", &real]);
+        }
+    }
+    // Nor does it get paths of its own there.
+    let more = host.clone_to("more");
+    more.git(&["checkout", "-q", "--orphan", "more"]);
+    more.git(&["rm", "-rfq", "."]);
+    let (file, text) = application("more", "prod");
+    let text = text.replace("targetRevision: main", "targetRevision: more");
+    more.commit("more", &[(&file, &text), ("apps/more/prod/config.yaml", &config_map("mallory", "evil"))]);
+    more.git(&["push", "-q", "origin", "more"]);
+    let forged = "repoURL: https://git.example.com/dry.git\ndryBranches: [main, more]\n\
+                  activePaths: {environments/prod: [web, api, more]}\n";
+    put(&host, "refs/hydrate/config", &[("settings.yaml", forged)]);
+    let (told, clone) = clone_hydrated(&lab, &host, &[]);
+    let files = clone.git(&["ls-tree", "-r", "--name-only", &format!("origin/{PROD}")]);
+    assert!(!files.contains("more/manifest.yaml"), "{told}");
+    assert!(told.contains("is hydrated from `main`, not from `more`"), "{told}");
+}
+
+#[test]
+fn a_ref_in_the_way_of_hydration_stops_no_preview_and_is_named_with_its_deletion() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    request(&clone);
+    for (number, (gone, made, named)) in IN_THE_WAY.iter().enumerate() {
+        let host = host.copy_to(&format!("way{number}.git"));
+        let reviewer = host.clone_to(&format!("reviewer-of-way{number}"));
+        reviewer.hydrate(&["install", "--client"]).success();
+        reviewer.git(&["fetch", "-q"]);
+        reviewer.git(&["checkout", "-q", "request"]);
+        let config = host.git(&["rev-parse", "refs/hydrate/config"]);
+        for name in *gone {
+            host.git(&["update-ref", "-d", name]);
+        }
+        host.git(&["update-ref", made, "main"]);
+        // What came since is seen too.
+        let writer = host.clone_to(&format!("writer-of-way{number}"));
+        writer.git(&["checkout", "-q", "request"]);
+        writer.commit("more", &[("apps/api/prod/config.yaml", &config_map("api", "more"))]);
+        writer.push().success();
+        for _ in 0..2 {
+            let told = reviewer.hydrate(&["diff", "origin/request"]);
+            let what = format!("{made}: {told:?}");
+            // A ref above all of them is not fetched.
+            if made.starts_with(named) {
+                assert!(
+                    told.stderr.contains(&format!("origin has `{made}`, beside which git cannot have `{named}`")),
+                    "{what}"
+                );
+                assert!(told.stderr.contains(&format!("hint: git push origin --delete {made}\n")), "{what}");
+            }
+            assert!(told.stdout.contains("web-prod") && told.stdout.contains("api-prod"), "{what}");
+            shows(told, made);
+        }
+        let told = reviewer.hydrate(&["status"]);
+        assert!(told.code != Some(2), "{made}: {told:?}");
+        reviewer.git(&["push", "-q", "origin", "--delete", made]);
+        host.git(&["update-ref", "refs/hydrate/config", &config]);
+        let told = reviewer.hydrate(&["status"]).stderr;
+        assert!(!told.contains("beside which") && !told.contains("fetching from"), "{made}: {told}");
     }
 }
 

@@ -156,6 +156,25 @@ fn an_object_of_a_plain_file_leaves_with_its_file_or_its_text_alone() {
             &[("apps/web/dev/a.json", ""), ("apps/web/dev/a.jsn", json)],
             Err(("apps/web/dev/a.jsn", "is not read")),
         ),
+        (
+            "a text file",
+            &[(WEB, &one)],
+            &[(WEB, ""), ("apps/web/dev/web.yaml.txt", &one)],
+            Err(("apps/web/dev/web.yaml.txt", "is not read")),
+        ),
+        (
+            "no extension",
+            &[(WEB, &one)],
+            &[(WEB, ""), ("apps/web/dev/web", &one)],
+            Err(("apps/web/dev/web", "is not read")),
+        ),
+        (
+            "a version of RCS",
+            &[(WEB, &one)],
+            &[(WEB, ""), ("apps/web/dev/web.yaml,v", &one)],
+            Err(("apps/web/dev/web.yaml,v", "is not read")),
+        ),
+        ("switched off in another way", &[(WEB, &one)], &[(WEB, ""), ("apps/web/dev/web.yaml-off", &one)], Ok(())),
         ("the file is gone", &[(WEB, &one)], &[(WEB, "")], Ok(())),
         ("the file is empty", &[(WEB, &one)], &[(WEB, "# none\n---\n\n")], Ok(())),
         ("a marker", &[(WEB, &one)], &[(WEB, &format!("# +argocd:skip-file-rendering\n{one}"))], Ok(())),
@@ -190,6 +209,67 @@ fn files_that_never_gave_an_object_stay_what_they_are() {
         clone.push().success();
         assert_eq!(note(&server, DEV), note_of(&id), "{text}");
     }
+}
+
+/// A text as Windows tools save it.
+fn utf_16(text: &str) -> Vec<u8> {
+    [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn a_manifest_that_is_saved_as_utf_16_is_judged_as_its_text_is() {
+    let one = deployment("one");
+    let slip = one.replace("apiVersion", "apVersion").replace("kind", "knd").replace("metadata", "mtadata");
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &[(WEB, &one)]);
+    std::fs::write(clone.path.join(WEB), utf_16(&one)).expect("written");
+    clone.commit("saved by another editor", &[]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(has(&server, "one") && !told.contains("error"), "{told}");
+    let before = tip(&server, DEV);
+    for bytes in [slip.clone().into_bytes(), utf_16(&slip)] {
+        std::fs::write(clone.path.join(WEB), bytes).expect("written");
+        clone.commit("slip", &[]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("gave Deployment") && told.contains("gives no object now"), "{told}");
+        assert_eq!(tip(&server, DEV), before, "{told}");
+    }
+}
+
+#[test]
+fn a_resource_of_a_kustomization_that_is_saved_as_utf_16_loses_no_object() {
+    let both = format!("{}---\n{}", deployment("two"), deployment("one"));
+    let files = [(WEB, both.as_str()), ("apps/web/dev/kustomization.yaml", "resources: [web.yaml, config.yaml]\n")];
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &files);
+    assert!(has(&server, "one"));
+    std::fs::write(clone.path.join(WEB), utf_16(&both)).expect("written");
+    clone.commit("saved by another editor", &[]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(has(&server, "one") && has(&server, "two"), "{told}");
+}
+
+#[test]
+fn a_manifest_that_becomes_a_dangling_link_or_a_submodule_keeps_its_objects() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab, &[(WEB, &deployment("one"))]);
+    let before = tip(&server, DEV);
+    let link = format!("rm {WEB} && ln -s ../gone/web.yaml {WEB} && git add -A");
+    let submodule = format!(
+        "rm {WEB} && git rm -q --cached {WEB} && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),{WEB}"
+    );
+    for (script, what) in [(link, "a symbolic link that leads to no file"), (submodule, "a submodule")] {
+        clone.run("sh", &["-ec", &script]).success();
+        clone.git(&["commit", "-qm", "slip"]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains(&format!("and is {what} now, which gives no object")), "{told}");
+        assert_eq!(tip(&server, DEV), before, "{told}");
+    }
+    // What is deleted is gone.
+    clone.git(&["rm", "-q", "--cached", WEB]);
+    clone.git(&["commit", "-qm", "remove"]);
+    clone.push().success();
+    assert!(!has(&server, "one"));
 }
 
 #[test]

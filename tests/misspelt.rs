@@ -252,7 +252,7 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
     clone.push().success();
     // Nor is a name by which the file is not read.
     let before = tip(&server, DEV);
-    for name in ["web.yam", "web.yaml.bak", "web.yaml~"] {
+    for name in ["web.yam", "web.yaml.bak", "web.yaml~", "web.yaml.txt", "web.yaml,v", "web"] {
         let renamed = format!("applications/{name}");
         clone.git(&["mv", path, &renamed]);
         let read = told(&clone, "notes.txt", name);
@@ -269,6 +269,57 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
     clone.commit("remove", &[("config/web-dev.yaml", &config_map("web-dev", "one"))]);
     let read = clone.push().success().remote().join("\n");
     assert!(read.contains("removed web-dev") || read.contains("removed web"), "{read}");
+}
+
+#[test]
+fn an_application_does_not_leave_its_branch_as_something_that_is_nearly_one() {
+    let right = application("web", "dev").1;
+    let indented = right.trim_end().replace('\n', "\n  ");
+    let (item, below, text) =
+        (format!("- {indented}\n"), format!("x:\n  {indented}\n"), format!("y: {{}}\nx: |\n  {indented}\n"));
+    let part = "error: `web-dev` is no longer an Application: it is a part of another document";
+    let slips = [
+        (
+            "kind: Application",
+            "kind: AppProject",
+            "error: `web-dev` is no longer an Application: its document has `kind",
+        ),
+        ("kind: Application", "kind: ApplicationSet", "error: `web-dev` is no longer an Application: its document has"),
+        ("sourceHydrator:", "hydrator:", "error: unknown field `hydrator` in `spec`, so `web-dev` is not hydrated"),
+        ("  sourceHydrator:", "x:", "error: `web-dev` is no longer hydrated: it has no `sourceHydrator`"),
+        (&right, &item, part),
+        (&right, &below, part),
+        (&right, &text, part),
+    ];
+    let lab = Lab::new();
+    let server = lab.server();
+    let apps = ["web", "api"].map(|name| (application(name, "dev"), config(name, "dev", "one")));
+    let files: Vec<(&str, &str)> =
+        apps.iter().flat_map(|(app, config)| [(&*app.0, &*app.1), (&*config.0, &*config.1)]).collect();
+    let clone = dry(&server, &files);
+    clone.push().success();
+    nothing_is_removed_by(&server, &clone, (WEB, &right), &slips);
+}
+
+#[test]
+fn an_application_leaves_its_branch_for_a_project_or_a_source_of_its_name() {
+    let right = application("web", "dev").1;
+    let (head, _) = right.split_once("  sourceHydrator").expect("there");
+    let project =
+        "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: web-dev}\nspec: {sourceRepos: ['*']}\n";
+    let plain =
+        format!("{head}  project: default\n  source: {{repoURL: {URL}, targetRevision: main, path: apps/web/dev}}\n");
+    for text in [project, &plain, ""] {
+        let lab = Lab::new();
+        let server = lab.server();
+        let apps = ["web", "api"].map(|name| (application(name, "dev"), config(name, "dev", "one")));
+        let files: Vec<(&str, &str)> =
+            apps.iter().flat_map(|(app, config)| [(&*app.0, &*app.1), (&*config.0, &*config.1)]).collect();
+        let clone = dry(&server, &files);
+        clone.push().success();
+        let read = told(&clone, WEB, text);
+        assert!(read.contains("removed web") && !read.contains("error"), "{text}: {read}");
+    }
 }
 
 #[test]

@@ -151,6 +151,27 @@ fn what_a_program_leaves_behind_ends_with_it() {
 
 #[test]
 #[ignore = "needs Linux with Landlock and seccomp"]
+fn what_a_program_made_is_private_and_goes_with_it() {
+    let (given, temp) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let settings = Settings { temp_dir: temp.path().to_owned(), ..runner(small()).settings().clone() };
+    let runner = Runner::new(settings);
+    let scripts = [
+        "cd $HOME; umask 777; mkdir zero; echo x >big",
+        "cd $HOME; perl -e 'for (1..3000) { mkdir \"d\"; chdir \"d\" or die }'",
+        "cd $HOME; mkdir -p a/b/c; ln -s \"$PWD\" a/b/up; umask 777; mkdir a/b/c/zero",
+    ];
+    for script in scripts {
+        let script = format!("stat -c %a $HOME; {script}");
+        let output = sh(&runner, &script, given.path(), &Stop::default()).expect("it ends");
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.stdout, b"700\n", "{script}");
+        let left = std::fs::read_dir(temp.path()).expect("readable").flatten().map(|entry| entry.path());
+        assert_eq!(left.collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new(), "{script}");
+    }
+}
+
+#[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
 fn output_has_a_limit() {
     let given = tempfile::tempdir().expect("a directory");
     let flood = sh(&runner(small()), "exec yes", given.path(), &Stop::default());

@@ -7,6 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::{Answer, Lab, Repo};
 
+mod identities;
+
 const SETTINGS: &str = "refs/hydrate/config";
 const RECORDS: &str = "refs/hydrate/branches";
 const DEV: &str = "environments/dev";

@@ -517,7 +517,7 @@ fn who_may_not_push_what_is_deployed_does_not_change_it_by_other_refs() {
 
 /// Refs that a writer may push who may not push to dry branches and environment branches, and with which git cannot have one
 /// that hydration writes: those to delete first, and the one to make.
-const IN_THE_WAY: [(&[&str], &str, &str); 5] = [
+pub(crate) const IN_THE_WAY: [(&[&str], &str, &str); 5] = [
     (&["refs/hydrate/branches"], "refs/hydrate/branches/x", "refs/hydrate/branches"),
     (&["refs/hydrate/config"], "refs/hydrate/config/x", "refs/hydrate/config"),
     (&["refs/notes/hydrator.metadata"], "refs/notes/hydrator.metadata/x", "refs/notes/hydrator.metadata"),

@@ -3,7 +3,6 @@
 //! What a value is, is decided by [`go_yaml`] alone, as go-yaml v2 does (merges, duplicate keys, kinds of scalars).
 //! Places are looked up beside it: where one is unknown, that of the mapping or list around it is used.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,20 +18,6 @@ use go_yaml::{self as yaml, Data, Dialect, Node, Style, Tag, Value};
 const MERGES_MAX: u32 = 8;
 const STEPS_MAX: usize = 4 * VALUES_MAX;
 
-/// The text of a file as it is quoted: bytes that are no text are replaced.
-pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
-    let utf16 = |unit: fn([u8; 2]) -> u16, rest: &[u8]| {
-        let units = rest.as_chunks().0.iter().copied().map(unit);
-        Cow::Owned(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
-    };
-    match bytes {
-        [0xFF, 0xFE, rest @ ..] => utf16(u16::from_le_bytes, rest),
-        [0xFE, 0xFF, rest @ ..] => utf16(u16::from_be_bytes, rest),
-        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest),
-        _ => String::from_utf8_lossy(bytes),
-    }
-}
-
 /// The documents of a file, empty ones left out.
 pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnostic> {
     Ok(parse_within(path, bytes, &|_| true)?.unwrap_or_default())
@@ -45,7 +30,7 @@ pub(super) fn parse_within(
     bytes: &[u8],
     may_take: &dyn Fn(u64) -> bool,
 ) -> Result<Option<Vec<Field>>, Diagnostic> {
-    let file = Arc::new(Text::new(path.clone(), text(bytes).into_owned()));
+    let file = Arc::new(Text::new(path.clone(), yaml::lossy(bytes).into_owned()));
     let nodes = yaml::parse(bytes, &LIMITS).map_err(|error| unreadable(&file, &error))?;
     let Some(extra) = extra(bytes, &nodes) else { return Err(too_large(path)) };
     if !may_take(extra) {

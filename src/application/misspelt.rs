@@ -176,8 +176,8 @@ pub(super) fn near_entry<'f>(mapping: &'f Field, name: &str) -> Option<&'f Entry
 const LIST_DEPTH_MAX: u32 = 8;
 
 /// Why Applications and sets of these names are neither in a file any more, while it has a document of that name which it did
-/// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to. None for names that no such
-/// document has.
+/// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to, or another one of Argo CD's that it
+/// cannot be; one without a source; one that is a part of a document now. None for names that no such document has.
 ///
 /// Errors: none of its own. A file that cannot be read now is one such reason.
 pub(crate) fn unrecognized(path: &RepoPath, before: &[u8], now: &[u8], names: &BTreeSet<&str>) -> Vec<Diagnostic> {
@@ -185,11 +185,94 @@ pub(crate) fn unrecognized(path: &RepoPath, before: &[u8], now: &[u8], names: &B
         Ok(documents) => documents,
         Err(diagnostic) => return vec![diagnostic],
     };
-    let former = located::parse(path, before).unwrap_or_default();
-    let former: BTreeSet<Head<'_>> = heads(&former).map(|(head, _)| head).collect();
-    let is_new = |(head, _): &(Head<'_>, &Field)| names.contains(head.name) && !former.contains(head);
-    let strange = heads(&documents).filter(is_new).filter(|(head, _)| !head.is_known());
-    strange.map(|(head, object)| head.mistake(object)).collect()
+    let before = located::parse(path, before).unwrap_or_default();
+    let former: BTreeSet<Head<'_>> = heads(&before).map(|(head, _)| head).collect();
+    let was_without: BTreeSet<&str> = heads(&before).filter_map(|(head, object)| lacks_source(&head, object)).collect();
+    let mut found = Vec::new();
+    let mut there = former_parts(path, &before, names);
+    for (head, object) in heads(&documents).filter(|(head, _)| names.contains(head.name)) {
+        there.insert(head.name.to_owned());
+        let is_new = !former.contains(&head);
+        match head.known() {
+            None if is_new => found.push(head.mistake(object)),
+            Some("Application") if was_without.contains(head.name) => {}
+            Some("Application") => found.extend(lacks_source(&head, object).map(|name| without_source(name, object))),
+            Some(_) if is_new && is_no_such(&head, object) => found.push(head.mistake(object)),
+            None | Some(_) => {}
+        }
+    }
+    let parts = parts_named(path, &documents, names).into_iter().filter(|(name, _)| !there.contains(name));
+    found.extend(parts.map(|(name, part)| is_part(&name, part)));
+    found
+}
+
+/// Whether the `spec` of an object of another kind of Argo CD is that of an Application.
+fn is_no_such(head: &Head<'_>, object: &Field) -> bool {
+    let Some(spec) = object.get("spec") else { return true };
+    let is_set = head.kind == Some("ApplicationSet") && spec.get("generators").is_some();
+    !is_set && SOURCES.iter().any(|key| spec.get(key).is_some())
+}
+
+/// What makes an Application one that something can be deployed from.
+const SOURCES: [&str; 3] = [MARK, "source", "sources"];
+
+/// The name of an Application without a source.
+fn lacks_source<'f>(head: &Head<'f>, object: &Field) -> Option<&'f str> {
+    let has = |spec: &Field| SOURCES.iter().any(|key| spec.get(key).is_some_and(|value| !value.is_null()));
+    let lacks = head.known() == Some("Application") && !object.get("spec").is_some_and(has);
+    lacks.then_some(head.name)
+}
+
+fn without_source(name: &str, object: &Field) -> Diagnostic {
+    let spec = object.get("spec");
+    let entries = match spec.map(|spec| &spec.content) {
+        Some(Content::Mapping(entries)) => &entries[..],
+        _ => &[],
+    };
+    let is_mark = |entry: &&Entry| ["drySource", "syncSource"].iter().any(|key| entry.field.get(key).is_some());
+    if let Some(entry) = entries.iter().find(is_mark) {
+        return not_hydrated(entry, MARK, " in `spec`", format!("`{name}` is")).as_error();
+    }
+    let text = format!("`{name}` is no longer hydrated: it has no `{MARK}`");
+    let hint = format!("write `{MARK}` in its `spec` again; to take it off its branch, remove the document");
+    Diagnostic::error(one_line(&text)).at(spec.unwrap_or(object).place.span()).hint(hint)
+}
+
+/// Whether a document says of which kind it is.
+fn is_object(document: &Field) -> bool {
+    text(document, "kind").is_some() || document.get("apiVersion").is_some()
+}
+
+fn former_parts(path: &RepoPath, documents: &[Field], names: &BTreeSet<&str>) -> BTreeSet<String> {
+    parts_named(path, documents, names).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The names of Applications and sets, of these, that are parts of documents which are no objects, each with that part.
+fn parts_named<'f>(path: &RepoPath, documents: &'f [Field], names: &BTreeSet<&str>) -> Vec<(String, &'f Field)> {
+    let named = |(head, _): (Head<'_>, &Field)| head.is_one_of(names).then(|| head.name.to_owned());
+    let mut found = Vec::new();
+    let mut open: Vec<(&Field, u32)> = documents.iter().filter(|it| !is_object(it)).map(|it| (it, 0)).collect();
+    while let Some((part, depth)) = open.pop() {
+        match &part.content {
+            _ if is_object(part) => found.extend(heads([part]).filter_map(named).map(|name| (name, part))),
+            Content::List(items) if depth < LIST_DEPTH_MAX => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Content::Mapping(entries) if depth < LIST_DEPTH_MAX => {
+                open.extend(entries.iter().map(|entry| (&entry.field, depth + 1)));
+            }
+            _ => {
+                let text = part.as_str().filter(|text| text.contains(KINDS[0])).unwrap_or_default();
+                let inner = located::parse(path, text.as_bytes()).unwrap_or_default();
+                found.extend(heads(&inner).filter_map(named).map(|name| (name, part)));
+            }
+        }
+    }
+    found
+}
+
+fn is_part(name: &str, part: &Field) -> Diagnostic {
+    let text = format!("`{name}` is no longer an Application: it is a part of another document");
+    let hint = "write it as a document of its own; to take it off its branch, remove it";
+    Diagnostic::error(one_line(&text)).at(part.place.span()).hint(hint)
 }
 
 /// What an object says that it is.
@@ -201,9 +284,10 @@ struct Head<'f> {
 }
 
 /// The heads of all objects with a name, those of lists among them.
-fn heads(documents: &[Field]) -> impl Iterator<Item = (Head<'_>, &Field)> {
+fn heads<'f>(documents: impl IntoIterator<Item = &'f Field>) -> impl Iterator<Item = (Head<'f>, &'f Field)> {
     let mut objects = Vec::new();
-    let mut open: Vec<(&Field, u32)> = documents.iter().rev().map(|document| (document, 0)).collect();
+    let mut open: Vec<(&Field, u32)> = documents.into_iter().map(|document| (document, 0)).collect();
+    open.reverse();
     while let Some((object, depth)) = open.pop() {
         objects.push(object);
         if let Some(Content::List(items)) = object.get("items").map(|items| &items.content)
@@ -227,15 +311,20 @@ fn lenient<'f>(mapping: &'f Field, key: &str) -> Option<&'f Field> {
     mapping.get(key).or_else(|| near_entry(mapping, key).map(|entry| &entry.field))
 }
 
-impl Head<'_> {
-    /// Whether it is one of Argo CD's kinds.
-    fn is_known(&self) -> bool {
+impl<'f> Head<'f> {
+    /// Its kind, if it is one of Argo CD's.
+    fn known(&self) -> Option<&'f str> {
         let is_group = self.version.is_some_and(|version| version.split('/').next() == Some(GROUP));
-        is_group && self.kind.is_some_and(|kind| KINDS.contains(&kind) || kind == "AppProject")
+        self.kind.filter(|kind| is_group && (KINDS.contains(kind) || *kind == "AppProject"))
+    }
+
+    /// Whether it is an Application or a set of one of these names.
+    fn is_one_of(&self, names: &BTreeSet<&str>) -> bool {
+        names.contains(self.name) && self.kind.is_some_and(|kind| KINDS.contains(&kind))
     }
 
     fn mistake(&self, object: &Field) -> Diagnostic {
-        let is_kind = self.kind.is_some_and(|kind| KINDS.contains(&kind));
+        let is_kind = self.known().is_none() && self.kind.is_some_and(|kind| KINDS.contains(&kind));
         let (key, value) = if is_kind { ("apiVersion", self.version) } else { ("kind", self.kind) };
         let place = object.get(key).map(|field| &field.place);
         let near_miss = near_entry(object, key);

@@ -87,7 +87,7 @@ impl File {
 
 /// A file that is too large to be read as a list of Applications, if it seems to be one: its Applications are unknown then.
 pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> Option<File> {
-    let text = located::text(bytes);
+    let text = yaml::lossy(bytes);
     // A line of its own: what describes Applications, such as their CustomResourceDefinition, has such words too.
     let kinds = ["kind: Application", "\"kind\": \"Application\"", "\"kind\":\"Application\""];
     let seems = is_marked(bytes, rules)
@@ -104,7 +104,7 @@ pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> 
 /// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may contain what a rule is for. One
 /// without any of these has no Application of ours.
 pub(crate) fn is_marked(bytes: &[u8], rules: &RuleSet) -> bool {
-    let text = located::text(bytes);
+    let text = yaml::lossy(bytes);
     holds_source_hydrator(&text) || (!rules.is_empty() && may_be_plain(text.as_bytes()))
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn read_within(
     rules: &RuleSet,
     may_take: &dyn Fn(u64) -> bool,
 ) -> Option<File> {
-    let text = located::text(bytes);
+    let text = yaml::lossy(bytes);
     let holds_source_hydrator = holds_source_hydrator(&text);
     let mut file = File {
         path: path.clone(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use dry_files::diag::printable;
 
-use super::{WrongUse, output, settings_folder, unpushed};
+use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
 use crate::application::{BranchName, without_credentials};
 use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, SETTINGS_REF_KEY, Setup, Wake, dry_remote};
@@ -251,11 +251,12 @@ impl Clone {
         let branches = format!("+refs/heads/*:refs/remotes/{remote}/*");
         let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
         let refspecs = [branches.as_str(), "+refs/hydrate/*:refs/hydrate/*", &notes];
-        let args = [&FETCH[..], &["--", remote], &refspecs].concat();
-        self.repository.git().output(&args).map_err(|error| {
+        let fetched = in_the_way::fetch(&self.repository, remote, (&FETCH, &refspecs));
+        let warning = fetched.map_err(|error| {
             let error = anyhow::Error::from(error).context(format!("fetching from `{remote}`"));
             anyhow!("{error:#}\nhint: to use the last fetched state: --offline")
         })?;
+        warning.iter().for_each(output::warn);
         unpushed::keep(&self.repository, remote)?.into_iter().for_each(|text| output::warn(&text));
         Ok(())
     }

@@ -19,7 +19,7 @@ use dry_files::regular;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
-use super::{Outcome, WrongUse, catch_up, output, settings_folder};
+use super::{Outcome, WrongUse, catch_up, in_the_way, output, settings_folder};
 use crate::application::BranchName;
 use crate::git::Repository;
 use crate::hydrate::{HydrateError, Outcome as Hydrated, RandomValues, Report, check_settings, dry_remote};
@@ -333,7 +333,8 @@ fn fetch(repository: &Repository) -> anyhow::Result<Option<String>> {
     let force = if unpushed.is_some() { "+" } else { "" };
     let refspec = format!("{force}{SETTINGS_REF}*:{SETTINGS_REF}*");
     let doing = || format!("fetching the settings from `{remote}`; to use the last fetched ones: --offline");
-    repository.git().output(&[&FETCH[..], &["--", &remote, &refspec]].concat()).with_context(doing)?;
+    let warning = in_the_way::fetch(repository, &remote, (&FETCH, &[&refspec])).with_context(doing)?;
+    warning.iter().for_each(output::warn);
     let there = repository.refs()?.get(SETTINGS_REF);
     let kept = unpushed::keep(repository, &remote)?;
     if let (Some(ours), Some(there)) = (unpushed, there)

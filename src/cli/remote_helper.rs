@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let address = Address::new(url).map_err(|error| WrongUse(error.to_string()))?;
     let machine = super::machine()?;
     match &arguments.request {
-        Some(request) => remote::serve(request, &address, &caches()?, &machine)?,
+        Some(request) => remote::serve(request, &address, clone_dir().as_deref(), &caches()?, &machine)?,
         None => match remote::listen(&arguments.remote, &address, &machine)? {
             None | Some(Ended::Exit(0)) => {}
             // It has said why.
@@ -38,6 +38,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         },
     }
     Ok(Outcome::Done)
+}
+
+/// The git directory of who asks, as git tells its helpers; none of a `git ls-remote` outside of any.
+fn clone_dir() -> Option<PathBuf> {
+    std::env::var_os("GIT_DIR").map(PathBuf::from)
 }
 
 /// Where caches are, as the XDG base directories have it.

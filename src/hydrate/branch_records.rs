@@ -266,17 +266,6 @@ impl BranchRecords {
         Ok(found)
     }
 
-    /// Adds what commits say of themselves, for branches without a record or with one of commits that are not here.
-    pub(crate) fn add_claims(&mut self, names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) {
-        for (branch, tip) in names.branches(refs) {
-            let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
-            let is_recorded = self.get(&branch).is_some_and(|record| record.is_of(tip, buffer.repository()));
-            if let (Some((commit, trailers)), false) = (claimed, is_recorded) {
-                self.branches.insert(branch, BranchRecord::of(&commit, trailers));
-            }
-        }
-    }
-
     /// The same files, of which these records count and no others; what they say otherwise is to be written.
     pub(super) fn corrected(mut self, branches: BTreeMap<BranchName, BranchRecord>) -> Self {
         let differs = |(branch, record): &(&BranchName, &BranchRecord)| self.branches.get(*branch) != Some(record);

@@ -59,8 +59,9 @@ pub(super) fn in_clone(
     settings: &Settings,
     buffer: &ObjectBuffer<'_>,
 ) -> BranchRecords {
-    let is_dry =
-        |branch: &BranchName| settings.dry_branches.contains(branch) || names.head(refs).as_ref() == Some(branch);
+    let head = names.head(refs);
+    let is_named = |branch: &BranchName| settings.dry_branches.contains(branch) || head.as_ref() == Some(branch);
+    let is_dry = |branch: &BranchName| names.doubts_settings || is_named(branch);
     let mut found: BTreeMap<BranchName, BranchRecord> =
         kept.iter().map(|(branch, record)| (branch.clone(), record.clone())).collect();
     for (branch, tip) in names.branches(refs) {

@@ -64,10 +64,8 @@ pub(super) fn records(
     // A server that found its dry branches has recorded what it made: a clone of one without records knows that there is
     // nothing.
     let has_made_none = names.is_of_clone() && refs.get(RECORDS_REF).is_none() && !settings.dry_branches.is_empty();
-    if names.is_of_clone() && !has_made_none {
+    if names.believes_commits && !has_made_none {
         records = claims::in_clone(records, names, refs, settings, buffer);
-    } else if names.believes_commits && !has_made_none {
-        records.add_claims(names, refs, buffer);
     }
     Ok((records, fault))
 }

@@ -58,12 +58,13 @@ pub(super) fn are_alike(one: Option<ObjectId>, other: Option<ObjectId>, buffer: 
     one == other || matches!((settings(one), settings(other)), (Ok(one), Ok(other)) if one.hydrates_as(&other))
 }
 
-/// Says of settings that no branch of a clone's remote was hydrated with that they may be anyone's; none of others.
+/// Says of settings that no branch was hydrated with that they may be anyone's, where branches are those of a remote; none of
+/// others.
 ///
 /// Errors: the repository cannot be read.
 pub(crate) fn doubt(repository: &Repository, names: &RefNames) -> Result<Option<Diagnostic>, HydrateError> {
     let refs = repository.refs()?;
-    if !names.is_of_clone() || !names.believes_records {
+    if names.is_of_server() || !names.believes_records {
         return Ok(None);
     }
     let (now, buffer) = (refs.get(SETTINGS_REF), ObjectBuffer::new(repository));

@@ -37,6 +37,8 @@ pub struct RefNames {
     /// Whether records, notes and failures are believed: where no push gets at them. Elsewhere they count as far as the
     /// branches, which are protected, bear them out.
     pub believes_records: bool,
+    /// Whether no branch was hydrated with the settings, which may be anyone's: no other dry branch comes to a branch by them.
+    pub doubts_settings: bool,
 }
 
 impl RefNames {
@@ -49,6 +51,7 @@ impl RefNames {
             records: true,
             believes_commits: false,
             believes_records: true,
+            doubts_settings: false,
         }
     }
 
@@ -89,6 +92,7 @@ impl RefNames {
             records: false,
             believes_commits: true,
             believes_records: true,
+            doubts_settings: false,
         }
     }
 

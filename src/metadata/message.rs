@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::application::{BranchName, SeedIdentity};
+use crate::application::{BranchName, HeldIdentity, SeedIdentity};
 use crate::git::{ObjectId, object_id};
 use dry_files::diag::is_unprintable;
 
@@ -21,9 +21,10 @@ pub struct Trailers {
     pub dry_branch: BranchName,
     /// `Hydrate-Settings`: the commit of `refs/hydrate/config` with the settings, when there are any.
     pub settings_commit: Option<ObjectId>,
-    /// `Hydrate-Identity`, one for each Application that moved here from the branch where it had its first random values: it goes
-    /// on to draw for that one.
-    pub identities: Vec<SeedIdentity>,
+    /// `Hydrate-Identity`, one for each Application that draws for something else than its name on this branch: it moved here from
+    /// the branch where it had its first random values, or another one had the name there before it. Where the branch is shared,
+    /// the dry branch follows if it is another one.
+    pub identities: Vec<HeldIdentity>,
     /// `Hydrate-Engine`: [`ENGINE_REVISION`](super::ENGINE_REVISION) of the hydrator.
     pub engine: u32,
 }
@@ -47,15 +48,22 @@ impl Trailers {
             named.map(|trailer| trailer.value.as_str())
         };
         let identities = trailers.iter().filter(|trailer| trailer.key == IDENTITY);
+        let dry_branch = BranchName::new(value(DRY_BRANCH)?).ok()?;
         Some(Self {
             branch: BranchName::read(value(BRANCH)?).ok()?,
             dry_commit: object_id(value(DRY)?)?,
-            dry_branch: BranchName::new(value(DRY_BRANCH)?).ok()?,
+            identities: identities.filter_map(|trailer| held(&trailer.value, &dry_branch)).collect(),
+            dry_branch,
             settings_commit: value(SETTINGS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
-            identities: identities.filter_map(|trailer| SeedIdentity::read(&trailer.value)).collect(),
             engine: value(ENGINE)?.parse().ok()?,
         })
     }
+}
+
+/// Reads an identity of `dry_branch`, or of the one that follows it.
+fn held(text: &str, dry_branch: &BranchName) -> Option<HeldIdentity> {
+    let (identity, other) = text.split_once(' ').unwrap_or((text, dry_branch.as_str()));
+    Some(HeldIdentity { dry_branch: BranchName::new(other).ok()?, identity: SeedIdentity::read(identity)? })
 }
 
 /// The lines of the trailers, each with its newline.
@@ -67,8 +75,11 @@ impl fmt::Display for Trailers {
         if let Some(settings_commit) = self.settings_commit {
             writeln!(f, "{SETTINGS}: {settings_commit}")?;
         }
-        for identity in &self.identities {
-            writeln!(f, "{IDENTITY}: {identity}")?;
+        for HeldIdentity { dry_branch, identity } in &self.identities {
+            match *dry_branch == self.dry_branch {
+                true => writeln!(f, "{IDENTITY}: {identity}")?,
+                false => writeln!(f, "{IDENTITY}: {identity} {dry_branch}")?,
+            }
         }
         writeln!(f, "{ENGINE}: {}", self.engine)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::{AppName, BranchName, Profile, SeedIdentity};
+use crate::application::{AppName, BranchName, HeldIdentity, Profile};
 use crate::git::{ObjectId, Signature};
 use crate::manifest::{self, Manifest};
 use dry_files::diag::Diagnostic;
@@ -156,13 +156,13 @@ impl Writer {
 
     /// The message of a hydrated commit on `branch`, with our trailers at its end.
     ///
-    /// `identities` are what Applications draw for that moved here. Fails only by the commit message template of the settings.
+    /// `identities` are those of [`Trailers::identities`]. Fails only by the commit message template of the settings.
     pub(crate) fn commit_message(
         &self,
         origin: &Origin<'_>,
         branch: &BranchName,
         settings_commit: Option<ObjectId>,
-        identities: Vec<SeedIdentity>,
+        identities: Vec<HeldIdentity>,
     ) -> Result<String, Diagnostic> {
         let jinja = || Json::Object(values::message(origin, branch, self.settings.profile));
         let text = self.message.render(jinja, || values_of_argocd::message(origin));

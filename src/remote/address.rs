@@ -54,9 +54,15 @@ impl Address {
         format!("{scheme}://{}", rest.get(host..).unwrap_or(rest))
     }
 
-    /// The name of its cache, the same for the same address.
-    pub(super) fn cache_name(&self) -> String {
-        data_encoding::HEXLOWER.encode(Sha256::digest(&self.0).get(..16).unwrap_or_default())
+    /// The name of its cache, the same for the same address and the same ref of settings that count: what others made of
+    /// the branches is continued by nobody who names other settings.
+    pub(super) fn cache_name(&self, settings_ref: Option<&str>) -> String {
+        let mut digest = Sha256::new_with_prefix(&self.0);
+        if let Some(name) = settings_ref {
+            digest.update("\n");
+            digest.update(name);
+        }
+        data_encoding::HEXLOWER.encode(digest.finalize().get(..16).unwrap_or_default())
     }
 }
 
@@ -95,8 +101,9 @@ mod tests {
             let address = Address::new(text);
             assert_eq!(address.map(|address| address.shown()), expected.map(str::to_owned), "{text}");
         }
-        let name = |text| Address::new(text).expect("an address").cache_name();
-        assert_ne!(name("/srv/a"), name("/srv/b"));
-        assert_eq!(name("/srv/a").len(), 32);
+        let name = |text, settings| Address::new(text).expect("an address").cache_name(settings);
+        assert_ne!(name("/srv/a", None), name("/srv/b", None));
+        assert_ne!(name("/srv/a", None), name("/srv/a", Some("settings")));
+        assert_eq!(name("/srv/a", None).len(), 32);
     }
 }

@@ -18,9 +18,10 @@ use crate::git::{
 use crate::hydrate::{RECORDS_REF, Report, hydrated_branches};
 use crate::metadata::NOTES_REF;
 use crate::report::{Console, Waiting};
+use crate::settings::SETTINGS_REF;
 
 /// Where the branches of upstream are, as they are there.
-const DRY: &str = "refs/dry/";
+pub(super) const DRY: &str = "refs/dry/";
 
 /// What hydration starts from: upstream's branches, and of those that we continued already our own.
 pub(super) const BASES: &str = "refs/base/";
@@ -34,21 +35,34 @@ const DRY_NOTES: &str = "refs/dry-notes/";
 /// The records of upstream, as they are there.
 const DRY_RECORDS: &str = "refs/dry-records/";
 
+/// What upstream has below `refs/hydrate/` to take settings from, as it is there.
+const DRY_SETTINGS: &str = "refs/dry-settings/";
+
+/// What [`DRY_SETTINGS`] is for.
+const HYDRATE: &str = "refs/hydrate/";
+
 /// The copy of one dry repository with what was hydrated of it, for one process at a time.
 pub(super) struct Cache {
     repository: Repository,
     head: Option<String>,
+    /// The ref of upstream whose settings count, where one is named.
+    settings_ref: Option<String>,
     _lock: Lock,
 }
 
 impl Cache {
     /// Asks upstream how it is, then opens its cache below `dir`, or makes one like it.
-    pub(super) fn open(address: &Address, dir: &Path, console: &mut Console) -> Result<Self, Error> {
+    pub(super) fn open(
+        address: &Address,
+        settings_ref: Option<String>,
+        dir: &Path,
+        console: &mut Console,
+    ) -> Result<Self, Error> {
         let upstream = Upstream::ask(address)?;
         let io = |error: std::io::Error| git::Error::new(format!("making {}", dir.display()), error);
         // What is private upstream stays private here.
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
-        let path = dir.join(format!("{}.git", address.cache_name()));
+        let path = dir.join(format!("{}.git", address.cache_name(settings_ref.as_deref())));
         let mut waiting = Waiting::new(console, format!("waiting for another fetch of {}", address.shown()));
         let lock = Lock::acquire(&path.with_extension("lock"), Shared::Umask, |waited| {
             waiting.report(waited);
@@ -56,12 +70,17 @@ impl Cache {
         })?;
         let lock = lock.expect("the wait has no end");
         let repository = open_or_make(&path, upstream.object_format)?;
-        Ok(Self { repository, head: upstream.head, _lock: lock })
+        Ok(Self { repository, head: upstream.head, settings_ref, _lock: lock })
     }
 
     /// The repository.
     pub(super) fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// Whether it is named whose settings count.
+    pub(super) fn has_named_settings(&self) -> bool {
+        self.settings_ref.is_some()
     }
 
     /// Brings the cache up to upstream, and [`BASES`] to what hydration has to start from.
@@ -74,9 +93,12 @@ impl Cache {
             "--",
             address.url(),
             &format!("+{SERVED}*:{DRY}*"),
-            "+refs/hydrate/config*:refs/hydrate/config*",
+            &format!("+{SETTINGS_REF}*:{DRY_SETTINGS}config*"),
             &format!("+{OUT}*:{OUT}*"),
         ]);
+        if let Some(below) = self.settings_ref.as_ref().and_then(|name| name.strip_prefix(HYDRATE)) {
+            command.arg(format!("+{HYDRATE}{below}*:{DRY_SETTINGS}{below}*"));
+        }
         command.arg(format!("+{NOTES_REF}*:{DRY_NOTES}hydrator.metadata*"));
         command.arg(format!("+{RECORDS_REF}*:{DRY_RECORDS}branches*"));
         let status = command.status().map_err(|error| git::Error::new("starting git", error))?;
@@ -88,11 +110,12 @@ impl Cache {
             drop(std::fs::remove_dir_all(self.repository.common_dir()));
             return Err(Error::Shallow(address.shown()));
         }
-        self.take_up(&before)
+        self.take_up(&before, address)
     }
 
-    fn take_up(&self, before: &Refs) -> Result<(), Error> {
+    fn take_up(&self, before: &Refs, address: &Address) -> Result<(), Error> {
         let after = self.repository.refs()?;
+        let settings = self.settings(&after, address)?;
         let bases = bases(before, &after, &self.repository);
         let served = hydrated_branches(&bases, &ObjectBuffer::new(&self.repository));
         let (mut gone, mut edits) = (Vec::new(), Vec::new());
@@ -113,6 +136,17 @@ impl Cache {
                 edits.extend(edit(ours.to_owned(), tip, &after));
             }
         }
+        // What an older version copied here, and nothing may be beside.
+        for (name, old) in after.below(&format!("{SETTINGS_REF}/")) {
+            gone.push(RefEdit { name: format!("{SETTINGS_REF}/{name}"), new: None, expected: Expected::Is(old) });
+        }
+        match (settings, after.get(SETTINGS_REF)) {
+            (Some(settings), _) => edits.extend(edit(SETTINGS_REF.to_owned(), settings, &after)),
+            (None, Some(old)) => {
+                gone.push(RefEdit { name: SETTINGS_REF.to_owned(), new: None, expected: Expected::Is(old) });
+            }
+            (None, None) => {}
+        }
         // What goes must be gone before something else takes a part of its name.
         for edits in [gone, edits] {
             match update_refs(&self.repository, &edits, "hydrate: fetch") {
@@ -127,6 +161,20 @@ impl Cache {
             self.link(&format!("{BASES}HEAD"), &format!("{BASES}{head}"))?;
         }
         Ok(())
+    }
+
+    /// The settings that count; none where upstream has none and nobody named a place for them.
+    fn settings(&self, refs: &Refs, address: &Address) -> Result<Option<ObjectId>, Error> {
+        let Some(name) = &self.settings_ref else { return Ok(refs.get(&format!("{DRY_SETTINGS}config"))) };
+        // As upstream has the branch, whatever was hydrated onto it here.
+        let copy = match name.strip_prefix(HYDRATE) {
+            Some(below) => format!("{DRY_SETTINGS}{below}"),
+            None => format!("{DRY}{}", name.strip_prefix(SERVED).unwrap_or(name)),
+        };
+        match refs.get(&copy) {
+            Some(id) => Ok(Some(id)),
+            None => Err(Error::NoSettings { url: address.shown(), name: name.clone() }),
+        }
     }
 
     /// Has a clone check out the first environment branch of upstream's `HEAD`, else the first one of all. False when

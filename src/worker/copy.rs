@@ -114,13 +114,18 @@ fn listed(git: &Git, remote: &str) -> Result<Listing, git::Error> {
     })
 }
 
+/// The ref of hydration, or the first part of the names of several, that git cannot have beside a ref of this name.
+pub(crate) fn of_hydration(name: &str) -> Option<&'static str> {
+    let is_in_the_way = |ours: &&str| name.strip_prefix(ours).is_some_and(|rest| rest.starts_with('/'));
+    let all = [RECORDS_REF, FAILURES_REF, SETTINGS_REF, NOTES_REF];
+    let kept = Some(KEPT_SETTINGS).filter(|kept| name == kept.trim_end_matches('/'));
+    all.into_iter().find(is_in_the_way).or(kept)
+}
+
 /// Takes refs out of a copy that keep hydration from writing its own there. Answers which.
 fn take_out_of_the_way(copy: &Repository) -> Result<BTreeSet<String>, git::Error> {
     let refs = copy.refs()?;
-    let below = [RECORDS_REF, FAILURES_REF, SETTINGS_REF, NOTES_REF].map(|name| format!("{name}/"));
-    let kept = KEPT_SETTINGS.trim_end_matches('/');
-    let is_in_the_way = |name: &str| name == kept || below.iter().any(|below| name.starts_with(below));
-    let found: Vec<(&str, ObjectId)> = refs.iter().filter(|(name, _)| is_in_the_way(name)).collect();
+    let found: Vec<(&str, ObjectId)> = refs.iter().filter(|(name, _)| of_hydration(name).is_some()).collect();
     let edit =
         |(name, id): &(&str, ObjectId)| RefEdit { name: (*name).to_owned(), new: None, expected: Expected::Is(*id) };
     let edits: Vec<RefEdit> = found.iter().map(edit).collect();

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use dry_files::view::Stop;
@@ -158,12 +158,14 @@ const TICK_AT_END: Duration = Duration::from_millis(1);
 pub struct Runner {
     settings: Settings,
     missing: OnceLock<Vec<Restriction>>,
+    /// What dead processes left is taken away once, by a process that makes such directories itself.
+    swept: Once,
 }
 
 impl Runner {
     /// Starts nothing yet.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, missing: OnceLock::new() }
+        Self { settings, missing: OnceLock::new(), swept: Once::new() }
     }
 
     /// How programs are run.
@@ -241,6 +243,7 @@ impl Runner {
         let dir = &self.settings.temp_dir;
         let dirs: Vec<&Path> =
             [Some(dir), self.settings.spare_dir.as_ref()].into_iter().flatten().map(|dir| &**dir).collect();
+        self.swept.call_once(|| scratch::sweep(&dirs));
         let made = scratch::scratch_dir(purpose, &dirs);
         made.map_err(io_error(format!("creating a directory in {}", dir.display())))
     }

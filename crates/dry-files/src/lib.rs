@@ -19,6 +19,7 @@ pub mod growth;
 pub mod inputs;
 pub mod path;
 pub mod regular;
+mod removal;
 pub mod scratch;
 pub mod stack;
 pub mod view;

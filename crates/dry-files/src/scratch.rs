@@ -1,13 +1,16 @@
 //! Directories for what a process needs for a while: one of a process that died is taken away by the next.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
-use tempfile::TempDir;
+
+use crate::removal::{open_ours, remove_dir};
 
 /// How the name of each scratch directory starts.
 pub const SCRATCH: &str = "git-hydrate-";
@@ -15,12 +18,16 @@ pub const SCRATCH: &str = "git-hydrate-";
 /// How often a directory is made again that another process took for one of a dead process.
 const SCRATCH_TRIES: usize = 10;
 
+/// The mode of a scratch directory: what is in it may be private.
+const SCRATCH_MODE: u32 = 0o700;
+
 /// A directory that goes with what is in it when it is dropped. While its process lives it is locked, so that
 /// [`sweep`] takes away what dead ones left.
 #[derive(Debug)]
 pub struct Scratch {
-    dir: TempDir,
-    _lock: File,
+    path: PathBuf,
+    /// None once it is kept.
+    lock: Option<File>,
 }
 
 impl Scratch {
@@ -29,10 +36,10 @@ impl Scratch {
         let prefix = format!("{SCRATCH}{purpose}-");
         let dir = fs::canonicalize(dir)?;
         for _ in 0..SCRATCH_TRIES {
-            let dir = tempfile::Builder::new().prefix(&prefix).tempdir_in(&dir)?;
-            match locked(dir.path())? {
-                Some(lock) => return Ok(Self { dir, _lock: lock }),
-                None => continue,
+            let mut made = tempfile::Builder::new();
+            let made = made.prefix(&prefix).permissions(Permissions::from_mode(SCRATCH_MODE)).tempdir_in(&dir)?;
+            if let Some(lock) = locked(made.path())? {
+                return Ok(Self { path: made.keep(), lock: Some(lock) });
             }
         }
         Err(io::ErrorKind::ResourceBusy.into())
@@ -40,15 +47,25 @@ impl Scratch {
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.dir.path()
+        &self.path
     }
 
     /// Lets it stay for a person, by a name that is not swept; answers where it is.
-    pub fn keep(self) -> PathBuf {
-        let path = self.dir.keep();
+    pub fn keep(mut self) -> PathBuf {
+        self.lock = None;
+        let path = self.path.clone();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let kept = path.with_file_name(format!("kept-by-{name}"));
         if fs::rename(&path, &kept).is_ok() { kept } else { path }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            // What cannot be removed is left to the next sweep.
+            drop(remove_dir(&self.path));
+        }
     }
 }
 
@@ -71,11 +88,20 @@ pub fn sweep(dirs: &[&Path]) {
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SCRATCH)) {
         let path = entry.path();
         let is_ours = |dir: &File| dir.metadata().is_ok_and(|dir| dir.uid() == geteuid().as_raw());
+        drop(make_accessible(&path));
         if let Some(_lock) = locked(&path).ok().flatten().filter(is_ours) {
             // What cannot be removed stays for a person.
-            drop(fs::remove_dir_all(&path));
+            drop(remove_dir(&path));
         }
     }
+}
+
+/// Makes a scratch directory one that can be locked, whatever a program made of it.
+fn make_accessible(path: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let parent = File::open(parent)?;
+    open_ours(parent.as_fd(), &CString::new(name.as_encoded_bytes())?)?;
+    Ok(())
 }
 
 /// Makes a directory that goes when it is dropped, in the first of these where one can be made.
@@ -94,6 +120,7 @@ pub fn scratch_dir(purpose: &str, dirs: &[&Path]) -> io::Result<Scratch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::removal::is_run_as_another_user;
 
     #[test]
     fn a_scratch_directory_is_made_where_it_can_be() {
@@ -101,15 +128,23 @@ mod tests {
         let gone = dir.path().join("gone");
         let made = scratch_dir("x", &[&gone, dir.path()]).expect("made in the second");
         assert!(made.path().is_dir());
+        let mode = fs::metadata(made.path()).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "what is in it may be private");
         assert_eq!(scratch_dir("x", &[&gone]).expect_err("nowhere").kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn only_what_dead_processes_left_is_swept() {
+        if is_run_as_another_user("git::regular::tests::only_what_dead_processes_left_is_swept") {
+            return;
+        }
         let dir = tempfile::tempdir().expect("a directory");
         let living = scratch_dir("x", &[dir.path()]).expect("made");
         let left = dir.path().join("git-hydrate-run-1");
         fs::create_dir_all(left.join("a/b")).expect("made");
+        for path in ["a/b", "a", ""] {
+            fs::set_permissions(left.join(path), Permissions::from_mode(0o000)).expect("ours");
+        }
         for other in ["git-hydrate", "somebody-else"] {
             fs::create_dir(dir.path().join(other)).expect("made");
         }

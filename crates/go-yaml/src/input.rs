@@ -29,6 +29,21 @@ pub(super) fn decode(bytes: &[u8]) -> Input<'_> {
     }
 }
 
+/// The text of a file as it is quoted and compared: the same encodings, and what is no text is replaced.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => Cow::Owned(lossy_utf16(rest, u16::from_le_bytes)),
+        [0xFE, 0xFF, rest @ ..] => Cow::Owned(lossy_utf16(rest, u16::from_be_bytes)),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest),
+        _ => String::from_utf8_lossy(bytes),
+    }
+}
+
+fn lossy_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.as_chunks().0.iter().copied().map(unit);
+    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
 fn utf8(bytes: &[u8]) -> Input<'_> {
     let (text, broken) = match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),

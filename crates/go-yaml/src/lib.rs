@@ -49,6 +49,7 @@ pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3};
 pub use error::Error;
 pub use error::Mark;
 pub use extent::Extents;
+pub use input::lossy;
 pub use node::from_value;
 pub use node::{Data, Node, Style};
 pub use resolve::Dialect;

@@ -77,7 +77,12 @@ impl LoadedCharts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dry_files::view::MemoryFiles;
+    use dry_files::inputs::NoInputs;
+    use dry_files::view::{MemoryFiles, View};
+
+    fn source<'a>(view: &'a View<'a>) -> Source<'a> {
+        Source { view, inputs: &NoInputs }
+    }
 
     fn files() -> MemoryFiles {
         MemoryFiles::new()
@@ -98,10 +103,10 @@ mod tests {
         for (name, changed, same) in rows {
             let (charts, before) = (Charts::default(), files());
             let first = View::new(&before);
-            let chart = charts.load(&first, &path).expect("a chart");
+            let chart = charts.load(source(&first), &path).expect("a chart");
             let (second, alone) = (View::new(&changed), View::new(&changed));
-            let again = charts.load(&second, &path).expect("a chart");
-            load(&alone, &path).expect("a chart");
+            let again = charts.load(source(&second), &path).expect("a chart");
+            load(source(&alone), &path).expect("a chart");
             assert_eq!(Arc::ptr_eq(&chart, &again), same, "{name}");
             assert_eq!(second.reads(), alone.reads(), "{name}");
         }
@@ -117,7 +122,7 @@ mod tests {
         let files = files.into_iter().fold(MemoryFiles::new(), |files, (dir, bytes)| chart(files, dir, bytes));
         let (charts, view) = (Charts { bytes_max: 2 * CHART_BYTES + 100, ..Charts::default() }, View::new(&files));
         for (dir, kept) in [("a", &["a"][..]), ("b", &["a", "b"]), ("a", &["a", "b"]), ("c", &["c"]), ("d", &["d"])] {
-            charts.load(&view, &RepoPath::new(dir).expect("plain")).expect("a chart");
+            charts.load(source(&view), &RepoPath::new(dir).expect("plain")).expect("a chart");
             let paths = charts.kept(|kept| kept.charts.keys().map(|path| path.as_str().to_owned()).collect::<Vec<_>>());
             assert_eq!(paths, kept, "after {dir}");
         }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dry_files::inputs::NoInputs;
 use dry_files::view::{MemoryFiles, Stop};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -55,7 +56,10 @@ fn loading_stops_at_each_chart() {
     let files = archive();
     let loaded = |times| {
         let (stop, asked) = after(times);
-        (load(&View::new(&files).until(stop), &root()), asked.load(Ordering::Relaxed))
+        (
+            load(Source { view: &View::new(&files).until(stop), inputs: &NoInputs }, &root()),
+            asked.load(Ordering::Relaxed),
+        )
     };
     let (chart, asked) = loaded(usize::MAX);
     chart.expect("a chart");

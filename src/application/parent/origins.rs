@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use dry_files::path::RepoPath;
-
 use super::super::excerpt::Excerpt;
-use super::super::located;
 use super::super::misspelt::MARK;
+use dry_files::path::RepoPath;
+use go_yaml as yaml;
 
 /// A document above this is not quoted from: only its file and line are reported.
 const EXCERPT_BYTES_MAX: usize = 8 << 10;
@@ -46,7 +45,7 @@ impl Origins {
 
     /// Takes in a file that was read.
     pub(crate) fn add(&mut self, path: &RepoPath, content: &[u8]) {
-        let text = located::text(content);
+        let text = yaml::lossy(content);
         let (mut line, mut first) = (1, 1);
         let mut document = String::new();
         for one in text.split_inclusive('\n') {

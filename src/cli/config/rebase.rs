@@ -7,7 +7,7 @@ use dry_files::diag::shell_word;
 
 use super::super::clone::FETCH;
 use super::super::unpushed::UNPUSHED_REF;
-use super::super::{Outcome, WrongUse, output};
+use super::super::{Outcome, WrongUse, in_the_way, output};
 use super::record::{identity, tree_of};
 use super::{checked, server_of};
 use crate::git::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
@@ -29,7 +29,7 @@ pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow:
         return tell(json, false, "this clone has no settings that are not pushed", None);
     };
     let refspec = format!("+{SETTINGS_REF}*:{SETTINGS_REF}*");
-    repository.git().output(&[&FETCH[..], &["--", &remote, &refspec]].concat())?;
+    in_the_way::fetch(repository, &remote, (&FETCH, &[&refspec]))?.iter().for_each(output::warn);
     let there = repository.refs()?.get(SETTINGS_REF).unwrap_or(ours);
     if there != ours && repository.is_ancestor(ours, there) {
         update_refs(repository, &[to(UNPUSHED_REF, ours, None)], "hydrate: the settings are pushed")?;

@@ -78,11 +78,11 @@ pub(super) fn set(
     Ok(files)
 }
 
-/// Whether a glob names an Application: by its name, with its namespace, or with its branch too.
+/// Whether a glob names an Application: by its name, with its namespace, or with its branch too, or by all that it draws for.
 fn names(glob: &Patterns, identity: &SeedIdentity) -> bool {
     let application = identity.application();
     let name = application.rsplit_once('/').map_or(application, |(_, name)| name);
-    [name, application, identity.as_str()].into_iter().any(|text| glob.matches(text))
+    [name, application, identity.plain(), identity.as_str()].into_iter().any(|text| glob.matches(text))
 }
 
 /// The Applications of the repository with random values.

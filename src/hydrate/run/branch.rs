@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::failed_render::FailedBranch;
 use super::skipped::{Left, LeftBehind};
-use crate::application::{BranchName, DrawnPaths, SeedIdentities};
+use crate::application::{BranchName, DrawnPaths, HeldIdentities};
 use crate::git::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::active::Active;
 use crate::hydrate::branch_records::BranchRecord;
@@ -17,7 +17,7 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{MANIFEST, METADATA};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
-use crate::hydrate::seed_identities::identities_at;
+use crate::hydrate::seed_identities::recorded_on;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::hydrate::whose::DryPoint;
@@ -59,8 +59,8 @@ pub(crate) struct Branch {
     pub left: LeftBehind,
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
-    /// What those draw for that moved here.
-    pub identities: SeedIdentities,
+    /// What those draw for, where that is not their name on this branch.
+    pub identities: HeldIdentities,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
     progress: Progress,
@@ -175,11 +175,13 @@ impl Branch {
         let made_below =
             branch.before.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
         branch.made_below = made_below.flatten();
-        // The record names a commit that is ours, whatever others put on top.
-        let record = branch.before.standing.as_ref().and_then(Standing::record).filter(|record| !record.initial);
-        let made = record.map(|record| record.tip).filter(|made| found.setup.repository.has(*made));
-        if let Some(made) = made.map(|made| found.buffer.commit(made)).transpose()? {
-            branch.identities = identities_at(&made, name, &found.buffer)?;
+        if let Some(record) = branch.before.standing.as_ref().and_then(Standing::record) {
+            let is_shared = !found.policy.settings.active_paths(name).is_empty();
+            let identities = recorded_on(name, record, is_shared, &found.buffer)?;
+            branch.identities = match &branch.renamed_from {
+                Some(before) => identities.renamed(before, &head.branch),
+                None => identities,
+            };
         }
         // Where settings come from elsewhere, no ref has to keep those of before.
         let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
@@ -236,7 +238,7 @@ impl Branch {
             applications: 0,
             left: LeftBehind::default(),
             drawn,
-            identities: SeedIdentities::new(),
+            identities: HeldIdentities::default(),
             closed: false,
             progress: Progress::default(),
         }
@@ -481,14 +483,14 @@ impl Branch {
             applications: 0,
             left: LeftBehind::default(),
             drawn: None,
-            identities: SeedIdentities::new(),
+            identities: HeldIdentities::default(),
             closed: false,
             progress: Progress::default(),
         }
     }
 
-    /// The same, where Applications that moved here draw for what `identities` says.
-    pub(crate) fn drawing_for(self, identities: SeedIdentities) -> Self {
+    /// The same, where Applications draw for what `identities` says.
+    pub(crate) fn drawing_for(self, identities: HeldIdentities) -> Self {
         Self { identities, ..self }
     }
 

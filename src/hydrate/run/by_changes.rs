@@ -38,7 +38,7 @@ use super::stopped::Stopped;
 use super::touched::Touched;
 use super::unrecognized::GoneDocuments;
 use crate::application::set::Only;
-use crate::application::{self, Application, BranchName, RuleSet, makers_of};
+use crate::application::{self, Application, BranchName, RuleSet, SeedIdentity, makers_of};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
 use crate::git::TreeFiles;
 use crate::git::{ObjectId, object_id};
@@ -140,9 +140,12 @@ impl ByChanges {
         if is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
-        // What moves draws for the branch that it was on, which a look at everything finds.
+        // What moves draws for the branch that it was on, and what comes where another one left may not: a look at everything
+        // finds that.
         let may_move = touched.has_moved() || (touched.coming().next().is_some() && !touched.gone.is_empty());
-        if may_move && !run.found.policy.settings.nondeterministic.is_empty() {
+        let known = run.known_identities(&head.branch);
+        let takes = touched.coming().any(|one| known.contains_key(&SeedIdentity::of(one)));
+        if (may_move || takes) && !run.found.policy.settings.nondeterministic.is_empty() {
             return Err(Stopped::Unknown);
         }
         let allowed = allowed_removals(&commit.message);
@@ -184,7 +187,7 @@ impl ByChanges {
                 branches.insert(name, Step::Fail(Failing::Renders(failed)));
             }
         }
-        let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), run.known_identities());
+        let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), known);
         Ok(Stage { head, dry, tree: commit.tree, branches, beside: Vec::new(), identities })
     }
 

@@ -264,7 +264,7 @@ pub(super) fn plan(
     let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
     applications
         .extend(moved.filter(|application| !wanted.contains(&moved_applications::identity(application))).cloned());
-    let identities = run.identities(hydrations.keys(), &tree, (head, heads))?;
+    let identities = run.planned_identities(hydrations.keys(), &tree, (head, heads))?;
     let files = run.files(tree.tree);
     let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {

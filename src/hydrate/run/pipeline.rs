@@ -223,7 +223,9 @@ impl Run<'_> {
 
     pub(crate) fn render(&mut self, plan: Plan) -> Result<Rendered, Stopped> {
         let files = self.files(plan.tree);
-        let mut rendered = render(plan, &files, &self.found, &self.memory)?;
+        let rendered = render(plan, &files, &self.found, &self.memory)?;
+        let mut rendered = self.with_own_identities(rendered)?;
+        self.refuse_namesakes(&mut rendered)?;
         self.refuse_public(&mut rendered)?;
         Ok(rendered)
     }

@@ -34,7 +34,7 @@ pub(crate) struct Stage<W> {
     pub branches: BTreeMap<BranchName, Step<W>>,
     /// Applications of other branches that branches wait for: see [`Hydration::moved`].
     pub beside: Vec<W>,
-    /// What Applications draw for that moved.
+    /// What Applications draw for, where that is not their name on their branch.
     pub identities: SeedIdentities,
 }
 

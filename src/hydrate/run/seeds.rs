@@ -1,25 +1,17 @@
-//! Random values of Applications: what they are drawn for, whose anybody can compute, and who may draw at all.
-//!
-//! An Application draws for the branch that it was on when it drew first, wherever it goes later. Where that is another branch,
-//! the trailers of the hydrated commit say so, so that the same follows from the commits alone: on the server, in a clone, in
-//! a worker that believes no records, and when the commit is made again. An Application has moved when it is new on its branch
-//! and gone from one that it was on.
+//! Random values of Applications: which have some, whose anybody can compute, and who may draw at all.
 //!
 //! Without a seed, an Application that drew when its branch was hydrated last goes on, and another one is refused. The record of
 //! the branch says who drew; where it does not, or is not believed, what the branch shows is rendered again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::branch::Branch;
 use super::failed_render::FailedRender;
-use super::moved_applications::{Name, name_of};
 use super::plan::{Done, Hydration, Rendered, Step};
 use super::skipped::LeftBehind;
 use super::state::Run;
 use super::stopped::Stopped;
-use crate::application::{Application, BranchName, Drawn, DrawnPaths, SeedIdentities, SeedIdentity};
-use crate::hydrate::dry_tree::DryTree;
+use crate::application::{Application, BranchName, Drawn, DrawnPaths, HeldIdentities, HeldIdentity, SeedIdentity};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::policy::{Policy, render_context};
 use crate::plan::Removal;
@@ -36,11 +28,13 @@ const NAMED_MAX: usize = 20;
 const REMEDY: &str = "on the server: git hydrate config set seeds new";
 
 impl Branch {
-    /// The identities of Applications that moved here, once those of `drawn` are on the branch.
-    pub(super) fn identities_with<'d>(&self, drawn: impl Iterator<Item = &'d Drawn>) -> SeedIdentities {
+    /// The identities of Applications here, once those of `drawn` are on the branch.
+    pub(super) fn identities_with<'d>(&self, drawn: impl Iterator<Item = &'d Drawn>) -> HeldIdentities {
         let mut identities = self.identities.clone();
-        let moved = drawn.map(|drawn| (drawn.identity.on(&self.name), drawn.identity.clone()));
-        identities.extend(moved.filter(|(here, identity)| here != identity));
+        for Drawn { identity, .. } in drawn {
+            let held = HeldIdentity { dry_branch: self.dry_branch.clone(), identity: identity.clone() };
+            identities.note(held, &self.name);
+        }
         identities
     }
 
@@ -73,80 +67,12 @@ impl Branch {
 }
 
 impl Run<'_> {
-    /// What Applications draw for that moved to one of these branches, in this dry commit or earlier.
-    pub(super) fn identities<'n>(
-        &mut self,
-        names: impl Iterator<Item = &'n BranchName>,
-        tree: &DryTree,
-        (head, heads): (&DryHead, &[DryHead]),
-    ) -> Result<SeedIdentities, Stopped> {
-        if self.found.policy.settings.nondeterministic.is_empty() {
-            return Ok(SeedIdentities::new());
-        }
-        let mut identities = self.known_identities();
-        if let Some(claimed) = &self.claimed {
-            identities.extend(claimed.clone());
-            return Ok(identities);
-        }
-        let mut arrived: Vec<Arc<Application>> = Vec::new();
-        for name in names {
-            let dry = self.branches.get(name).and_then(|branch| branch.dry);
-            let former = self.former(name, dry, head, heads)?;
-            let before: BTreeSet<Name> = former.applications.iter().map(|one| name_of(one)).collect();
-            arrived.extend(tree.applications(name).filter(|one| !before.contains(&name_of(one))).cloned());
-        }
-        if arrived.is_empty() {
-            return Ok(identities);
-        }
-        let departed = self.departed(tree, (head, heads))?;
-        for application in arrived {
-            let new = SeedIdentity::of(&application);
-            if let Some(identity) = departed.get(&name_of(&application)).filter(|_| !identities.contains_key(&new)) {
-                identities.insert(new, identity.clone());
-            }
-        }
-        Ok(identities)
-    }
-
-    /// What Applications draw for that moved in an earlier dry commit.
-    pub(super) fn known_identities(&self) -> SeedIdentities {
-        self.branches.values().flat_map(|branch| branch.identities.clone()).collect()
-    }
-
-    /// The Applications that were on a branch of the dry branch and are not there in `tree`, with what they drew for. Of one
-    /// that left several branches, the first counts.
-    fn departed(
-        &mut self,
-        tree: &DryTree,
-        (head, heads): (&DryHead, &[DryHead]),
-    ) -> Result<BTreeMap<Name, SeedIdentity>, Stopped> {
-        let mut departed = BTreeMap::new();
-        for name in self.branches_of(head) {
-            let (dry, settings, identities) = match self.branches.get(&name) {
-                Some(branch) => (branch.dry, branch.settings, branch.identities.clone()),
-                None => {
-                    let branch = self.open(&name, &name, head)?;
-                    (branch.dry, branch.settings, branch.identities)
-                }
-            };
-            let former = match self.branches.contains_key(&name) {
-                true => self.former(&name, dry, head, heads)?,
-                false => self.fed_by((&name, settings, &[]), dry, (head, heads))?,
-            };
-            let here: BTreeSet<Name> = tree.applications(&name).map(|one| name_of(one)).collect();
-            for one in former.applications.iter().filter(|one| !here.contains(&name_of(one))) {
-                let there = SeedIdentity::of(one).on(&name);
-                let identity = identities.get(&there).cloned().unwrap_or(there);
-                departed.entry(name_of(one)).or_insert(identity);
-            }
-        }
-        Ok(departed)
-    }
-
     /// The branches that were hydrated from a dry branch, or are in this run.
-    fn branches_of(&self, head: &DryHead) -> BTreeSet<BranchName> {
+    pub(super) fn branches_of(&self, head: &DryHead) -> BTreeSet<BranchName> {
         let here = self.branches.iter().filter(|(_, branch)| branch.dry_branch == head.branch).map(|(name, _)| name);
-        here.chain(self.found.hydrated_from(&head.branch)).cloned().collect()
+        let shared = self.found.records.iter().filter(|(_, record)| record.others.contains_key(&head.branch));
+        let shared = shared.map(|(name, _)| name).filter(|name| self.found.tip(name).is_some());
+        here.chain(self.found.hydrated_from(&head.branch)).chain(shared).cloned().collect()
     }
 
     /// Makes mistakes of the renders whose random values anybody could compute, unless their Applications had such values when
@@ -173,10 +99,7 @@ impl Run<'_> {
             if output.drawn.as_ref().is_none_or(|drawn| known.contains(&drawn.identity)) {
                 continue;
             }
-            let reads = output.record.decode().map(|record| record.reads).unwrap_or_default();
-            let failure = Failure::mistake(refused(&done.application));
-            let unrendered = Unrendered { failure, reads, repeats: false, follows: true };
-            done.result = Err(FailedRender::new(&done.application, unrendered, &view)?);
+            fail(done, refused(&done.application), &view)?;
         }
         Ok(())
     }
@@ -185,26 +108,33 @@ impl Run<'_> {
     fn drew_before(&mut self, head: &DryHead) -> Result<BTreeSet<SeedIdentity>, Stopped> {
         let mut known = BTreeSet::new();
         for name in self.branches_of(head) {
-            let (branch, is_here) = match self.branches.remove(&name) {
-                Some(branch) => (branch, true),
-                None => (self.open(&name, &name, head)?, false),
-            };
-            let is_believed = self.found.setup.refs.believes_records || self.looked_at.contains(&name);
-            let drawn = match branch.drawn.clone().filter(|_| is_believed) {
-                Some(drawn) => Ok(drawn),
-                None => self.look_at(&branch),
-            };
-            if is_here {
-                self.branches.insert(name.clone(), branch);
-            }
-            let drawn = drawn?;
-            known.extend(drawn.values().map(|drawn| drawn.identity.clone()));
-            if let Some(branch) = self.branches.get_mut(&name) {
-                self.looked_at.insert(name);
-                branch.drawn = Some(drawn);
-            }
+            known.extend(self.drawn_on(&name, head)?.into_values().map(|drawn| drawn.identity));
         }
         Ok(known)
+    }
+
+    /// Which Applications had random values when a branch of a dry branch was hydrated last.
+    pub(super) fn drawn_on(&mut self, name: &BranchName, head: &DryHead) -> Result<DrawnPaths, Stopped> {
+        let (branch, is_here) = match self.branches.remove(name) {
+            Some(branch) => (branch, true),
+            None => (self.open(name, name, head)?, false),
+        };
+        let is_believed = self.found.setup.refs.believes_records || self.looked_at.contains(name);
+        let drawn = match branch.drawn.clone().filter(|_| is_believed) {
+            Some(drawn) => Ok(drawn),
+            None => self.look_at(&branch),
+        };
+        if is_here {
+            self.branches.insert(name.clone(), branch);
+        }
+        let drawn = drawn?;
+        // On a branch that several dry branches share, this is what the one has.
+        let is_whole = self.found.policy.settings.active_paths(name).is_empty();
+        if let Some(branch) = self.branches.get_mut(name).filter(|_| is_whole) {
+            self.looked_at.insert(name.clone());
+            branch.drawn = Some(drawn.clone());
+        }
+        Ok(drawn)
     }
 
     /// Which Applications have random values in what a branch shows: it is rendered again.
@@ -223,7 +153,8 @@ impl Run<'_> {
         let Some(tree) = &former.tree else { return Ok(DrawnPaths::new()) };
         let files = self.files(tree.tree);
         let id = tree.commit.id.to_string();
-        let context = render::Context { identities: &branch.identities, ..render_context(&settings, &*files, &id) };
+        let identities = branch.identities.of(&branch.dry_branch);
+        let context = render::Context { identities: &identities, ..render_context(&settings, &*files, &id) };
         let applications: Vec<&Application> = former.applications.iter().map(|application| &**application).collect();
         let take = |_: &Application, rendered: render::Rendered| Ok(rendered.drawn);
         let renderers = self.found.setup.renderers;
@@ -231,8 +162,7 @@ impl Run<'_> {
         let mut drawn = DrawnPaths::new();
         for (application, result) in applications.into_iter().zip(results) {
             let new = SeedIdentity::of(application);
-            let unknown =
-                || Drawn { identity: branch.identities.get(&new).cloned().unwrap_or(new), objects: Vec::new() };
+            let unknown = || Drawn { identity: identities.get(&new).cloned().unwrap_or(new), objects: Vec::new() };
             let found = result.unwrap_or_else(|_| Some(unknown()));
             drawn.extend(found.map(|found| (application.sync_path.clone(), found)));
         }
@@ -263,6 +193,15 @@ impl Run<'_> {
         self.report.warnings.extend(warning(&all, &self.found.policy.settings));
         Ok(())
     }
+}
+
+/// Makes a mistake of a render, which depends on more than what it read.
+pub(super) fn fail(done: &mut Done, mistake: Diagnostic, view: &View<'_>) -> Result<(), Stopped> {
+    let record = done.result.as_ref().ok().and_then(|output| output.record.decode());
+    let reads = record.map(|record| record.reads).unwrap_or_default();
+    let unrendered = Unrendered { failure: Failure::mistake(mistake), reads, repeats: false, follows: true };
+    done.result = Err(FailedRender::new(&done.application, unrendered, view)?);
+    Ok(())
 }
 
 fn work_of(step: &mut Step<Done>) -> &mut [Done] {

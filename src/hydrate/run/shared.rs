@@ -86,7 +86,7 @@ pub(super) fn taken_path(
 }
 
 /// An Application that comes to a directory of a shared branch that hydration made from another dry branch, which the settings
-/// still name. What is on the branch shows it: so each dry commit of a backlog is judged, and judged the same when `verify`
+/// still name, or may only seem not to. What is on the branch shows it: so each dry commit of a backlog is judged, and judged the same when `verify`
 /// hydrates it again.
 pub(super) fn path_of_another(
     name: &BranchName,
@@ -100,7 +100,9 @@ pub(super) fn path_of_another(
         return Ok(None);
     };
     let had: BTreeSet<RepoPath> = former.applications.iter().map(|app| directory(name, app, run)).collect();
-    let is_other = |dry_branch: &BranchName| *dry_branch != head.branch && settings.dry_branches.contains(dry_branch);
+    let is_doubted = run.found.setup.refs.doubts_settings;
+    let is_named = |dry_branch: &BranchName| is_doubted || settings.dry_branches.contains(dry_branch);
+    let is_other = |dry_branch: &BranchName| *dry_branch != head.branch && is_named(dry_branch);
     for application in tree.applications(name) {
         let dir = directory(name, application, run);
         if had.contains(&dir) {

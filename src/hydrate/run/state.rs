@@ -82,8 +82,8 @@ pub(crate) struct Run<'a> {
     pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
-    /// What Applications draw for that moved to the branch of the hydrated commit that is made again, as it says itself; none
-    /// where none is made again.
+    /// What Applications draw for on the branch of the hydrated commit that is made again, as it says itself; none where none is
+    /// made again.
     pub claimed: Option<SeedIdentities>,
     /// The branches of which it is known what has random values, whatever their records say.
     pub looked_at: BTreeSet<BranchName>,

@@ -10,6 +10,7 @@ use crate::application::{self, Application, By};
 use dry_files::diag::{Diagnostic, Span, clipped};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, Kind, View, ViewError};
+use go_yaml as yaml;
 
 /// The names of documents by their files.
 #[derive(Default)]
@@ -51,7 +52,7 @@ impl<'a> GoneDocuments<'a> {
                 Err(ViewError::Submodule(_)) => found.push(no_text(file, &names, "a submodule")),
                 Err(_) => found.extend(renamed(file, &before.data, &names, (&views.0, &views.1))),
                 Ok(now) if before.data == now.data => {}
-                Ok(now) if now.data.contains(&0) => found.push(no_text(file, &names, "no text")),
+                Ok(now) if yaml::lossy(&now.data).contains('\0') => found.push(no_text(file, &names, "no text")),
                 Ok(now) => found.extend(application::unrecognized(file, &before.data, &now.data, &names)),
             }
         }
@@ -66,7 +67,7 @@ fn renamed(
     names: &BTreeSet<&str>,
     views: (&View<'_>, &View<'_>),
 ) -> Option<Diagnostic> {
-    let renamed = nearly_named(file, &String::from_utf8_lossy(before), views)?;
+    let renamed = nearly_named(file, &yaml::lossy(before), views)?;
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let text = format!("`{file}` with {} is `{renamed}` now, where Applications are not looked for", names.join(", "));
     let name = file.file_name().unwrap_or_default();

@@ -95,7 +95,7 @@ pub(super) fn origin(
     };
     let application = discovered.applications.iter().filter(writes).max_by_key(|found| found.sync_path.as_str().len());
     let Some(application) = application else { return Ok(None) };
-    let identities = trailers.as_ref().map(claimed).unwrap_or_default();
+    let identities = trailers.as_ref().map(|trailers| claimed(trailers).of(&trailers.dry_branch)).unwrap_or_default();
     let context = render::Context { identities: &identities, ..render_context(&policy.settings, &files, &id) };
     let source = application::source(&View::new(&files), application, context.profile).ok();
     let source_type = source.map(|source| source.tool.source_type());

@@ -47,7 +47,7 @@ impl<'a> Verifier<'a> {
         let first = || Branch::before_first(name, &head, parent.clone(), settings);
         let resumed = || Branch::resume(name, &head, parent.clone(), dry, settings).renamed_from(renamed_from.clone());
         // Settings and identities are taken for what the commit says: others would make another commit.
-        self.run.claimed = Some(claimed(trailers));
+        self.run.claimed = Some(claimed(trailers).of(&trailers.dry_branch));
         let identities = identities_at(parent, name, &self.run.found.buffer)?;
         let begin = || if is_first { first() } else { resumed() }.drawing_for(identities.clone());
         let mut between = self.between(before.as_ref(), trailers)?;

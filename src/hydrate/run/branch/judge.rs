@@ -9,6 +9,7 @@ use crate::application::{Application, BranchName, destination_is_dry};
 use crate::git::ObjectBuffer;
 use crate::hydrate::active::Active;
 use crate::hydrate::heads::DryHead;
+use crate::hydrate::policy::Policy;
 use crate::hydrate::snapshot::Snapshot;
 use crate::hydrate::standing::{self, Standing};
 use crate::settings::Held;
@@ -66,7 +67,7 @@ impl Branch {
             }
         } else if let Some(fault) = self.fault_of_others(buffer) {
             place(self.malformed(&fault), applications.next())
-        } else if let Some(other) = other.filter(|_| shared.is_empty()) {
+        } else if let Some(other) = other.filter(|_| shared.is_empty() || !self.may_be_shared(head, found)) {
             place(written_from(name, other, &head.branch, found), applications.next())
         } else if checked_out {
             Diagnostic::error(format!("`{name}` is checked out in a worktree of this repository"))
@@ -106,6 +107,16 @@ impl Branch {
             return;
         };
         self.close(mistake);
+    }
+
+    /// Whether the settings may let another dry branch come to the branch. Those that may be anyone's may where settings did
+    /// with which the branch was hydrated.
+    fn may_be_shared(&self, head: &DryHead, found: &Snapshot<'_>) -> bool {
+        if !found.setup.refs.doubts_settings {
+            return true;
+        }
+        let Ok(Policy { settings, .. }) = Policy::at(self.settings, &found.buffer) else { return false };
+        !settings.active_paths(&self.name).is_empty() && settings.dry_branches.contains(&head.branch)
     }
 
     /// Keeps the branch from being made where git cannot have it beside one of `others`, which this run makes as well: the

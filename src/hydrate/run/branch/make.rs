@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Branch, LeftBehind};
-use crate::application::{Application, BranchName, DrawnPaths, SeedIdentities, SeedIdentity};
+use crate::application::{Application, BranchName, DrawnPaths, HeldIdentities, HeldIdentity};
 use crate::git::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::{ATTRIBUTES, MANIFEST, METADATA, PATH_FILES, README};
@@ -87,7 +87,7 @@ impl Branch {
         }
         let tree = edits.apply(buffer, base)?;
         let identities = self.identities_with(paths.iter().filter_map(|path| path.drawn));
-        let named: Vec<SeedIdentity> = identities.values().cloned().collect();
+        let named: Vec<HeldIdentity> = identities.iter().collect();
         let message = policy.writer.commit_message(&origin, &self.name, policy.id, named);
         let message = message.map_err(HydrateError::Template)?;
         let commit = write(buffer, policy, dry, tree, parent.as_ref(), message)?;
@@ -279,7 +279,7 @@ pub(crate) struct BranchUpdate {
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
     /// What those draw for that moved here.
-    pub identities: SeedIdentities,
+    pub identities: HeldIdentities,
 }
 
 impl BranchUpdate {

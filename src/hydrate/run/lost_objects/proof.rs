@@ -121,9 +121,10 @@ impl Files<'_> {
     /// What is wrong with a file that gave these objects; none when it is proved that they left.
     fn mistake(&self, file: &RepoPath, lost: &[&Key]) -> Result<Option<Diagnostic>, Failure> {
         let Some(old) = text(&self.old, file) else { return Ok(None) };
-        let Some(new) = text(&self.new, file) else { return Ok(self.renamed(file, &old, lost)) };
+        let Some(new) = text(&self.new, file) else { return Ok(self.not_there(file, &old, lost)) };
         let is_read = self.reads.iter().any(|((path, _), seen)| path == file && matches!(seen, Seen::Content(_)));
-        let is_left_out = new == old || is_blank(&new) || new.contains(SKIP_MARKER) || !is_read;
+        let is_as_it_was = self.old.content_id(file).ok() == self.new.content_id(file).ok();
+        let is_left_out = is_as_it_was || is_blank(&new) || new.contains(SKIP_MARKER) || !is_read;
         if is_left_out || self.is_of_new_version(file) {
             return Ok(None);
         }
@@ -149,12 +150,18 @@ impl Files<'_> {
         Ok(Some(Diagnostic::error(said).at(place(file, &old, &new)).hint(hint)))
     }
 
-    /// A file that has another name now, which is nearly one that is read.
-    fn renamed(&self, file: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
+    /// A file that is none any more and was not deleted: something else has its name, or it has another name, which is nearly
+    /// one that is read.
+    fn not_there(&self, file: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
         let is_kustomization = |path: &RepoPath| path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name));
         let mut read = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
         if read.any(|((path, _), _)| is_kustomization(path)) {
             return None;
+        }
+        if let Some(what) = instead(file, &self.new) {
+            let said = format!("`{file}` gave {} and is {what} now, which gives no object", listed(lost));
+            let hint = self.comparison.hint("commit the file itself, or delete it");
+            return Some(Diagnostic::error(said).at(Span::file(file.clone())).hint(hint));
         }
         let renamed = nearly_named(file, old, (&self.old, &self.new))?;
         let said = format!("`{file}` gave {} and is `{renamed}` now, which is not read", listed(lost));
@@ -218,11 +225,28 @@ impl Files<'_> {
     }
 }
 
+/// What has the name of a file and is none.
+fn instead(file: &RepoPath, view: &View<'_>) -> Option<&'static str> {
+    let (dir, name) = file.parent().zip(file.file_name())?;
+    let entries = view.list(&dir).ok()?;
+    match entries.iter().find(|entry| entry.name == name)?.kind {
+        Kind::Link => Some("a symbolic link that leads to no file"),
+        Kind::Submodule => Some("a submodule"),
+        Kind::File | Kind::Directory => None,
+    }
+}
+
 /// The new file beside `file` that has most of its text, and a name that is nearly one of a file that is read.
-pub(crate) fn nearly_named(file: &RepoPath, text_before: &str, (old, new): (&View<'_>, &View<'_>)) -> Option<RepoPath> {
+pub(in crate::hydrate::run) fn nearly_named(
+    file: &RepoPath,
+    text_before: &str,
+    (old, new): (&View<'_>, &View<'_>),
+) -> Option<RepoPath> {
     let dir = file.parent().unwrap_or_default();
     let entries = new.list(&dir).ok()?;
-    let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_nearly_read(&entry.name));
+    let former = file.file_name().unwrap_or_default();
+    let is_nearly = |name: &str| is_nearly_read(name) || is_much_like(name, former);
+    let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_nearly(&entry.name));
     let mut names = files.filter_map(|entry| dir.child(&entry.name).ok());
     let is_it = |path: &RepoPath| {
         text(old, path).is_none() && text(new, path).is_some_and(|now| is_mostly_in(text_before, &now))
@@ -246,6 +270,19 @@ fn is_nearly_read(name: &str) -> bool {
         }
         None => EXTENSIONS.iter().any(|extension| name.ends_with(extension)),
     }
+}
+
+/// Whether the name of a file is that of a former one without its extension, or with more behind it, such as `a.yaml,v`.
+fn is_much_like(name: &str, former: &str) -> bool {
+    let is_bare = former.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+    let more = name.strip_prefix(former).filter(|more| !more.starts_with(char::is_alphanumeric));
+    let word = more.map(|more| more.trim_start_matches(|c: char| !c.is_alphanumeric()));
+    is_bare || word.is_some_and(|word| !LEFT_OUT.contains(&word) && !is_read(name))
+}
+
+/// Whether a name has an extension of files that are read.
+fn is_read(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
 fn given<'g>(given: &'g Given, file: &RepoPath) -> &'g [Option<Key>] {
@@ -289,7 +326,7 @@ fn still_written<'k>(old: &str, new: &str, lost: Vec<&'k Key>) -> Vec<&'k Key> {
 }
 
 fn text(view: &View<'_>, file: &RepoPath) -> Option<String> {
-    view.read(file).ok().map(|blob| String::from_utf8_lossy(&blob.data).into_owned())
+    view.read(file).ok().map(|blob| yaml::lossy(&blob.data).into_owned())
 }
 
 fn version(chart: &str) -> Option<Value> {
