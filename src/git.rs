@@ -30,6 +30,7 @@ mod store;
 mod system_config;
 mod transaction;
 mod tree;
+mod tree_files;
 
 use std::fmt;
 
@@ -54,6 +55,7 @@ pub use transaction::update_refs;
 pub(crate) use transaction::{Transaction, TransactionError};
 pub use tree::{Mode, TreeEdit};
 pub(crate) use tree::{TreeChange, TreeEntry, tree_fault};
+pub(crate) use tree_files::TreeFiles;
 
 /// The id of a git object, SHA-1 or SHA-256.
 pub type ObjectId = gix::ObjectId;
