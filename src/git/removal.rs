@@ -1,6 +1,6 @@
 //! Removes a directory of ours in which a program did what it liked.
 //!
-//! A program may leave directories that nobody may enter, or thousands inside each other. So each directory is made accessible
+//! A program may leave directories without permissions, or thousands inside each other. So each directory is made accessible
 //! first, and those in it are moved up beside it: nothing is deep, no path is long, and three files are open at once. What cannot be
 //! removed stays, and all else goes.
 //!
@@ -245,8 +245,8 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_nobody_may_enter_go() {
-        if is_run_as_another_user("git::removal::tests::directories_that_nobody_may_enter_go") {
+    fn directories_without_permissions_go() {
+        if is_run_as_another_user("git::removal::tests::directories_without_permissions_go") {
             return;
         }
         let dir = tempfile::tempdir().expect("a directory");
