@@ -293,12 +293,18 @@ fn an_application_does_not_leave_its_branch_as_something_that_is_nearly_one() {
     ];
     let lab = Lab::new();
     let server = lab.server();
+    let clone = pushed_with_web_and_api(&server);
+    nothing_is_removed_by(&server, &clone, (WEB, &right), &slips);
+}
+
+/// A clone from which two Applications of `dev` were pushed.
+fn pushed_with_web_and_api(server: &Repo) -> Repo {
     let apps = ["web", "api"].map(|name| (application(name, "dev"), config(name, "dev", "one")));
     let files: Vec<(&str, &str)> =
         apps.iter().flat_map(|(app, config)| [(&*app.0, &*app.1), (&*config.0, &*config.1)]).collect();
-    let clone = dry(&server, &files);
+    let clone = dry(server, &files);
     clone.push().success();
-    nothing_is_removed_by(&server, &clone, (WEB, &right), &slips);
+    clone
 }
 
 #[test]
@@ -311,12 +317,7 @@ fn an_application_leaves_its_branch_for_a_project_or_a_source_of_its_name() {
         format!("{head}  project: default\n  source: {{repoURL: {URL}, targetRevision: main, path: apps/web/dev}}\n");
     for text in [project, &plain, ""] {
         let lab = Lab::new();
-        let server = lab.server();
-        let apps = ["web", "api"].map(|name| (application(name, "dev"), config(name, "dev", "one")));
-        let files: Vec<(&str, &str)> =
-            apps.iter().flat_map(|(app, config)| [(&*app.0, &*app.1), (&*config.0, &*config.1)]).collect();
-        let clone = dry(&server, &files);
-        clone.push().success();
+        let clone = pushed_with_web_and_api(&lab.server());
         let read = told(&clone, WEB, text);
         assert!(read.contains("removed web") && !read.contains("error"), "{text}: {read}");
     }

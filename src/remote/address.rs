@@ -55,7 +55,7 @@ impl Address {
     }
 
     /// The name of its cache, the same for the same address and the same ref of settings that count: what others made of
-    /// the branches is continued by nobody who names other settings.
+    /// the branches is not continued with other settings.
     pub(super) fn cache_name(&self, settings_ref: Option<&str>) -> String {
         let mut digest = Sha256::new_with_prefix(&self.0);
         if let Some(name) = settings_ref {

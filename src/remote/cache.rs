@@ -163,7 +163,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The settings that count; none where upstream has none and nobody named a place for them.
+    /// The settings that count; none where upstream has none and no place for them is set.
     fn settings(&self, refs: &Refs, address: &Address) -> Result<Option<ObjectId>, Error> {
         let Some(name) = &self.settings_ref else { return Ok(refs.get(&format!("{DRY_SETTINGS}config"))) };
         // As upstream has the branch, whatever was hydrated onto it here.

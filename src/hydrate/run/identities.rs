@@ -143,7 +143,7 @@ impl Run<'_> {
         let (plain, branch) = (SeedIdentity::of(application), application.environment_branch());
         let drawing = Drawing { dry_branch: &head.branch, application };
         let heads = self.found.heads();
-        // Most are held by nobody, and no tree is read for them.
+        // Most are held by no other Application, and no tree is read for them.
         let mut there = BTreeSet::new();
         for (name, _) in holders.get(plain.plain()).into_iter().flatten() {
             let is_now = has(self.tree(dry, head, &heads)?.applications(name), application);
