@@ -30,7 +30,7 @@ pub(super) fn decode(bytes: &[u8]) -> Input<'_> {
 }
 
 /// The text of a file as it is quoted and compared: the same encodings, and what is no text is replaced.
-pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match bytes {
         [0xFF, 0xFE, rest @ ..] => Cow::Owned(lossy_utf16(rest, u16::from_le_bytes)),
         [0xFE, 0xFF, rest @ ..] => Cow::Owned(lossy_utf16(rest, u16::from_be_bytes)),
