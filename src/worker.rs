@@ -48,10 +48,6 @@ pub(crate) struct Orders {
     pub now: i64,
     /// Whether nothing is pushed.
     pub dry_run: bool,
-    /// How many branches one push may move; any number unless it is set.
-    pub refs_per_push: Option<usize>,
-    /// How many commits of a branch one push may bring; any number unless it is set.
-    pub commits_per_push: Option<usize>,
     /// What `git push -o` hands to the remote.
     pub push_options: Vec<String>,
 }

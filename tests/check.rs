@@ -180,53 +180,9 @@ fn commits_working_trees_and_directories_are_checked() {
 }
 
 fn check_usage(repo: &Repo) {
-    for args in
-        [&["nowhere"][..], &["main", "--worktree"], &["--json", "--sarif"], &["--adopt", "apps/web/dev/config.yaml"]]
-    {
+    for args in [&["nowhere"][..], &["main", "--worktree"], &["--json", "--sarif"]] {
         repo.hydrate(&[&["check"], args].concat()).exits(2);
     }
-}
-
-#[test]
-fn what_is_in_the_way_of_hydrating_a_repository_is_listed_at_once() {
-    let lab = Lab::new();
-    let chart = "apiVersion: v2\nname: a\nversion: 1.0.0\n";
-    let repo = lab.bare(&[]).clone_to("clone");
-    repo.commit(
-        "a repository that Argo CD deploys",
-        &[
-            ("charts/good/Chart.yaml", chart),
-            ("charts/good/templates/a.yaml", &config_map("good", "x")),
-            ("charts/random/Chart.yaml", chart),
-            ("charts/random/templates/a.yaml", &config_map("a", "{{ .Values.password | default (randAlphaNum 5) }}")),
-            ("charts/asks/Chart.yaml", chart),
-            ("charts/asks/templates/a.yaml", &config_map("a", "{{ required \"name it\" .Values.name }}")),
-            ("charts/library/Chart.yaml", &format!("{chart}type: library\n")),
-            ("base/kustomization.yaml", "resources: [a.yaml]\n"),
-            ("base/a.yaml", &config_map("a", "x")),
-            ("overlay/kustomization.yaml", "resources: [../base]\n"),
-            ("remote/kustomization.yaml", "resources:\n- github.com/org/repo?ref=v1\n"),
-            ("argocd/app.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: old}\nspec: {source: {repoURL: 'https://git.example.com/team/dry', path: overlay}}\n"),
-            ("argocd/set.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: many}\n"),
-        ],
-    );
-    let found = check(&repo, &["--adopt", "."], 1);
-    let expected = [
-        ("nondeterministic", "charts/random/templates/a.yaml"),
-        ("render", "charts/asks/templates/a.yaml"),
-        ("unsupported", "remote/kustomization.yaml"),
-    ];
-    let expected: BTreeSet<(String, String)> =
-        expected.iter().map(|(rule, place)| ((*rule).to_owned(), (*place).to_owned())).collect();
-    assert_eq!(rules(&found), expected, "{found:#}");
-    let asks = found["findings"].as_array().expect("a list").iter().find(|one| one["rule"] == "render").expect("there");
-    assert_eq!((&asks["severity"], &asks["foundIn"][0]), (&"warning".into(), &"charts/asks".into()));
-    let text = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
-    assert!(text.contains("written:\n  charts/good\n"), "{text}");
-    assert!(text.contains("2 errors, 1 warning\nfound 1 Application, 1 ApplicationSet, "), "{text}");
-    assert!(text.contains("\n1 of 4 charts and kustomizations that no Application names render"), "{text}");
-    assert!(text.contains("\n1 of 1 Application would hydrate\n"), "{text}");
-    assert!(text.contains("hint: set `password`"), "{text}");
 }
 
 /// A mistake of a kustomization stands there, one of what an Application asks of it in the Application.

@@ -165,8 +165,6 @@ fn a_set_that_reads_the_dry_branch_by_its_name_is_adopted_without_an_edit() {
     let told = clone.hydrate(&ADOPT).success().stdout;
     assert!(told.contains("3 of 3 Applications hydrate (1 of them made by"), "{told}");
     assert!(!told.contains("makes no Applications"), "{told}");
-    let told = clone.hydrate(&["check", "--adopt", "."]).stdout;
-    assert!(!told.contains("makes no Applications"), "{told}");
 }
 
 #[test]

@@ -253,54 +253,6 @@ fn an_application_that_goes_is_counted_among_those_that_were_there() {
 }
 
 #[test]
-fn what_cannot_hydrate_is_counted_when_a_repository_is_to_be_adopted() {
-    let lab = Lab::new();
-    let repo = lab.bare(&[]).clone_to("clone");
-    repo.commit(
-        "Jsonnet, helmfile and a chart of Applications",
-        &[
-            ("lib/web.libsonnet", "{}\n"),
-            ("web/main.jsonnet", "{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'web'}}\n"),
-            ("helmfile.yaml", "releases: []\n"),
-            ("apps/Chart.yaml", "apiVersion: v2\nname: apps\nversion: 1.0.0\n"),
-            (
-                "apps/templates/web.yaml",
-                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec: {source: {repoURL: \
-                 'https://git.example.com/team/dry', path: web}}\n",
-            ),
-        ],
-    );
-    let told = repo.hydrate(&["check", "--adopt", "."]).success().stdout;
-    for expected in [
-        "found 1 chart, 2 Jsonnet files, 1 helmfile\n",
-        "helmfiles are not rendered",
-        "  roots:  # makes 1 Application or ApplicationSet that no file holds\n  - name: apps\n    path: apps\n",
-        "1 of 1 Application would hydrate (1 of them made by ApplicationSets and other Applications)\n",
-    ] {
-        assert!(told.contains(expected), "{expected}: {told}");
-    }
-    let empty = lab.path("empty");
-    std::fs::create_dir(&empty).expect("made");
-    let told = repo.hydrate(&["check", "--adopt", "../empty"]).success().stdout;
-    assert!(told.contains("found nothing that hydration renders\n"), "{told}");
-}
-
-#[test]
-fn a_chart_at_the_root_has_a_name_among_those_that_fail() {
-    let lab = Lab::new();
-    let repo = lab.bare(&[]).clone_to("clone");
-    repo.commit(
-        "a chart",
-        &[
-            ("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
-            ("templates/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ randAlpha 5 }}}\n"),
-        ],
-    );
-    let told = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
-    assert!(told.contains("\n  in: .\n"), "{told}");
-}
-
-#[test]
 fn the_doctor_tells_what_hydration_takes_on_the_disk() {
     let lab = Lab::new();
     let (server, _) = pushed(&lab);

@@ -213,14 +213,13 @@ fn who_asks_for_what_cannot_be_is_told() {
     let host = lab.bare(&[]);
     let clone = dry(&host, &["web"], &["dev"]);
     clone.push().success();
-    let rows: [(&[&str], &str); 3] = [
+    let rows: [(&[&str], &str); 2] = [
         (&["push", "upstream"], "error: there is no remote named `upstream`\nhint: git remote add NAME URL\n"),
         (
             &["push", "--settings-ref", "settings"],
             "error: origin has no ref `refs/heads/settings` to take settings from; only branches and refs below \
              refs/hydrate/ can be named\n",
         ),
-        (&["push", "--refs-per-push", "0"], "error: invalid value '0' for '--refs-per-push <COUNT>'"),
     ];
     for (args, expected) in rows {
         let answer = clone.hydrate(args).exits(2);
@@ -260,30 +259,6 @@ fn log_pushes(host: &Repo) {
         "hooks/post-receive",
         "#!/bin/sh\ncut -d' ' -f3 | sed 's,refs/heads/,,' | sort | tr '\\n' ' ' >>pushes\necho >>pushes\n",
     );
-}
-
-#[test]
-fn pushes_are_split_as_a_host_needs_it() {
-    let lab = Lab::new();
-    let host = lab.bare(&[]);
-    let clone = dry(&host, &["web"], &["a", "b", "c", "d", "e"]);
-    clone.push().success();
-    log_pushes(&host);
-    clone.hydrate(&["push", "--refs-per-push", "3"]).success();
-    let kept = "refs/hydrate/branches refs/hydrate/config refs/notes/hydrator.metadata";
-    let expected = format!("environments/a environments/b environments/c \nenvironments/d environments/e \n{kept} \n");
-    assert_eq!(host.file("pushes").expect("written"), expected);
-    for n in 1..=5 {
-        clone.commit("a", &[("apps/web/a/config.yaml", &config_map("web", &n.to_string()))]);
-    }
-    clone.commit("b", &[("apps/web/b/config.yaml", &config_map("web", "new"))]);
-    clone.push().success();
-    fs::remove_file(host.path.join("pushes")).expect("there");
-    clone.hydrate(&["push", "--commits-per-push", "2"]).success();
-    let kept = "refs/hydrate/branches refs/notes/hydrator.metadata";
-    let expected = format!("environments/a \nenvironments/a \nenvironments/a environments/b {kept} \n");
-    assert_eq!(host.file("pushes").expect("written"), expected);
-    healthy(&host);
 }
 
 #[test]

@@ -138,7 +138,6 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
         repo_urls: arguments.repo_url.clone(),
         remote_url: clone.remote_url(),
         roots: roots(&arguments.root)?,
-        renders_unnamed: false,
     };
     let next = Ask {
         rule: arguments.branch_pattern.clone(),

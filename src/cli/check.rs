@@ -2,12 +2,11 @@
 
 mod sarif;
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use dry_files::diag::more::{line_of_more, listed};
+use dry_files::diag::more::listed;
 use dry_files::diag::{Diagnostic, Span, printable};
 use dry_files::view::DiskFiles;
 
@@ -16,8 +15,8 @@ use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::application::BranchName;
 use crate::git::TreeFiles;
-use crate::git::{Location, ObjectId, Repository};
-use crate::hydrate::{self, Adoption, Against, Asked, CheckFinding, Checked, RefNames, Setup, Tree, Unnamed, Wake};
+use crate::git::{ObjectId, Repository};
+use crate::hydrate::{self, Against, CheckFinding, Checked, RefNames, Setup, Tree, Wake};
 use crate::render::Renderers;
 use crate::report::{Paint, Progress, Style};
 use crate::wall;
@@ -32,8 +31,7 @@ use crate::wall;
 #[command(after_help = "\
 git hydrate check                 HEAD
 git hydrate check --worktree      the working tree as it is
-git hydrate check --sarif         for code scanning
-git hydrate check --adopt .       what hydrates of this repository as it is, and what is refused")]
+git hydrate check --sarif         for code scanning")]
 pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
     #[arg(value_name = "REV|DIR")]
@@ -41,10 +39,6 @@ pub(super) struct Arguments {
     /// Use the working tree, including edits and unignored untracked files.
     #[arg(long, conflicts_with = "what")]
     worktree: bool,
-    /// Show what `git hydrate adopt` finds in a repository or directory; also render the charts and kustomizations that
-    /// no Application names, and list everything that is refused.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "worktree"])]
-    adopt: Option<PathBuf>,
     /// Print SARIF 2.1.0.
     #[arg(long)]
     sarif: bool,
@@ -58,9 +52,6 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
-    if let Some(dir) = &arguments.adopt {
-        return adopt(arguments, dir, branch, json);
-    }
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?;
     let progress = Progress::new();
     let checked = site.with_tree(branch, |tree, renderers| hydrate::check(tree, renderers, &progress));
@@ -75,26 +66,6 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         show(&site, &checked.findings, &summary(&checked))?;
     }
     Ok(if checked.is_success() { Outcome::Done } else { Outcome::Found })
-}
-
-/// What `git hydrate adopt` finds in a directory, with everything that is refused.
-fn adopt(arguments: &Arguments, dir: &Path, branch: Option<BranchName>, json: bool) -> anyhow::Result<Outcome> {
-    let site = Site::to_adopt(dir)?;
-    let progress = Progress::new();
-    let asked = Asked { renders_unnamed: true, ..Asked::default() };
-    let adoption = site.with_tree(branch, |tree, renderers| hydrate::adopt(tree, renderers, &asked, &progress));
-    progress.clear();
-    let adoption = adoption?;
-    if arguments.sarif {
-        output::print_document(&sarif::log(&adoption.findings))?;
-    } else if json {
-        output::print_json(&adoption)?;
-    } else {
-        let text = format!("{}\n{}", counts(&adoption.findings), adoption_summary(&adoption));
-        show(&site, &adoption.findings, &text)?;
-    }
-    let is_error = |finding: &CheckFinding| finding.diagnostic.is_error();
-    Ok(if adoption.findings.iter().any(is_error) { Outcome::Found } else { Outcome::Done })
 }
 
 fn show(site: &Site, findings: &[CheckFinding], summary: &str) -> anyhow::Result<()> {
@@ -135,19 +106,6 @@ impl Site {
     pub(super) fn of_worktree(clone: Clone, command: &str) -> anyhow::Result<Self> {
         let commit = super::snapshot_of(&clone.repository, command)?;
         Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
-    }
-
-    /// The last commit of a repository; the files of a directory that is no repository of its own.
-    fn to_adopt(dir: &Path) -> anyhow::Result<Self> {
-        let dir = canonical(dir)?;
-        if !dir.is_dir() {
-            bail!(WrongUse(format!("`{}` is not a directory", dir.display())));
-        }
-        let repository = Repository::open(&dir, Location::Discover).ok().filter(|found| is_at(found, &dir));
-        match repository.and_then(|repository| Some((repository.rev_parse("HEAD").ok()?, repository))) {
-            Some((head, repository)) => Ok(Site::Commit(Box::new((repository, RefNames::server(), head)))),
-            None => Ok(Site::Disk(dir)),
-        }
     }
 
     pub(super) fn repository(&self) -> Option<&Repository> {
@@ -209,14 +167,6 @@ impl Site {
 
 fn is_revision(text: &str) -> bool {
     super::repository(None).is_ok_and(|repository| repository.rev_parse(text).is_ok())
-}
-
-/// Whether a directory is the top of a repository, rather than one inside it.
-fn is_at(repository: &Repository, dir: &Path) -> bool {
-    match repository.worktree() {
-        Some(top) => top.canonicalize().is_ok_and(|top| top == dir),
-        None => repository.git_dir() == dir,
-    }
 }
 
 fn canonical(dir: &Path) -> anyhow::Result<PathBuf> {
@@ -290,67 +240,5 @@ fn summary(checked: &Checked) -> String {
 
 const NOTHING: &str = "\
 there is no Application with `spec.sourceHydrator`
-hint: `git hydrate init` writes a small example; `git hydrate check --adopt .` finds what could be hydrated
+hint: `git hydrate init` writes a small example; `git hydrate adopt` finds what could be hydrated
 ";
-
-fn adoption_summary(adoption: &Adoption) -> String {
-    let Unnamed { sources, sources_rendered, seen } = &adoption.unnamed;
-    let mut text = String::new();
-    let kinds = [
-        (seen.applications, "Application"),
-        (seen.application_sets, "ApplicationSet"),
-        (seen.charts, "chart"),
-        (seen.kustomizations, "kustomization"),
-        (seen.jsonnet_files, "Jsonnet file"),
-        (seen.helmfiles, "helmfile"),
-        (seen.manifest_files, "file of plain manifests"),
-    ];
-    let kinds: Vec<String> =
-        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| plural(*count, kind)).collect();
-    let _ = match kinds.is_empty() {
-        true => writeln!(text, "found nothing that hydration renders"),
-        false => writeln!(text, "found {}", kinds.join(", ")),
-    };
-    if !sources.is_empty() {
-        let rendered = sources_rendered.unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "{rendered} of {} charts and kustomizations that no Application names render; each hydrates once one names it",
-            sources.len()
-        );
-    }
-    if seen.jsonnet_files > 0 {
-        text +=
-            "Jsonnet is rendered from a directory that an Application names; library files are not rendered alone\n";
-    }
-    if seen.helmfiles > 0 {
-        text += "helmfiles are not rendered: write an Application for each release, with its chart and values\n";
-    }
-    let failing: BTreeSet<&str> =
-        adoption.findings.iter().flat_map(|finding| finding.found_in.iter().map(String::as_str)).collect();
-    let ready: Vec<&str> = sources.iter().map(|path| path.as_str()).filter(|path| !failing.contains(path)).collect();
-    if !ready.is_empty() {
-        text += "ready for an Application; `git hydrate init` shows how one is written:\n";
-    }
-    for path in ready.iter().take(READY_MAX) {
-        let _ = writeln!(text, "  {}", if path.is_empty() { "." } else { path });
-    }
-    if let Some(more) = line_of_more(ready.len(), READY_MAX, "") {
-        let _ = writeln!(text, "  {more}");
-    }
-    if !adoption.applications.is_empty() {
-        text += &super::adopt::report(adoption, &super::adopt::Ask::default(), false);
-    }
-    text
-}
-
-fn plural(count: usize, what: &str) -> String {
-    match (count, what.split_once(' ')) {
-        (1, _) => format!("1 {what}"),
-        (_, Some(("file", rest))) => format!("{count} files {rest}"),
-        _ => format!("{count} {what}s"),
-    }
-}
-
-/// How many sources are listed that could be hydrated at once.
-const READY_MAX: usize = 20;

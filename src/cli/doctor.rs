@@ -88,8 +88,6 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
         settings: settings_ref.map_or(Given::FoundOut, Given::Ref),
         now: wall::now(),
         dry_run: true,
-        refs_per_push: None,
-        commits_per_push: None,
         push_options: Vec::new(),
     };
     let _lock = hydrate::lock(repository, |_| true)?;

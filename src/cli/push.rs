@@ -1,6 +1,5 @@
 //! `git hydrate push`: the worker for hosts that run no hooks.
 
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -52,12 +51,6 @@ pub(super) struct Arguments {
     /// Push nothing; show what would be pushed.
     #[arg(long, short = 'n')]
     dry_run: bool,
-    /// Move at most this many branches in one push: GitLab starts no webhook for pushes of more than 3
-    #[arg(long, value_name = "COUNT")]
-    refs_per_push: Option<NonZero<usize>>,
-    /// Bring at most this many commits of a branch in one push: webhooks of Gitea list 5, those of GitLab 20
-    #[arg(long, value_name = "COUNT")]
-    commits_per_push: Option<NonZero<usize>>,
     /// What `git push -o` gives the remote, such as ci.skip; can be repeated.
     #[arg(long, short = 'o', value_name = "OPTION")]
     push_option: Vec<String>,
@@ -132,8 +125,6 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
         settings,
         now: wall::now(),
         dry_run: arguments.dry_run,
-        refs_per_push: arguments.refs_per_push.map(NonZero::get),
-        commits_per_push: arguments.commits_per_push.map(NonZero::get),
         push_options: arguments.push_option.clone(),
     })
 }

@@ -23,9 +23,7 @@ mod status;
 mod vendor;
 mod verify;
 
-pub(crate) use adopt::{
-    AdoptedApplication, Adoption, Asked, Cause, HydratorFile, Hydrators, Unnamed, adopt, source_hydrators,
-};
+pub(crate) use adopt::{AdoptedApplication, Adoption, Asked, Cause, HydratorFile, Hydrators, adopt, source_hydrators};
 pub(crate) use apps::{Listed, ListedApplication, application_sets, list, settings_of_makers, show};
 pub(crate) use came::Pusher;
 pub(crate) use check::{CheckFinding, Checked, Rule, Tree, check};

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use super::copy::Copy;
-use super::moves::{RefMove, in_pushes};
+use super::moves::RefMove;
 use super::{Error, Orders, TRIES_WITHOUT_RACE};
 use crate::git::{self, Expected, Location, RefEdit, Refs, Repository, update_refs};
 use dry_files::diag::printable;
@@ -36,28 +36,20 @@ impl Refused {
     }
 }
 
-/// Pushes, in as many pushes as were asked for. Answers which was not taken; those before it were.
+/// Pushes what moved. Answers what was not taken.
 ///
 /// Errors: git cannot be run.
 pub(super) fn deliver(copy: &Copy, orders: &Orders, moves: &[RefMove]) -> Result<Option<Refused>, Error> {
-    let limits = (orders.refs_per_push, orders.commits_per_push);
-    let mut is_atomic = true;
-    for moves in in_pushes(moves, limits, &copy.repository)? {
-        let mut output = push(copy, orders, &moves, is_atomic)?;
-        if is_atomic && !output.status.success() && String::from_utf8_lossy(&output.stderr).contains(NOT_ATOMIC) {
-            is_atomic = false;
-            // A branch shows what is hydrated; the rest of a push that ends half way is made up for.
-            let (branches, kept): (Vec<RefMove>, Vec<RefMove>) = moves.iter().cloned().partition(RefMove::is_branch);
-            output = push(copy, orders, if branches.is_empty() { &kept } else { &branches }, is_atomic)?;
-            if output.status.success() && !branches.is_empty() && !kept.is_empty() {
-                output = push(copy, orders, &kept, is_atomic)?;
-            }
-        }
-        if !output.status.success() {
-            return Ok(Some(Refused { moves, why: complaint(&output) }));
+    let mut output = push(copy, orders, moves, true)?;
+    if !output.status.success() && String::from_utf8_lossy(&output.stderr).contains(NOT_ATOMIC) {
+        // A branch shows what is hydrated; the rest of a push that ends half way is made up for.
+        let (branches, kept): (Vec<RefMove>, Vec<RefMove>) = moves.iter().cloned().partition(RefMove::is_branch);
+        output = push(copy, orders, if branches.is_empty() { &kept } else { &branches }, false)?;
+        if output.status.success() && !branches.is_empty() && !kept.is_empty() {
+            output = push(copy, orders, &kept, false)?;
         }
     }
-    Ok(None)
+    Ok((!output.status.success()).then(|| Refused { moves: moves.to_vec(), why: complaint(&output) }))
 }
 
 /// Where the refs of a push are meanwhile, in the clone: a pattern names them at the remote, since git guesses what is meant by

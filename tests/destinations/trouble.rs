@@ -68,41 +68,6 @@ fn catch_up_brings_what_was_made_while_a_destination_was_away() {
 }
 
 #[test]
-fn an_admin_says_how_many_branches_one_push_moves() {
-    for (limit, expected) in [(None, "2\n"), (Some("1"), "1\n1\n")] {
-        let lab = Lab::new();
-        let server = lab.server();
-        let eu = destination(&server, "eu");
-        eu.hook("hooks/post-receive", "#!/bin/sh\ngrep -c refs/heads/ >>pushes\n");
-        if let Some(limit) = limit {
-            server.git(&["config", "hydrate.destination.eu.refsPerPush", limit]);
-        }
-        committed(&server, &[to("web", "dev", "eu"), to("web", "prod", "eu")]).push().success();
-        assert_eq!(eu.file("pushes").expect("pushed"), expected);
-        assert_eq!(eu.git(&["notes", "--ref=hydrator.metadata", "list"]).lines().count(), 2);
-    }
-}
-
-#[test]
-fn what_was_not_tried_after_a_destination_went_away_counts_as_missing() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let eu = destination(&server, "eu");
-    eu.hook("hooks/pre-receive", "#!/bin/sh\nkill -9 $PPID\n");
-    server.git(&["config", "hydrate.destination.eu.refsPerPush", "1"]);
-    let clone = committed(&server, &[to("web", "dev", "eu"), to("web", "prod", "eu")]);
-    let said = told(&clone.push().success());
-    assert!(said.contains("): environments/dev, environments/prod: "), "{said}");
-    fs::remove_file(eu.path.join("hooks/pre-receive")).expect("removed");
-    // What is missing is known without asking.
-    clone.commit("nothing", &[("README.md", "nothing\n")]);
-    clone.push().success();
-    for branch in ["environments/dev", "environments/prod"] {
-        assert_eq!(tip(&eu, branch), out(&server, "eu", branch));
-    }
-}
-
-#[test]
 fn a_destination_that_hangs_is_given_up() {
     let lab = Lab::new();
     let server = lab.server();

@@ -31,15 +31,26 @@ fn what_a_kustomization_takes_from_elsewhere_has_a_hint_that_works() {
     let repo = lab.bare(&[]).clone_to("clone");
     let chart =
         "helmCharts:\n- {name: web, repo: 'https://charts.example.com/a b', version: 1.2.3, releaseName: web}\n";
+    let app = |name: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}}}\nspec:\n  project: default\n  \
+             destination: {{server: https://kubernetes.default.svc}}\n  sourceHydrator:\n    drySource: {{repoURL: \
+             https://git.example.com/dry.git, targetRevision: main, path: apps/{name}}}\n    syncSource: {{targetBranch: \
+             environments/dev, path: {name}}}\n"
+        )
+    };
     repo.commit(
         "from elsewhere",
         &[
+            ("git.yaml", &app("git")),
+            ("file.yaml", &app("file")),
+            ("chart.yaml", &app("chart")),
             ("apps/git/kustomization.yaml", "resources:\n- https://git.example.com/org/repo//dir?ref=v1\n"),
             ("apps/file/kustomization.yaml", "resources:\n- https://git.example.com/org/crds.yaml\n"),
             ("apps/chart/kustomization.yaml", chart),
         ],
     );
-    let told = repo.hydrate(&["check", "--adopt", "."]).exits(1).stdout;
+    let told = repo.hydrate(&["check"]).exits(1).stdout;
     for missing in ["https://git.example.com/org/repo//dir?ref=v1", "https://git.example.com/org/crds.yaml"] {
         let text = format!("{missing} is not in this repository");
         let told = &told[told.find(&text).unwrap_or_else(|| panic!("{told}"))..];

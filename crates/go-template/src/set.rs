@@ -25,11 +25,6 @@ impl Parsed {
     pub fn new(name: &str, text: impl Into<Text>, functions: &Functions) -> Result<Self, ParseError> {
         Ok(Self { trees: Arc::new(parse(name, text.into(), functions)?) })
     }
-
-    /// The text itself and all that it defines.
-    pub(super) fn trees(&self) -> impl Iterator<Item = &Tree> {
-        self.trees.values().map(|tree| &**tree)
-    }
 }
 
 /// All templates that can execute each other. Cloning is cheap; what is added to a clone stays there.

@@ -16,14 +16,12 @@ mod capabilities;
 mod chart;
 mod charts;
 mod coalesce;
-mod cure;
 mod dependencies;
 mod engine;
 mod error;
 mod fields;
 mod files;
 mod functions;
-mod hint;
 mod ignore;
 mod load;
 mod metadata;
@@ -35,7 +33,6 @@ mod refusal;
 mod report;
 mod schema;
 mod set;
-mod setting;
 mod split;
 mod template_values;
 mod tree;
@@ -100,11 +97,9 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
 }
 
 /// Every call of a random or clock function that what the chart prints depends on, each as the error that a render ends
-/// with when it meets that call first: with its place and its cure. Values are named as a cure when the chart was rendered
-/// with them, and printed nothing that comes from the call.
+/// with when it meets that call first: with its place.
 ///
-/// In the order of execution; calls that differ in neither place nor cure are reported once, and of a chart with very many
-/// the first ones. Empty when the chart renders. Fails when it does not render for another reason, refused calls aside.
+/// In the order of execution, each once, and of a chart with very many the first ones. Empty when the chart renders. Fails when it does not render for another reason, refused calls aside.
 pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Vec<Error>, Error> {
     options.cluster()?;
     let values = options.user_values(view)?;

@@ -2,12 +2,9 @@
 
 use go_template::RefusedCall;
 
-use super::cure::Trials;
 use super::engine::templates::Templates;
 use super::error::Error;
-use super::hint::Settings;
 use super::probe::{FIRST, OTHERS, Subject, affordable};
-use super::setting::Setting;
 use super::{Files, prepared, render_here, report};
 
 /// How many calls of a render are looked at.
@@ -42,13 +39,13 @@ fn ends_alike(subject: Subject<'_>, one: &Result<Files, Error>, other: &Result<F
     }
 }
 
-/// The refused calls that what the chart prints depends on, each with its cure.
+/// The refused calls that what the chart prints depends on, each with what can be done about it.
 pub(super) fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
     let plain = match subject.sketch(FIRST) {
         Err(error) => {
             // A call that can't be made to repeat, whatever is asked of it, hides those behind it.
             let Some(call) = error.refused() else { return Err(error) };
-            return with_hints(subject, &[vec![call]], None);
+            return as_errors(subject, &[vec![call]]);
         }
         Ok(plain) => plain,
     };
@@ -67,7 +64,7 @@ pub(super) fn survey(subject: Subject<'_>) -> Result<Vec<Error>, Error> {
             Err(error) => Err(error),
         };
     }
-    with_hints(subject, &groups, Some(&plain))
+    as_errors(subject, &groups)
 }
 
 /// Whether two calls are one in the text of a file, which another file includes as a whole: to print its checksum.
@@ -75,30 +72,16 @@ fn is_same_text(one: &RefusedCall, other: &RefusedCall) -> bool {
     one.places.ends_with(&other.places) || other.places.ends_with(&one.places)
 }
 
-/// Calls as errors with hints. Those that differ in neither place nor cure are reported once.
-///
-/// `plain` is the sketch that they are from, if there is one.
-fn with_hints(subject: Subject<'_>, groups: &[Vec<&RefusedCall>], plain: Option<&Files>) -> Result<Vec<Error>, Error> {
-    let found = with_settings(subject, groups.iter().filter_map(|group| group.first().copied()))?;
-    let mut trials = Trials::new(subject, plain);
+/// Calls as errors, each text once.
+fn as_errors(subject: Subject<'_>, groups: &[Vec<&RefusedCall>]) -> Result<Vec<Error>, Error> {
+    let (tree, _) = prepared(subject.chart, subject.values, subject.options, &mut Vec::new())?;
+    let templates = Templates::new(&tree);
     let mut errors: Vec<Error> = Vec::new();
-    for (group, (error, settings)) in groups.iter().zip(found) {
-        let hint = group.first().map(|call| report::hint(call, &trials.cures(group, &settings))).unwrap_or_default();
-        let error = error.hint(hint);
+    for call in groups.iter().filter_map(|group| group.first()) {
+        let error = report::refused(call, &templates);
         if !errors.iter().any(|other| other.is_alike(&error)) {
             errors.push(error);
         }
     }
     Ok(errors)
-}
-
-/// Each call as an error, with the settings that may make it needless.
-fn with_settings<'c>(
-    subject: Subject<'_>,
-    calls: impl Iterator<Item = &'c RefusedCall>,
-) -> Result<Vec<(Error, Vec<Setting>)>, Error> {
-    let (tree, roots) = prepared(subject.chart, subject.values, subject.options, &mut Vec::new())?;
-    let templates = Templates::new(&tree);
-    let settings = Settings::new(&templates, &tree, &roots);
-    Ok(calls.map(|call| (report::refused(call, &templates), settings.of(call))).collect())
 }

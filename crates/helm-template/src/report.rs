@@ -28,7 +28,7 @@ pub(super) fn parse_error(error: &ParseError, templates: &Templates<'_>) -> Erro
 /// has its own error at the end, the message is Go's, in one line.
 pub(super) fn execution_error(failure: &Failure, templates: &Templates<'_>) -> Error {
     let kind = match failure.cause() {
-        Cause::Refused(call) => return refused(call, templates).hint(hint(call, &[])),
+        Cause::Refused(call) => return refused(call, templates),
         Cause::Raised(message) => {
             let place = failure.levels().next().map(|level| level.place.to_string()).unwrap_or_default();
             ErrorKind::Template(format!("execution error at ({place}): {message}"))
@@ -51,7 +51,7 @@ pub(super) fn execution_error(failure: &Failure, templates: &Templates<'_>) -> E
 
 /// A call that is refused, at the last place on the way to it that is in a file of the repository.
 pub(super) fn refused<'c>(call: &'c RefusedCall, templates: &Templates<'_>) -> Error {
-    let error: Error = ErrorKind::Refused(Box::new(call.clone())).into();
+    let error = Error::from(ErrorKind::Refused(Box::new(call.clone()))).hint(hint(call));
     let in_file = |place: &'c Place| Some((templates.get(&place.template)?.file, place));
     match call.places.iter().rev().find_map(in_file) {
         Some((file, place)) if call.places.last() == Some(place) => {
@@ -130,15 +130,14 @@ fn span(file: &File, line: u32, column: Option<u32>, width: usize) -> Span {
     span
 }
 
-/// What can be done about a call: one of its cures, if there are any.
-pub(super) fn hint(call: &RefusedCall, cures: &[String]) -> String {
+/// What can be done about a call.
+fn hint(call: &RefusedCall) -> String {
     let function = call.refused.function();
     let allow = match call.refused {
         Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),
         Refused::Unrepeatable(..) => String::new(),
     };
-    match cures {
-        [] => format!("remove `{function}` from the template{allow}"),
-        cures => format!("{}{allow}", cures.join(", or ")),
-    }
+    format!(
+        "where the template takes a value in its place, set that one; else remove `{function}` from the template{allow}"
+    )
 }

@@ -31,9 +31,7 @@ const REASONS_MAX: usize = 12;
 pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) -> String {
     let mut text = String::new();
     if adoption.applications.is_empty() && adoption.unknown.is_empty() {
-        return "there is no Argo CD Application here\nhint: `git hydrate check --adopt .` finds charts and kustomizations, \
-                `git hydrate init` writes a small example\n"
-            .to_owned();
+        return "there is no Argo CD Application here\nhint: `git hydrate init` writes a small example\n".to_owned();
     }
     settings(&mut text, adoption, written);
     patterns(&mut text, adoption);

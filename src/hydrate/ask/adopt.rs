@@ -26,7 +26,6 @@ use serde::Serialize;
 use super::check::{CheckFinding, Findings, Judged, Tree, judged_by};
 use crate::application::{Application, Rule as PlainRule, Standing};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::policy::render_context;
 use crate::hydrate::setup::Observer;
 use crate::manifest::Manifest;
 use crate::render::Renderers;
@@ -53,8 +52,6 @@ pub(crate) struct Asked {
     pub remote_url: Option<String>,
     /// Directories that Applications of the cluster only render.
     pub roots: Vec<RepoPath>,
-    /// Whether all charts and kustomizations that no Application names are rendered too.
-    pub renders_unnamed: bool,
 }
 
 /// What was found, and what is proposed.
@@ -126,8 +123,7 @@ pub(crate) fn adopt(
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
     let branch_patterns = if needs_rules { patterns::all(&judged, tree) } else { Vec::new() };
-    let context = render_context(&judged.policy.settings, tree.files, &tree.dry_commit);
-    let unnamed = unnamed::survey(&judged, (tree, &context), renderers, asked, observer, &mut found)?;
+    let unnamed = unnamed::survey(&judged, tree, &mut found)?;
     Ok(Adoption {
         dry_branch: judged.dry_branch.to_string(),
         hydrate: applications.iter().filter(|application| application.hydrates).count(),

@@ -75,12 +75,8 @@ const KEYS: &[(&str, Kind)] = &[
 ];
 
 /// Every key of ours of one destination: `hydrate.destination.NAME.KEY`.
-const KEYS_OF_DESTINATION: &[(&str, Kind)] = &[
-    ("pushURL", Kind::Text),
-    ("credentialHelper", Kind::Text),
-    ("sshCommand", Kind::Text),
-    ("refsPerPush", Kind::Number),
-];
+const KEYS_OF_DESTINATION: &[(&str, Kind)] =
+    &[("pushURL", Kind::Text), ("credentialHelper", Kind::Text), ("sshCommand", Kind::Text)];
 
 /// What begins the keys of all destinations.
 const DESTINATION: &str = "hydrate.destination.";

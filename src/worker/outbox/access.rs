@@ -12,8 +12,6 @@ use crate::git::{self, PushedRefs, Repository};
 pub(super) struct Access {
     /// The URL that git is given: that of the settings, unless this machine has one of its own.
     pub url: String,
-    /// How many branches one push may move.
-    pub refs_per_push: Option<usize>,
     ssh_command: Option<String>,
     credential_helper: Option<String>,
     wrong: Option<String>,
@@ -63,10 +61,8 @@ impl Access {
         let wrong = own.as_deref().and_then(unsafe_url).map(|why| format!("{}: {why}", key("pushURL")));
         let reached = own.as_deref().unwrap_or(url);
         let wrong = wrong.or_else(|| is_itself(repository, reached).then(|| format!("{reached} is this repository")));
-        let refs_per_push = repository.config_number(&key("refsPerPush"));
         Self {
             url: own.unwrap_or_else(|| url.to_owned()),
-            refs_per_push: refs_per_push.and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0),
             ssh_command: repository.config(&key("sshCommand")),
             credential_helper: repository.config(&key("credentialHelper")),
             wrong,

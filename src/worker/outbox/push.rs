@@ -14,8 +14,8 @@ use crate::worker::deliver::{NOT_ATOMIC, complaint};
 use crate::worker::moves::RefMove;
 
 impl Outgoing {
-    /// Pushes branches with the notes of `noted`, at most so many branches at a time as the admin says. What is not taken
-    /// together is tried alone: one that is refused holds back no other, and is apart from the others from then on.
+    /// Pushes branches with the notes of `noted`. What is not taken together is tried alone: one that is refused holds back no
+    /// other, and is apart from the others from then on.
     pub(super) fn push(
         &self,
         wanted: &Wanted,
@@ -25,11 +25,9 @@ impl Outgoing {
     ) -> Result<Option<Vec<Undelivered>>, git::Error> {
         let (mut failed, mut old_notes): (Vec<Undelivered>, _) = (Vec::new(), there.get(NOTES_REF));
         let moves = self.in_turn(moves);
-        let size = self.access.refs_per_push.unwrap_or(usize::MAX).min(moves.len()).max(1);
-        let mut pushes: Vec<&[(String, RefMove)]> = Vec::new();
-        for together in moves.chunk_by(|(one, _), (other, _)| self.is_apart(one) == self.is_apart(other)) {
-            pushes.extend(together.chunks(size));
-        }
+        let alike =
+            |one: &(String, RefMove), other: &(String, RefMove)| self.is_apart(&one.0) == self.is_apart(&other.0);
+        let mut pushes: Vec<&[(String, RefMove)]> = moves.chunk_by(alike).collect();
         if pushes.is_empty() {
             // Notes may have to be brought all the same.
             pushes.push(&[]);

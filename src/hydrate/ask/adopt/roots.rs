@@ -106,7 +106,7 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let view = View::new(tree.files);
     let mut url = None;
     let mut below: BTreeSet<RepoPath> = BTreeSet::new();
-    let (sources, _) = unnamed::sources(judged, tree)?;
+    let sources = unnamed::sources(judged, tree)?;
     let mut reach = Reach::new(true, judged.policy.plain.inputs());
     let applications = made_up(sources.iter().map(|(path, source)| (path, *source, None)));
     let may_make = applications.iter().filter(|one| reach.may_make(one, tree.files));

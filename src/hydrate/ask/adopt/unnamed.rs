@@ -3,18 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, Severity, Span};
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
 use go_yaml::{self as yaml, Limits, Node};
 use serde::Serialize;
 
-use super::super::check::{Findings, Judged, Rule, Tree, render_all};
-use super::Asked;
+use super::super::check::{Findings, Judged, Rule, Tree};
 use crate::application::{self, Application};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::setup::Observer;
-use crate::render::{self, Renderers};
 
 /// What no Application names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
@@ -22,9 +19,6 @@ use crate::render::{self, Renderers};
 pub(crate) struct Unnamed {
     /// The charts and kustomizations that no Application names.
     pub sources: Vec<RepoPath>,
-    /// How many of them render with default values; none when they were not rendered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sources_rendered: Option<usize>,
     /// Everything that was seen, by kind.
     pub seen: Seen,
 }
@@ -68,10 +62,16 @@ const DEPTH_MAX: usize = 128;
 /// A larger file is not read for Applications.
 const FILE_BYTES_MAX: usize = 4 << 20;
 
-/// The charts and kustomizations that no Application names, and everything that was seen.
-pub(super) fn sources(judged: &Judged, tree: &Tree<'_>) -> Result<(Sources, Seen), HydrateError> {
+/// The charts and kustomizations that no Application names.
+pub(super) fn sources(judged: &Judged, tree: &Tree<'_>) -> Result<Sources, HydrateError> {
     let found = survey_of(tree, &mut Findings::default())?;
-    Ok(found.without_named(judged))
+    Ok(found.without_named(judged).0)
+}
+
+/// What no Application names. Submodules, whose files are not here, are findings.
+pub(super) fn survey(judged: &Judged, tree: &Tree<'_>, found: &mut Findings) -> Result<Unnamed, HydrateError> {
+    let (sources, seen) = survey_of(tree, found)?.without_named(judged);
+    Ok(Unnamed { sources: sources.into_keys().collect(), seen })
 }
 
 fn survey_of(tree: &Tree<'_>, found: &mut Findings) -> Result<Found, HydrateError> {
@@ -107,50 +107,6 @@ impl Found {
     }
 }
 
-/// Finds the charts and kustomizations that no Application names, and renders them when that is asked for: each with default
-/// values. That a chart asks for values then is a warning only.
-pub(super) fn survey(
-    judged: &Judged,
-    (tree, context): (&Tree<'_>, &render::Context<'_>),
-    renderers: &Renderers,
-    asked: &Asked,
-    observer: &dyn Observer,
-    found: &mut Findings,
-) -> Result<Unnamed, HydrateError> {
-    let (sources, seen) = survey_of(tree, found)?.without_named(judged);
-    let mut unnamed = Unnamed { sources: sources.keys().cloned().collect(), sources_rendered: None, seen };
-    if !asked.renders_unnamed {
-        return Ok(unnamed);
-    }
-    let applications = made_up(sources.iter().map(|(path, source)| (path, *source, None)));
-    let mut of_sources = Findings::default();
-    let all: Vec<_> = applications.iter().map(|app| &**app).collect();
-    let rendered = render_all(&all, renderers, context, observer, &mut of_sources)?;
-    unnamed.sources_rendered = Some(rendered.len());
-    for mut finding in of_sources.sorted() {
-        let made_up = finding.diagnostic.span.as_ref().is_some_and(|span| span.path.as_str() == MADE_UP);
-        let dirs = finding.found_in.iter().filter_map(|name| applications.iter().find(|app| app.name.as_str() == name));
-        let dirs: Vec<RepoPath> = dirs.map(|application| application.dry.path.clone()).collect();
-        if made_up {
-            if !finding.diagnostic.is_error() {
-                // Of the made-up Application, not of the source.
-                continue;
-            }
-            finding.diagnostic.span = dirs.first().map(|dir| Span::file(head_file(dir, &sources)));
-        }
-        let is_chart = dirs.iter().all(|dir| sources.get(dir) == Some(&Source::Chart));
-        if finding.rule == Rule::Render && is_chart {
-            finding.diagnostic.severity = Severity::Warning;
-            let hint = "give it the values that it needs, under `helm` in the source of its Application";
-            finding.diagnostic.hint.get_or_insert_with(|| hint.to_owned());
-        }
-        for dir in &dirs {
-            found.add(finding.rule, finding.diagnostic.clone(), Some(dir.as_str()));
-        }
-    }
-    Ok(unnamed)
-}
-
 /// An Application for each source, with a file of values where one is given, so that they are rendered as all others are.
 pub(super) fn made_up<'s>(
     sources: impl Iterator<Item = (&'s RepoPath, Source, Option<&'s str>)>,
@@ -172,15 +128,6 @@ pub(super) fn made_up<'s>(
     }
     let file = RepoPath::new(MADE_UP).expect("a path");
     application::read(&file, text.as_bytes()).documents.into_iter().filter_map(|found| found.application).collect()
-}
-
-/// The file by which a directory is what it is.
-fn head_file(dir: &RepoPath, sources: &Sources) -> RepoPath {
-    let name = match sources.get(dir) {
-        Some(Source::Kustomization) => "kustomization.yaml",
-        Some(Source::Chart) | None => "Chart.yaml",
-    };
-    dir.child(name).unwrap_or_else(|_| dir.clone())
 }
 
 /// A walk over all directories.
