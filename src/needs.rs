@@ -7,7 +7,7 @@ mod walk;
 use inputs::{Key, KeyError};
 use kustomize_build::Remote;
 
-pub(crate) use lookup::Vendored;
+pub use lookup::Vendored;
 pub(crate) use scan::{Found, Need, Scan, Source};
 pub(crate) use walk::{Mention, Place, Step, What, walk};
 

@@ -90,6 +90,10 @@ pub mod metadata {
     }
 }
 
+pub mod needs {
+    pub use crate::needs::Vendored;
+}
+
 pub mod path {
     pub use dry_files::path::RepoPath;
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git_hydrate::testing::kustomize::{self, NativeCharts, Options};
+use git_hydrate::testing::needs::Vendored;
 use git_hydrate::testing::path::RepoPath;
 use git_hydrate::testing::view::{DiskFiles, View};
 
@@ -31,7 +32,8 @@ fn root() -> PathBuf {
 fn printed(dir: &Path) -> Result<String, String> {
     let case = fs::read_to_string(dir.join("case.json")).expect("readable");
     let case: Case = serde_json::from_str(&case).expect("a case");
-    let (options, _) = Options::parse(case.flags.iter().map(String::as_str)).expect("flags of Kustomize");
+    let (mut options, _) = Options::parse(case.flags.iter().map(String::as_str)).expect("flags of Kustomize");
+    options.inputs = &Vendored;
     let files = DiskFiles::new(dir.join("in"));
     let target = RepoPath::clean(&case.target).expect("plain");
     kustomize::build(&View::new(&files), &target, &options, Some(&NativeCharts::default()))

@@ -157,6 +157,7 @@ const UNSEALED: &[&str] = &[
     "crates/confine/",
     "crates/dry-files/src/growth.rs",
     "crates/dry-files/src/regular.rs",
+    "crates/dry-files/src/removal.rs",
     "crates/dry-files/src/scratch.rs",
     "crates/dry-files/src/view/disk.rs",
     "crates/git-hydrate-fetch/",

@@ -11,7 +11,7 @@ use super::git_key;
 
 /// What `git hydrate vendor` brought, as the lock file lists it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Vendored;
+pub struct Vendored;
 
 impl Inputs for Vendored {
     fn judge_chart(
