@@ -106,7 +106,7 @@ fn a_refusal_says_which_value_avoids_it() {
    |
  4 | a: {{ now | unixEpoch }}
    |       ^^^
-  = hint: set `auth.stamp`, or have an admin allow `now` by name"
+  = hint: set `auth.stamp`, or have an admin allow `now` by name: git hydrate config add nondeterministic now"
     );
 }
 
@@ -131,7 +131,11 @@ year: {{ now | date \"2006\" }}
     let random = |place: &str| {
         format!("c/templates/t.yaml:{place}: `randAlphaNum` is random: its result would change with every render")
     };
-    let cure = |cure: &str| Some(format!("{cure}, or have an admin allow `randAlphaNum` by name"));
+    let cure = |cure: &str| {
+        Some(format!(
+            "{cure}, or have an admin allow `randAlphaNum` by name: git hydrate config add nondeterministic randAlphaNum"
+        ))
+    };
     assert_eq!(
         told,
         [
@@ -140,7 +144,7 @@ year: {{ now | date \"2006\" }}
             (random("3:40"), cure("set `auth.token`")),
             (
                 "c/templates/t.yaml:6:9: `now` reads the clock: its result would change with every render".to_owned(),
-                Some("remove `now` from the template, or have an admin allow `now` by name".to_owned())
+                Some("remove `now` from the template, or have an admin allow `now` by name: git hydrate config add nondeterministic now".to_owned())
             ),
         ]
     );
@@ -263,7 +267,7 @@ fn a_call_in_a_file_that_another_prints_the_checksum_of_is_told_once() {
         .file("c/templates/web.yaml", "b: {{ include (print .Template.BasePath \"/secret.yaml\") . | sha256sum }}\n");
     let refusals = helm::refusals(&View::new(&files), &RepoPath::new("c").expect("plain"), &Options::default());
     let told: Vec<_> = refusals.expect("nothing else is wrong").iter().map(|error| error.diagnostic().hint).collect();
-    assert_eq!(told, [Some("set `password`, or have an admin allow `randAlphaNum` by name".to_owned())]);
+    assert_eq!(told, [Some("set `password`, or have an admin allow `randAlphaNum` by name: git hydrate config add nondeterministic randAlphaNum".to_owned())]);
 }
 
 #[test]
@@ -329,7 +333,7 @@ fn the_command_tells_what_is_refused_and_the_cure() {
     assert_eq!(
         String::from_utf8_lossy(&run.stderr),
         "Error: c/templates/t.yaml:4:6: `now` reads the clock: its result would change with every render
-hint: set `auth.stamp`, or have an admin allow `now` by name
+hint: set `auth.stamp`, or have an admin allow `now` by name: git hydrate config add nondeterministic now
 "
     );
 }
