@@ -67,8 +67,8 @@ fn many_commits(clone: &Repo, branch: &str, count: usize) {
 
 #[test]
 fn what_commits_do_on_the_way_is_shown_where_a_later_one_hides_it() {
-    let rows: [(&str, fn(&Repo)); 2] = [("paused", pause), ("renamed", rename)];
-    for (name, second) in rows {
+    type Second = fn(&Repo);
+    for (name, second) in [("paused", pause as Second), ("renamed", rename)] {
         let lab = Lab::new();
         let (host, clone) = hydrated(&lab);
         bring(&clone);
