@@ -61,7 +61,7 @@ pub(crate) use run::{
     Again, commit, first_settings, hydrate_again, hydrate_seen, lock, lock_path, record_branches, settle,
 };
 pub use run::{CommitRequest, Comparison, Side, hydrate, missing_in};
-pub(crate) use settings_named::{SETTINGS_REF_KEY, doubt, with_settings_of};
+pub(crate) use settings_named::{SETTINGS_REF_KEY, by_settings_of_branches, doubt, warning_of_more, with_settings_of};
 pub use setup::{Observer, RefNames, Setup, Wake};
 pub(crate) use standing::hydrated_commit;
 pub(crate) use survey::{Survey, check_settings_ref, survey};

@@ -27,7 +27,7 @@ pub(crate) use tally::{Tally, plain_secrets, plain_secrets_in};
 pub struct Manifest(Value);
 
 /// Why a value is no Kubernetes object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAManifest {
     /// It is a string, a list, a number …
     #[error("a Kubernetes object must be a mapping, not {0}")]
@@ -35,6 +35,17 @@ pub enum NotAManifest {
     /// No `kind`, or one that is no string or empty.
     #[error("`kind` is missing")]
     NoKind,
+    /// No `kind`, and a key that is nearly one.
+    #[error("`kind` is missing, and `{0}` is not a field of an object: did you mean `kind`?")]
+    NearKind(String),
+}
+
+/// The key of a text that is `kind` but for case or one edit, in an object that has none.
+fn near_kind(fields: &Mapping) -> Option<String> {
+    let is_near = |key: &str| strsim::damerau_levenshtein(&key.to_lowercase(), "kind") <= 1;
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    let key = fields.iter().find(|(key, value)| is_near(key) && is_text(value)).map(|(key, _)| key.to_string());
+    key.filter(|_| !fields.contains_key("kind"))
 }
 
 impl Manifest {
@@ -46,10 +57,10 @@ impl Manifest {
     /// Reference: apimachinery 0.36 util/json, where `1.0` is 1 after it was written as JSON once.
     pub fn new(mut object: Value) -> Result<Self, NotAManifest> {
         let sort = match &object {
-            Value::Mapping(_) => {
+            Value::Mapping(fields) => {
                 let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
                 if kind.is_empty() {
-                    return Err(NotAManifest::NoKind);
+                    return Err(near_kind(fields).map_or(NotAManifest::NoKind, NotAManifest::NearKind));
                 }
                 settle_numbers(&mut object);
                 return Ok(Self(object));
@@ -332,6 +343,11 @@ mod tests {
             (mapping(&[]), Err(NotAManifest::NoKind)),
             (mapping(&[("kind", Value::Int(1))]), Err(NotAManifest::NoKind)),
             (mapping(&[("kind", "".into())]), Err(NotAManifest::NoKind)),
+            (mapping(&[("knd", "Pod".into())]), Err(NotAManifest::NearKind("knd".to_owned()))),
+            (mapping(&[("Kind", "Pod".into())]), Err(NotAManifest::NearKind("Kind".to_owned()))),
+            (mapping(&[("ikdn", "Pod".into())]), Err(NotAManifest::NoKind)),
+            (mapping(&[("kind", "".into()), ("knd", "Pod".into())]), Err(NotAManifest::NoKind)),
+            (mapping(&[("knd", Value::Int(1))]), Err(NotAManifest::NoKind)),
             (mapping(&[("kind", "Pod".into())]), Ok(())),
         ];
         for (object, expected) in rows {

@@ -11,7 +11,7 @@ use crate::worker::IN_THE_WAY;
 const PROD: &str = "environments/prod";
 
 /// A host whose branches a job hydrated, and the clone of who pushed there.
-fn hydrated(lab: &Lab) -> (Repo, Repo) {
+pub(crate) fn hydrated(lab: &Lab) -> (Repo, Repo) {
     let host = lab.bare(&[]);
     let clone = dry(&host, &["web", "api"], &["dev", "prod"]);
     clone.push().success();
@@ -33,7 +33,7 @@ fn forge_note(host: &Repo, branch: &str, dry: &str) {
 }
 
 /// What `git` answers to an input.
-fn fed(repo: &Repo, args: &[&str], input: &str) -> String {
+pub(crate) fn fed(repo: &Repo, args: &[&str], input: &str) -> String {
     let mut command = repo.command("git");
     let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
     child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("read");
@@ -41,7 +41,7 @@ fn fed(repo: &Repo, args: &[&str], input: &str) -> String {
 }
 
 /// Puts a commit of these files at a ref of the host.
-fn put(host: &Repo, name: &str, files: &[(&str, &str)]) -> String {
+pub(crate) fn put(host: &Repo, name: &str, files: &[(&str, &str)]) -> String {
     let listed = files.iter().map(|(path, text)| {
         let blob = fed(host, &["hash-object", "-w", "--stdin"], text);
         format!("100644 blob {}\t{path}\n", blob.trim())
@@ -58,7 +58,7 @@ fn put(host: &Repo, name: &str, files: &[(&str, &str)]) -> String {
 }
 
 /// What the settings become, beside those that the first hydration found.
-fn forge_settings(host: &Repo, more: &str) {
+pub(crate) fn forge_settings(host: &Repo, more: &str) {
     let found = host.git(&["show", "refs/hydrate/config:settings.yaml"]);
     put(host, "refs/hydrate/config", &[("settings.yaml", &format!("{found}\n{more}\n"))]);
 }
@@ -221,6 +221,69 @@ fn whose_settings_count_is_told_where_no_branch_was_hydrated_with_them() {
     }
     clone.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
     assert!(!clone.hydrate(&["check"]).stderr.contains("no branch was hydrated"));
+}
+
+#[test]
+fn forged_settings_hide_no_application_from_check_apps_and_plan() {
+    let lab = Lab::new();
+    let (host, clone) = hydrated(&lab);
+    clone.git(&["checkout", "-q", "-b", "request"]);
+    clone.commit("feat: web", &[("apps/web/prod/config.yaml", &config_map("web", "changed"))]);
+    clone.commit(
+        "feat: api",
+        &[("apps/api/prod/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: api\n")],
+    );
+    let forgeries = [
+        "dryBranches: [main]\napplications: [nothing/**]\n",
+        "dryBranches: [other]\n",
+        "dryBranches: [main]\nbranches: [environments/dev]\n",
+    ];
+    for (number, forged) in forgeries.iter().enumerate() {
+        let host = host.copy_to(&format!("forged{number}.git"));
+        clone.git(&["push", "-q", &host.path.display().to_string(), "request"]);
+        let text = format!("repoURL: https://git.example.com/dry.git\n{forged}");
+        put(&host, "refs/hydrate/config", &[("settings.yaml", &text)]);
+        let reviewer = host.clone_to(&format!("reviewer-of-forged{number}"));
+        reviewer.git(&["checkout", "-q", "request"]);
+        let more = "what the settings find that branches were hydrated with is shown too";
+        let checked = reviewer.hydrate(&["check"]).exits(1);
+        assert!(checked.stdout.contains("apps/api/prod/config.yaml"), "{forged}: {checked:?}");
+        let listed = reviewer.hydrate(&["apps"]).success();
+        for name in ["web-prod", "api-prod", "web-dev"] {
+            assert!(listed.stdout.contains(name), "{forged}: {listed:?}");
+        }
+        let planned = reviewer.hydrate(&["plan"]);
+        // By the first, the branch would be emptied, which is an error.
+        let says = planned.stdout.contains("web-prod") || planned.code == Some(1);
+        assert!(planned.stdout.contains(PROD) && says, "{forged}: {planned:?}");
+        if number == 0 {
+            for told in [&checked, &listed] {
+                assert!(told.stderr.contains(more), "{forged}: {told:?}");
+            }
+        }
+        // Named, they count.
+        let told = reviewer.hydrate(&["apps", "--settings-ref", "refs/hydrate/config"]);
+        assert!(!told.stderr.contains(more), "{told:?}");
+        if number == 0 {
+            assert!(!told.stdout.contains("web-prod"), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn before_the_first_hydration_forged_settings_hide_no_application() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["prod"]);
+    clone.push().success();
+    put(&host, "refs/hydrate/config", &[("settings.yaml", "applications: [nothing/**]\n")]);
+    let reviewer = host.clone_to("reviewer");
+    for command in ["apps", "plan", "diff"] {
+        let told = reviewer.hydrate(&[command]);
+        assert!(told.stdout.contains("web-prod"), "{command}: {told:?}");
+    }
+    let told = reviewer.hydrate(&["check"]).success().stdout;
+    assert!(told.contains("1 of 1 Applications"), "{told}");
 }
 
 #[test]
@@ -444,71 +507,4 @@ fn replaced_objects_cannot_change_what_a_preview_reads() {
     reviewer.git(&["checkout", "-q", "request"]);
     reviewer.git(&["replace", &commit, &main]);
     shows(reviewer.hydrate(&["diff"]), "a commit");
-}
-
-/// Nothing is forged here: a worker hydrates each commit, of which a preview of the last one alone shows no trace.
-#[test]
-fn what_commits_do_on_the_way_is_shown_where_a_later_one_hides_it() {
-    const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: odd}\n";
-    let (file, text) = application("web", "prod");
-    let name = "  name: web-prod\n";
-    let paused = text.replace(name, &format!("{name}  annotations: {{git-hydrate/paused: \"true\"}}\n"));
-    assert_ne!(text, paused);
-    let odd = "apps/web/prod/odd.yaml";
-    type Second<'a> = &'a dyn Fn(&Repo);
-    let rows: [(&str, Second<'_>); 2] = [
-        ("paused", &|clone| {
-            clone.git(&["rm", "-q", odd]);
-            clone.commit("chore: pause", &[(&file, &paused)]);
-        }),
-        ("renamed", &|clone| {
-            clone.git(&["mv", odd, "apps/web/prod/odd.yaml.bak"]);
-            clone.commit("chore: a backup", &[]);
-        }),
-    ];
-    for (name, second) in rows {
-        let lab = Lab::new();
-        let (host, clone) = hydrated(&lab);
-        clone.git(&["checkout", "-q", "-b", "request"]);
-        clone.commit("feat: a cache", &[(odd, BINDING)]);
-        second(&clone);
-        clone.push().success();
-        let reviewer = host.clone_to("reviewer");
-        reviewer.git(&["checkout", "-q", "request"]);
-        for args in [&["diff"] as &[&str], &["diff", "--markdown"], &["diff", "--json"]] {
-            let shown = reviewer.hydrate(args);
-            let said = [shown.stdout.as_str(), &shown.stderr].concat();
-            let expected =
-                "leave `environments/prod` otherwise than the last one alone: it has ClusterRoleBinding.rbac";
-            assert!(shown.code == Some(1) && said.contains(expected), "{name} {args:?} {said}");
-        }
-        // That is what becomes of them.
-        clone.git(&["push", "-q", "origin", "request:main"]);
-        host.clone_to("job-2").hydrate(&["push"]);
-        assert!(host.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("name: odd"), "{name}");
-    }
-}
-
-#[test]
-fn commits_that_end_as_the_last_one_does_are_shown_as_before() {
-    let lab = Lab::new();
-    let (host, clone) = hydrated(&lab);
-    clone.git(&["checkout", "-q", "-b", "request"]);
-    let config = "apps/web/prod/config.yaml";
-    for text in [config_map("web", "one"), "a: [".to_owned(), config_map("web", "two")] {
-        clone.commit("feat: step", &[(config, &text)]);
-    }
-    clone.push().success();
-    let reviewer = host.clone_to("reviewer");
-    reviewer.git(&["checkout", "-q", "request"]);
-    let shown = reviewer.hydrate(&["diff"]).exits(1);
-    assert!(!shown.stdout.contains("error") && !shown.stdout.contains("otherwise"), "{}", shown.stdout);
-    // Behind main, what each does by itself is not known.
-    clone.git(&["checkout", "-q", "main"]);
-    clone.commit("feat: beside", &[("notes.txt", "x")]);
-    clone.push().success();
-    reviewer.git(&["fetch", "-q"]);
-    let shown = reviewer.hydrate(&["diff"]).exits(1);
-    let said = [shown.stdout.as_str(), &shown.stderr].concat();
-    assert!(said.contains("these commits are compared as one"), "{said}");
 }

@@ -23,7 +23,7 @@ fn refs(repo: &Repo) -> String {
 
 #[test]
 fn what_hydration_owns_is_closed_to_every_kind_of_push() {
-    let rows: [(&str, &[&str]); 18] = [
+    let rows: [(&str, &[&str]); 22] = [
         ("a commit on top", &["edited:environments/prod"]),
         ("other commits", &["--force", "main:environments/prod"]),
         ("a rewind", &["--force", "refs/server/heads/environments/prod~1:refs/heads/environments/prod"]),
@@ -42,6 +42,10 @@ fn what_hydration_owns_is_closed_to_every_kind_of_push() {
         ("in the way of a branch that Applications name", &["main:refs/heads/staging"]),
         ("another object in place of one", &["main:refs/replace/1111111111111111111111111111111111111111"]),
         ("in the way of replacements", &["main:refs/replace/x/y"]),
+        ("a tag of the branch's name", &["main:refs/tags/environments/prod"]),
+        ("a tag of the name that the branch has in clones", &["main:refs/tags/origin/environments/prod"]),
+        ("a ref that git takes for the branch", &["main:refs/environments/prod"]),
+        ("a tag of the dry branch's name", &["edited:refs/tags/main"]),
     ];
     let lab = Lab::new();
     let (server, clone) = guarded(&lab);
@@ -277,4 +281,33 @@ fn many_refs_in_one_push_cost_no_more_looks_at_the_refs_than_one() {
     (0..40).for_each(|n| drop(clone.git(&["tag", &format!("many/{n}")])));
     assert!(one > 0);
     assert_eq!(listings(&clone, "refs/tags/many/*:refs/tags/many/*"), one);
+}
+
+/// As one that was there before an Application named the branch.
+#[test]
+fn a_tag_that_git_shows_in_place_of_a_branch_is_named_and_can_be_deleted() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    let said = "`refs/tags/environments/prod` hides the branch `environments/prod`";
+    for told in [server.hydrate(&["doctor"]), server.hydrate(&["status"]), clone.hydrate(&["status"])] {
+        assert!(!told.stdout.contains("hides the branch"), "{told:?}");
+    }
+    server.git(&["update-ref", "refs/tags/environments/prod", "main"]);
+    server.git(&["update-ref", "refs/tags/v1", "main"]);
+    clone.git(&["fetch", "-q", "--tags", "origin"]);
+    let told = server.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(told.contains(said) && told.contains("update-ref -d refs/tags/environments/prod\n"), "{told}");
+    let told = server.hydrate(&["status"]).stdout;
+    assert!(told.contains(said) && told.contains("hint: git update-ref -d refs/tags/environments/prod"), "{told}");
+    let told = clone.hydrate(&["status"]).stdout;
+    let hint = "hint: git push origin --delete refs/tags/environments/prod; and here: git update-ref -d refs/tags/environments/prod";
+    assert!(told.contains(said) && told.contains(hint), "{told}");
+    let told = clone.hydrate(&["doctor", "origin"]).exits(1).stdout;
+    assert!(told.contains(&format!("origin: {said}")), "{told}");
+    clone.git(&["push", "-q", "origin", "--delete", "refs/tags/environments/prod"]);
+    clone.git(&["update-ref", "-d", "refs/tags/environments/prod"]);
+    for told in [server.hydrate(&["doctor"]), clone.hydrate(&["status"]), clone.hydrate(&["doctor", "origin"])] {
+        assert!(!told.stdout.contains("hides the branch"), "{told:?}");
+    }
+    clone.git(&["push", "-q", "origin", "main:refs/tags/v2"]);
 }

@@ -117,7 +117,7 @@ year: {{ now | date \"2006\" }}
     let hint = |function: &str| {
         Some(format!(
             "where the template takes a value in its place, set that one; else remove `{function}` from the template, or have an \
-             admin allow `{function}` by name"
+             admin allow `{function}` by name: git hydrate config add nondeterministic {function}"
         ))
     };
     assert_eq!(
@@ -217,7 +217,7 @@ fn the_command_tells_what_is_refused_and_what_can_be_done() {
     assert_eq!(
         String::from_utf8_lossy(&run.stderr),
         "Error: c/templates/t.yaml:4:6: `now` reads the clock: its result would change with every render
-hint: where the template takes a value in its place, set that one; else remove `now` from the template, or have an admin allow `now` by name
+hint: where the template takes a value in its place, set that one; else remove `now` from the template, or have an admin allow `now` by name: git hydrate config add nondeterministic now
 "
     );
 }

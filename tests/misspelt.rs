@@ -363,3 +363,26 @@ fn a_slip_in_a_set_under_a_rule_removes_nothing() {
     clone.push().success();
     nothing_is_removed_by(&server, &clone, (SET, &set), &slips);
 }
+
+#[test]
+fn a_trailer_that_is_nearly_the_one_that_allows_a_removal_is_named_with_it() {
+    let rows = [
+        ("drop\n\nHydrate-Removal: environments/prod", "did you mean `Hydrate-Allow-Removal: environments/prod`?"),
+        ("Hydrate-Allow-Removal: environments/prod\n\nas agreed", "write it at the end of the message"),
+    ];
+    for (message, expected) in rows {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = crate::push::dry(&server, &["web", "api"], &["prod"]);
+        clone.push().success();
+        clone.git(&["rm", "-q", "-r", "applications"]);
+        clone.commit(message, &[]);
+        let preview = clone.hydrate(&["diff"]).exits(1).stdout;
+        assert!(preview.contains(expected), "{message}: {preview}");
+        let told = clone.push().remote().join("\n");
+        assert!(told.contains("would empty `environments/prod`") && told.contains(expected), "{message}: {told}");
+        clone.commit("yes\n\nHydrate-Allow-Removal: environments/prod", &[("NOTES", "x")]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(!told.contains("allows nothing"), "{message}: {told}");
+    }
+}

@@ -25,6 +25,7 @@ mod destinations;
 mod diff;
 mod doctor;
 mod doctor_remote;
+mod each_commit;
 mod every;
 mod exec;
 mod explain;

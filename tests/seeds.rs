@@ -407,6 +407,83 @@ fn a_worker_makes_the_commits_that_the_server_makes() {
 }
 
 #[test]
+fn a_job_that_lacks_a_seed_says_how_its_settings_get_one() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = host.clone_to("clone");
+    commit(&clone, "one", two_applications());
+    clone.push().success();
+    clone.git(&["worktree", "add", "-q", "--orphan", "-b", "settings", "../settings"]);
+    let settings = Repo::at(&lab, "settings");
+    settings.commit(
+        "settings",
+        &[("settings.yaml", &format!("repoURL: {URL}\ndryBranches: [main]\nnondeterministic: [randAlphaNum]\n"))],
+    );
+    settings.git(&["push", "-q", "origin", "settings"]);
+    let job = host.clone_to("job");
+    let push = || job.hydrate(&["push", "--settings-ref", "settings"]);
+    let refused = push().exits(1).stdout;
+    let hint = "in a work tree of the branch with the job's settings, or in their directory: git hydrate config set seeds new --settings .";
+    let said = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(hint) && !said.contains("on the server"), "{refused}");
+    // What it says is done.
+    settings.hydrate(&["config", "set", "seeds", "new", "--settings", "."]).success();
+    settings.git(&["add", "-A"]);
+    settings.git(&["commit", "-q", "-m", "a seed"]);
+    settings.git(&["push", "-q", "origin", "settings"]);
+    push().success();
+    assert_eq!(password(&host, DEV, "web").len(), 24);
+}
+
+#[test]
+fn status_says_that_a_branch_failed_by_the_settings_of_the_server_and_not_by_those_of_the_clone() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    clone.push();
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
+    let by = "by the settings of the server; those of this clone are not pushed";
+    let shown = clone.hydrate(&["status"]).exits(1).stdout;
+    assert!(shown.contains("there is no seed") && !shown.contains(by), "{shown}");
+    clone.hydrate(&["config", "set", "seeds", "new"]).success();
+    let shown = clone.hydrate(&["status"]).exits(1).stdout;
+    assert!(shown.contains("there is no seed") && shown.contains(by), "{shown}");
+    // Here they are used.
+    clone.hydrate(&["check"]).success();
+    server.hydrate(&["config", "set", "seeds", "new"]).success();
+    let shown = clone.hydrate(&["status"]).stdout;
+    assert!(!shown.contains("there is no seed"), "{shown}");
+}
+
+#[test]
+fn settings_of_a_clone_that_bring_another_seed_name_whose_values_change() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    server.hydrate(&["config", "set", "seeds", "new"]).success();
+    clone.push().success();
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.hydrate(&["config", "set", "seeds", "rotate"]).success();
+    server.hydrate(&["config", "set", "seeds", "rotate"]).success();
+    let refused = clone.hydrate(&["config", "rebase"]).exits(2).stderr;
+    assert!(refused.contains("rebase --mine, which names the Secrets that get new random values"), "{refused}");
+    let as_json = Repo::at(&lab, "json");
+    clone.run("cp", &["-R", ".", as_json.path.to_str().expect("UTF-8")]).success();
+    let told = clone.hydrate(&["config", "rebase", "--mine"]).success().stdout;
+    for object in ["Secret data/web of argocd/web on environments/dev", "Secret data/db of argocd/db"] {
+        assert!(told.contains("new random values in:\n") && told.contains(object), "{told}");
+    }
+    let told = as_json.hydrate(&["config", "rebase", "--mine", "--json"]).success().stdout;
+    assert!(told.contains("\"randomValues\"") && told.contains("Secret data/web"), "{told}");
+    // What has nothing to do with the seed names nothing.
+    let clone = server.clone_to("plain");
+    clone.hydrate(&["config", "set", "history", "tip"]).success();
+    server.hydrate(&["config", "set", "profile", "argocd"]).success();
+    let told = clone.hydrate(&["config", "rebase"]).success().stdout;
+    assert!(!told.contains("random"), "{told}");
+}
+
+#[test]
 fn seeds_are_switched_and_rotated_for_some_or_all() {
     let lab = Lab::new();
     let (server, clone) = of_engine_3(&lab);

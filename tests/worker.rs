@@ -603,6 +603,39 @@ fn a_tag_with_the_full_name_of_a_branch_stops_no_push_and_is_named_with_its_dele
 }
 
 #[test]
+fn records_that_cannot_be_read_are_named_with_their_deletion_and_answered_with_2() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev"]);
+    clone.push().success();
+    host.clone_to("job").hydrate(&["push"]).success();
+    for (number, name) in ["refs/hydrate/branches", "refs/notes/hydrator.metadata"].iter().enumerate() {
+        let host = host.copy_to(&format!("garbage{number}.git"));
+        let blob = host.git(&["hash-object", "-w", "HEAD"]);
+        host.git(&["update-ref", name, &blob]);
+        let clone = host.clone_to(&format!("clone-of-garbage{number}"));
+        let job = host.clone_to(&format!("job-of-garbage{number}"));
+        job.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
+        clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+        clone.push().success();
+        for _ in 0..2 {
+            let told = job.hydrate(&["push"]).exits(2);
+            let expected = format!("what origin has in `{name}` cannot be read: that was not pushed, all else was");
+            assert!(told.stderr.contains(&expected), "{told:?}");
+            assert!(told.stderr.contains(&format!("hint: git push origin --delete {name}\n")), "{told:?}");
+            assert!(!format!("{told:?}").contains("git hydrate doctor` on the server"), "{told:?}");
+            assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("more"), "{told:?}");
+        }
+        let told = job.hydrate(&["doctor", "origin"]).exits(1).stdout;
+        assert!(told.contains(&format!("what origin has in `{name}` cannot be read")), "{told}");
+        job.git(&["push", "-q", "origin", "--delete", name]);
+        job.hydrate(&["push"]).success();
+        assert!(refs(&host).contains(name), "{}", refs(&host));
+        healthy(&host);
+    }
+}
+
+#[test]
 fn a_branch_beside_which_git_cannot_make_another_is_named_and_holds_back_no_other() {
     let lab = Lab::new();
     let host = lab.bare(&[]);

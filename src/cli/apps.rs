@@ -42,10 +42,25 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate apps")?;
     if let Some(name) = &arguments.show {
-        let found = site.with_tree(branch, |tree, renderers| hydrate::show(tree, renderers, name))?;
+        let shown =
+            |site: &Site| site.with_tree(branch.clone(), |tree, renderers| hydrate::show(tree, renderers, name));
+        let mut found = shown(&site)?;
+        for other in site.by_settings_of_branches(found.is_empty())? {
+            if !found.is_empty() {
+                break;
+            }
+            found = shown(&other)?;
+        }
         return show(name, &found, json);
     }
-    let mut listed = site.with_tree(branch, hydrate::list)?;
+    let mut listed = site.with_tree(branch.clone(), hydrate::list)?;
+    let mut is_more = false;
+    for other in site.by_settings_of_branches(listed.applications.is_empty())? {
+        is_more |= listed.add(other.with_tree(branch.clone(), hydrate::list)?);
+    }
+    if is_more {
+        output::warn(&hydrate::warning_of_more());
+    }
     if let Some(name) = &arguments.made_by {
         if !listed.makers.contains(name) {
             bail!("there is no ApplicationSet or Application `{name}`; to see all Applications: git hydrate apps");

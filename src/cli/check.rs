@@ -54,9 +54,19 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?;
     let progress = Progress::new();
-    let checked = site.with_tree(branch, |tree, renderers| hydrate::check(tree, renderers, &progress));
-    progress.clear();
-    let mut checked = checked?;
+    let check = |site: &Site| {
+        let checked = site.with_tree(branch.clone(), |tree, renderers| hydrate::check(tree, renderers, &progress));
+        progress.clear();
+        checked
+    };
+    let mut checked = check(&site)?;
+    let mut is_more = false;
+    for other in site.by_settings_of_branches(checked.is_nothing())? {
+        is_more |= checked.add(check(&other)?);
+    }
+    if is_more {
+        output::warn(&hydrate::warning_of_more());
+    }
     site.check_branches(&mut checked)?;
     if arguments.sarif {
         output::print_document(&sarif::log(&checked.findings))?;
@@ -106,6 +116,15 @@ impl Site {
     pub(super) fn of_worktree(clone: Clone, command: &str) -> anyhow::Result<Self> {
         let commit = super::snapshot_of(&clone.repository, command)?;
         Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
+    }
+
+    /// The same commit by the settings that branches were hydrated with, where no branch was with those of now; `is_nothing` says
+    /// whether these find anything.
+    pub(super) fn by_settings_of_branches(&self, is_nothing: bool) -> anyhow::Result<Vec<Self>> {
+        let Site::Commit(site) = self else { return Ok(Vec::new()) };
+        let (repository, names, commit) = &**site;
+        let all = hydrate::by_settings_of_branches(repository, names, is_nothing)?;
+        Ok(all.into_iter().map(|other| Site::Commit(Box::new((other, names.clone(), *commit)))).collect())
     }
 
     pub(super) fn repository(&self) -> Option<&Repository> {

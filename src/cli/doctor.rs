@@ -98,8 +98,9 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
     Ok(match done {
         Ok(done) => Rehearsal {
             moves: done.moves.into_iter().map(|it| it.name).collect(),
+            problem: super::push::not_written(remote, &done.report.left_alone)
+                .map(|(what, remedy)| (what, Some(remedy))),
             failures: done.report.branches.into_iter().filter_map(failure).collect(),
-            problem: None,
         },
         Err(error) => {
             let text = dry_files::diag::chain(&error);
@@ -185,8 +186,9 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
 /// What is drawn at random and anybody can compute. What keeps the repository from being read is found by others.
 fn random(setup: &Setup<'_>) -> Option<Finding> {
     let (warning, _) = hydrate::public_values(setup).ok()??;
-    let (what, remedy) = (printable(&warning.message).to_string(), "git hydrate config set seeds new".to_owned());
-    Some(Finding { health: Health::Advice, what, remedy: Some(remedy) })
+    let own = "git hydrate config set seeds new".to_owned();
+    let remedy = if setup.refs.is_in_place() { Some(own) } else { warning.hint.clone() };
+    Some(Finding { health: Health::Advice, what: printable(&warning.message).to_string(), remedy })
 }
 
 /// How another repository answers.

@@ -10,7 +10,7 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, output};
 use crate::application::BranchName;
-use crate::git::ObjectId;
+use crate::git::{ObjectId, Repository};
 use crate::hydrate::{self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Wake};
 use crate::render::Renderers;
 use crate::wall;
@@ -71,10 +71,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         true => clone.repository.snapshot()?,
         false => super::commit_of(&clone.repository, &arguments.rev)?,
     };
-    let (branch, main) = clone.dry_branches_to_try()?;
-    let mut planned = plan(&clone, branch, tip)?;
-    if let Some(main) = main.filter(|_| planned.commits.is_empty() && planned.problems.is_empty()) {
-        planned = plan(&clone, main, tip)?;
+    let mut planned = plan(&clone, &clone.repository, tip)?;
+    let is_nothing = planned.commits.is_empty() && planned.problems.is_empty();
+    let mut is_more = false;
+    for repository in hydrate::by_settings_of_branches(&clone.repository, &clone.refs, is_nothing)? {
+        is_more |= planned.add(plan(&clone, &repository, tip)?);
+    }
+    if is_more {
+        output::warn(&hydrate::warning_of_more());
     }
     if json {
         output::print_json(&planned)?;
@@ -84,11 +88,21 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     Ok(if planned.is_success() { Outcome::Done } else { Outcome::Found })
 }
 
-fn plan(clone: &Clone, branch: BranchName, tip: ObjectId) -> anyhow::Result<Planned> {
-    let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
+/// The plan by the settings of `repository`, which is that of the clone.
+fn plan(clone: &Clone, repository: &Repository, tip: ObjectId) -> anyhow::Result<Planned> {
+    let (branch, main) = clone.dry_branches_to_try()?;
+    let planned = plan_of(clone, repository, branch, tip)?;
+    match main.filter(|_| planned.commits.is_empty() && planned.problems.is_empty()) {
+        Some(main) => plan_of(clone, repository, main, tip),
+        None => Ok(planned),
+    }
+}
+
+fn plan_of(clone: &Clone, repository: &Repository, branch: BranchName, tip: ObjectId) -> anyhow::Result<Planned> {
+    let renderers = Renderers::from_config(repository, &super::machine()?)?;
     // Where pushes go in, by what they left.
     let refs = if clone.has_remote() { clone.refs.clone() } else { RefNames::server() };
-    let setup = Setup::new(&clone.repository, refs, Wake::Commit { branch, tip }, &renderers, wall::now());
+    let setup = Setup::new(repository, refs, Wake::Commit { branch, tip }, &renderers, wall::now());
     clone.explain(hydrate::plan(&setup))
 }
 

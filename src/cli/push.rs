@@ -15,6 +15,7 @@ use crate::report::{Progress, Wording, summary};
 use crate::wall;
 use crate::worker::{self, Delivery, Done, Given, Orders, RefMove};
 use dry_files::diag::more::listed;
+use dry_files::diag::shell_word;
 
 /// Hydrate what a remote has, and push the result: for hosts without hooks.
 ///
@@ -96,6 +97,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if !orders.dry_run && !done.destinations.iter().all(Delivery::is_done) {
         bail!("not everything could be pushed to other repositories; the next run tries again");
     }
+    if let Some((what, remedy)) = not_written(&orders.remote, &done.report.left_alone).filter(|_| !orders.dry_run) {
+        bail!("{what}\nhint: {remedy}");
+    }
     Ok(if done.report.is_success() { Outcome::Done } else { Outcome::Found })
 }
 
@@ -155,6 +159,15 @@ impl<'a> Answer<'a> {
         let Done { moves, destinations, report } = done;
         Self { remote: &orders.remote, pushed: !orders.dry_run, refs: moves, destinations, report }
     }
+}
+
+/// That refs of the remote are such that nothing could be added to them, and the command that deletes them; none without any.
+pub(super) fn not_written(remote: &str, names: &[&str]) -> Option<(String, String)> {
+    let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let what =
+        format!("what {remote} has in {} cannot be read: that was not pushed, all else was", words.join(" and "));
+    let remedy = format!("git push {} --delete {}", shell_word(remote), names.join(" "));
+    (!names.is_empty()).then_some((what, remedy))
 }
 
 /// What is said of the refs.

@@ -2,12 +2,14 @@
 
 mod wrong;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output};
+use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output, unpushed};
 use crate::application::ref_of;
+use crate::git;
 use crate::hydrate::{
     BranchState, BranchStatus, Promotion, RandomValues, Restorable, Setup, Surveyed, Wake, public_values, status,
     surveyed,
@@ -49,7 +51,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     // What keeps the settings from being read is a problem already.
     let random = public_values(&setup).unwrap_or_default();
     let (warning, random_values) = random.map_or((None, Vec::new()), |(warning, values)| (Some(warning), values));
-    let mut found = Found { branches, problems, pinned, random_values, destinations };
+    let hidden = hidden(&clone, &branches)?;
+    let mut found = Found { branches, problems, pinned, random_values, hidden, destinations };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
         if found.branches.is_empty() {
@@ -64,8 +67,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(if clone.has_remote() { NO_BRANCH } else { NO_BRANCH_ON_SERVER })?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        let problems: Vec<Diagnostic> = found.problems.iter().chain(&found.pinned).chain(&warning).cloned().collect();
-        let mut wrong = Wrong::new(arguments.all);
+        let problems: Vec<Diagnostic> =
+            found.problems.iter().chain(&found.hidden).chain(&found.pinned).chain(&warning).cloned().collect();
+        let mut wrong = Wrong::new(arguments.all, unpushed::settings(&clone.repository)?.map(|id| id.to_string()));
         let known = (!clone.has_remote()).then_some(&found.destinations[..]);
         let branches = text(&found.branches, known, is_offline, &mut wrong, screen.paint());
         screen.show(&(branches + &wrong.of_none(&problems) + &wrong.rest()))?;
@@ -81,6 +85,9 @@ struct Found {
     branches: Vec<BranchStatus>,
     /// What is wrong at the tips of the dry branches and keeps Applications from being hydrated.
     problems: Vec<Diagnostic>,
+    /// The refs that git takes for a branch when somebody looks at it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hidden: Vec<Diagnostic>,
     /// The Applications that no push hydrates, since they name a tag, a commit or a version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pinned: Vec<Diagnostic>,
@@ -90,6 +97,26 @@ struct Found {
     /// How the branches of other repositories are there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     destinations: Vec<Standing>,
+}
+
+/// Warnings of refs that git takes for a branch of hydration, or for one that it is hydrated from.
+fn hidden(clone: &Clone, branches: &[BranchStatus]) -> anyhow::Result<Vec<Diagnostic>> {
+    let refs = clone.repository.refs()?;
+    let names = branches.iter().flat_map(|status| [status.branch.as_str(), status.dry_branch.as_str()]);
+    let mut found = Vec::new();
+    for branch in names.filter(|name| !name.is_empty()).collect::<BTreeSet<&str>>() {
+        for name in git::hiding(branch, clone.remote(), &refs) {
+            let word = shell_word(&name);
+            let remedy = match clone.remote() {
+                Some(remote) => {
+                    format!("git push {} --delete {word}; and here: git update-ref -d {word}", shell_word(remote))
+                }
+                None => format!("git update-ref -d {word}"),
+            };
+            found.push(Diagnostic::warning(git::said_of_hiding(&name, branch)).hint(remedy));
+        }
+    }
+    Ok(found)
 }
 
 /// That a branch of another repository is not there as it was hydrated.

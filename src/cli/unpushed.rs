@@ -37,6 +37,12 @@ pub(super) fn keep(repository: &Repository, remote: &str) -> anyhow::Result<Opti
     }))
 }
 
+/// The settings of this clone, where they are not pushed.
+pub(super) fn settings(repository: &Repository) -> anyhow::Result<Option<ObjectId>> {
+    let refs = repository.refs()?;
+    Ok(refs.get(UNPUSHED_REF).filter(|ours| refs.get(SETTINGS_REF) == Some(*ours)))
+}
+
 fn set(repository: &Repository, name: &str, old: ObjectId, new: Option<ObjectId>) -> anyhow::Result<()> {
     let edit = RefEdit { name: name.to_owned(), new, expected: Expected::from(Some(old)) };
     Ok(update_refs(repository, &[edit], "hydrate: keep settings that are not pushed")?)

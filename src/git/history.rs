@@ -25,6 +25,17 @@ impl Repository {
         Ok(Some(found))
     }
 
+    /// Whether the history is cut off somewhere.
+    pub fn is_shallow(&self) -> bool {
+        !self.boundaries().is_empty()
+    }
+
+    /// The commits after which the history is cut off, by their ids.
+    pub fn boundaries(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.common_dir().join("shallow")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
     /// The first parent of a commit; none for a root, or where a shallow history ends.
     pub fn first_parent(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
         let (kind, content) = self.object(id)?;

@@ -151,11 +151,21 @@ impl Faults {
         !self.0.contains_key(name)
     }
 
-    /// What to report of it.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
-        self.0.iter().map(|(name, why)| {
+    /// The refs that cannot be used.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.keys().copied()
+    }
+
+    /// What to report of it; with what an admin does where only hydration writes these refs.
+    pub(super) fn warnings(&self, are_guarded: bool) -> impl Iterator<Item = Diagnostic> {
+        self.0.iter().map(move |(name, why)| {
             let what = format!("`{name}` stays as it is, without what this push would add: {why}");
-            Diagnostic::warning(what).hint("`git hydrate doctor` on the server explains how to fix it")
+            let warning = Diagnostic::warning(what);
+            if are_guarded {
+                warning.hint("`git hydrate doctor` on the server explains how to fix it")
+            } else {
+                warning
+            }
         })
     }
 }

@@ -27,6 +27,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Whether dry commits were left for the next run, because the time for this one was over.
     pub unfinished: bool,
+    /// The refs that cannot be used and were left as they are, without what the run would have added.
+    #[serde(skip)]
+    pub(crate) left_alone: Vec<&'static str>,
     /// Which dry commit each part is about.
     #[serde(skip)]
     pub(crate) whose: Whose,

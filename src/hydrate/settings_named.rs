@@ -10,7 +10,7 @@ use super::error::HydrateError;
 use super::policy::Policy;
 use super::setup::RefNames;
 use crate::application::BranchName;
-use crate::git::{ObjectBuffer, ObjectId, Refs, Repository};
+use crate::git::{self, Location, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 use dry_files::diag::Diagnostic;
 
@@ -56,6 +56,50 @@ pub(super) fn named_by_branches(
 pub(super) fn are_alike(one: Option<ObjectId>, other: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> bool {
     let settings = |id| Policy::at(id, buffer).map(|policy| policy.settings);
     one == other || matches!((settings(one), settings(other)), (Ok(one), Ok(other)) if one.hydrates_as(&other))
+}
+
+/// The repository as it is by other settings, beside which it leaves nothing for further runs.
+///
+/// Errors: it cannot be read.
+pub(super) fn by_settings(settings: Option<ObjectId>, repository: &Repository) -> Result<Repository, git::Error> {
+    Ok(Repository::open(repository.git_dir(), Location::Hook)?.assuming(SETTINGS_REF, settings))
+}
+
+/// How many settings are tried beside those of now: more than a repository goes through before its branches are made anew.
+pub(super) const TRIED_MAX: usize = 8;
+
+/// The repository by each of the settings that branches were hydrated with, where no branch was hydrated with those of now. Before
+/// the first hydration no settings at all is what there was: tried where those of now find nothing (`is_nothing`).
+///
+/// Errors: the repository cannot be read.
+pub(crate) fn by_settings_of_branches(
+    repository: &Repository,
+    names: &RefNames,
+    is_nothing: bool,
+) -> Result<Vec<Repository>, HydrateError> {
+    if !names.is_of_clone() || !names.believes_records {
+        return Ok(Vec::new());
+    }
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
+    let now = refs.get(SETTINGS_REF);
+    let mut named: Vec<_> =
+        named_by_branches(names, &refs, &buffer).into_iter().map(|(settings, _)| settings).collect();
+    if named.is_empty() && is_nothing {
+        named.push(None);
+    }
+    if named.iter().any(|settings| are_alike(*settings, now, &buffer)) {
+        return Ok(Vec::new());
+    }
+    named.into_iter().take(TRIED_MAX).map(|settings| Ok(by_settings(settings, repository)?)).collect()
+}
+
+/// That more is shown than the settings of now find.
+pub(crate) fn warning_of_more() -> Diagnostic {
+    let what = format!(
+        "what the settings find that branches were hydrated with is shown too: by those of {SETTINGS_REF}, which anyone may \
+         write whose push no hook judges, less would be"
+    );
+    Diagnostic::warning(what).hint(WHOSE)
 }
 
 /// Says of settings that no branch was hydrated with that they may be anyone's, where branches are those of a remote; none of

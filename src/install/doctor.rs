@@ -143,6 +143,7 @@ impl<'a> Doctor<'a> {
         self.refs()?;
         self.replacements()?;
         self.names()?;
+        self.hidden_branches(statuses)?;
         let dry_branches = survey.as_ref().map(|survey| survey.settings.dry_branches.clone()).unwrap_or_default();
         match survey {
             Ok(survey) => {

@@ -6,7 +6,7 @@ use crate::application::{BranchName, HeldIdentity, SeedIdentity};
 use crate::git::{ObjectId, object_id};
 use dry_files::diag::is_unprintable;
 
-use super::trailers::{self, Divider, SCISSORS, Trailer, WHITE_SPACE};
+use super::trailers::{self, Divider, SCISSORS, WHITE_SPACE};
 
 /// What a hydrated commit says of how it was made: the last lines of its message.
 ///
@@ -83,12 +83,6 @@ impl fmt::Display for Trailers {
         }
         writeln!(f, "{ENGINE}: {}", self.engine)
     }
-}
-
-/// The branches that a dry commit allows to be emptied: its trailers `Hydrate-Allow-Removal`, in their order.
-pub fn allowed_removals(message: &str) -> Vec<String> {
-    let named = |trailer: &Trailer| trailer.key.eq_ignore_ascii_case("Hydrate-Allow-Removal");
-    trailers::parse(message, Divider::IsText).into_iter().filter(named).map(|trailer| trailer.value).collect()
 }
 
 /// Strips white space from the ends of lines and the text, and makes one of several blank lines; a final newline.

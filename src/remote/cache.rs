@@ -105,7 +105,7 @@ impl Cache {
         if !status.success() {
             return Err(Error::Unreachable(address.shown()));
         }
-        if self.repository.common_dir().join("shallow").exists() {
+        if self.repository.is_shallow() {
             // The next fetch shall see whether that has changed.
             drop(std::fs::remove_dir_all(self.repository.common_dir()));
             return Err(Error::Shallow(address.shown()));

@@ -143,7 +143,7 @@ fn fetch(clone: &Repository, git: &Git, remote: &str, place: &str) -> Result<(),
     let mut args =
         vec!["fetch", "--quiet", "--no-tags", "--prune", "--no-prune-tags", "--refmap=", "--no-write-fetch-head"];
     args.push("--recurse-submodules=no");
-    if is_shallow(clone) {
+    if clone.is_shallow() {
         args.push("--unshallow");
     }
     args.extend(["--", remote]);
@@ -163,20 +163,10 @@ fn point_head(git: &Git, place: &str, head: Option<&str>) -> Result<(), git::Err
     }
 }
 
-/// The file that names where the history of a clone is cut off.
-fn boundaries(clone: &Repository) -> Vec<String> {
-    let text = std::fs::read_to_string(clone.common_dir().join("shallow")).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
-}
-
-fn is_shallow(clone: &Repository) -> bool {
-    !boundaries(clone).is_empty()
-}
-
 /// Where the history of the copy is cut off: the remote has no more either.
 fn cut_off(clone: &Repository, git: &Git, place: &str) -> Result<Vec<String>, git::Error> {
     let mut found = Vec::new();
-    for commit in boundaries(clone) {
+    for commit in clone.boundaries() {
         let args = ["for-each-ref", "--count=1", "--format=%(refname)", "--contains", &commit, place];
         if !git.output(&args)?.is_empty() {
             found.push(commit);

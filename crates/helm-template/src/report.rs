@@ -134,7 +134,9 @@ fn span(file: &File, line: u32, column: Option<u32>, width: usize) -> Span {
 fn hint(call: &RefusedCall) -> String {
     let function = call.refused.function();
     let allow = match call.refused {
-        Refused::Random(_) | Refused::Clock(_) => format!(", or have an admin allow `{function}` by name"),
+        Refused::Random(_) | Refused::Clock(_) => {
+            format!(", or have an admin allow `{function}` by name: git hydrate config add nondeterministic {function}")
+        }
         Refused::Unrepeatable(..) => String::new(),
     };
     format!(

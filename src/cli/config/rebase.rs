@@ -9,10 +9,10 @@ use super::super::clone::FETCH;
 use super::super::unpushed::UNPUSHED_REF;
 use super::super::{Outcome, WrongUse, in_the_way, output};
 use super::record::{identity, tree_of};
-use super::{checked, server_of};
+use super::{checked, seeds, server_of};
 use crate::git::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::hydrate::settings_files_at;
-use crate::settings::{Data, Mapping, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, Value, edit};
+use crate::settings::{Data, Mapping, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, Value, edit};
 
 /// Fetches the settings of the server and makes the commits that it does not have again, on top of them.
 ///
@@ -26,14 +26,14 @@ pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow:
     };
     let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
     let Some(ours) = repository.refs()?.get(UNPUSHED_REF) else {
-        return tell(json, false, "this clone has no settings that are not pushed", None);
+        return tell(json, false, "this clone has no settings that are not pushed", None, None);
     };
     let refspec = format!("+{SETTINGS_REF}*:{SETTINGS_REF}*");
     in_the_way::fetch(repository, &remote, (&FETCH, &[&refspec]))?.iter().for_each(output::warn);
     let there = repository.refs()?.get(SETTINGS_REF).unwrap_or(ours);
     if there != ours && repository.is_ancestor(ours, there) {
         update_refs(repository, &[to(UNPUSHED_REF, ours, None)], "hydrate: the settings are pushed")?;
-        return tell(json, false, "the server has the settings of this clone", None);
+        return tell(json, false, "the server has the settings of this clone", None, None);
     }
     let made = match repository.is_ancestor(there, ours) {
         true => Ok(ours),
@@ -45,17 +45,45 @@ pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow:
         [to(SETTINGS_REF, there, Some(new)), to(UNPUSHED_REF, ours, (new != there || new == ours).then_some(new))];
     update_refs(repository, &edits, "hydrate: rebase the settings")?;
     made?;
+    let changes = new_random_values(repository, (there, new))?;
     match (new == ours, new == there) {
-        (true, _) => tell(json, false, "the settings of this clone are on top of those of the server", Some(push)),
-        (_, true) => tell(json, true, "the server has the settings of this clone", None),
-        _ => tell(json, true, "the settings of this clone are on top of those of the server now", Some(push)),
+        (true, _) => {
+            tell(json, false, "the settings of this clone are on top of those of the server", Some(push), changes)
+        }
+        (_, true) => tell(json, true, "the server has the settings of this clone", None, changes),
+        _ => tell(json, true, "the settings of this clone are on top of those of the server now", Some(push), changes),
     }
 }
 
-fn tell(json: bool, changed: bool, what: &str, next: Option<String>) -> anyhow::Result<Outcome> {
+/// Whose random values these settings change, where they have another seed than those of the server.
+fn new_random_values(
+    repository: &Repository,
+    (there, new): (ObjectId, ObjectId),
+) -> anyhow::Result<Option<seeds::Changes>> {
+    let buffer = ObjectBuffer::new(repository);
+    let seeds_at = |id| anyhow::Ok(seeds::of(&settings_files_at(Some(id), &buffer)?.1));
+    let (before, now) = (seeds_at(there)?, seeds_at(new)?);
+    if before == now {
+        return Ok(None);
+    }
+    Ok(Some(seeds::changes(seeds::drawn(repository, true)?, &before, &now)))
+}
+
+fn tell(
+    json: bool,
+    changed: bool,
+    what: &str,
+    next: Option<String>,
+    changes: Option<seeds::Changes>,
+) -> anyhow::Result<Outcome> {
     if json {
-        output::print_json(&serde_json::json!({ "changed": changed, "next": next }))?;
+        let mut answer = serde_json::json!({ "changed": changed, "next": next });
+        if let (Some(changes), Some(object)) = (&changes, answer.as_object_mut()) {
+            object.insert("randomValues".to_owned(), serde_json::to_value(changes)?);
+        }
+        output::print_json(&answer)?;
     } else {
+        changes.iter().try_for_each(|changes| output::print(seeds::text(changes)))?;
         let next = next.map(|push| format!("to apply them on the server: {push}\n")).unwrap_or_default();
         output::print(format!("{what}\n{next}"))?;
     }
@@ -133,8 +161,10 @@ fn merged((before, after): (&Files, &Files), there: &Files, mine: bool) -> anyho
 }
 
 fn both(key: &str) -> anyhow::Error {
+    let effect = if SECRET_FILES.contains(&key) { ", which names the Secrets that get new random values" } else { "" };
     WrongUse(format!(
-        "`{key}` was changed here and on the server\nhint: to take the value of this clone: git hydrate config rebase --mine"
+        "`{key}` was changed here and on the server\nhint: to take the value of this clone: git hydrate config rebase \
+         --mine{effect}"
     ))
     .into()
 }

@@ -16,12 +16,14 @@ pub(super) struct Wrong {
     shown: HashMap<Diagnostic, String>,
     count: usize,
     shown_max: usize,
+    /// The settings of this clone, where they are not pushed: what is recorded was judged by others.
+    unpushed: Option<String>,
 }
 
 impl Wrong {
-    /// Nothing yet; up to all causes, or so many that they can be read.
-    pub(super) fn new(is_all: bool) -> Self {
-        Self { shown: HashMap::new(), count: 0, shown_max: if is_all { usize::MAX } else { SHOWN_MAX } }
+    /// Nothing yet; up to all causes, or so many that they can be read. `unpushed` are the settings of this clone that are not pushed.
+    pub(super) fn new(is_all: bool, unpushed: Option<String>) -> Self {
+        Self { shown: HashMap::new(), count: 0, shown_max: if is_all { usize::MAX } else { SHOWN_MAX }, unpushed }
     }
 
     /// The dry commits of a branch that failed as its newest one did, and why. Causes of branches above are not repeated.
@@ -48,6 +50,9 @@ impl Wrong {
             true => failed,
             false => format!("{failed}, as {} did", branches.join(" and ")),
         };
+        let is_of_server = self.unpushed.is_some() && newest.settings != self.unpushed;
+        let by = if is_of_server { " by the settings of the server; those of this clone are not pushed" } else { "" };
+        let failed = failed + by;
         for (branch, count) in known.iter().filter(|_| is_new) {
             let _ = writeln!(text, "  … and {count} more that {} has too", printable(branch));
         }

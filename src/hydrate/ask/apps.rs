@@ -113,6 +113,28 @@ pub(crate) struct Listed {
     pub makers: BTreeSet<String>,
 }
 
+impl Listed {
+    /// Adds what was found by other settings. Answers whether that is more.
+    pub(crate) fn add(&mut self, other: Self) -> bool {
+        let before = (self.applications.len(), self.problems.len());
+        let hydrated = other.applications.into_iter().filter(|one| one.hydrated);
+        for one in hydrated {
+            let is_it = |known: &ListedApplication| {
+                (&known.branch, &known.path, &known.name) == (&one.branch, &one.path, &one.name) && known.hydrated
+            };
+            if !self.applications.iter().any(is_it) {
+                self.applications.push(one);
+            }
+        }
+        self.applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
+        let problems = other.problems.into_iter().filter(|problem| !self.problems.contains(problem));
+        let problems: Vec<Diagnostic> = problems.collect();
+        self.problems.extend(problems);
+        self.makers.extend(other.makers);
+        before != (self.applications.len(), self.problems.len())
+    }
+}
+
 /// Lists the Applications of a tree. Only those are rendered that may make others.
 ///
 /// Errors: the world failed.

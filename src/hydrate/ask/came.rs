@@ -52,6 +52,7 @@ impl<'p> Pusher<'p> {
         };
         let is_open = |branch: &BranchReport| !self.is_reached(branch);
         Ok(Report {
+            left_alone: Vec::new(),
             unfinished: report.unfinished && branches.iter().any(is_open),
             branches,
             problems: self.his(&report.problems, problems, |problem| Some(problem)),

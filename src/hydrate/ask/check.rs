@@ -195,6 +195,26 @@ impl Checked {
         }
     }
 
+    /// Adds what was found by other settings. Answers whether that is more.
+    pub(crate) fn add(&mut self, other: Self) -> bool {
+        let before = (self.findings.len(), self.hydrated);
+        for found in other.findings {
+            if !self.findings.iter().any(|known| is_same(&known.diagnostic, &found.diagnostic)) {
+                self.findings.push(found);
+            }
+        }
+        if other.hydrated > self.hydrated {
+            let Self { applications, hydrated, rendered, .. } = other;
+            (self.applications, self.hydrated, self.rendered) = (applications, hydrated, rendered);
+        }
+        before != (self.findings.len(), self.hydrated)
+    }
+
+    /// Whether nothing was found, neither an Application nor anything wrong.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.applications == 0 && self.findings.is_empty()
+    }
+
     /// Whether nothing stops any environment branch.
     pub(crate) fn is_success(&self) -> bool {
         !self.findings.iter().any(|finding| finding.diagnostic.is_error())
@@ -321,11 +341,11 @@ fn refuse_public(
     rendered: &[(&Application, Rendered)],
     found: &mut Findings,
 ) -> Result<(), HydrateError> {
-    let (Some((repository, _)), false) = (tree.repository, policy.settings.seeds.is_set()) else { return Ok(()) };
+    let (Some((repository, names)), false) = (tree.repository, policy.settings.seeds.is_set()) else { return Ok(()) };
     let Some(known) = drew(&repository.refs()?, &ObjectBuffer::new(repository)) else { return Ok(()) };
     for (application, rendered) in rendered {
         if rendered.drawn.as_ref().is_some_and(|drawn| !known.contains(&drawn.identity)) {
-            found.add(Rule::Nondeterministic, refused(application), Some(application.name.as_str()));
+            found.add(Rule::Nondeterministic, refused(application, names), Some(application.name.as_str()));
         }
     }
     Ok(())

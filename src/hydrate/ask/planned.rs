@@ -140,10 +140,60 @@ pub enum PlannedWhy {
 }
 
 impl Planned {
+    /// Adds what is planned by other settings. Answers whether that is more.
+    pub(crate) fn add(&mut self, other: Self) -> bool {
+        let mut is_more = false;
+        for commit in other.commits {
+            match self.commits.iter_mut().find(|known| known.dry_sha == commit.dry_sha) {
+                Some(known) => is_more |= known.add(commit.branches),
+                None => {
+                    is_more = true;
+                    self.commits.push(commit);
+                }
+            }
+        }
+        let problems: Vec<Diagnostic> =
+            other.problems.into_iter().filter(|problem| !self.problems.contains(problem)).collect();
+        is_more |= !problems.is_empty();
+        self.problems.extend(problems);
+        is_more
+    }
+
     /// Whether no branch is known to stay where it is, and nothing else is wrong.
     pub fn is_success(&self) -> bool {
         let mut branches = self.commits.iter().flat_map(|commit| &commit.branches);
         self.problems.is_empty() && branches.all(|branch| branch.mistakes.is_empty() && branch.failures.is_empty())
+    }
+}
+
+impl PlannedCommit {
+    /// Adds what is planned of branches by other settings: those that are not there, or of which more is rendered. Answers whether
+    /// there are any.
+    fn add(&mut self, branches: Vec<PlannedBranch>) -> bool {
+        let mut is_more = false;
+        for branch in branches {
+            let place = self.branches.iter().position(|known| known.branch == branch.branch);
+            let known = place.and_then(|place| self.branches.get_mut(place));
+            match known {
+                Some(known) if known.says_all_of(&branch) => continue,
+                Some(known) => *known = branch,
+                None => self.branches.push(branch),
+            }
+            is_more = true;
+        }
+        self.branches.sort_by(|one, other| one.branch.cmp(&other.branch));
+        is_more
+    }
+}
+
+impl PlannedBranch {
+    /// Whether it fails, or renders and removes all that another plan of the branch does.
+    fn says_all_of(&self, other: &Self) -> bool {
+        let renders = |path: &String| self.render.iter().any(|render| render.path == *path);
+        !self.mistakes.is_empty()
+            || (other.mistakes.is_empty()
+                && other.render.iter().all(|render| renders(&render.path))
+                && other.removes.iter().all(|path| self.removes.contains(path)))
     }
 }
 

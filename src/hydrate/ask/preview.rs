@@ -21,8 +21,10 @@ use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::run::{Attempt, Branch, Previewed, Run, Since, Stopped, learn_base};
+use crate::hydrate::settings_named::by_settings;
 use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::hydrate::standing::nearest;
+use crate::settings::SETTINGS_REF;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use go_yaml::Value;
@@ -221,8 +223,8 @@ pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, H
     Ok(preview)
 }
 
-/// The same of commits that are pushed or merged as they are: that a branch ends otherwise when each of them is hydrated is a problem
-/// ([`one_by_one`]).
+/// The same of commits that are pushed or merged as they are: that a branch ends otherwise when each of them is hydrated, or that
+/// this cannot be told, is a problem ([`one_by_one`]).
 pub(crate) fn preview_commits(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = preview(setup, against)?;
     one_by_one::complete(&mut preview, setup, against)?;
@@ -230,39 +232,31 @@ pub(crate) fn preview_commits(setup: &Setup<'_>, against: &Against) -> Result<Pr
 }
 
 fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
+    match against {
+        Against::Branches => compare(rehearse_on_branches(&thawed(setup))?, setup.now, &|branch| Some(branch.base())),
+        Against::Nothing => {
+            compare(rehearse(&thawed(setup), ObjectBuffer::new(setup.repository))?, setup.now, &|_| Some(None))
+        }
+        Against::Commit(id) => previewed_against(setup, *id),
+        Against::MergeBase(base) => {
+            on_base(setup, base.commit, |after, buffer, known| since(base, after, buffer, known, setup.now))
+        }
+    }
+}
+
+/// Compared with a hydrated commit, or with what a dry commit gives.
+fn previewed_against(setup: &Setup<'_>, id: ObjectId) -> Result<Preview, HydrateError> {
     let repository = setup.repository;
     let buffer = ObjectBuffer::new(repository);
-    let id = match against {
-        Against::Branches => {
-            return compare(rehearse_on_branches(&thawed(setup))?, setup.now, &|branch| Some(branch.base()));
-        }
-        Against::Nothing => return compare(rehearse(&thawed(setup), buffer)?, setup.now, &|_| Some(None)),
-        Against::Commit(id) => *id,
-        Against::MergeBase(base) => base.commit,
-    };
-    let commit = repository.commit(id)?;
-    if let Some(trailers) = nearest(&commit, &buffer, |_| true)? {
+    if let Some(trailers) = nearest(&repository.commit(id)?, &buffer, |_| true)? {
         let is_it = |branch: &Branch| (branch.name == trailers.branch).then_some(Some(id));
         return compare(rehearse(&thawed(setup), buffer)?, setup.now, &is_it);
     }
-    let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
-    let wake = match &setup.wake {
-        Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: id },
-        wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
-    };
-    // What two dry commits differ in does not depend on when it is deployed; that of a dry branch and its next tip does.
-    let now = setup.now.filter(|_| matches!(against, Against::MergeBase(_)));
-    let setup_before = Setup { refs: refs.clone(), wake, now: None, ..*setup };
+    let setup_before = without_branches(setup, id);
     let before = rehearse(&setup_before, buffer)?;
     let known = before.report.warnings.clone();
-    let fetched = repository.refs()?;
-    let mut tips: BTreeMap<BranchName, Option<ObjectId>> = BTreeMap::new();
-    for (name, branch) in &before.branches {
-        // Where the commit does not render, what is on the branch is the best that there is.
-        let made = branch.tip.as_ref().map(|tip| tip.id);
-        tips.insert(name.clone(), made.or_else(|| setup.refs.tip(&fetched, name)));
-    }
-    let setup_after = Setup { refs, wake: setup.wake.clone(), now: None, ..*setup };
+    let tips = tips(&before, setup)?;
+    let setup_after = Setup { wake: setup.wake.clone(), refs: setup_before.refs.clone(), ..setup_before };
     let mut compared = BTreeMap::new();
     for (name, tip) in &tips {
         if let Some(tip) = tip {
@@ -275,20 +269,72 @@ fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateErr
         after.branches.entry(name).or_insert(branch);
     }
     after.trees.extend(before.trees);
-    let mut preview = compare(after, now, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
+    // What two dry commits differ in does not depend on when it is deployed.
+    let mut preview = compare(after, None, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
+    unpublished(&mut preview, &known);
+    Ok(preview)
+}
+
+/// What the tip gives on top of what the last common commit does, `known` being odd there already.
+fn since(
+    base: &MergeBase,
+    after: &Setup<'_>,
+    buffer: ObjectBuffer<'_>,
+    known: &[Diagnostic],
+    now: Option<i64>,
+) -> Result<Preview, HydrateError> {
+    // That of a dry branch and its next tip depends on when it is deployed.
+    let mut preview = compare(rehearse(after, buffer)?, now, &|branch| Some(branch.base()))?;
+    unpublished(&mut preview, known);
     for environment in &mut preview.environments {
-        // A commit that is never published.
-        environment.against = None;
+        environment.dry_sha_before = Some(base.commit.to_string());
     }
-    if let Against::MergeBase(base) = against {
-        for environment in &mut preview.environments {
-            environment.dry_sha_before = Some(base.commit.to_string());
-        }
-        preview.merge_base = Some(base.clone());
+    preview.merge_base = Some(base.clone());
+    Ok(preview)
+}
+
+/// Takes out of a preview what is only of the commits that it is compared with, which are never published.
+fn unpublished(preview: &mut Preview, known: &[Diagnostic]) {
+    for environment in &mut preview.environments {
+        environment.against = None;
     }
     // No branch was looked at, so what is said of both is not of what is between them.
     preview.warnings.retain(|warning| warning.unknown_field.is_some() || !known.contains(warning));
-    Ok(preview)
+}
+
+/// Where the branches are after a run without branches. Where its dry commit does not render, what is on the branch is the best that
+/// there is.
+fn tips(made: &Run<'_>, setup: &Setup<'_>) -> Result<BTreeMap<BranchName, Option<ObjectId>>, HydrateError> {
+    let fetched = setup.repository.refs()?;
+    let tip =
+        |branch: &Branch| branch.tip.as_ref().map(|tip| tip.id).or_else(|| setup.refs.tip(&fetched, &branch.name));
+    Ok(made.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect())
+}
+
+/// Does `work` as if what the dry commit `base` gives had been hydrated, and nothing after it. It gets what is odd there, too.
+fn on_base<T>(
+    setup: &Setup<'_>,
+    base: ObjectId,
+    work: impl FnOnce(&Setup<'_>, ObjectBuffer<'_>, &[Diagnostic]) -> Result<T, HydrateError>,
+) -> Result<T, HydrateError> {
+    let before = without_branches(setup, base);
+    let made = rehearse(&before, ObjectBuffer::new(setup.repository))?;
+    let mut repository = by_settings(made.found.refs.get(SETTINGS_REF), setup.repository)?;
+    for (name, tip) in tips(&made, setup)? {
+        repository = repository.assuming(&before.refs.read_name(&name), tip);
+    }
+    let after = Setup { repository: &repository, wake: setup.wake.clone(), refs: before.refs.clone(), ..before };
+    work(&after, made.found.buffer, &made.report.warnings)
+}
+
+/// The same of another dry commit, as if nothing had been hydrated yet and no branch were frozen.
+fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a> {
+    let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
+    let wake = match &setup.wake {
+        Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: dry },
+        wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
+    };
+    Setup { refs, wake, now: None, ..*setup }
 }
 
 /// The same as if no branch were frozen: what a freeze holds back is deployed when it ends.
@@ -313,13 +359,17 @@ fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateErro
 }
 
 /// The same of each commit in turn.
-fn previewed_each<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
+fn each_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
     if !setup.refs.is_of_server()
         && let Some(run) = from_base(setup, Run::hydrate)?
     {
         return Ok(run);
     }
-    let mut run = Run::over(setup, ObjectBuffer::new(setup.repository))?.recalling(&Attempt::default());
+    each_on(setup, ObjectBuffer::new(setup.repository))
+}
+
+fn each_on<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
+    let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
     run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
     run.hydrate().map_err(Stopped::into_error)?;
     Ok(run)

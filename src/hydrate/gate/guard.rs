@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dry_files::diag::{Diagnostic, shell_word};
 
 use crate::application::{Application, BranchName, Patterns};
-use crate::git::{ObjectBuffer, ObjectId, Refs, object_id};
+use crate::git::{ObjectBuffer, ObjectId, Refs, hidden_by, object_id};
 use crate::hydrate::branch_records::BranchRecords;
 use crate::hydrate::dry_branches::DryBranches;
 use crate::hydrate::dry_tree::DryTrees;
@@ -202,10 +202,25 @@ impl<'a> Guard<'a> {
                 return Ok(refusal);
             }
         }
-        match stale(self.refs, update) {
+        if let Some(refusal) = stale(self.refs, update) {
+            return Ok(Some(refusal));
+        }
+        match self.hides(name, update.new)? {
             None => self.in_the_way(name, update.new),
             refusal => Ok(refusal),
         }
+    }
+
+    /// A tag of a branch's name, or another ref that git takes for the branch.
+    fn hides(&self, name: &str, new: Option<ObjectId>) -> Result<Option<Diagnostic>, HydrateError> {
+        for branch in hidden_by(name).into_iter().filter(|_| new.is_some()) {
+            let Ok(branch) = BranchName::new(branch) else { continue };
+            if self.dry_branches.contains(&branch) || self.dry_branch_of(&branch)?.is_some() {
+                let text = format!("`{name}` would hide the branch `{branch}`: git takes it for the branch");
+                return Ok(Some(Diagnostic::error(text).hint("choose another name")));
+            }
+        }
+        Ok(None)
     }
 
     /// The name, and those that are one file with it.

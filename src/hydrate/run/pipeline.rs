@@ -27,7 +27,7 @@ use crate::hydrate::branch_records::RECORDS_REF;
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Report;
 use crate::hydrate::whose::{About, DryPoint};
-use crate::metadata::ENGINE_REVISION;
+use crate::metadata::{ENGINE_REVISION, misspelt_removal};
 use crate::settings::History;
 
 /// How many branches a note names.
@@ -206,6 +206,7 @@ impl Run<'_> {
             }
             self.expect_moves()?;
             let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
+            self.warn_of_trailers(&plan)?;
             if let Some(Previewed::SinceBase { looked_at }) = &mut self.preview {
                 // Whose the paths of Applications were that come or go, only a look at everything shows.
                 planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
@@ -218,6 +219,18 @@ impl Run<'_> {
             planner.take(rendered, self)?;
         }
         planner.finish(self, head, heads);
+        Ok(())
+    }
+
+    /// Warns of a line in the message of a dry commit that was meant to allow a removal.
+    fn warn_of_trailers(&mut self, plan: &Plan) -> Result<(), Stopped> {
+        let is_recorded = |step: &Step<Work>| matches!(step, Step::Fail(Failing::Recorded(_)));
+        if plan.branches.values().all(is_recorded) {
+            return Ok(());
+        }
+        let warning = misspelt_removal(&self.found.buffer.commit(plan.dry.id)?.message);
+        let warning = warning.filter(|warning| !self.report.warnings.contains(warning));
+        self.report.warnings.extend(warning);
         Ok(())
     }
 
@@ -283,7 +296,8 @@ impl Run<'_> {
         trees.limits.write(self.found.setup.repository);
         drop(trees);
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
-        self.report.warnings.extend(self.ledger.faults.warnings());
+        self.report.left_alone = self.ledger.faults.names().collect();
+        self.report.warnings.extend(self.ledger.faults.warnings(self.found.setup.refs.are_guarded()));
         self.note_changes();
         let mut report = self.take_report();
         report.warnings.extend(self.memory.write());

@@ -14,6 +14,7 @@ use super::stopped::Stopped;
 use crate::application::{Application, BranchName, Drawn, DrawnPaths, HeldIdentities, HeldIdentity, SeedIdentity};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::policy::{Policy, render_context};
+use crate::hydrate::setup::RefNames;
 use crate::plan::Removal;
 use crate::render::{self, Failure, Unrendered};
 use crate::settings::Settings;
@@ -24,8 +25,16 @@ use dry_files::view::View;
 /// How many objects a warning names.
 const NAMED_MAX: usize = 20;
 
-/// The command that mends it.
-const REMEDY: &str = "on the server: git hydrate config set seeds new";
+/// The command that mends it, where the settings are those of a server, or those that a job is given.
+fn remedy(names: &RefNames) -> &'static str {
+    match names.believes_records {
+        true => "on the server: git hydrate config set seeds new",
+        false => {
+            "in a work tree of the branch with the job's settings, or in their directory: git hydrate config set seeds new \
+             --settings . and commit what that writes"
+        }
+    }
+}
 
 impl Branch {
     /// The identities of Applications here, once those of `drawn` are on the branch.
@@ -91,6 +100,7 @@ impl Run<'_> {
             return Ok(());
         }
         let known = self.drew_before(&rendered.head)?;
+        let names = self.found.setup.refs.clone();
         let files = self.files(rendered.tree);
         let view = View::new(&*files);
         let hydrations = rendered.branches.values_mut().flat_map(work_of);
@@ -99,7 +109,7 @@ impl Run<'_> {
             if output.drawn.as_ref().is_none_or(|drawn| known.contains(&drawn.identity)) {
                 continue;
             }
-            fail(done, refused(&done.application), &view)?;
+            fail(done, refused(&done.application, &names), &view)?;
         }
         Ok(())
     }
@@ -190,7 +200,7 @@ impl Run<'_> {
         for (name, branch) in &self.branches {
             all.extend(branch.drawn.clone().map(|drawn| (name.clone(), drawn)));
         }
-        self.report.warnings.extend(warning(&all, &self.found.policy.settings));
+        self.report.warnings.extend(warning(&all, &self.found.policy.settings, &self.found.setup.refs));
         Ok(())
     }
 }
@@ -212,16 +222,20 @@ fn work_of(step: &mut Step<Done>) -> &mut [Done] {
 }
 
 /// That an Application may not have random values.
-pub(crate) fn refused(application: &Application) -> Diagnostic {
+pub(crate) fn refused(application: &Application, names: &RefNames) -> Diagnostic {
     let text = format!(
         "`{}` has random values for the first time, and anybody could compute them: there is no seed",
         application.name
     );
-    Diagnostic::error(text).at(application.places.dry_path.clone()).hint(REMEDY)
+    Diagnostic::error(text).at(application.places.dry_path.clone()).hint(remedy(names))
 }
 
 /// Warns of the objects whose random values anybody can compute; none where there are none.
-pub(crate) fn warning(all: &BTreeMap<BranchName, DrawnPaths>, settings: &Settings) -> Option<Diagnostic> {
+pub(crate) fn warning(
+    all: &BTreeMap<BranchName, DrawnPaths>,
+    settings: &Settings,
+    names: &RefNames,
+) -> Option<Diagnostic> {
     let mut named = Vec::new();
     for (branch, drawn) in all {
         for drawn in drawn.values().filter(|drawn| settings.seeds.is_public(&drawn.identity)) {
@@ -234,7 +248,7 @@ pub(crate) fn warning(all: &BTreeMap<BranchName, DrawnPaths>, settings: &Setting
     let why = if settings.seeds.is_set() { "they do not draw from the seed" } else { "there is no seed" };
     let (what, named) = (if named.len() == 1 { "1 object" } else { "objects" }, listed(&named, NAMED_MAX));
     let text = format!("anybody can compute the random values of {what}, since {why}: {named}");
-    Some(Diagnostic::warning(text).hint(REMEDY))
+    Some(Diagnostic::warning(text).hint(remedy(names)))
 }
 
 /// What shows the random values of an Application.

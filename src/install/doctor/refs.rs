@@ -1,12 +1,14 @@
 //! Whether the refs that hydration reads point at commits that are there.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use dry_files::diag::{shell_path, shell_word};
 use dry_files::regular;
 
 use super::Doctor;
-use crate::git::{Error, ObjectBuffer, ObjectId, Refs, object_id};
+use crate::git::{Error, ObjectBuffer, ObjectId, Refs, hiding, object_id, said_of_hiding};
+use crate::hydrate::BranchStatus;
 use crate::hydrate::{BranchRecords, FAILURES_REF, RECORDS_REF};
 use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
@@ -34,6 +36,19 @@ impl Doctor<'_> {
                 let name = format!("refs/{name}");
                 let remedy = self.restore(&name, &refs, &buffer);
                 self.bad(format!("{name} cannot be read: {}", dry_files::diag::chain(&error)), remedy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refs that git takes for a branch of hydration, or for one that it is hydrated from.
+    pub(super) fn hidden_branches(&mut self, statuses: &[BranchStatus]) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let names = statuses.iter().flat_map(|status| [status.branch.as_str(), status.dry_branch.as_str()]);
+        for branch in names.filter(|name| !name.is_empty()).collect::<BTreeSet<&str>>() {
+            for name in hiding(branch, None, &refs) {
+                let remedy = format!("{} update-ref -d {}", self.git_command(), shell_word(&name));
+                self.bad(said_of_hiding(&name, branch), remedy);
             }
         }
         Ok(())

@@ -111,6 +111,7 @@ impl Doctor<'_> {
         self.dry_and_settings(remote, &dry, settings.as_deref(), (&there, &probe));
         self.records(remote, (&there, &probe));
         self.taken_for_others(remote, &there);
+        self.hiding(remote, &environments.union(&dry).copied().collect(), &there);
         self.changed_by_others(remote, statuses);
         self.rehearsed(remote, rehearsal, &probe);
         Ok(self.findings)
@@ -259,6 +260,16 @@ impl Doctor<'_> {
         let found: Vec<&str> = there.keys().filter(is_taken).map(String::as_str).collect();
         if let Some((what, remedy)) = git::said_of_taken(remote, &found) {
             self.bad(what, remedy);
+        }
+    }
+
+    /// Refs that git takes for a branch that is deployed, or that others are hydrated from, when somebody looks at it.
+    fn hiding(&mut self, remote: &str, branches: &BTreeSet<&str>, there: &BTreeMap<String, String>) {
+        for name in there.keys() {
+            if let Some(branch) = git::hidden_by(name).into_iter().find(|branch| branches.contains(branch)) {
+                let remedy = format!("git push {} --delete {}", shell_word(remote), shell_word(name));
+                self.bad(format!("{remote}: {}", git::said_of_hiding(&printable(name), branch)), remedy);
+            }
         }
     }
 

@@ -8,15 +8,12 @@ use std::collections::BTreeSet;
 
 use super::{Against, NOTHING, Preview, PreviewedBranch, previewed};
 use crate::application::BranchName;
-use crate::git::{Location, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::git::{ObjectBuffer, ObjectId, Refs, Repository};
 use crate::hydrate::error::HydrateError;
-use crate::hydrate::settings_named::{WHOSE, are_alike, named_by_branches};
+use crate::hydrate::settings_named::{self, TRIED_MAX, WHOSE, are_alike, named_by_branches};
 use crate::hydrate::setup::{RefNames, Setup};
 use crate::settings::SETTINGS_REF;
 use dry_files::diag::Diagnostic;
-
-/// How many settings are tried beside those of now: more than a repository goes through before its branches are made anew.
-const TRIED_MAX: usize = 8;
 
 /// Shows each branch whose changes the settings keep from the preview as by those that it was hydrated with.
 pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Against) -> Result<(), HydrateError> {
@@ -72,7 +69,7 @@ fn in_doubt(
 
 /// The same preview by other settings. What it leaves for further ones is kept apart.
 fn by_settings(settings: Option<ObjectId>, setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
-    let repository = Repository::open(setup.repository.git_dir(), Location::Hook)?.assuming(SETTINGS_REF, settings);
+    let repository = settings_named::by_settings(settings, setup.repository)?;
     let refs = RefNames { write: NOTHING.to_owned(), ..setup.refs.clone() };
     previewed(&Setup { repository: &repository, refs, wake: setup.wake.clone(), ..*setup }, against)
 }

@@ -2,16 +2,20 @@
 //!
 //! A preview shows what the last commit gives. Where `history` is `every`, each is hydrated by itself: what an earlier one brings
 //! stays where a later one pauses its Application, fails, or may not take so much away. So all of them are tried, and a branch that
-//! ends otherwise is a problem of the change.
+//! ends otherwise is a problem of the change. So are commits that cannot be tried: that nothing changes is not said of what was
+//! not looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Against, MergeBase, Preview, PreviewedBranch, previewed_each, thawed};
+use super::{Against, Preview, PreviewedBranch, each_on, each_on_branches, on_base, thawed};
 use crate::application::BranchName;
 use crate::git::{ObjectBuffer, ObjectId, object_id};
 use crate::hydrate::changed_objects::{directory_of, text_of};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
+use crate::hydrate::heads::BACKLOG_MAX;
+use crate::hydrate::policy::Policy;
+use crate::hydrate::run::Run;
 use crate::hydrate::setup::{Setup, Wake};
 use crate::manifest::{self, Key, Manifest, Source};
 use crate::settings::History;
@@ -19,8 +23,8 @@ use dry_files::diag::more::listed;
 use dry_files::diag::{Diagnostic, clipped};
 use dry_files::path::RepoPath;
 
-/// How many commits are tried; more are not looked at one by one.
-const COMMITS_MAX: usize = 200;
+/// How many commits are tried.
+const COMMITS_MAX: usize = 1000;
 
 /// How many objects a problem names.
 const NAMES_MAX: usize = 5;
@@ -28,37 +32,85 @@ const NAMES_MAX: usize = 5;
 /// The objects of a branch at two ends, by path.
 type Manifests = BTreeMap<RepoPath, Vec<u8>>;
 
-/// Adds to a preview where a branch ends otherwise when each commit is hydrated.
+/// Adds to a preview where a branch ends otherwise when each commit is hydrated, or that this cannot be told.
 pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Against) -> Result<(), HydrateError> {
-    let Wake::Commit { tip, .. } = &setup.wake else { return Ok(()) };
-    match against {
-        Against::Branches => {}
-        Against::MergeBase(base) => return note_range(preview, setup, base, *tip),
-        Against::Commit(_) | Against::Nothing => return Ok(()),
+    let (Wake::Commit { tip, .. }, Against::Branches | Against::MergeBase(_)) = (&setup.wake, against) else {
+        return Ok(());
+    };
+    let refs = setup.repository.refs()?;
+    if Policy::read(&refs, &ObjectBuffer::new(setup.repository))?.settings.history != History::Every {
+        return Ok(());
     }
-    let mut is_long = false;
-    let mut count = 0;
-    for environment in &preview.environments {
-        let Some(before) = environment.dry_sha_before.as_deref().and_then(object_id) else { continue };
-        match setup.repository.first_parents(before, *tip, COMMITS_MAX)? {
-            Some(line) => count = count.max(line.len()),
-            // After a rewind the tip alone is hydrated.
-            None => is_long |= setup.repository.is_ancestor(before, *tip),
+    let count = match count(preview, *tip, setup)? {
+        Ok(count) => count,
+        Err(problem) => {
+            preview.problems.push(problem);
+            return Ok(());
+        }
+    };
+    match against {
+        _ if count < 2 => Ok(()),
+        Against::MergeBase(base) => {
+            on_base(setup, base.commit, |after, buffer, _| compare(preview, count, &each_on(after, buffer)?))
+        }
+        Against::Branches | Against::Commit(_) | Against::Nothing => {
+            let setup = thawed(setup);
+            compare(preview, count, &each_on_branches(&setup)?)
         }
     }
-    if is_long {
-        preview.warnings.push(Diagnostic::warning(format!(
-            "these are more than {COMMITS_MAX} commits, and only what the last one gives is shown"
-        )));
+}
+
+/// How many commits are hydrated one after the other, on the branch where these are most; within, why that cannot be done here.
+fn count(preview: &Preview, tip: ObjectId, setup: &Setup<'_>) -> Result<Result<usize, Diagnostic>, HydrateError> {
+    let mut count = 0;
+    for environment in preview.environments.iter().filter(|environment| environment.frozen.is_none()) {
+        let Some(before) = environment.dry_sha_before.as_deref().and_then(object_id) else { continue };
+        match commits_between(before, tip, setup)? {
+            Some(commits) => count = count.max(commits),
+            None => return Ok(Err(cut_off(before))),
+        }
     }
-    if count < 2 {
-        return Ok(());
+    Ok(if count > COMMITS_MAX { Err(too_many(count)) } else { Ok(count) })
+}
+
+/// How many commits a branch that shows `from` is hydrated from one after the other; none where history is cut off before that is
+/// known.
+fn commits_between(from: ObjectId, tip: ObjectId, setup: &Setup<'_>) -> Result<Option<usize>, HydrateError> {
+    let repository = setup.repository;
+    let count = |from| Ok::<_, HydrateError>(repository.first_parents(from, tip, BACKLOG_MAX)?.map(|line| line.len()));
+    match count(from)? {
+        Some(count) => Ok(Some(count)),
+        // After a rewind, the tip alone is hydrated.
+        None if !repository.is_shallow() => Ok(Some(1)),
+        // What the remote has is no news.
+        None => match &setup.wake {
+            Wake::Commit { branch, .. } => {
+                let there = setup.refs.tip(&repository.refs()?, branch);
+                Ok(there.map(count).transpose()?.flatten().filter(|count| *count < 2))
+            }
+            Wake::Pushed(_) | Wake::Everything => Ok(None),
+        },
     }
-    let setup = thawed(setup);
-    let run = previewed_each(&setup)?;
-    if run.found.policy.settings.history != History::Every {
-        return Ok(());
-    }
+}
+
+fn cut_off(before: ObjectId) -> Diagnostic {
+    let text = format!(
+        "the history of this clone is cut off after {}, so what each of these commits does by itself is not known",
+        before.to_hex_with_len(7)
+    );
+    Diagnostic::error(text).hint("git fetch --unshallow")
+}
+
+fn too_many(count: usize) -> Diagnostic {
+    let text = format!(
+        "these are {count} commits, of which only what the last one gives is shown: at most {COMMITS_MAX} are tried one by one"
+    );
+    let hint = format!("push them as one merge commit, or at most {COMMITS_MAX} at a time");
+    Diagnostic::error(text).hint(hint)
+}
+
+/// Compares what the last commit alone gives with what all of them do.
+fn compare(preview: &mut Preview, count: usize, run: &Run<'_>) -> Result<(), HydrateError> {
     let buffer = &run.found.buffer;
     for (name, branch) in &run.branches {
         let Some(tip) = &branch.tip else { continue };
@@ -67,7 +119,7 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
         if known.is_some_and(|environment| environment.frozen.is_some()) {
             continue;
         }
-        let base = match known.map_or(branch.base(), |environment| environment.against) {
+        let base = match branch.base() {
             Some(commit) => buffer.commit(commit)?.tree,
             None => buffer.empty_tree_id(),
         };
@@ -77,41 +129,6 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
         }
     }
     Ok(())
-}
-
-/// Says of commits that their dry branch has left behind that they are compared as one, where a later one may hide what another
-/// one does.
-fn note_range(preview: &mut Preview, setup: &Setup<'_>, base: &MergeBase, tip: ObjectId) -> Result<(), HydrateError> {
-    let line = setup.repository.first_parents(base.commit, tip, COMMITS_MAX)?;
-    let stays = |environment: &PreviewedBranch| !environment.mistakes.is_empty() || !environment.behind.is_empty();
-    let hides = match &line {
-        Some(line) if line.len() < 2 => false,
-        Some(line) => preview.environments.iter().any(stays) || touch_again(base.commit, line, setup)?,
-        None => true,
-    };
-    if hides {
-        let text = "these commits are compared as one; pushed one by one, each is hydrated".to_owned();
-        let hint = format!("to see what becomes of them one by one: git rebase {}", base.branch);
-        preview.warnings.push(Diagnostic::warning(text).hint(hint));
-    }
-    Ok(())
-}
-
-/// Whether two of the commits after `base` touch one file.
-fn touch_again(base: ObjectId, line: &[ObjectId], setup: &Setup<'_>) -> Result<bool, HydrateError> {
-    let buffer = ObjectBuffer::new(setup.repository);
-    let mut touched = BTreeSet::new();
-    let mut before = buffer.commit(base)?.tree;
-    for commit in line {
-        let tree = buffer.commit(*commit)?.tree;
-        for change in buffer.diff_trees(before, tree)? {
-            if !touched.insert(change.path) {
-                return Ok(true);
-            }
-        }
-        before = tree;
-    }
-    Ok(false)
 }
 
 /// The manifests of a branch that differ from `base`, as the last commit alone gives them, and as all do.

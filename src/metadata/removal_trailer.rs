@@ -1,0 +1,109 @@
+//! The trailer of a dry commit that allows a removal, and lines that were meant to be it.
+
+use super::trailers::{self, Divider, Trailer};
+use dry_files::diag::{Diagnostic, clipped};
+
+/// Its key.
+const KEY: &str = "Hydrate-Allow-Removal";
+
+/// The branches that a dry commit allows to be emptied: its trailers `Hydrate-Allow-Removal`, in their order.
+pub fn allowed_removals(message: &str) -> Vec<String> {
+    let named = |trailer: &Trailer| trailer.key.eq_ignore_ascii_case(KEY);
+    trailers::parse(message, Divider::IsText).into_iter().filter(named).map(|trailer| trailer.value).collect()
+}
+
+/// A warning of the first line that was meant to allow a removal and allows none: its key is misspelt, or it is no trailer.
+pub(crate) fn misspelt_removal(message: &str) -> Option<Diagnostic> {
+    let allowed = allowed_removals(message);
+    let lines = message.lines().filter_map(|line| line.split_once(':'));
+    let lines = lines.map(|(key, value)| (key.trim_end(), value.trim())).filter(|(_, value)| !value.is_empty());
+    for (key, value) in lines {
+        let (what, hint) = if key.eq_ignore_ascii_case(KEY) {
+            if allowed.iter().any(|branch| branch == value) {
+                continue;
+            }
+            let hint = "write it at the end of the message, in a paragraph that has nothing but trailers";
+            (" there", hint.to_owned())
+        } else if is_near(key) {
+            ("", format!("did you mean `{KEY}: {value}`?"))
+        } else {
+            continue;
+        };
+        let text = format!("`{key}: {value}` in the message of this commit allows nothing{what}");
+        return Some(Diagnostic::warning(clipped(text)).hint(clipped(hint)));
+    }
+    None
+}
+
+/// Whether a key has two of the words of [`KEY`], or what is nearly one, and no other word.
+fn is_near(key: &str) -> bool {
+    let words: Vec<String> = words(key);
+    let meant: Vec<Option<&str>> = words.iter().map(|word| meant(word)).collect();
+    let has = |known: &str| meant.contains(&Some(known));
+    let count = ["hydrate", "allow", "remov"].into_iter().filter(|known| has(known)).count();
+    count >= 2 && meant.iter().all(Option::is_some)
+}
+
+/// The words of a key, which begin with a capital or after what is no letter.
+fn words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in key.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && was_small) {
+            words.push(String::new());
+        }
+        was_small = c.is_lowercase();
+        if let Some(last) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Which word of [`KEY`] is meant.
+fn meant(word: &str) -> Option<&'static str> {
+    let distance = |known| strsim::damerau_levenshtein(word, known);
+    match () {
+        () if word.starts_with("remov") || distance("removal") <= 2 => Some("remov"),
+        () if distance("hydrate") <= 2 => Some("hydrate"),
+        () if distance("allow") <= 1 || word == "allowed" => Some("allow"),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_were_meant_to_allow_a_removal_are_named() {
+        let misspelt = Some("did you mean `Hydrate-Allow-Removal: environments/prod`?");
+        let elsewhere = Some("write it at the end of the message, in a paragraph that has nothing but trailers");
+        let rows = [
+            ("x\n\nHydrate-Allow-Removal: environments/prod", None),
+            ("x\n\nhydrate-allow-removal: environments/prod", None),
+            ("x\n\nHydrate-Removal: environments/prod", misspelt),
+            ("x\n\nHydrate-Alow-Removal: environments/prod", misspelt),
+            ("x\n\nHydrate-Allow-Removals: environments/prod", misspelt),
+            ("x\n\nHydrate-Allow-Remove: environments/prod", misspelt),
+            ("x\n\nHydrate-Removal-Allow: environments/prod", misspelt),
+            ("x\n\nHydrate_Allow_Removal: environments/prod", misspelt),
+            ("x\n\nHydrateAllowRemoval: environments/prod", misspelt),
+            ("x\n\nAllow-Removal: environments/prod", misspelt),
+            ("x\n\nHydarte-Allow-Removal: environments/prod", misspelt),
+            ("x\n\nHydrate Allow Removal: environments/prod", misspelt),
+            ("Hydrate-Allow-Removal: environments/prod\n\nand a reason for it that is text", elsewhere),
+            ("Removal: of the cache", None),
+            ("feat(hydrate): allow it", None),
+            ("Hydrate: allow the removal of web", None),
+            ("Removal allowed by policy: yes", None),
+            ("x\n\nHydrate-Allow-Removal:", None),
+            ("x\n\nCo-authored-by: Hydrate <a@example.com>", None),
+        ];
+        for (message, expected) in rows {
+            let hint = misspelt_removal(message).and_then(|warning| warning.hint);
+            assert_eq!(hint.as_deref(), expected, "{message}");
+        }
+    }
+}
