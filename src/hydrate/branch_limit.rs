@@ -10,7 +10,7 @@ use crate::application::{Application, BranchName};
 /// they may.
 ///
 /// Those that are there already are hydrated on, however many they are: a limit must not stop what worked before it was set.
-pub(super) fn too_many<'a>(
+pub(in crate::hydrate) fn too_many<'a>(
     dry_branch: &BranchName,
     applications: impl Iterator<Item = &'a Application>,
     is_there: impl Fn(&BranchName) -> bool,

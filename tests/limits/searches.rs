@@ -216,6 +216,8 @@ fn more_branches_than_one_dry_branch_may_feed_hold_that_one_alone_and_nobody_loo
     fs::rename(&aside, &file).expect("moved");
     let status = server.hydrate(&["status"]).exits(1).stdout;
     assert!(status.contains("`other` is not hydrated"), "{status}");
+    let checked = server.hydrate(&["check", "other"]).exits(1);
+    assert!(format!("{checked:?}").contains("name 6 environment branches, of which 5 are new"), "{checked:?}");
     // As many as the hint says may be.
     server.hydrate(&["config", "set", "limits.branches", "6"]).success();
     assert_eq!(branched(&server), 5);
