@@ -15,6 +15,7 @@
 mod active;
 mod ask;
 mod barren;
+mod branch_limit;
 mod branch_records;
 mod changed_objects;
 mod claims;

@@ -40,7 +40,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::application::{
-    self, Application, Drawn, Environment, Profile, RuleSet, SeedIdentities, Substituted, Variable,
+    self, Application, BranchName, Drawn, Environment, Profile, RuleSet, SeedIdentities, Substituted, Variable,
 };
 use crate::manifest::{Key, Manifest};
 use crate::settings::{self, RendererName, Seeds};
@@ -330,6 +330,15 @@ pub fn objects(application: &Application, manifests: &[Manifest]) -> Vec<Key> {
 /// Objects that two Applications of one branch both render; each comes with its [`objects`].
 pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
     conflict::find(rendered)
+}
+
+/// Objects that an Application renders, and another one of another dry branch too; none where `keys` are none.
+pub(crate) fn conflict_of(
+    application: &Application,
+    other: (&Application, &BranchName),
+    keys: &[&Key],
+) -> Option<Diagnostic> {
+    conflict::of_another(application, other, keys)
 }
 
 /// A warning of objects that one Application renders more than once, by its [`objects`]; none when there are none.

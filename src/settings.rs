@@ -263,6 +263,8 @@ impl Default for RemovalLimit {
 pub struct Limits {
     /// The Applications of one dry tree.
     pub applications: usize,
+    /// How many environment branches one dry branch may feed, some of which are new.
+    pub branches: usize,
     /// How many Applications may render one another in a row.
     pub made_depth: usize,
     /// How many Applications of one dry tree may be rendered for what they make.
@@ -281,6 +283,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             applications: 100_000,
+            branches: 1000,
             made_depth: 8,
             makers: 1000,
             template_steps: 200_000_000,

@@ -94,13 +94,10 @@ fn the_pusher_reads_what_to_do_instead() {
     let expected = [
         "error: `environments/prod` is hydrated from `main`: pushes to it are refused",
         "--> applications/prod/web.yaml:15:13",
-        "|",
-        "15 |       path: web",
-        "|             ^^^",
         "= application: web-prod",
         "= hint: change apps/web/prod on `main` instead, and push that",
     ];
-    assert_eq!(told.remote(), expected);
+    assert_eq!(told.remote(), expected, "a place, and nothing of what is there");
     let told = clone.run("git", &["push", "origin", ":environments/prod"]).exits(1);
     let hint = "= hint: remove its Applications from `main`: applications/prod/api.yaml, applications/prod/web.yaml";
     assert_eq!(told.remote(), ["error: `environments/prod` is hydrated from `main`: it cannot be deleted", hint]);

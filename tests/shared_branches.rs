@@ -199,3 +199,94 @@ fn a_dry_branch_of_which_nothing_is_on_a_shared_branch_is_not_called_rewound() {
     assert!(status.contains("nothing yet of other  nothing is hydrated from it yet\n"), "{status}");
     assert_eq!(status.matches("is hydrated from `main`").count(), 1, "{status}");
 }
+
+/// The same server, where the Applications of both deploy to one cluster.
+fn to_one_cluster(server: &Repo) -> Repo {
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
+    server.hydrate(&["config", "set", "activePaths", "{environments/dev: [a, b]}"]).success();
+    let clone = server.clone_to("clone");
+    let there = |(file, text): (String, String)| {
+        (
+            file,
+            text.replace("  destination:\n", "  destination:\n    name: c\n").replace("namespace: b", "namespace: a"),
+        )
+    };
+    let (ours, theirs) = (there(application("a", "dev")), there(of_other("b")));
+    let config = format!("{}---\n{}", config_map("a", "one"), config_map("kept", "one"));
+    clone.commit("main", &[(&ours.0, &ours.1), ("apps/a/dev/config.yaml", &config)]);
+    clone.git(&["checkout", "-q", "--orphan", "other"]);
+    clone.git(&["rm", "-q", "-r", "--force", "."]);
+    clone.commit("other", &[(&theirs.0, &theirs.1), ("apps/b/dev/config.yaml", &config_map("b", "b"))]);
+    clone
+}
+
+/// `other` renders a ConfigMap of each name.
+fn render_in_other(clone: &Repo, names: &[&str]) -> String {
+    let text: Vec<String> = names.iter().map(|name| config_map(name, "theirs")).collect();
+    clone.git(&["checkout", "-q", "other"]);
+    clone.commit(&names.join(" "), &[("apps/b/dev/config.yaml", &text.join("---\n"))])
+}
+
+const BOTH_RENDER: &str = "error: `a-dev` of `main` and `b-dev` both render ConfigMap a/a";
+
+#[test]
+fn an_object_that_another_dry_branch_has_on_a_shared_branch_is_held_back_and_told_its_pusher_alone() {
+    both(|server| {
+        let clone = to_one_cluster(server);
+        push(&clone);
+        let dev = "environments/dev";
+        let before = tip(server, dev);
+        render_in_other(&clone, &["b", "a"]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(
+            told.contains(BOTH_RENDER) && told.contains("`a-dev` is at applications/dev/a.yaml:4:9 of `main`"),
+            "{told}"
+        );
+        assert!(told.contains("--> applications/dev/b.yaml:4:9") && !told.contains("and 1 more"), "{told}");
+        assert_eq!(tip(server, dev), before);
+        // The one that has it goes on with it, and reads nothing of that.
+        clone.git(&["checkout", "-q", "main"]);
+        let two = format!("{}---\n{}", config_map("a", "two"), config_map("kept", "one"));
+        clone.commit("two", &[("apps/a/dev/config.yaml", &two)]);
+        let told = clone.run("git", &["push", "-q", "origin", "main"]).success().remote().join("\n");
+        assert!(told.contains("1 object changed") && !told.contains("error") && !told.contains("b-dev"), "{told}");
+        // So it is whatever is known of earlier renders.
+        server.git(&["config", "hydrate.cache", "false"]);
+        let last = render_in_other(&clone, &["b", "a", "more"]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains(BOTH_RENDER), "{told}");
+        server.hydrate(&["status"]).exits(1);
+        // Once it is given up, the other gets it.
+        clone.git(&["checkout", "-q", "main"]);
+        clone.commit("give it up", &[("apps/a/dev/config.yaml", &config_map("kept", "one"))]);
+        let told = clone.run("git", &["push", "-q", "origin", "main"]).success().remote().join("\n");
+        assert!(told.contains("1 object removed") && !told.contains("error"), "{told}");
+        server.hydrate(&["catch-up"]).success();
+        let shown = server.git(&["show", "environments/dev:b/manifest.yaml"]);
+        assert!(shown.contains("name: a\n") && shown.contains("value: theirs"), "{shown}");
+        assert!(server.git(&["log", "-1", "--format=%B", dev]).contains(&last));
+        server.hydrate(&["status"]).success();
+        verified(server);
+    });
+}
+
+#[test]
+fn an_object_that_two_dry_branches_bring_in_one_push_goes_to_the_one_that_is_hydrated_first() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = to_one_cluster(&server);
+    render_in_other(&clone, &["a", "kept"]);
+    let told = push(&clone);
+    assert!(told.contains(&format!("{BOTH_RENDER} (and 1 more)")), "{told}");
+    assert!(server.git(&["show", "environments/dev:a/manifest.yaml"]).contains("value: one"));
+    assert_eq!(server.git(&["ls-tree", "environments/dev", "b"]), "");
+    // Objects of one name in another namespace are others.
+    clone.git(&["checkout", "-q", "other"]);
+    let elsewhere = config_map("a", "theirs").replace("  name: a\n", "  name: a\n  namespace: elsewhere\n");
+    clone.commit("elsewhere", &[("apps/b/dev/config.yaml", &elsewhere)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("error"), "{told}");
+    assert!(server.git(&["show", "environments/dev:b/manifest.yaml"]).contains("namespace: elsewhere"));
+    verified(&server);
+}

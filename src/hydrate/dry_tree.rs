@@ -12,13 +12,14 @@ use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Files, Kind, View};
 
 use super::barren::BarrenCache;
+use super::branch_limit::too_many;
 use super::error::HydrateError;
 use super::heads::DryHead;
 use super::maker_limits::MakerLimits;
 use super::making::Making;
 use super::policy::Policy;
 use super::snapshot::Snapshot;
-use super::unsearched::{Shares, UnsearchedTrees};
+use super::unsearched::{Because, Search, UnsearchedTrees};
 use crate::application::parent::Parent;
 use crate::application::set::ApplicationSet;
 use crate::application::{self, AppName, Application, BranchName, By, Maker, Verdict};
@@ -520,32 +521,46 @@ impl<'a> DryTrees<'a> {
         let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
         let limits = Some(self.limits.by(policy, found.setup.renderers, repository));
         let making = Making { limits, ..policy.making(found.setup.renderers, &id) };
-        let shares = Shares::of(heads, found.setup.renderers);
-        let mut discovered = match self.unsearched.why(commit.tree, policy, &shares, repository) {
-            Some((why, is_limit)) => Discovered::unsearched_by(why.clone(), is_limit),
+        let search = Search::of(commit.tree, policy, (head, heads), found);
+        let unsearched = |why: &Diagnostic, because| {
+            let told = search.shares.told(why, &head.branch, because);
+            Discovered::unsearched_by(told, because == Because::Shares)
+        };
+        let mut discovered = match self.unsearched.why(&search, repository) {
+            Some((why, because)) => unsearched(why, because),
             None => {
                 discovery.remember(self.barren.by(policy, repository));
-                discovery.hold_to(shares.of_branch(&head.branch));
+                discovery.hold_to(search.shares.of_branch(&head.branch));
                 let discovered = policy.discover(discovery, &*files, branch, default, &making);
                 let discovered = discovered.map_err(HydrateError::tree(dry))?;
-                if let Some(Broken { diagnostic, is_limit, .. }) = discovered.unsearched_tree() {
-                    let shares = is_limit.then_some(&shares);
-                    self.unsearched.add(commit.tree, policy, shares, repository, diagnostic);
+                match discovered.unsearched_tree() {
+                    Some(Broken { diagnostic, is_limit, .. }) => {
+                        let because = if *is_limit { Because::Shares } else { Because::Tree };
+                        self.unsearched.add(&search, because, repository, diagnostic);
+                        unsearched(diagnostic, because)
+                    }
+                    None => discovered,
                 }
-                discovered
             }
         };
-        if let Some(broken) = discovered.broken.iter_mut().find(|broken| broken.file.is_root()) {
-            broken.diagnostic = shares.told(&broken.diagnostic, &head.branch, broken.is_limit);
-        }
         let view = View::new(&*files);
         let is_directory = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Directory)));
-        let applications = &discovered.applications;
-        let judge = |context: &application::Context<'_>| {
-            let proven = context.repo_urls.is_empty().then(|| application::proven_repository(applications, context));
-            (application::validate(applications, context), proven.flatten().map(str::to_owned))
+        let judge = |discovered: &Discovered| {
+            let applications = &discovered.applications;
+            found.with_context(policy, head, heads, &is_directory, |context| {
+                let is_unset = context.repo_urls.is_empty();
+                let proven = is_unset.then(|| application::proven_repository(applications, context)).flatten();
+                (application::validate(applications, context), proven.map(str::to_owned))
+            })
         };
-        let (verdict, proven_url) = found.with_context(policy, head, heads, &is_directory, judge);
+        let (mut verdict, mut proven_url) = judge(&discovered);
+        let feeding = hydrated(&verdict, &discovered).map(|application| &**application);
+        let is_there = |branch: &BranchName| found.is_hydrated(branch);
+        if let Some(why) = too_many(&head.branch, feeding, is_there, policy.settings.limits.branches) {
+            self.unsearched.add(&search, Because::Branches, repository, &why);
+            discovered = unsearched(&why, Because::Branches);
+            (verdict, proven_url) = judge(&discovered);
+        }
         Ok(Rc::new(DryTree {
             branch: head.branch.clone(),
             settings: policy.id,

@@ -129,8 +129,10 @@ impl Failures {
         let Some(failures) = self.branches.get_mut(branch.as_str()) else { return };
         let is_other = |failure: &Failure| of.is_some_and(|of| failure.dry_branch != of.as_str());
         let (other, passed): (Vec<_>, Vec<_>) = std::mem::take(failures).into_iter().partition(is_other);
-        *failures = other;
-        self.branches.retain(|_, failures| !failures.is_empty());
+        match other.is_empty() {
+            true => drop(self.branches.remove(branch.as_str())),
+            false => *failures = other,
+        }
         for failure in passed.into_iter().filter(|failure| failure.dry_sha != dry_sha) {
             self.pass(branch, failure);
         }

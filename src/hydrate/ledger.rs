@@ -18,6 +18,8 @@ use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, note};
 pub(super) struct Ledger {
     pub notes: Notes,
     pub failures: Failures,
+    /// The failures that were recorded before.
+    recorded: Failures,
     pub faults: Faults,
     /// The settings with what the run found out, where that is new.
     pub learnt: Option<ObjectId>,
@@ -33,7 +35,13 @@ impl Ledger {
     /// As they were read.
     pub(super) fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
         let limited = Vec::new();
-        Self { notes, failures, faults, learnt: None, limited, newest_dry: None, believes_failures: true }
+        let recorded = failures.clone();
+        Self { notes, failures, recorded, faults, learnt: None, limited, newest_dry: None, believes_failures: true }
+    }
+
+    /// Whether other failures are to be recorded than there are.
+    pub(super) fn has_other_failures(&self) -> bool {
+        self.failures != self.recorded
     }
 
     /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.

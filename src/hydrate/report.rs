@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::whose::{About, Whose};
 use crate::manifest::ChangedObjects;
 use crate::settings::Freeze;
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 
 /// What a run did, as data: the edge shows it as text or JSON. Ids are full and in hexadecimal.
@@ -125,6 +125,18 @@ pub(crate) enum Aside {
 }
 
 impl BranchReport {
+    /// The same for somebody who need not be one who may read the dry branch.
+    pub(crate) fn unquoted(mut self) -> Self {
+        let unquoted = |all: &mut Vec<Diagnostic>| {
+            all.iter_mut().for_each(|one| one.span = one.span.take().map(Span::unquoted));
+        };
+        unquoted(&mut self.mistakes);
+        if let Outcome::Failed { diagnostics, .. } = &mut self.outcome {
+            unquoted(diagnostics);
+        }
+        self
+    }
+
     /// Whether it is left as it is by all Applications, which an earlier run has reported.
     pub fn is_unnamed(&self) -> bool {
         matches!(self.outcome, Outcome::Failed { unnamed: true, .. })

@@ -42,6 +42,7 @@ mod reported;
 mod request;
 mod seeds;
 mod shared;
+mod shared_objects;
 mod since;
 mod skipped;
 mod state;

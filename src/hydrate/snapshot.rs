@@ -233,6 +233,11 @@ impl<'a> Snapshot<'a> {
         self.environments.iter().filter(move |(_, from)| *from == dry_branch).map(|(branch, _)| branch)
     }
 
+    /// Whether hydration writes a branch, or did until the branch went away.
+    pub(super) fn is_hydrated(&self, branch: &BranchName) -> bool {
+        self.environments.contains_key(branch) || self.records.get(branch).is_some()
+    }
+
     /// The notes as they are in the repository; none when there are none at all.
     pub(super) fn recorded_notes(&self) -> Result<Option<Notes>, git::Error> {
         let Some(tip) = self.refs.get(NOTES_REF) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Dry trees that are too large to be searched for Applications: found out once, not by every push.
+//! Dry trees that are too large to be searched for Applications, or name too many branches: found out once, not by every push.
 
 use crate::application::BranchName;
 use crate::cache::{Cache, Unsearched};
@@ -9,6 +9,7 @@ use dry_files::diag::Diagnostic;
 
 use super::heads::DryHead;
 use super::policy::Policy;
+use super::snapshot::Snapshot;
 
 /// The cache of a repository, unless git config `hydrate.cache` is false.
 pub(super) fn cache(repository: &Repository) -> Option<Cache> {
@@ -40,30 +41,16 @@ impl UnsearchedTrees {
         self.known = Some(Unsearched::default());
     }
 
-    /// Why a dry tree is not searched by this policy, and whether that is a limit of this machine; none when that is not known.
-    pub(super) fn why(
-        &mut self,
-        tree: ObjectId,
-        policy: &Policy,
-        shares: &Shares,
-        repository: &Repository,
-    ) -> Option<(&Diagnostic, bool)> {
-        let (by_itself, by_limit) = (id(tree, policy, None), id(tree, policy, Some(shares)));
+    /// Why a dry tree is not searched; none when that is not known.
+    pub(super) fn why(&mut self, search: &Search<'_>, repository: &Repository) -> Option<(&Diagnostic, Because)> {
         let known = self.known(repository);
-        let is_limit = known.why(&by_itself).is_none();
-        known.why(if is_limit { &by_limit } else { &by_itself }).map(|why| (why, is_limit))
+        let all = [Because::Tree, Because::Shares, Because::Branches];
+        all.into_iter().find_map(|because| Some((known.why(&search.id(because))?, because)))
     }
 
-    /// Notes why a dry tree is not searched by this policy; with `shares` where they are why.
-    pub(super) fn add(
-        &mut self,
-        tree: ObjectId,
-        policy: &Policy,
-        shares: Option<&Shares>,
-        repository: &Repository,
-        why: &Diagnostic,
-    ) {
-        self.known(repository).add(id(tree, policy, shares), why.clone());
+    /// Notes why a dry tree is not searched.
+    pub(super) fn add(&mut self, search: &Search<'_>, because: Because, repository: &Repository, why: &Diagnostic) {
+        self.known(repository).add(search.id(because), why.clone());
         self.has_new = true;
     }
 
@@ -77,6 +64,53 @@ impl UnsearchedTrees {
 
     fn known(&mut self, repository: &Repository) -> &mut Unsearched {
         self.known.get_or_insert_with(|| cache(repository).map(|cache| cache.load_unsearched()).unwrap_or_default())
+    }
+}
+
+/// What keeps a dry tree from being searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Because {
+    /// It is too large, wherever it is looked at.
+    Tree,
+    /// It is too large for this machine.
+    Shares,
+    /// It would feed too many branches.
+    Branches,
+}
+
+/// A search of a dry tree, with all that it depends on whether it is made.
+pub(super) struct Search<'s> {
+    pub tree: ObjectId,
+    /// The settings have the limits.
+    pub policy: &'s Policy,
+    pub dry_branch: &'s BranchName,
+    pub shares: Shares,
+    /// How many branches are hydrated from the dry branch, as recorded and as they are.
+    fed: (usize, usize),
+}
+
+impl<'s> Search<'s> {
+    /// That of a tree of `head`.
+    pub(super) fn of(
+        tree: ObjectId,
+        policy: &'s Policy,
+        (head, heads): (&'s DryHead, &[DryHead]),
+        found: &Snapshot<'_>,
+    ) -> Self {
+        let dry_branch = &head.branch;
+        let recorded = found.records.iter().filter(|(_, record)| record.dry_branch == *dry_branch).count();
+        let fed = (recorded, found.hydrated_from(dry_branch).count());
+        Self { tree, policy, dry_branch, shares: Shares::of(heads, found.setup.renderers), fed }
+    }
+
+    fn id(&self, because: Because) -> String {
+        let settings = self.policy.id.map(|id| id.to_string()).unwrap_or_default();
+        let by = match because {
+            Because::Tree => String::new(),
+            Because::Shares => format!(" {} of {}", self.shares.branches, self.shares.run_memory),
+            Because::Branches => format!(" {} beside {:?}", self.dry_branch, self.fed),
+        };
+        format!("{} {settings} {ENGINE_REVISION} {}{by}", self.tree, env!("CARGO_PKG_VERSION"))
     }
 }
 
@@ -120,24 +154,20 @@ impl Shares {
     }
 
     /// What is said of a dry branch that is not searched: which one, where there are several.
-    pub(super) fn told(&self, why: &Diagnostic, branch: &BranchName, is_limit: bool) -> Diagnostic {
+    pub(super) fn told(&self, why: &Diagnostic, branch: &BranchName, because: Because) -> Diagnostic {
+        if because == Because::Branches {
+            return why.clone();
+        }
         let message = match self.branches {
             0 | 1 => why.message.clone(),
             _ => format!("`{branch}` is not searched: {}", why.message),
         };
         let told = Diagnostic { message, ..why.clone() };
-        match is_limit {
+        match because == Because::Shares {
             true => told.hint("git config hydrate.runMemory sets the limit, of which each dry branch has a share"),
             false => told,
         }
     }
-}
-
-/// A tree, and all that it depends on whether it is searched: the settings have the limits.
-fn id(tree: ObjectId, policy: &Policy, shares: Option<&Shares>) -> String {
-    let settings = policy.id.map(|id| id.to_string()).unwrap_or_default();
-    let shares = shares.map(|shares| format!(" {} of {}", shares.branches, shares.run_memory)).unwrap_or_default();
-    format!("{tree} {settings} {ENGINE_REVISION} {}{shares}", env!("CARGO_PKG_VERSION"))
 }
 
 #[cfg(test)]

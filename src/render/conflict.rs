@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::application::Application;
+use crate::application::{Application, BranchName};
 use crate::manifest::{Key, Manifest, is_cluster_kind};
 use dry_files::diag::Diagnostic;
 use dry_files::diag::more::and_more_in_brackets;
@@ -34,6 +34,8 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
     diagnostics
 }
 
+const OVERWRITE: &str = "they would overwrite each other in the cluster: render it from one of them only";
+
 /// `keys` are the objects that both render; none when there are none.
 fn diagnostic(application: &Application, other: &Application, keys: &[&Key]) -> Option<Diagnostic> {
     let first = keys.first()?;
@@ -41,7 +43,21 @@ fn diagnostic(application: &Application, other: &Application, keys: &[&Key]) -> 
     let text = format!("`{}` and `{}` both render {first}{more}", other.name, application.name);
     let beside = format!("`{}` is at {}", other.name, other.places.name);
     let diagnostic = Diagnostic::error(text).at(application.places.name.clone()).label(beside);
-    Some(diagnostic.hint("they would overwrite each other in the cluster: render it from one of them only"))
+    Some(diagnostic.hint(OVERWRITE))
+}
+
+/// The same where the other Application is of another dry branch, which `application` is not: nothing is quoted of that.
+pub(super) fn of_another(
+    application: &Application,
+    (other, dry_branch): (&Application, &BranchName),
+    keys: &[&Key],
+) -> Option<Diagnostic> {
+    let first = keys.first()?;
+    let more = and_more_in_brackets(keys.len() - 1);
+    let text = format!("`{}` of `{dry_branch}` and `{}` both render {first}{more}", other.name, application.name);
+    let beside = format!("`{}` is at {} of `{dry_branch}`", other.name, other.places.name);
+    let diagnostic = Diagnostic::error(text).at(application.places.name.clone()).label(beside);
+    Some(application.tells(diagnostic.hint(OVERWRITE)))
 }
 
 /// A warning of objects that one Application renders more than once: its manifests have all of them, and a cluster gets one.

@@ -91,6 +91,7 @@ const KEYS: &[Key] = &[
         "limits",
         Shape::Keys(&[
             key("applications", Shape::Count),
+            key("branches", Shape::Count),
             key("madeDepth", Shape::Count),
             key("makers", Shape::Count),
             key("templateSteps", Shape::Count),

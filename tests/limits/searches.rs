@@ -170,3 +170,100 @@ fn a_clone_tells_of_the_dry_branch_that_cannot_be_searched_and_shows_the_other()
     let status = server.hydrate(&["status"]);
     assert!(status.stdout.contains("`other` is not searched"), "{status:?}");
 }
+
+/// An Application of the dry branch `other` that writes to a branch of its own.
+fn to_a_branch(n: usize) -> (String, String) {
+    let (_, text) = grown(0, 100);
+    let text = text.replace("grown-0", &format!("branched-{n}"));
+    (format!("branched/{n}.yaml"), text.replace("environments/other", &format!("environments/branched-{n}")))
+}
+
+fn commit_branches(clone: &Repo, numbers: std::ops::Range<usize>) -> String {
+    let files: Vec<(String, String)> = numbers.map(to_a_branch).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    clone.commit("more branches", &files)
+}
+
+fn push_other(clone: &Repo) -> String {
+    clone.run("git", &["push", "-q", "origin", "other"]).success().remote().join(" ")
+}
+
+fn branched(server: &Repo) -> usize {
+    server.git(&["for-each-ref", "refs/heads/environments/branched-*"]).lines().count()
+}
+
+#[test]
+fn more_branches_than_one_dry_branch_may_feed_hold_that_one_alone_and_nobody_looks_again() {
+    let (_lab, server, clone) = two_dry_branches();
+    server.hydrate(&["config", "set", "limits.branches", "3"]).success();
+    let before = tip(&server, "environments/other");
+    commit_branches(&clone, 1..6);
+    let told = push_other(&clone);
+    let why = "error: `other` is not hydrated: its Applications name 6 environment branches, of which 5 are new; the \
+               setting limits.branches allows 3";
+    assert!(told.contains(why) && told.contains("--> branched/1.yaml:13:32"), "{told}");
+    assert!(told.contains("on the server: git hydrate config set limits.branches 6"), "{told}");
+    assert_eq!((branched(&server), tip(&server, "environments/other")), (0, before.clone()));
+    let told = main_goes_on(&server, &clone, "on");
+    assert!(!told.contains("other"), "{told}");
+    // It is known, so nobody reads the files again: one of them is gone, and who reads it misses it.
+    let blob = server.git(&["rev-parse", "other:branched/3.yaml"]);
+    let file = server.path.join("objects").join(&blob[..2]).join(&blob[2..]);
+    let aside = server.path.join("aside");
+    fs::rename(&file, &aside).expect("is loose");
+    assert!(!main_goes_on(&server, &clone, "and on").contains(&blob));
+    assert!(!push_topic(&clone, "topic").contains(&blob));
+    fs::rename(&aside, &file).expect("moved");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains("`other` is not hydrated"), "{status}");
+    let checked = server.hydrate(&["check", "other"]).exits(1);
+    assert!(format!("{checked:?}").contains("name 6 environment branches, of which 5 are new"), "{checked:?}");
+    // As many as the hint says may be.
+    server.hydrate(&["config", "set", "limits.branches", "6"]).success();
+    assert_eq!(branched(&server), 5);
+    assert_eq!(note(&server, "environments/other"), note_of(&tip(&server, "other")));
+}
+
+#[test]
+fn branches_that_are_there_are_hydrated_on_beyond_the_limit_until_a_new_one_is_named() {
+    let (_lab, server, clone) = two_dry_branches();
+    commit_branches(&clone, 1..4);
+    push_other(&clone);
+    assert_eq!(branched(&server), 3);
+    server.hydrate(&["config", "set", "limits.branches", "2"]).success();
+    let last = clone.commit("change", &[("apps/grown/templates/a.yaml", &config_map("grown", "changed"))]);
+    let told = push_other(&clone);
+    assert!(!told.contains("error"), "{told}");
+    assert_eq!(note(&server, "environments/branched-1"), note_of(&last));
+    commit_branches(&clone, 4..5);
+    let told = push_other(&clone);
+    assert!(
+        told.contains("name 5 environment branches, of which 1 is new; the setting limits.branches allows 2"),
+        "{told}"
+    );
+    assert_eq!(note(&server, "environments/branched-1"), note_of(&last));
+    // One that is taken away again is none that was there.
+    clone.git(&["rm", "-q", "branched/4.yaml"]);
+    let last = clone.commit("less", &[]);
+    let told = push_other(&clone);
+    assert!(!told.contains("error"), "{told}");
+    assert_eq!((branched(&server), note(&server, "environments/branched-1")), (3, note_of(&last)));
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn strict_refuses_the_dry_branch_that_names_too_many_branches_and_no_other() {
+    let (_lab, server, clone) = two_dry_branches();
+    server.hydrate(&["config", "set", "limits.branches", "3"]).success();
+    commit_branches(&clone, 1..6);
+    push_other(&clone);
+    for strict in ["touched", "all"] {
+        server.git(&["config", "hydrate.strict", strict]);
+        let told = main_goes_on(&server, &clone, strict);
+        assert!(!told.contains("other"), "{told}");
+        clone.git(&["checkout", "-q", "-f", "other"]);
+        clone.commit(strict, &[("branched/6.yaml", &to_a_branch(6).1), ("NOTES", strict)]);
+        let told = clone.run("git", &["push", "-q", "origin", "other"]).exits(1).remote().join(" ");
+        assert!(told.contains("name 7 environment branches, of which 6 are new"), "{told}");
+    }
+}

@@ -75,6 +75,11 @@ impl Span {
         self
     }
 
+    /// The same place without the text of its line.
+    pub fn unquoted(self) -> Self {
+        Self { text: None, ..self }
+    }
+
     /// How many blanks are before the marker below the line, and how many characters it has. It does not leave a line of
     /// which the value is left out.
     pub fn marker(&self) -> Range<usize> {
@@ -239,6 +244,11 @@ impl Diagnostic {
     pub fn at(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
+    }
+
+    /// The same for somebody who need not be one who may read the file: without its text.
+    pub fn unquoted(self) -> Self {
+        Self { span: self.span.map(Span::unquoted), ..self }
     }
 
     /// The same with a word on the place.

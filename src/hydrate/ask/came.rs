@@ -43,7 +43,9 @@ impl<'p> Pusher<'p> {
         }
         let mut branches = Vec::new();
         for branch in &report.branches {
-            branches.extend(self.of_branch(branch)?);
+            let his = self.of_branch(branch)?;
+            let may_read = self.may_read(&branch.dry_branch);
+            branches.extend(his.map(|his| if may_read { his } else { his.unquoted() }));
         }
         let [problems, warnings, notes] =
             [0, 1, 2].map(|list| move |place: usize| self.whose().about[list].get(&place));
@@ -55,13 +57,9 @@ impl<'p> Pusher<'p> {
             left_alone: Vec::new(),
             unfinished: report.unfinished && branches.iter().any(is_open),
             branches,
-            problems: self.his(&report.problems, problems, |problem| Some(problem)),
-            warnings: self
-                .his(&report.warnings, warnings, |warning| Some(warning))
-                .into_iter()
-                .filter(is_news)
-                .collect(),
-            notes: self.his(&report.notes, notes, |_| None),
+            problems: self.his_diagnostics(&report.problems, problems),
+            warnings: self.his_diagnostics(&report.warnings, warnings).into_iter().filter(is_news).collect(),
+            notes: self.his(&report.notes, notes, |_| None).map(|(_, note)| note.clone()).collect(),
             whose: Whose::default(),
         })
     }
@@ -75,15 +73,42 @@ impl<'p> Pusher<'p> {
         &self.report.whose
     }
 
-    /// Those of `all` that the pusher is shown.
-    fn his<'a, T: Clone>(
+    /// Those of `all` that the pusher is shown, each with what it is about.
+    fn his<'a, T>(
         &self,
-        all: &[T],
+        all: &'a [T],
         about: impl Fn(usize) -> Option<&'a About>,
         diagnostic: impl Fn(&T) -> Option<&Diagnostic>,
-    ) -> Vec<T> {
-        let is_his = |(place, one): &(usize, &T)| self.is_told(about(*place), diagnostic(one));
-        all.iter().enumerate().filter(is_his).map(|(_, one)| one.clone()).collect()
+    ) -> impl Iterator<Item = (Option<&'a About>, &'a T)> {
+        let all = all.iter().enumerate().map(move |(place, one)| (about(place), one));
+        all.filter(move |(about, one)| self.is_told(*about, diagnostic(one)))
+    }
+
+    /// The same of diagnostics. Those that are about other dry branches than he pushes quote nothing.
+    fn his_diagnostics<'a>(
+        &self,
+        all: &'a [Diagnostic],
+        about: impl Fn(usize) -> Option<&'a About>,
+    ) -> Vec<Diagnostic> {
+        let quoted = |(about, one): (Option<&About>, &Diagnostic)| match self.may_read_of(about) {
+            true => one.clone(),
+            false => one.clone().unquoted(),
+        };
+        self.his(all, about, |one| Some(one)).map(quoted).collect()
+    }
+
+    /// Whether he may read all that something is about: it is of dry branches that he pushes. Who pushes the settings decides what is
+    /// hydrated, and where to.
+    fn may_read_of(&self, about: Option<&About>) -> bool {
+        match about {
+            Some(About::Dry(dry) | About::Made(dry)) => self.may_read(&dry.dry_branch),
+            Some(About::Branches(branches)) => branches.iter().all(|branch| self.may_read(branch)),
+            Some(About::Push | About::Together) | None => self.whose().heads.keys().all(|branch| self.may_read(branch)),
+        }
+    }
+
+    fn may_read(&self, dry_branch: &str) -> bool {
+        self.update_of(dry_branch).is_some() || self.pushes(SETTINGS_REF)
     }
 
     fn is_told(&self, about: Option<&About>, diagnostic: Option<&Diagnostic>) -> bool {

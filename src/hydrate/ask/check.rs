@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::application::{self, Application, BranchName, Context, Standing, Verdict, no_such_branch};
 use crate::git::{ObjectBuffer, Repository};
+use crate::hydrate::branch_limit::too_many;
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::policy::{Policy, render_context};
 use crate::hydrate::run::refused;
@@ -314,6 +315,9 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     if let Some(missing) = missing_dry_branch(tree, &policy, &dry_branch, &hydrated)? {
         found.add(Rule::Destination, missing, None);
     }
+    if let Some(many) = many_branches(tree, &policy, &dry_branch, &hydrated)? {
+        found.add(Rule::Destination, many, None);
+    }
     let context = render_context(&policy.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
     refuse_public(tree, &policy, &rendered, &mut found)?;
@@ -371,6 +375,19 @@ fn missing_dry_branch(
     }
     let first = naming.first().map(|first| &first.places.target_revision);
     Ok(first.map(|at| no_such_branch(dry_branch, naming.len(), &head, at)))
+}
+
+/// That there are more environment branches than a dry branch may feed, some of which do not exist yet.
+fn many_branches(
+    tree: &Tree<'_>,
+    policy: &Policy,
+    dry_branch: &BranchName,
+    hydrated: &[&Application],
+) -> Result<Option<Diagnostic>, HydrateError> {
+    let Some((repository, names)) = tree.repository else { return Ok(None) };
+    let refs = repository.refs()?;
+    let is_there = |branch: &BranchName| names.tip(&refs, branch).is_some();
+    Ok(too_many(dry_branch, hydrated.iter().copied(), is_there, policy.settings.limits.branches))
 }
 
 /// The branch that most Applications name.

@@ -411,7 +411,8 @@ impl<'a> Guard<'a> {
         let paths = if paths.is_empty() { "its sources".to_owned() } else { paths + more };
         let refusal = refusal.hint(format!("change {paths} on `{dry_branch}` instead, and push that"));
         Ok(match shown[..] {
-            [application] => refusal.of(application.name.as_str()).at(application.places.sync_path.clone()),
+            // Who pushes need not be one who may read the dry branch.
+            [application] => refusal.of(application.name.as_str()).at(application.places.sync_path.clone().unquoted()),
             _ => refusal,
         })
     }

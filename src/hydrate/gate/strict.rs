@@ -18,6 +18,7 @@ use crate::hydrate::run::{
     Attempt, Branch, FailedBranch, FailedRender, FailureKind, LeftBehind, Run, Stopped, planned,
 };
 use crate::hydrate::setup::{Setup, Wake};
+use crate::hydrate::whose::About;
 use crate::settings::SETTINGS_REF;
 
 /// What a push is refused for.
@@ -185,14 +186,35 @@ impl<'a> Judge<'a> {
                 self.by_left(branch, left)?;
             }
         }
-        self.by_diagnostics(None, &made.report.problems)?;
+        let [of_problems, of_warnings, _] = &made.report.whose.about;
+        self.by_diagnostics(None, &self.of_pushed(&made.report.problems, of_problems)?)?;
         // Of the warnings, those decide that are mistakes here.
-        self.by_diagnostics(None, &made.report.warnings)?;
+        self.by_diagnostics(None, &self.of_pushed(&made.report.warnings, of_warnings)?)?;
         if made.report.unfinished {
             let text = "there are more commits than there is time for";
             self.found.undecided.push(Diagnostic::error(text));
         }
         Ok(self.found)
+    }
+
+    /// Those of `all` that are not about other dry branches alone: what is wrong there is no business of this push.
+    /// What is about all of them quotes nothing.
+    fn of_pushed(&self, all: &[Diagnostic], about: &BTreeMap<usize, About>) -> Result<Vec<Diagnostic>, HydrateError> {
+        if self.settings_differ()? {
+            return Ok(all.to_vec());
+        }
+        let is_pushed = |branch: &str| self.pushed.contains(branch);
+        let pushes_all = self.made.found.heads().iter().all(|head| is_pushed(head.branch.as_str()));
+        let told = |(place, one): (usize, &Diagnostic)| {
+            let is_told = match about.get(&place) {
+                Some(About::Dry(dry) | About::Made(dry)) => is_pushed(&dry.dry_branch),
+                Some(About::Branches(branches)) => branches.iter().any(|branch| is_pushed(branch)),
+                Some(About::Push | About::Together) | None if pushes_all => true,
+                Some(About::Push | About::Together) | None => return Some(one.clone().unquoted()),
+            };
+            is_told.then(|| one.clone())
+        };
+        Ok(all.iter().enumerate().filter_map(told).collect())
     }
 
     /// A branch of which Applications do not render, each by itself.
@@ -324,7 +346,8 @@ impl<'a> Judge<'a> {
         if self.before.is_none() {
             self.before = Some(self.wrong_before()?);
         }
-        let known = self.before.as_ref().is_some_and(|before| before.contains(diagnostic));
+        let diagnostic = diagnostic.clone().unquoted();
+        let known = self.before.as_ref().is_some_and(|before| before.contains(&diagnostic));
         Ok(match known {
             true => Verdict::AsBefore,
             false if (self.push.after.out_of_time)() => Verdict::Unknown,
@@ -332,7 +355,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Everything that is wrong without the push. What is recorded is not rendered for it.
+    /// Everything that is wrong without the push, without quotes. What is recorded is not rendered for it.
     fn wrong_before(&self) -> Result<Vec<Diagnostic>, HydrateError> {
         let (refs, wake) = (self.push.before.refs.clone(), self.push.before.wake.clone());
         let before = Setup { refs, wake, now: None, ..*self.push.before };
@@ -346,7 +369,7 @@ impl<'a> Judge<'a> {
             }
             wrong.extend(branch.left.diagnostics());
         }
-        Ok(wrong)
+        Ok(wrong.into_iter().map(Diagnostic::unquoted).collect())
     }
 
     /// Whether the push changes the file that is wrong, or anything that the Application reads.

@@ -15,7 +15,7 @@
 //! [everything](super::by_everything), which judges all of it anew; the run starts over then, and finds what it would have
 //! found at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -96,8 +96,9 @@ impl ByChanges {
             return Ok(Err(state));
         }
         run.branches.extend(branches);
+        let stuck: HashMap<&str, &Stuck> = state.head.stuck.iter().map(|stuck| (&*stuck.name, stuck)).collect();
         for (name, lacking) in &lacking {
-            recall_failures(&state, name, lacking, &commits, run, head);
+            recall_failures((&state, stuck.get(name.as_str()).copied()), name, lacking, &commits, run, head);
         }
         let tree = run.found.setup.repository.commit(known)?.tree;
         let (reached, failures) = (None, Vec::new());
@@ -409,14 +410,13 @@ fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Star
 
 /// Tells what is known of the dry commits that a branch lacks and that earlier runs tried.
 fn recall_failures(
-    state: &State,
+    (state, stuck): (&State, Option<&Stuck>),
     name: &BranchName,
     lacking: &[ObjectId],
     commits: &[ObjectId],
     run: &mut Run<'_>,
     head: &DryHead,
 ) {
-    let stuck = state.head.stuck.iter().find(|stuck| stuck.name == name.as_str());
     for dry in lacking.iter().filter(|dry| !commits.contains(dry)) {
         if let Some(failure) = run.ledger.known_failure(name, *dry, run.found.policy.id) {
             let failing = Failing::Recorded(failure.diagnostics.clone());

@@ -215,7 +215,7 @@ impl ByEverything {
         self.recall_others(run, head);
         self.warn_of_departures(run);
         let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
-        run.ledger.failures.keep_only(&head.branch, |branch| backlog.keys().any(|name| name.as_str() == branch));
+        run.ledger.failures.keep_only(&head.branch, |branch| backlog.contains_key(branch));
         let names = backlog.keys().collect();
         let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings };
         run.memory.keep_all(overview, &run.found, &run.branches);

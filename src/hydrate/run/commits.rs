@@ -62,6 +62,9 @@ impl Commits {
         for (name, step) in &rendered.branches {
             let becomes = match (step, branches.get(name)) {
                 (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
+                (Step::Hydrate(Hydration { taken: Some(mistake), .. }), _) => {
+                    Becomes::Failed(Failing::Taken(mistake.clone()))
+                }
                 (Step::Hydrate(hydration), Some(branch)) => {
                     if let Some(failing) = held(name, hydration, rendered) {
                         commits.branches.insert(name.clone(), Becomes::Failed(failing));

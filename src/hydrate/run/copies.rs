@@ -66,10 +66,10 @@ impl Run<'_> {
         for dir in self.bound(&there, &wanted, &followed)? {
             wanted.hold(&dir);
         }
-        for (mistake, dry_branches) in std::mem::take(&mut wanted.mistakes) {
+        for (mistake, dry_branch) in wanted.mistakes(&there) {
             let said = self.report.said();
             self.report.problems.push(mistake);
-            self.report.is_about(said, &About::Branches(dry_branches));
+            self.report.is_about(said, &About::Branches(vec![dry_branch.to_string()]));
         }
         if there.is_empty() && wanted.copies.is_empty() {
             return Ok(());

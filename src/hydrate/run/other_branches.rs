@@ -15,7 +15,7 @@ use crate::hydrate::heads::DryHead;
 use crate::hydrate::promoted::not_promoted;
 use crate::hydrate::setup::Wake;
 use crate::hydrate::snapshot::Snapshot;
-use crate::hydrate::unsearched::Shares;
+use crate::hydrate::unsearched::Search;
 use crate::plan::{Changes, Discovery};
 
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
@@ -156,8 +156,8 @@ fn asking(
         return Ok(discovered.map_or(0, |discovered| discovered.applications.iter().filter(is_counted).count()));
     };
     let old = repository.commit(head.tip)?.tree;
-    let shares = Shares::of(heads, found.setup.renderers);
-    if trees.unsearched.why(old, &found.policy, &shares, repository).is_some() {
+    let search = Search::of(old, &found.policy, (head, heads), found);
+    if trees.unsearched.why(&search, repository).is_some() {
         return Ok(0);
     }
     let old = TreeFiles::new(repository, old);

@@ -83,6 +83,10 @@ impl Planner {
         }
     }
 
+    fn looks_at_everything(&self) -> bool {
+        matches!(self, Self::Everything(_))
+    }
+
     /// Whether it is known that the Applications are those that there were.
     fn has_same_applications(&self) -> bool {
         match self {
@@ -214,7 +218,11 @@ impl Run<'_> {
             }
             let mut rendered = self.render(plan)?;
             lost_objects::hold(&mut rendered, self, heads)?;
+            let is_taken = self.hold_taken_objects(&mut rendered, heads)?;
             planner.check(&rendered, self)?;
+            if is_taken && !planner.looks_at_everything() {
+                return Err(Stopped::Unknown);
+            }
             self.commit(&rendered)?;
             planner.take(rendered, self)?;
         }

@@ -73,6 +73,8 @@ pub(crate) struct Hydration<W> {
     pub leaving: Option<Rc<Leaving>>,
     /// The Applications that wrote it and write other branches now: it lets go of them when they render.
     pub moved: Vec<Arc<Application>>,
+    /// That an object would come to a second Application, of another dry branch, once that is known.
+    pub taken: Option<Diagnostic>,
 }
 
 /// Why a branch is not hydrated from a dry commit.
@@ -80,7 +82,7 @@ pub(crate) struct Hydration<W> {
 pub(crate) enum Failing {
     /// Something is wrong with its Applications, found before they are rendered or after.
     Mistakes(Vec<Diagnostic>),
-    /// It would write where another dry branch does, as long as that one does: nothing that follows from the dry commit
+    /// It would write where another dry branch does, or what that one does, as long as that one does: nothing that follows from the dry commit
     /// alone, so it is not recorded.
     Taken(Diagnostic),
     /// An earlier run recorded what is wrong.
@@ -191,9 +193,9 @@ impl<W> Step<W> {
 
 impl<W> Hydration<W> {
     fn map<V>(self, become_other: impl FnMut(W) -> V) -> Hydration<V> {
-        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, moved } = self;
+        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, moved, taken } = self;
         let work = work.into_iter().map(become_other).collect();
-        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, moved }
+        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, moved, taken }
     }
 
     /// One with nothing but work.
@@ -207,6 +209,7 @@ impl<W> Hydration<W> {
             before: None,
             leaving: None,
             moved: Vec::new(),
+            taken: None,
         }
     }
 

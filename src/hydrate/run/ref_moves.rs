@@ -1,6 +1,6 @@
 //! The refs that a run moves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::branch::Branch;
@@ -81,8 +81,10 @@ impl Moves {
             self.0.push(RefEdit { name: SETTINGS_REF.to_owned(), new: Some(new), expected });
         }
         let date = ledger.newest_dry.unwrap_or_default();
-        let has_failures = ledger.failures != Failures::default() || found.refs.get(FAILURES_REF).is_some();
-        if has_failures && ledger.faults.allows(FAILURES_REF) {
+        // What could not be read is as if it were empty, and is written anew.
+        let is_empty = ledger.failures == Failures::default();
+        let is_news = if is_empty { found.refs.get(FAILURES_REF).is_some() } else { ledger.has_other_failures() };
+        if is_news && ledger.faults.allows(FAILURES_REF) {
             let failures = ledger.failures.write(&found.buffer)?;
             self.0.extend(kept(found, FAILURES_REF, failures, "Failures recorded by git-hydrate\n", date)?);
         }
@@ -131,10 +133,8 @@ fn records(found: &Snapshot<'_>, branches: &BTreeMap<BranchName, Branch>) -> Bra
             records.set(branch.sync.clone(), record);
         }
     }
-    let is_gone = |branch: &&BranchName| {
-        let is_asked_for = branches.values().any(|asked| asked.name == **branch || asked.sync == **branch);
-        !is_asked_for && found.tip(branch).is_none()
-    };
+    let asked_for: BTreeSet<&BranchName> = branches.values().flat_map(|asked| [&asked.name, &asked.sync]).collect();
+    let is_gone = |branch: &&BranchName| !asked_for.contains(branch) && found.tip(branch).is_none();
     let gone: Vec<BranchName> = records.iter().map(|(branch, _)| branch).filter(is_gone).cloned().collect();
     gone.iter().for_each(|branch| records.remove(branch));
     records

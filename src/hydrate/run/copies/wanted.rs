@@ -45,8 +45,8 @@ pub(super) struct Wanted {
     pub rendered: BTreeSet<RepoPath>,
     /// The copies that several Applications of one name would have, which lead to several places.
     rivals: BTreeMap<RepoPath, Vec<Copy>>,
-    /// That they do, each with the dry branches of the Applications.
-    pub mistakes: Vec<(Diagnostic, Vec<String>)>,
+    /// That they do, for each dry branch of theirs.
+    contests: Vec<Contest>,
     /// Sets whose template cannot lead to what is hydrated.
     pub warnings: Vec<Diagnostic>,
 }
@@ -80,6 +80,24 @@ impl Wanted {
 }
 
 impl Wanted {
+    /// What is wrong with copies that several Applications would have, each with the dry branch that it is told to; `there` are the
+    /// copies that there were.
+    pub(super) fn mistakes(
+        &self,
+        there: &BTreeMap<RepoPath, Vec<Hydrated>>,
+    ) -> impl Iterator<Item = (Diagnostic, BranchName)> {
+        self.contests.iter().map(|Contest { dir, mistake, dry_branch }| {
+            let leads_to = self.copies.get(dir).and_then(|copy| copy.leads_to.first());
+            let until = match (leads_to, there.contains_key(dir)) {
+                (Some((branch, _)), _) => format!("the copy leads to `{branch}`"),
+                (None, true) => "the copy stays as it is".to_owned(),
+                (None, false) => "there is no copy".to_owned(),
+            };
+            let hint = format!("give them names or namespaces of their own; until then {until}");
+            (mistake.clone().hint(hint), dry_branch.clone())
+        })
+    }
+
     /// Leaves a copy as it is.
     pub(super) fn hold(&mut self, dir: &RepoPath) {
         self.copies.remove(dir);
@@ -94,6 +112,38 @@ impl Wanted {
         let both =
             there.iter().filter_map(|(dir, before)| Some((dir, &before[..], &self.copies.get(dir)?.leads_to[..])));
         both.filter(|(_, before, after)| before != after)
+    }
+}
+
+/// What the pushers of a dry branch are told of two Applications that would have one copy.
+#[derive(Debug)]
+struct Contest {
+    dir: RepoPath,
+    mistake: Diagnostic,
+    dry_branch: BranchName,
+}
+
+/// An Application, and the dry branch that has it.
+type Rival<'r> = (&'r BranchName, &'r Arc<Application>);
+
+impl Contest {
+    /// One for each dry branch. Of the other one it has names and a place, and quotes nothing.
+    fn between(dir: &RepoPath, one: Rival<'_>, other: Rival<'_>) -> Vec<Self> {
+        let told = |(dry_branch, here): Rival<'_>, (their_dry_branch, there): Rival<'_>| {
+            let of = if their_dry_branch == dry_branch { String::new() } else { format!(" of `{their_dry_branch}`") };
+            let text = format!(
+                "the Application `{}` is hydrated to `{}`, and one of that name{of} to `{}`: one copy cannot lead to both",
+                here.name, here.sync_branch, there.sync_branch
+            );
+            let beside = format!("the other one is at {}{of}", there.places.name);
+            let mistake = Diagnostic::error(text).at(here.places.name.clone()).label(beside);
+            Self { dir: dir.clone(), mistake: here.tells(mistake), dry_branch: dry_branch.clone() }
+        };
+        let mut all = vec![told(one, other)];
+        if one.0 != other.0 {
+            all.push(told(other, one));
+        }
+        all
     }
 }
 
@@ -297,17 +347,12 @@ impl Search<'_, '_> {
                 self.wanted.copies.insert(dir, copy);
                 return Ok(());
             }
-            let place = |copy: &Copy| copy.leads_to.first().map(|(branch, _)| branch.to_string()).unwrap_or_default();
-            let text = format!(
-                "the Application `{}` is hydrated to `{}` and to `{}`: one copy cannot lead to both",
-                application.name,
-                place(other),
-                place(&copy)
-            );
-            let hint = "give them names or namespaces of their own; until then the copy stays as it is";
-            let mistake = Diagnostic::error(text).hint(hint).at(application.places.name.clone());
-            let dry_branches = vec![tree.branch().to_string(), theirs.0.branch().to_string()];
-            self.wanted.mistakes.push((mistake, dry_branches));
+            let mut others = theirs.0.applications(&theirs.1);
+            let is_it = |other: &&Arc<Application>| directory_of(other, &self.namespace).as_ref() == Some(&dir);
+            if let Some(other) = others.find(is_it) {
+                let [here, there] = [(tree.branch(), application), (theirs.0.branch(), other)];
+                self.wanted.contests.extend(Contest::between(&dir, here, there));
+            }
             let rivals = self.wanted.rivals.entry(dir.clone()).or_insert_with(|| vec![other.clone()]);
             rivals.push(copy.clone());
         }
