@@ -119,7 +119,7 @@ pub(crate) fn serve(
     let cache = Cache::open(address, settings_ref(clone)?, caches, &mut Console::new())?;
     cache.fetch(address, &request)?;
     let doubt = doubt(&cache)?;
-    let mut report = hydrate_cache(&cache, machine, doubt.is_some())?;
+    let mut report = hydrate_cache(&cache, machine)?;
     keep_shown(&mut report, &request);
     report.warnings = doubt.into_iter().collect();
     tell(&report);
@@ -159,14 +159,14 @@ fn doubt(cache: &Cache) -> Result<Option<Diagnostic>, Error> {
 const WHOSE: &str = "to name those that count: git clone -c hydrate.settingsRef=BRANCH, or in the clone: git config \
                      hydrate.settingsRef BRANCH; or refs/hydrate/config, if only admins can push it";
 
-fn hydrate_cache(cache: &Cache, machine: &Machine, doubts_settings: bool) -> Result<Report, Error> {
+fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
     let renderers = Renderers::from_config(cache.repository(), machine)?;
     let progress = Progress::new();
     // Where settings are named, nothing but branches is believed, as a job does.
     let refs = RefNames {
         read: cache::BASES.to_owned(),
         believes_records: !cache.has_named_settings(),
-        doubts_settings,
+        doubts_settings: !cache.has_named_settings(),
         ..RefNames::worker()
     };
     let setup = Setup {

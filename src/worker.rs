@@ -26,7 +26,7 @@ use dry_files::diag::{Diagnostic, printable, shell_word};
 use copy::Copy;
 use deliver::{Refused, deliver};
 
-pub(crate) use copy::of_hydration;
+pub(crate) use copy::{not_in_the_way, of_hydration, take_out_of_the_way};
 pub(crate) use given::Given;
 pub(crate) use moves::RefMove;
 pub(crate) use outbox::{Ask, Delivery, Reach, Standing, deliver_all, forget, reach, standings};

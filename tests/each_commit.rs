@@ -2,7 +2,7 @@
 //! it.
 
 use crate::forged::{fed, forge_settings, hydrated};
-use crate::push::{application, config_map};
+use crate::push::{application, config_map, dry};
 use crate::support::{Answer, Lab, Repo};
 
 const PROD: &str = "environments/prod";
@@ -173,12 +173,25 @@ fn many_commits_that_change_nothing_change_nothing() {
 #[test]
 fn commits_of_which_only_the_last_is_hydrated_are_not_tried_one_by_one() {
     let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "history", "tip"]).success();
+    let clone = dry(&server, &["web"], &["prod"]);
+    clone.push().success();
+    bring_and_pause(&clone);
+    clone.push().success();
+    let (_, said) = reviewed(&server, "reviewer", &[]);
+    assert!(said.contains("environments/prod") && !said.contains("one by one"), "{said}");
+}
+
+#[test]
+fn forged_settings_that_only_the_last_is_hydrated_hide_nothing() {
+    let lab = Lab::new();
     let (host, clone) = hydrated(&lab);
     forge_settings(&host, "history: tip");
     bring_and_pause(&clone);
     clone.push().success();
-    let (_, said) = reviewed(&host, "reviewer", &[]);
-    assert!(!said.contains("one by one"), "{said}");
+    let (shown, said) = reviewed(&host, "reviewer", &[]);
+    assert!(shown.code == Some(1) && said.contains(OTHERWISE), "{said}");
 }
 
 #[test]

@@ -436,6 +436,25 @@ fn forged_settings_cannot_hand_the_paths_of_a_branch_to_another_dry_branch_in_a_
             host.git(&["update-ref", "refs/hydrate/branches", &real]);
         }
     }
+    // Nor by a branch of anyone that says that it was hydrated with them.
+    let message = host.git(&["log", "-1", "--format=%B", PROD]);
+    for forged in TAKING {
+        let settings = put(&host, "refs/hydrate/config", &[("settings.yaml", forged)]);
+        let claims = message.lines().map(|line| match line.split_once(": ") {
+            Some(("Hydrate-Branch", _)) => "Hydrate-Branch: claims".to_owned(),
+            Some(("Hydrate-Dry-Branch", _)) => "Hydrate-Dry-Branch: evil".to_owned(),
+            Some(("Hydrate-Settings", _)) => format!("Hydrate-Settings: {settings}"),
+            _ => line.to_owned(),
+        });
+        let claims = claims.collect::<Vec<_>>().join("\n");
+        assert!(claims.contains(&settings) && claims.contains("Hydrate-Branch: claims"), "{message}");
+        let commit = host.git(&["commit-tree", "-m", &claims, &format!("{PROD}^{{tree}}")]);
+        host.git(&["update-ref", "refs/heads/claims", &commit]);
+        let (told, clone) = clone_hydrated(&lab, &host, &[]);
+        let files = |repo: &Repo, branch: &str| repo.git(&["show", &format!("{branch}:web/manifest.yaml")]);
+        assert_eq!(files(&clone, &format!("origin/{PROD}")), files(&host, PROD), "{forged}: {told}");
+    }
+    host.git(&["update-ref", "-d", "refs/heads/claims"]);
     // Nor does it get paths of its own there.
     let more = host.clone_to("more");
     more.git(&["checkout", "-q", "--orphan", "more"]);

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use git_hydrate::testing::helm::{self, Effects, Options, Seed};
 use git_hydrate::testing::path::RepoPath;
-use git_hydrate::testing::view::{DiskFiles, MemoryFiles, View};
+use git_hydrate::testing::view::{MemoryFiles, View};
 
 use crate::push::application;
 use crate::support::{BINARY, Lab};

@@ -3,9 +3,12 @@
 //! `refs/hydrate/config/x` is enough: `refs/hydrate/config` cannot be made, and the fetch fails. It says nothing that counts, so
 //! what is asked goes on without it.
 
-use crate::git::{self, Expected, RefEdit, Repository, update_refs};
+use crate::git::{self, Repository};
 use crate::worker;
 use dry_files::diag::{Diagnostic, shell_word};
+
+/// What reflogs say of refs that were in the way.
+const REASON: &str = "hydrate: fetch";
 
 /// How many refs are named.
 const NAMED_MAX: usize = 3;
@@ -20,48 +23,37 @@ pub(super) fn fetch(
     (options, refspecs): (&[&str], &[&str]),
 ) -> Result<Option<Diagnostic>, git::Error> {
     // As a `git fetch` brought it.
-    remove(repository)?;
+    worker::take_out_of_the_way(repository, REASON)?;
     let args = [options, &["--", remote], refspecs].concat();
     let fetched = repository.git().output(&args);
-    let there = match fetched {
+    let there: Vec<String> = match fetched {
         // Where nothing was beside it, it came along.
-        Ok(_) => remove(repository)?,
+        Ok(_) => worker::take_out_of_the_way(repository, REASON)?.into_iter().collect(),
         Err(error) => {
             let there = at_remote(repository, remote).unwrap_or_default();
             if there.is_empty() {
                 return Err(error);
             }
-            let without: Vec<String> = there.iter().map(|name| format!("^{name}")).collect();
+            let without = worker::not_in_the_way();
             let without: Vec<&str> = without.iter().map(String::as_str).collect();
             repository.git().output(&[&args[..], &without].concat())?;
             there
         }
     };
-    Ok(warning(remote, &there))
+    warning(repository, remote, &there)
 }
 
-fn warning(remote: &str, there: &[String]) -> Option<Diagnostic> {
-    let first = there.first()?;
-    let what = format!(
-        "{remote} has `{first}`, beside which git cannot have `{}`: what was fetched of that before counts",
-        worker::of_hydration(first)?
-    );
+fn warning(repository: &Repository, remote: &str, there: &[String]) -> Result<Option<Diagnostic>, git::Error> {
+    let Some((first, ours)) = there.first().and_then(|first| Some((first, worker::of_hydration(first)?))) else {
+        return Ok(None);
+    };
+    let refs = repository.refs()?;
+    let is_kept = refs.get(ours).is_some() || refs.below(ours).next().is_some();
+    let what = if is_kept { "what was fetched of that before counts" } else { "none counts" };
     let named = there.iter().take(NAMED_MAX).map(|name| shell_word(name).to_string()).collect::<Vec<_>>().join(" ");
     let hint = format!("git push {} --delete {named}", shell_word(remote));
-    Some(Diagnostic::warning(what).hint(hint))
-}
-
-/// Takes out of a clone what is in the way. Answers which.
-fn remove(repository: &Repository) -> Result<Vec<String>, git::Error> {
-    let refs = repository.refs()?;
-    let here = refs.iter().filter(|(name, _)| worker::of_hydration(name).is_some());
-    let edit = |(name, id): (&str, _)| RefEdit { name: name.to_owned(), new: None, expected: Expected::Is(id) };
-    let edits: Vec<RefEdit> = here.map(edit).collect();
-    if !edits.is_empty() {
-        update_refs(repository, &edits, "hydrate: fetch")
-            .map_err(|error| git::Error::new("taking refs out of the way of hydration's", error))?;
-    }
-    Ok(edits.into_iter().map(|edit| edit.name).collect())
+    let text = format!("{remote} has `{first}`, beside which git cannot have `{ours}`: {what}");
+    Ok(Some(Diagnostic::warning(text).hint(hint)))
 }
 
 fn at_remote(repository: &Repository, remote: &str) -> Result<Vec<String>, git::Error> {

@@ -47,9 +47,10 @@ pub(crate) fn pre_push(repository: Repository, remote: &str, url: &str, stdin: i
         }
     };
     match check(repository, remote, url, stdin, machine, &mut console) {
-        Ok(renders) if renders || mode == PrePush::Warn => true,
-        Ok(_) => {
-            console.print("error: push blocked: this commit does not hydrate everywhere");
+        Ok(None) => true,
+        Ok(Some(_)) if mode == PrePush::Warn => true,
+        Ok(Some(why)) => {
+            console.print(&format!("error: push blocked: {why}"));
             console.print("hint: to push anyway: GIT_HYDRATE_SKIP=1 git push");
             console.print("hint: to warn instead of blocking: git config hydrate.prePush warn");
             false
@@ -64,7 +65,7 @@ pub(crate) fn pre_push(repository: Repository, remote: &str, url: &str, stdin: i
     }
 }
 
-/// Shows what each dry branch changes; answers whether all that this push is about renders.
+/// Shows what each dry branch changes; answers why the push should not go on, where it should not.
 fn check(
     repository: Repository,
     remote: &str,
@@ -72,11 +73,11 @@ fn check(
     stdin: impl Read,
     machine: &Machine,
     console: &mut Console,
-) -> Result<bool, HydrateError> {
+) -> Result<Option<&'static str>, HydrateError> {
     let mut lines = String::new();
     // Bytes that are no text are no branch that we know.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
-    let Some(remote) = dry_remote(&repository, remote, url) else { return Ok(true) };
+    let Some(remote) = dry_remote(&repository, remote, url) else { return Ok(None) };
     let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
     let names = RefNames::client(&remote, &prefix);
     let (repository, names) = match repository.config(SETTINGS_REF_KEY) {
@@ -90,7 +91,7 @@ fn check(
     let renderers = Renderers::from_config(repository, machine)?;
     let paint = Paint::new(Some(repository), std::io::stderr().is_terminal());
     let progress = Progress::new();
-    let mut renders = true;
+    let mut why_not = None;
     for Pushed { branch, tip, there } in pushed(repository, &lines)? {
         if !dry_branches.contains(&branch) && names.head(&refs).as_ref() != Some(&branch) {
             continue;
@@ -128,9 +129,13 @@ fn check(
             let what = if known == 1 { "1 of them did" } else { &format!("{known} of them did") };
             console.print(&format!("note: {what} not hydrate before, for the same reasons"));
         }
-        renders &= known == failed.len() && changes.problems.is_empty();
+        if known < failed.len() {
+            why_not = Some("this commit does not hydrate everywhere");
+        } else if !changes.problems.is_empty() {
+            why_not = why_not.or(Some("see the errors above"));
+        }
     }
-    Ok(renders)
+    Ok(why_not)
 }
 
 /// The same with what the push itself changes, where an environment branch as it was fetched last lacks what the remote has of

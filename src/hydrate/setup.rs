@@ -37,7 +37,7 @@ pub struct RefNames {
     /// Whether records, notes and failures are believed: where no push gets at them. Elsewhere they count as far as the
     /// branches, which are protected, bear them out.
     pub believes_records: bool,
-    /// Whether no branch was hydrated with the settings, which may be anyone's: no other dry branch comes to a branch by them.
+    /// Whether the settings may be anyone's: another dry branch comes to a branch only by those that this branch was hydrated with.
     pub doubts_settings: bool,
 }
 

@@ -45,7 +45,7 @@ impl Copy {
             return Err(Error::Shallow(remote.to_owned()));
         }
         let repository = Repository::open(clone.git_dir(), Location::Hook)?.within(&place);
-        in_the_way.extend(take_out_of_the_way(&repository)?);
+        in_the_way.extend(take_out_of_the_way(&repository, "hydrate: push")?);
         let there = repository.refs()?;
         let remote = remote.to_owned();
         let mut copy = Self { repository, remote, place, there, in_the_way, taken_for_others };
@@ -114,24 +114,32 @@ fn listed(git: &Git, remote: &str) -> Result<Listing, git::Error> {
     })
 }
 
+/// The refs of hydration, below each of which git can have none.
+const ALONE: [&str; 4] = [RECORDS_REF, FAILURES_REF, SETTINGS_REF, NOTES_REF];
+
 /// The ref of hydration, or the first part of the names of several, that git cannot have beside a ref of this name.
 pub(crate) fn of_hydration(name: &str) -> Option<&'static str> {
     let is_in_the_way = |ours: &&str| name.strip_prefix(ours).is_some_and(|rest| rest.starts_with('/'));
-    let all = [RECORDS_REF, FAILURES_REF, SETTINGS_REF, NOTES_REF];
     let kept = Some(KEPT_SETTINGS).filter(|kept| name == kept.trim_end_matches('/'));
-    all.into_iter().find(is_in_the_way).or(kept)
+    ALONE.into_iter().find(is_in_the_way).or(kept)
 }
 
-/// Takes refs out of a copy that keep hydration from writing its own there. Answers which.
-fn take_out_of_the_way(copy: &Repository) -> Result<BTreeSet<String>, git::Error> {
+/// Refspecs that leave out of a fetch what is in the way of hydration's refs, however many refs that are.
+pub(crate) fn not_in_the_way() -> Vec<String> {
+    let kept = KEPT_SETTINGS.trim_end_matches('/').to_owned();
+    ALONE.iter().map(|ours| format!("{ours}/*")).chain([kept]).map(|name| format!("^{name}")).collect()
+}
+
+/// Takes refs out of a repository that keep hydration from having its own there. Answers which. `reason` is for reflogs.
+pub(crate) fn take_out_of_the_way(copy: &Repository, reason: &str) -> Result<BTreeSet<String>, git::Error> {
     let refs = copy.refs()?;
     let found: Vec<(&str, ObjectId)> = refs.iter().filter(|(name, _)| of_hydration(name).is_some()).collect();
     let edit =
         |(name, id): &(&str, ObjectId)| RefEdit { name: (*name).to_owned(), new: None, expected: Expected::Is(*id) };
     let edits: Vec<RefEdit> = found.iter().map(edit).collect();
     if !edits.is_empty() {
-        update_refs(copy, &edits, "hydrate: push")
-            .map_err(|error| git::Error::new("taking refs out of the way in the copy", error))?;
+        update_refs(copy, &edits, reason)
+            .map_err(|error| git::Error::new("taking refs out of the way of hydration's", error))?;
     }
     Ok(found.into_iter().map(|(name, _)| name.to_owned()).collect())
 }

@@ -16,6 +16,7 @@ use crate::hydrate::files::MANIFEST;
 use crate::hydrate::heads::BACKLOG_MAX;
 use crate::hydrate::policy::Policy;
 use crate::hydrate::run::Run;
+use crate::hydrate::settings_named::named_by_branches;
 use crate::hydrate::setup::{Setup, Wake};
 use crate::manifest::{self, Key, Manifest, Source};
 use crate::settings::History;
@@ -37,40 +38,66 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
     let (Wake::Commit { tip, .. }, Against::Branches | Against::MergeBase(_)) = (&setup.wake, against) else {
         return Ok(());
     };
-    let refs = setup.repository.refs()?;
-    if Policy::read(&refs, &ObjectBuffer::new(setup.repository))?.settings.history != History::Every {
+    if !hydrates_each(setup)? {
         return Ok(());
     }
-    let count = match count(preview, *tip, setup)? {
-        Ok(count) => count,
+    let counts = match counts(preview, *tip, setup)? {
+        Ok(counts) => counts,
         Err(problem) => {
             preview.problems.push(problem);
             return Ok(());
         }
     };
     match against {
-        _ if count < 2 => Ok(()),
+        _ if counts.most < 2 => Ok(()),
         Against::MergeBase(base) => {
-            on_base(setup, base.commit, |after, buffer, _| compare(preview, count, &each_on(after, buffer)?))
+            on_base(setup, base.commit, |after, buffer, _| compare(preview, &counts, &each_on(after, buffer)?))
         }
         Against::Branches | Against::Commit(_) | Against::Nothing => {
             let setup = thawed(setup);
-            compare(preview, count, &each_on_branches(&setup)?)
+            compare(preview, &counts, &each_on_branches(&setup)?)
         }
     }
 }
 
-/// How many commits are hydrated one after the other, on the branch where these are most; within, why that cannot be done here.
-fn count(preview: &Preview, tip: ObjectId, setup: &Setup<'_>) -> Result<Result<usize, Diagnostic>, HydrateError> {
-    let mut count = 0;
+/// Whether each commit is hydrated, not the last alone. A clone may have the settings of anyone: there, those that branches were
+/// hydrated with must say so too.
+fn hydrates_each(setup: &Setup<'_>) -> Result<bool, HydrateError> {
+    let (refs, buffer) = (setup.repository.refs()?, ObjectBuffer::new(setup.repository));
+    let is_each = |policy: Policy| policy.settings.history == History::Every;
+    if is_each(Policy::read(&refs, &buffer)?) {
+        return Ok(true);
+    }
+    if !setup.refs.is_of_clone() || !setup.refs.believes_records {
+        return Ok(false);
+    }
+    let named = named_by_branches(&setup.refs, &refs, &buffer);
+    Ok(named.into_iter().any(|(settings, _)| Policy::at(settings, &buffer).map_or(true, is_each)))
+}
+
+/// How many commits are hydrated one after the other.
+struct Counts {
+    by_branch: BTreeMap<BranchName, usize>,
+    /// On the branch where these are most.
+    most: usize,
+}
+
+/// Within: why each cannot be hydrated here.
+fn counts(preview: &Preview, tip: ObjectId, setup: &Setup<'_>) -> Result<Result<Counts, Diagnostic>, HydrateError> {
+    let mut counts = Counts { by_branch: BTreeMap::new(), most: 0 };
+    // Most branches show the same dry commit.
+    let mut known: BTreeMap<ObjectId, Option<usize>> = BTreeMap::new();
     for environment in preview.environments.iter().filter(|environment| environment.frozen.is_none()) {
         let Some(before) = environment.dry_sha_before.as_deref().and_then(object_id) else { continue };
-        match commits_between(before, tip, setup)? {
-            Some(commits) => count = count.max(commits),
-            None => return Ok(Err(cut_off(before))),
-        }
+        let commits = match known.get(&before) {
+            Some(commits) => *commits,
+            None => *known.entry(before).or_insert(commits_between(before, tip, setup)?),
+        };
+        let Some(commits) = commits else { return Ok(Err(cut_off(before))) };
+        counts.by_branch.insert(environment.branch.clone(), commits);
+        counts.most = counts.most.max(commits);
     }
-    Ok(if count > COMMITS_MAX { Err(too_many(count)) } else { Ok(count) })
+    Ok(if counts.most > COMMITS_MAX { Err(too_many(counts.most)) } else { Ok(counts) })
 }
 
 /// How many commits a branch that shows `from` is hydrated from one after the other; none where history is cut off before that is
@@ -110,13 +137,14 @@ fn too_many(count: usize) -> Diagnostic {
 }
 
 /// Compares what the last commit alone gives with what all of them do.
-fn compare(preview: &mut Preview, count: usize, run: &Run<'_>) -> Result<(), HydrateError> {
+fn compare(preview: &mut Preview, counts: &Counts, run: &Run<'_>) -> Result<(), HydrateError> {
     let buffer = &run.found.buffer;
     for (name, branch) in &run.branches {
         let Some(tip) = &branch.tip else { continue };
         let known = preview.environments.iter().find(|environment| environment.branch == *name);
         // What a freeze held back is hydrated as one commit.
-        if known.is_some_and(|environment| environment.frozen.is_some()) {
+        let count = counts.by_branch.get(name).copied().unwrap_or(counts.most);
+        if count < 2 || known.is_some_and(|environment| environment.frozen.is_some()) {
             continue;
         }
         let base = match branch.base() {

@@ -109,8 +109,8 @@ impl Branch {
         self.close(mistake);
     }
 
-    /// Whether the settings may let another dry branch come to the branch. Those that may be anyone's may where settings did
-    /// with which the branch was hydrated.
+    /// Whether another dry branch may come to the branch: of settings that may be anyone's, those decide that the branch was
+    /// hydrated with.
     fn may_be_shared(&self, head: &DryHead, found: &Snapshot<'_>) -> bool {
         if !found.setup.refs.doubts_settings {
             return true;
