@@ -20,7 +20,8 @@ pub const SCRATCH: &str = "git-hydrate-";
 
 /// What follows in the name of the file beside it, and what that file says.
 const LOCK: &str = ".lock";
-const MARK: &[u8] = b"The directory of this name without `.lock` is a scratch directory of git-hydrate, and goes with it.\n";
+const MARK: &[u8] =
+    b"The directory of this name without `.lock` is a scratch directory of git-hydrate, and goes with it.\n";
 
 /// How often another name is tried when somebody has a directory of that name.
 const NAMES_MAX: usize = 10;
@@ -237,7 +238,14 @@ mod tests {
         symlink(path("mark"), path("git-hydrate-linked.lock")).expect("made");
         fs::write(path("git-hydrate-file"), "").expect("written");
         fs::create_dir(path("git-hydrate-directory.lock")).expect("made");
-        rustix::fs::mknodat(rustix::fs::CWD, path("git-hydrate-pipe.lock"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("made");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            path("git-hydrate-pipe.lock"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .expect("made");
         let before = names(dir.path());
         sweep(&[dir.path()]);
         assert_eq!(names(dir.path()), before);

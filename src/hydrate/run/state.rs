@@ -11,6 +11,7 @@ use super::plan::Failing;
 use super::ref_moves::Start;
 use super::since::Since;
 use super::stopped::Stopped;
+use super::unrecognized::Looked;
 use crate::application::{Application, BranchName, DrawnPaths, SeedIdentities};
 use crate::git::TreeFiles;
 use crate::git::{ObjectBuffer, ObjectId, Refs};
@@ -85,6 +86,8 @@ pub(crate) struct Run<'a> {
     /// What Applications draw for on the branch of the hydrated commit that is made again, as it says itself; none where none is
     /// made again.
     pub claimed: Option<SeedIdentities>,
+    /// What was looked at in two dry trees for documents that are gone.
+    pub looked_at: BTreeMap<(ObjectId, ObjectId), Looked>,
     /// What dry branches have that has random values on branches which are not among `branches`.
     pub seen_elsewhere: BTreeMap<(BranchName, BranchName), DrawnPaths>,
 }
@@ -127,6 +130,7 @@ impl<'a> Run<'a> {
             preview: None,
             moved: Moved::default(),
             claimed: None,
+            looked_at: BTreeMap::new(),
             seen_elsewhere: BTreeMap::new(),
         }
     }
