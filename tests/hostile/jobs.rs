@@ -44,7 +44,7 @@ fn second_job(active_paths: Option<&str>) -> Duration {
         settings.hydrate(&["config", "set", key, value]).success();
     }
     settings.hydrate(&["config", "set", "seeds", "new"]).success();
-    for value in active_paths {
+    if let Some(value) = active_paths {
         settings.hydrate(&["config", "set", "activePaths", value]).success();
     }
     let folder = elsewhere.path("folder").display().to_string();
