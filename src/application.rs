@@ -73,7 +73,7 @@ pub use environment::Environment;
 pub(crate) use environment::{Substituted, Variable};
 pub(crate) use made::makers_of;
 pub(crate) use maker::{By, Keeps, Maker};
-pub(crate) use misspelt::{Misspelt, unrecognized};
+pub(crate) use misspelt::{Looks, Misspelt};
 pub use name::BranchName;
 pub(crate) use name::{AppName, DestinationName, NameError, OUT, ref_of};
 pub(crate) use near::near;

@@ -375,6 +375,11 @@ impl Settings {
         rules.with_destinations(self.destinations.clone())
     }
 
+    /// Whether several dry branches may write `branch`, or several promotion strategies promote it: each has paths of its own.
+    pub(crate) fn is_shared(&self, branch: &BranchName) -> bool {
+        !self.active_paths(branch).is_empty()
+    }
+
     /// The directories that are promoted on their own on `branch`; none on a branch that is promoted as a whole.
     ///
     /// The setting names the active branch, `env/dev`. Its proposed branches are `env/dev-next`, with all of its

@@ -243,6 +243,7 @@ fn a_push_whose_later_commit_fails_reads_what_the_earlier_one_did() {
         clone.commit("go", &[(&file, "")]);
         clone.commit("back", &[(&file, &text)]);
         let push = told(&clone);
+        assert_eq!(line(&push), "1 of 2 manifests changed in 2 commits", "{push}");
         assert!(!push.contains("removed"), "{push}");
     });
 }

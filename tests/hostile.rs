@@ -12,6 +12,7 @@ mod charts;
 mod costs;
 mod documents;
 mod doors;
+mod jobs;
 mod kustomizations;
 mod parents;
 mod records;

@@ -43,6 +43,11 @@ impl SeedIdentity {
         }
     }
 
+    /// The dry branch whose own it is; none for that of a name alone.
+    pub(crate) fn dry_branch(&self) -> Option<&str> {
+        self.0.split('~').nth(1)
+    }
+
     /// `NAMESPACE/NAME/BRANCH`, whatever follows.
     pub(crate) fn plain(&self) -> &str {
         self.0.split('~').next().unwrap_or_default()
@@ -122,11 +127,6 @@ impl HeldIdentities {
         let moved = self.0.remove(before).unwrap_or_default();
         self.0.entry(now.clone()).or_default().extend(moved);
         self
-    }
-
-    /// The same, where a branch has Applications of one dry branch only.
-    pub(crate) fn all_of(self, dry_branch: &BranchName) -> Self {
-        Self(BTreeMap::from([(dry_branch.clone(), self.0.into_values().flatten().collect())]))
     }
 
     /// Each of them.

@@ -1,9 +1,10 @@
 //! Applications, and sets of them, that are not hydrated because a key, a kind or a version is misspelt.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span, clipped};
 use dry_files::path::RepoPath;
 
 use super::field::{Content, Entry, Field};
@@ -175,35 +176,117 @@ pub(super) fn near_entry<'f>(mapping: &'f Field, name: &str) -> Option<&'f Entry
 /// How deep lists may be nested in lists.
 const LIST_DEPTH_MAX: u32 = 8;
 
-/// Why Applications and sets of these names are neither in a file any more, while it has a document of that name which it did
-/// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to, or another one of Argo CD's that it
-/// cannot be; one without a source; one that is a part of a document now. None for names that no such document has.
-///
-/// Errors: none of its own. A file that cannot be read now is one such reason.
-pub(crate) fn unrecognized(path: &RepoPath, before: &[u8], now: &[u8], names: &BTreeSet<&str>) -> Vec<Diagnostic> {
-    let documents = match located::parse(path, now) {
-        Ok(documents) => documents,
-        Err(diagnostic) => return vec![diagnostic],
-    };
-    let before = located::parse(path, before).unwrap_or_default();
-    let former: BTreeSet<Head<'_>> = heads(&before).map(|(head, _)| head).collect();
-    let was_without: BTreeSet<&str> = heads(&before).filter_map(|(head, object)| lacks_source(&head, object)).collect();
-    let mut found = Vec::new();
-    let mut there = former_parts(path, &before, names);
-    for (head, object) in heads(&documents).filter(|(head, _)| names.contains(head.name)) {
-        there.insert(head.name.to_owned());
-        let is_new = !former.contains(&head);
-        match head.known() {
-            None if is_new => found.push(head.mistake(object)),
-            Some("Application") if was_without.contains(head.name) => {}
-            Some("Application") => found.extend(lacks_source(&head, object).map(|name| without_source(name, object))),
-            Some(_) if is_new && is_no_such(&head, object) => found.push(head.mistake(object)),
-            None | Some(_) => {}
+/// How much is looked at for Applications that are gone, as files with Applications [cost](super::cost): the texts in their files
+/// that may be documents, and what the aliases of both stand for.
+const LOOKED_AT_BYTES_MAX: u64 = 64 << 20;
+
+/// What was looked at of files whose Applications are gone.
+#[derive(Default)]
+pub(crate) struct Looks {
+    bytes: Cell<u64>,
+}
+
+impl Looks {
+    /// Why Applications and sets of these names are neither in a file any more, while it has a document of that name which it did
+    /// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to, or another one of Argo CD's that it
+    /// cannot be; one without a source; one that is a part of a document now; or because it cannot be told, where that would be too
+    /// much to look at. None for names that no such document has.
+    ///
+    /// Errors: none of its own. A file that cannot be read now is one such reason.
+    pub(crate) fn unrecognized(
+        &self,
+        path: &RepoPath,
+        before: &[u8],
+        now: &[u8],
+        names: &BTreeSet<&str>,
+    ) -> Vec<Diagnostic> {
+        let documents = match self.parse(path, now) {
+            Some(Ok(documents)) => documents,
+            Some(Err(diagnostic)) => return vec![diagnostic],
+            None => return vec![is_too_much(path, names)],
+        };
+        let before = self.parse(path, before).unwrap_or_else(|| Ok(Vec::new())).unwrap_or_default();
+        let former: BTreeSet<Head<'_>> = heads(&before).map(|(head, _)| head).collect();
+        let lacked_source = heads(&before).filter_map(|(head, object)| lacks_source(&head, object));
+        let was_without: BTreeSet<&str> = lacked_source.collect();
+        let mut found = Vec::new();
+        let former_parts = self.parts_named(path, &before, names).unwrap_or_default();
+        let mut there: BTreeSet<String> = former_parts.into_iter().map(|(name, _)| name).collect();
+        for (head, object) in heads(&documents).filter(|(head, _)| names.contains(head.name)) {
+            there.insert(head.name.to_owned());
+            let is_new = !former.contains(&head);
+            match head.known() {
+                None if is_new => found.push(head.mistake(object)),
+                Some("Application") if was_without.contains(head.name) => {}
+                Some("Application") => {
+                    found.extend(lacks_source(&head, object).map(|name| without_source(name, object)))
+                }
+                Some(_) if is_new && is_no_such(&head, object) => found.push(head.mistake(object)),
+                None | Some(_) => {}
+            }
         }
+        let names: BTreeSet<&str> = names.iter().copied().filter(|name| !there.contains(*name)).collect();
+        match self.parts_named(path, &documents, &names) {
+            Some(parts) => found.extend(parts.iter().map(|(name, part)| is_part(name, part))),
+            None if names.is_empty() => {}
+            None => found.push(is_too_much(path, &names)),
+        }
+        found
     }
-    let parts = parts_named(path, &documents, names).into_iter().filter(|(name, _)| !there.contains(name));
-    found.extend(parts.map(|(name, part)| is_part(&name, part)));
-    found
+
+    /// The documents of a file or a text; none when that would be too much.
+    fn parse(&self, path: &RepoPath, bytes: &[u8]) -> Option<Result<Vec<Field>, Diagnostic>> {
+        located::parse_within(path, bytes, &|extra| self.may_take(extra)).transpose()
+    }
+
+    fn may_take(&self, bytes: u64) -> bool {
+        let all = self.bytes.get().saturating_add(bytes);
+        if all <= LOOKED_AT_BYTES_MAX {
+            self.bytes.set(all);
+        }
+        all <= LOOKED_AT_BYTES_MAX
+    }
+
+    /// The names of Applications and sets, of these, that are parts of documents which are no objects, each with that part. A text
+    /// that occurs many times, such as through aliases, is looked into once. None when all of them would be too much.
+    fn parts_named<'f>(
+        &self,
+        path: &RepoPath,
+        documents: &'f [Field],
+        names: &BTreeSet<&str>,
+    ) -> Option<Vec<(String, &'f Field)>> {
+        let named = |(head, _): (Head<'_>, &Field)| head.is_one_of(names).then(|| head.name.to_owned());
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
+        let mut open: Vec<(&Field, u32)> = documents.iter().filter(|it| !is_object(it)).map(|it| (it, 0)).collect();
+        while let Some((part, depth)) = open.pop() {
+            match &part.content {
+                _ if is_object(part) => found.extend(heads([part]).filter_map(named).map(|name| (name, part))),
+                Content::List(items) if depth < LIST_DEPTH_MAX => {
+                    open.extend(items.iter().map(|item| (item, depth + 1)));
+                }
+                Content::Mapping(entries) if depth < LIST_DEPTH_MAX => {
+                    open.extend(entries.iter().map(|entry| (&entry.field, depth + 1)));
+                }
+                _ => {
+                    let Some(text) = part.as_str().filter(|text| text.contains(KINDS[0])) else { continue };
+                    if seen.insert(text) {
+                        self.may_take(text.len() as u64).then_some(())?;
+                        let inner = self.parse(path, text.as_bytes())?.unwrap_or_default();
+                        found.extend(heads(&inner).filter_map(named).map(|name| (name, part)));
+                    }
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+/// That a file has too much to tell whether Applications that are gone are still there.
+fn is_too_much(path: &RepoPath, names: &BTreeSet<&str>) -> Diagnostic {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let text = format!("whether {} is a part of another document cannot be told: there is too much", names.join(", "));
+    let hint = "keep Applications in a file of their own; to take them off their branches, remove that file";
+    Diagnostic::error(clipped(one_line(&text))).at(Span::file(path.clone())).hint(hint)
 }
 
 /// Whether the `spec` of an object of another kind of Argo CD is that of an Application.
@@ -241,32 +324,6 @@ fn without_source(name: &str, object: &Field) -> Diagnostic {
 /// Whether a document says of which kind it is.
 fn is_object(document: &Field) -> bool {
     text(document, "kind").is_some() || document.get("apiVersion").is_some()
-}
-
-fn former_parts(path: &RepoPath, documents: &[Field], names: &BTreeSet<&str>) -> BTreeSet<String> {
-    parts_named(path, documents, names).into_iter().map(|(name, _)| name).collect()
-}
-
-/// The names of Applications and sets, of these, that are parts of documents which are no objects, each with that part.
-fn parts_named<'f>(path: &RepoPath, documents: &'f [Field], names: &BTreeSet<&str>) -> Vec<(String, &'f Field)> {
-    let named = |(head, _): (Head<'_>, &Field)| head.is_one_of(names).then(|| head.name.to_owned());
-    let mut found = Vec::new();
-    let mut open: Vec<(&Field, u32)> = documents.iter().filter(|it| !is_object(it)).map(|it| (it, 0)).collect();
-    while let Some((part, depth)) = open.pop() {
-        match &part.content {
-            _ if is_object(part) => found.extend(heads([part]).filter_map(named).map(|name| (name, part))),
-            Content::List(items) if depth < LIST_DEPTH_MAX => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Content::Mapping(entries) if depth < LIST_DEPTH_MAX => {
-                open.extend(entries.iter().map(|entry| (&entry.field, depth + 1)));
-            }
-            _ => {
-                let text = part.as_str().filter(|text| text.contains(KINDS[0])).unwrap_or_default();
-                let inner = located::parse(path, text.as_bytes()).unwrap_or_default();
-                found.extend(heads(&inner).filter_map(named).map(|name| (name, part)));
-            }
-        }
-    }
-    found
 }
 
 fn is_part(name: &str, part: &Field) -> Diagnostic {

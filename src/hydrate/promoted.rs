@@ -19,7 +19,7 @@ pub(super) fn not_promoted(
     tip: ObjectId,
 ) -> Result<Vec<String>, Error> {
     let buffer = &found.buffer;
-    let is_whole = found.policy.settings.active_paths(active).is_empty();
+    let is_whole = !found.policy.settings.is_shared(active);
     let record = |name| found.records.get(name).filter(|record| !record.initial).map(|record| record.tip);
     let Some(staged) = staging.iter().map(record).collect::<Option<Vec<_>>>().filter(|_| is_whole) else {
         return Ok(Vec::new());

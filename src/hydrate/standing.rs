@@ -75,7 +75,7 @@ impl Standing {
             let below = ours.filter(|record| record.tip != tip)?;
             notes.get(below.tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit)
         };
-        let dry = if !settings.active_paths(branch).is_empty() {
+        let dry = if settings.is_shared(branch) {
             // The note and the files at the root may be of another dry branch's latest commit.
             recorded
         } else if note.is_some() {

@@ -16,7 +16,7 @@ use rustix::process::getppid;
 
 use super::apart::{read_reads, write_reads};
 use crate::cache::{Decoder, Encoder};
-use dry_files::scratch::SCRATCH;
+use dry_files::scratch::{self, SCRATCH};
 
 /// The file in the directory.
 const FILE: &str = "late";
@@ -50,7 +50,8 @@ pub(super) fn write(git_dir: &Path, late: &[(Subject, SharedReads)]) {
     let Some(directory) = directory(git_dir) else { return };
     let mut file = Encoder::default();
     file.list(late.iter(), |file, (subject, reads)| write_entry(file, subject, &reads.all()));
-    drop(fs::create_dir(&directory));
+    scratch::take_left(&directory);
+    drop(scratch::leave(&directory));
     drop(fs::write(directory.join(FILE), file.0));
 }
 
@@ -76,7 +77,7 @@ impl Late {
     pub(super) fn take(git_dir: &Path) -> Self {
         let Some(directory) = directory(git_dir) else { return Self::default() };
         let content = regular::read(&directory.join(FILE), BYTES_MAX).unwrap_or_default();
-        drop(fs::remove_dir_all(&directory));
+        scratch::take_left(&directory);
         let list = Decoder(&content).list(read_entry);
         Self(list.unwrap_or_default().into_iter().collect())
     }

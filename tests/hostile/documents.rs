@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Case, Dry, RENDERS};
+use super::{Case, Dry, RENDERS, measure};
+use crate::push::{application, config_map};
 
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n";
 
@@ -37,7 +38,40 @@ fn replaced(dry: &mut Dry, from: &str, to: &str) {
     dry.file("apps/x/dev/a.yaml", OBJECT);
 }
 
+/// An Application that is gone, beside another one and before `text`.
+fn gone_before(dry: &mut Dry, text: &str) {
+    let [x, w] = ["x", "w"].map(|name| application(name, "dev"));
+    dry.file(&x.0, format!("{}---\n{}", x.1, w.1));
+    for name in ["x", "w"] {
+        dry.file(&format!("apps/{name}/dev/a.yaml"), config_map(name, "one"));
+    }
+    dry.commit();
+    let before = measure(&dry.server);
+    assert!(before.status.success(), "{}", before.said);
+    dry.script.clear();
+    dry.file(&x.0, format!("{}---\n{text}", w.1));
+}
+
+/// A text in which an Application may be, with 370,000 values.
+fn dense_text(number: usize) -> String {
+    let (values, aliases) = ("1,".repeat(100), "*a,".repeat(3_700));
+    format!("|\n  kind: Application\n  n: {number}\n  a: &a [{values}]\n  b: [{aliases}]\n")
+}
+
 pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "one text in which a gone Application may be, 300 times",
+        expected: "1 removed",
+        build: |dry| gone_before(dry, &format!("a: &t {}b: [{}]\n", dense_text(0), "*t,".repeat(300))),
+    },
+    Case {
+        name: "60 texts in which a gone Application may be",
+        expected: "cannot be told: there is too much",
+        build: |dry| {
+            let texts: String = (0..60).map(|n| format!("t{n}: {}", dense_text(n))).collect();
+            gone_before(dry, &texts);
+        },
+    },
     Case {
         name: "billion laughs in a manifest",
         expected: "error:",

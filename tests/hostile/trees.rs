@@ -1,6 +1,6 @@
 //! Trees: links, submodules, names, sizes.
 
-use super::{Case, Dry, RENDERS};
+use super::{Case, Dry, RENDERS, measure};
 use crate::push::{application, config_map};
 
 /// The smallest object there is.
@@ -47,7 +47,41 @@ fn bomb_of(dry: &Dry, directories: [&str; 2], name: &str, content: &[u8]) -> Str
     dry.object("tree", &tree)
 }
 
+/// Files that are gone, each beside a new one of another text with a name that is not read.
+fn renamed(dry: &mut Dry, count: usize, file: impl Fn(usize) -> (String, String)) {
+    dry.x_file("a.yaml", OBJECT);
+    for n in 0..count {
+        let (path, text) = file(n);
+        dry.file(&path, text);
+    }
+    dry.commit();
+    let before = measure(&dry.server);
+    assert!(before.status.success(), "{}", before.said);
+    dry.script.clear();
+    for n in 0..count {
+        let (path, _) = file(n);
+        dry.script.extend(format!("D {path}\n").as_bytes());
+        dry.file(&format!("{}/b{n}.yam", path.rsplit_once('/').expect("a folder").0), format!("a: {n}\nb: {n}\n"));
+    }
+}
+
 pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "1,000 files of Applications beside 1,000 that are not read",
+        expected: "too many files there have names that are not read",
+        build: |dry| {
+            let text = |n| application(&format!("z{n}"), "dev").1.replace(&format!("apps/z{n}/dev"), "apps/shared");
+            dry.file("apps/shared/config.yaml", config_map("shared", "one"));
+            renamed(dry, 1000, |n| (format!("applications/z/a{n}.yaml"), text(n)));
+        },
+    },
+    Case {
+        name: "1,500 manifests beside 1,500 that are not read",
+        expected: "too many files there have names that are not read",
+        build: |dry| {
+            renamed(dry, 1500, |n| (format!("apps/x/dev/m{n}.yaml"), config_map(&format!("m{n}"), &"x".repeat(50))))
+        },
+    },
     Case {
         name: "link out of the tree",
         expected: "leads out of the repository",

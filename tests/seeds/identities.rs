@@ -296,3 +296,92 @@ fn what_drew_before_there_was_another_dry_branch_keeps_its_password() {
     assert_eq!(password(&server, PROD, "web"), before, "{said}");
     server.hydrate(&["verify"]).success();
 }
+
+#[test]
+fn dry_branches_that_share_a_branch_no_more_keep_their_passwords() {
+    let lab = Lab::new();
+    let (server, clone) = two_dry_branches(&lab);
+    server.hydrate(&["config", "set", "activePaths", "{environments/prod: [m, o]}"]).success();
+    commit(&clone, "main", charts("main").chain([web("main", PROD, "m/web")]));
+    push(&clone);
+    begin_other(&clone, charts("other").chain([web("other", PROD, "o/web")]));
+    push(&clone);
+    let before = [password(&server, PROD, "m/web"), password(&server, PROD, "o/web")];
+    let edit = |text: &str| {
+        clone.git(&["checkout", "-q", "main"]);
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {text}}}\n");
+        commit(&clone, "edit", [("charts/web/templates/more.yaml".to_owned(), text)]);
+        push(&clone)
+    };
+    edit("one");
+    // The other one has no branch by then, which is said.
+    server.hydrate(&["config", "unset", "activePaths"]).exits(1);
+    assert_eq!(password(&server, PROD, "m/web"), before[0], "as soon as the setting is gone");
+    let said = edit("two");
+    assert_eq!(password(&server, PROD, "m/web"), before[0], "{said}");
+    let named = server.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Identity,valueonly)", PROD]);
+    assert_eq!(named.trim(), "argocd/web/environments/prod~other other", "that of the other one stays its own");
+    server.hydrate(&["verify"]).success();
+    server.clone_to("fresh").hydrate(&["verify"]).success();
+    // Once more with paths of their own, both go on.
+    server.hydrate(&["config", "set", "activePaths", "{environments/prod: [m, o]}"]).success();
+    clone.git(&["checkout", "-q", "other"]);
+    commit(&clone, "again", [("NOTES".to_owned(), "x".to_owned())]);
+    push(&clone);
+    assert_eq!([password(&server, PROD, "m/web"), password(&server, PROD, "o/web")], before);
+}
+
+#[test]
+fn an_application_that_moved_keeps_its_password_when_its_dry_branch_is_renamed() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    server.hydrate(&["config", "set", "seeds", "new"]).success();
+    push(&clone);
+    let before = password(&server, DEV, "web");
+    commit(&clone, "moved", [web("main", PROD, "web")]);
+    push(&clone);
+    clone.git(&["checkout", "-q", "-b", "trunk"]);
+    let files = [web("trunk", PROD, "web"), application("db", DEV)]
+        .map(|(file, text)| (file, text.replace("targetRevision: main", "targetRevision: trunk")));
+    commit(&clone, "trunk", files);
+    server.hydrate(&["config", "set", "dryBranches", "trunk"]).success();
+    push(&clone);
+    server.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    clone.git(&["push", "-q", "origin", ":main"]);
+    commit(&clone, "edit", chart("web", "b"));
+    let said = push(&clone);
+    assert_eq!(password(&server, PROD, "web"), before, "{said}");
+    let named = server.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Identity,valueonly)", PROD]);
+    assert_eq!(named.trim(), "argocd/web/environments/dev", "it is that of the new name");
+    server.hydrate(&["verify"]).success();
+}
+
+#[test]
+fn a_new_application_is_not_shown_the_password_of_another_one_on_its_branch() {
+    let lab = Lab::new();
+    let (server, clone) = two_dry_branches(&lab);
+    server.hydrate(&["config", "set", "activePaths", "{environments/prod: [m, o, o2]}"]).success();
+    commit(&clone, "main", charts("main").chain([web("main", PROD, "m/web")]));
+    push(&clone);
+    begin_other(&clone, [("NOTES".to_owned(), "x".to_owned())]);
+    push(&clone);
+    let shown = |revision: &str| {
+        let shown = server.hydrate(&["render", "web", "--rev", revision]).success().stdout;
+        let line = shown.lines().find_map(|line| line.trim().strip_prefix("password: ").map(str::to_owned));
+        line.unwrap_or_else(|| panic!("no password: {shown}"))
+    };
+    let of_main = password(&server, PROD, "m/web");
+    assert_eq!(shown("main"), of_main);
+    commit(&clone, "its own", charts("other").chain([web("other", PROD, "o/web")]));
+    clone.git(&["push", "-q", "origin", "HEAD:topic"]);
+    let own = shown("topic");
+    assert_ne!(own, of_main);
+    push(&clone);
+    assert_eq!(password(&server, PROD, "o/web"), own, "it is shown what it gets");
+    // It keeps that elsewhere on the branch.
+    commit(&clone, "moved", [web("other", PROD, "o2/web")]);
+    clone.git(&["push", "-q", "-f", "origin", "HEAD:topic"]);
+    assert_eq!(shown("topic"), own);
+    push(&clone);
+    assert_eq!(password(&server, PROD, "o2/web"), own);
+}

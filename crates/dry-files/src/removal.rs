@@ -57,7 +57,7 @@ pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// It is something else, a link included, or cannot be opened.
-pub(crate) fn open_ours(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+fn open_ours(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     let open = || openat(parent, name, dir_flags(), Mode::empty());
     let dir = match open() {
         Err(Errno::ACCESS) => {

@@ -48,7 +48,7 @@ pub(crate) fn render_named(
         .map(|app| &**app)
         .filter(|application| application.name.as_str() == name)
         .collect();
-    let identities = recorded(&named, &refs, &buffer);
+    let identities = recorded(&named, &policy.settings, &refs, &buffer);
     let context = render::Context { identities: &identities, ..render_context(&policy.settings, &files, &id) };
     let results = renderers.render(&named, &context, &|_| ());
     let copies = Copies::new(&policy, None, None);

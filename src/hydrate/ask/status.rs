@@ -226,7 +226,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     for (branch, dry_branch) in &found.environments {
         // Another dry branch that names it too gets nothing there.
         let named = names.entry(branch.clone()).or_insert_with(|| Named::environment(dry_branch));
-        if found.policy.settings.active_paths(branch).is_empty() {
+        if !found.policy.settings.is_shared(branch) {
             named.dry_branch.clone_from(dry_branch);
         }
     }
@@ -267,7 +267,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
 /// it is named.
 fn of_each_dry_branch(found: &Snapshot<'_>, branch: &BranchName, named: &Named) -> Vec<Named> {
     let record = found.records.get(branch).filter(|record| !record.initial);
-    if found.policy.settings.active_paths(branch).is_empty() || !named.is_environment {
+    if !found.policy.settings.is_shared(branch) || !named.is_environment {
         return vec![named.clone()];
     }
     let last = record.map_or(&named.dry_branch, |record| &record.dry_branch);
@@ -279,8 +279,7 @@ fn of_each_dry_branch(found: &Snapshot<'_>, branch: &BranchName, named: &Named) 
 
 /// Whether a failure is one of a dry branch, where several share the branch, and of a commit that is still on it.
 fn is_of(failure: &Failure, dry_branch: &BranchName, branch: &BranchName, found: &Snapshot<'_>) -> bool {
-    let is_of_branch =
-        found.policy.settings.active_paths(branch).is_empty() || failure.dry_branch == dry_branch.as_str();
+    let is_of_branch = !found.policy.settings.is_shared(branch) || failure.dry_branch == dry_branch.as_str();
     is_of_branch && !is_taken_back(failure, found)
 }
 

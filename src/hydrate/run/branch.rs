@@ -59,6 +59,8 @@ pub(crate) struct Branch {
     pub left: LeftBehind,
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
+    /// Which of those of its dry branch have some, where that was looked at.
+    pub seen: Option<DrawnPaths>,
     /// What those draw for, where that is not their name on this branch.
     pub identities: HeldIdentities,
     /// Whether it must not be written in this run at all.
@@ -176,8 +178,7 @@ impl Branch {
             branch.before.standing.as_ref().map(|standing| standing.made_below(&found.buffer)).transpose()?;
         branch.made_below = made_below.flatten();
         if let Some(record) = branch.before.standing.as_ref().and_then(Standing::record) {
-            let is_shared = !found.policy.settings.active_paths(name).is_empty();
-            let identities = recorded_on(name, record, is_shared, &found.buffer)?;
+            let identities = recorded_on(name, record, &found.buffer)?;
             branch.identities = match &branch.renamed_from {
                 Some(before) => identities.renamed(before, &head.branch),
                 None => identities,
@@ -238,6 +239,7 @@ impl Branch {
             applications: 0,
             left: LeftBehind::default(),
             drawn,
+            seen: None,
             identities: HeldIdentities::default(),
             closed: false,
             progress: Progress::default(),
@@ -483,6 +485,7 @@ impl Branch {
             applications: 0,
             left: LeftBehind::default(),
             drawn: None,
+            seen: None,
             identities: HeldIdentities::default(),
             closed: false,
             progress: Progress::default(),
@@ -536,8 +539,8 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
-        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, identities } = made;
-        (self.drawn, self.identities) = (drawn, identities);
+        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, seen, identities } = made;
+        (self.drawn, self.seen, self.identities) = (drawn, seen, identities);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {

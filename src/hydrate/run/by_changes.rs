@@ -36,7 +36,7 @@ use super::since::Since;
 use super::state::Run;
 use super::stopped::Stopped;
 use super::touched::Touched;
-use super::unrecognized::GoneDocuments;
+use super::unrecognized::{GoneDocuments, Looked};
 use crate::application::set::Only;
 use crate::application::{self, Application, BranchName, RuleSet, SeedIdentity, makers_of};
 use crate::cache::{self, About, Encoded, Record, State, Stuck};
@@ -574,7 +574,7 @@ fn is_unrecognized(touched: &Touched, old: &dyn Files, new: &dyn Files) -> Resul
         };
         documents.add(&record.file, record.name.as_str(), &makers);
     }
-    Ok(!documents.unrecognized(old, new).is_empty())
+    Ok(!documents.unrecognized(old, new, &mut Looked::default()).is_empty())
 }
 
 /// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.

@@ -413,7 +413,7 @@ fn of_another_dry_branch(
 ) -> Option<Diagnostic> {
     let opened = run.branches.get(name).map(|branch| &branch.dry_branch);
     let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
-    let is_shared = !run.found.policy.settings.active_paths(name).is_empty();
+    let is_shared = run.found.policy.settings.is_shared(name);
     let is_away = !heads.iter().any(|other| other.branch == *owner);
     if is_shared || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner))) {
         return None;

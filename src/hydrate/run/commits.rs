@@ -134,7 +134,8 @@ impl Commits {
         let made = match made {
             Ok(made) => {
                 let drawn = branch.drawn_after(hydration, &left, &removals, &found.policy.settings);
-                BranchUpdate { left, drawn, ..made }
+                let seen = branch.seen_after(hydration, &removals);
+                BranchUpdate { left, drawn, seen, ..made }
             }
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
         };

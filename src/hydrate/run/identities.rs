@@ -10,6 +10,7 @@
 //! when it is new on its branch and gone from one that it was on. One draws first when it draws, and its branch says nothing of
 //! it. Before there were such trailers, it may have drawn already, and goes on.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ use super::plan::{Done, Rendered};
 use super::rendered::render_again;
 use super::state::Run;
 use super::stopped::Stopped;
-use crate::application::{Application, BranchName, HeldIdentities, HeldIdentity, SeedIdentities, SeedIdentity};
+use crate::application::{
+    Application, BranchName, DrawnPaths, HeldIdentities, HeldIdentity, SeedIdentities, SeedIdentity,
+};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::heads::DryHead;
 use crate::hydrate::policy::Policy;
@@ -71,18 +74,26 @@ impl Run<'_> {
         let departed = self.departed(tree, (head, heads))?;
         let holders = self.holders()?;
         let mut taken: BTreeSet<SeedIdentity> = BTreeSet::new();
+        let mut pasts = Pasts::default();
         for application in arrived {
             let new = SeedIdentity::of(&application);
             let brought = match departed.get(&name_of(&application)) {
-                Some(departed) => self.brought(departed, head)?,
+                Some(departed) => self.brought(departed, &mut pasts, (head, heads))?,
                 None => None,
             };
             let drawing = Drawing { dry_branch: &head.branch, application: &application };
-            let is_there = |branch: &BranchName| has(tree.applications(branch), &application);
+            let is_held = |identity: &SeedIdentity| {
+                let holding = holders.get(identity.plain()).into_iter().flatten();
+                let mut holding = holding.filter(|(_, held)| held.identity == *identity);
+                holding.any(|(branch, held)| {
+                    let is_now_there = || has(tree.applications(branch), &application);
+                    self.is_of_another(&drawing, (branch, held), is_now_there)
+                })
+            };
             // One of the same name that was here before, where none is elsewhere by now.
             let known = identities.remove(&new);
             for identity in brought.into_iter().chain(known) {
-                let is_free = !taken.contains(&identity) && !self.is_held(&identity, &drawing, &holders, &is_there);
+                let is_free = !taken.contains(&identity) && !is_held(&identity);
                 if is_free && taken.insert(identity.clone()) {
                     identities.insert(new, identity);
                     break;
@@ -100,11 +111,16 @@ impl Run<'_> {
     /// The same, where those that drew for the first time draw for what is their own.
     pub(super) fn with_own_identities(&mut self, mut rendered: Rendered) -> Result<Rendered, Stopped> {
         let firsts = if self.claimed.is_some() { Vec::new() } else { self.first_draws(&rendered) };
+        if firsts.is_empty() {
+            return Ok(rendered);
+        }
         let mut given = SeedIdentities::new();
-        let holders = if firsts.is_empty() { Holders::new() } else { self.holders()? };
+        let (holders, heads) = (self.holders()?, self.found.heads());
+        let tree = self.tree(rendered.dry.id, &rendered.head, &heads)?;
+        let mut pasts = Pasts::default();
         for application in firsts {
-            let own = self.own_identity(&application, &rendered, &holders)?;
-            given.extend(own.map(|own| (SeedIdentity::of(&application), own)));
+            let first = self.first_draw(&application, &tree, &holders, &mut pasts, (&rendered.head, &heads))?;
+            given.extend(first.own().map(|own| (first.plain, own)));
         }
         if given.is_empty() {
             return Ok(rendered);
@@ -119,7 +135,7 @@ impl Run<'_> {
     fn first_draws(&self, rendered: &Rendered) -> Vec<Arc<Application>> {
         let mut firsts = Vec::new();
         for (name, hydration) in rendered.hydrations() {
-            let is_shared = !self.is_alone_on(name);
+            let is_shared = self.found.policy.settings.is_shared(name);
             let branch = self.branches.get(name).filter(|branch| !is_shared && branch.settings == self.found.policy.id);
             let drawn =
                 branch.filter(|_| self.found.setup.refs.believes_records).and_then(|branch| branch.drawn.as_ref());
@@ -132,63 +148,58 @@ impl Run<'_> {
         firsts
     }
 
-    /// What an Application draws for that drew for its name on its branch; none where it may.
-    fn own_identity(
+    /// What there is to know of an Application that drew for its name on its branch.
+    fn first_draw<'h>(
         &mut self,
         application: &Application,
-        rendered: &Rendered,
+        tree: &DryTree,
         holders: &Holders,
-    ) -> Result<Option<SeedIdentity>, Stopped> {
-        let (head, dry) = (&rendered.head, rendered.dry.id);
+        pasts: &mut Pasts,
+        (head, heads): (&'h DryHead, &[DryHead]),
+    ) -> Result<FirstDraw<'h>, Stopped> {
         let (plain, branch) = (SeedIdentity::of(application), application.environment_branch());
         let drawing = Drawing { dry_branch: &head.branch, application };
-        let heads = self.found.heads();
-        // Most are held by no other Application, and no tree is read for them.
-        let mut there = BTreeSet::new();
-        for (name, _) in holders.get(plain.plain()).into_iter().flatten() {
-            let is_now = has(self.tree(dry, head, &heads)?.applications(name), application);
-            let former = self.former_on(name, (head, &heads))?;
-            if is_now || has(former.applications.iter(), application) {
-                there.insert(name.clone());
+        let mut taken = BTreeSet::new();
+        // Most are held by no other Application, and nothing is asked of other branches.
+        for (name, held) in holders.get(plain.plain()).into_iter().flatten() {
+            let was_there = pasts.of(self, name, (head, heads))?.paths.contains_key(&name_of(application));
+            let is_or_was_there = || was_there || has(tree.applications(name), application);
+            if self.is_of_another(&drawing, (name, held), is_or_was_there) {
+                taken.insert(held.identity.clone());
             }
         }
-        let is_there = |branch: &BranchName| there.contains(branch);
-        let is_taken = |identity: &SeedIdentity| self.is_held(identity, &drawing, holders, &is_there);
-        let is_plain = self.gives_plain(&head.branch) && !is_taken(&plain);
-        if is_plain && self.is_alone_on(branch) {
-            return Ok(None);
+        let is_plain = self.gives_plain(&head.branch) && !taken.contains(&plain);
+        let mut first =
+            FirstDraw { dry_branch: &head.branch, plain, taken, is_plain, another_drew: false, goes_on: false };
+        // There, nobody else drew for it.
+        if !is_plain || self.found.policy.settings.is_shared(branch) {
+            let past = pasts.of(self, branch, (head, heads))?;
+            let paths = past.paths.get(&name_of(application)).cloned().unwrap_or_default();
+            let drew = past.drew(self, &first.plain, &paths, (branch, head))?;
+            first.another_drew = drew.another;
+            // Where its values change all the same, it draws for what is its own.
+            first.goes_on = drew.itself && !past.has_another_seed(&self.found.policy, &first.plain);
         }
-        let numbers = 1..;
-        let mut own = numbers.map(|number| plain.own_of(&head.branch, number));
-        let own = own.find(|identity| !is_taken(identity));
-        let former = self.former_on(branch, (head, &heads))?;
-        let paths = former.applications.iter().filter(|one| name_of(one) == name_of(application));
-        let paths: BTreeSet<RepoPath> = paths.map(|one| one.sync_path.clone()).collect();
-        let drew = self.drew(branch, head, &plain, &paths)?;
-        // Where its values change all the same, it draws for what is its own.
-        let goes_on = drew.itself && !self.has_another_seed(branch, &plain);
-        Ok(own.filter(|_| !goes_on && (!is_plain || drew.another)))
-    }
-
-    /// Whether what a branch was hydrated with gave an identity other values than it has now.
-    fn has_another_seed(&self, branch: &BranchName, identity: &SeedIdentity) -> bool {
-        let now = &self.found.policy;
-        let before = self.branches.get(branch).and_then(|branch| branch.settings).filter(|id| now.id != Some(*id));
-        let before = before.and_then(|id| Policy::at(Some(id), &self.found.buffer).ok());
-        before.is_some_and(|before| !before.settings.seeds.are_same_for(&now.settings.seeds, identity))
+        Ok(first)
     }
 
     /// What an Application brings along that left a branch.
-    fn brought(&mut self, departed: &Departed, head: &DryHead) -> Result<Option<SeedIdentity>, Stopped> {
+    fn brought(
+        &mut self,
+        departed: &Departed,
+        pasts: &mut Pasts,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Option<SeedIdentity>, Stopped> {
         let Departed { branch, application, identity } = departed;
         if identity.is_some() {
             return Ok(identity.clone());
         }
         let plain = SeedIdentity::of(application).on(branch);
-        let is_its = self.gives_plain(&head.branch) && self.is_alone_on(branch);
+        let is_its = self.gives_plain(&head.branch) && !self.found.policy.settings.is_shared(branch);
         let paths = BTreeSet::from([application.sync_path.clone()]);
         // Else it may be that of another one, which drew there for its name.
-        let is_its = is_its || self.drew(branch, head, &plain, &paths)?.itself;
+        let past = pasts.of(self, branch, (head, heads))?;
+        let is_its = is_its || past.drew(self, &plain, &paths, (branch, head))?.itself;
         Ok(Some(plain).filter(|_| is_its))
     }
 
@@ -238,25 +249,21 @@ impl Run<'_> {
     fn held_on(&self, name: &BranchName) -> Result<HeldIdentities, Stopped> {
         match (self.branches.get(name), self.found.records.get(name)) {
             (Some(branch), _) => Ok(branch.identities.clone()),
-            (None, Some(record)) => Ok(recorded_on(name, record, !self.is_alone_on(name), &self.found.buffer)?),
+            (None, Some(record)) => Ok(recorded_on(name, record, &self.found.buffer)?),
             (None, None) => Ok(HeldIdentities::default()),
         }
     }
 
-    /// Whether another Application has an identity: of another dry branch, wherever it was last, or on a branch where it is.
-    fn is_held(
+    /// Whether what a branch says is said of another Application: of another dry branch, wherever it was last, or one of this name
+    /// on another branch, `if_there`.
+    fn is_of_another(
         &self,
-        identity: &SeedIdentity,
         drawing: &Drawing<'_>,
-        holders: &Holders,
-        is_there: &dyn Fn(&BranchName) -> bool,
+        (branch, held): (&BranchName, &HeldIdentity),
+        if_there: impl FnOnce() -> bool,
     ) -> bool {
-        let here = drawing.application.environment_branch();
-        let holding = holders.get(identity.plain()).into_iter().flatten();
-        let mut holding = holding.filter(|(_, held)| held.identity == *identity);
-        let is_other =
-            |held: &HeldIdentity| held.dry_branch != *drawing.dry_branch && !self.found.has_left(&held.dry_branch);
-        holding.any(|(branch, held)| is_other(held) || (branch != here && is_there(branch)))
+        let is_other = held.dry_branch != *drawing.dry_branch && !self.found.has_left(&held.dry_branch);
+        is_other || (branch != drawing.application.environment_branch() && if_there())
     }
 
     /// Whether Applications of a dry branch draw for their name alone: they do on the first one of the setting, and on the only one.
@@ -264,31 +271,101 @@ impl Run<'_> {
         let is_certain = self.found.has_dry_branches || self.found.dry_branches.len() < 2;
         is_certain && self.found.dry_branches.first().is_none_or(|first| first == dry_branch)
     }
+}
 
-    /// Whether no other dry branch writes a branch.
-    fn is_alone_on(&self, branch: &BranchName) -> bool {
-        self.found.policy.settings.active_paths(branch).is_empty()
+/// An Application that drew for its name on its branch, and what says whether it may.
+struct FirstDraw<'h> {
+    dry_branch: &'h BranchName,
+    /// Its name on its branch.
+    plain: SeedIdentity,
+    /// Those of this name that others have.
+    taken: BTreeSet<SeedIdentity>,
+    /// Whether its dry branch gives names alone, and this one is nobody else's.
+    is_plain: bool,
+    /// Whether another Application drew for the name there before.
+    another_drew: bool,
+    /// Whether it drew for the name before, and its values stay.
+    goes_on: bool,
+}
+
+impl FirstDraw<'_> {
+    /// What it draws for instead; none where it may draw for its name.
+    fn own(&self) -> Option<SeedIdentity> {
+        let may = self.goes_on || (self.is_plain && !self.another_drew);
+        let numbers = if may { 0..0 } else { 1..usize::MAX };
+        let mut own = numbers.map(|number| self.plain.own_of(self.dry_branch, number));
+        own.find(|identity| !self.taken.contains(identity))
     }
+}
 
-    /// Who drew for the name of an Application on its branch, which has written `paths` there.
+/// What a dry branch had on branches before the dry commit that is looked at: found out once for all of its Applications.
+#[derive(Default)]
+struct Pasts(BTreeMap<BranchName, Past>);
+
+/// What a dry branch had on one branch.
+struct Past {
+    /// The paths of its Applications.
+    paths: BTreeMap<Name, BTreeSet<RepoPath>>,
+    /// The settings that the branch was hydrated with, where those of now are others.
+    policy: Option<Policy>,
+    /// The paths that drew, by what for; looked at when it is asked for.
+    drew: Option<BTreeMap<SeedIdentity, BTreeSet<RepoPath>>>,
+}
+
+impl Pasts {
+    fn of(
+        &mut self,
+        run: &mut Run<'_>,
+        name: &BranchName,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<&mut Past, Stopped> {
+        let there = match self.0.entry(name.clone()) {
+            Entry::Occupied(known) => return Ok(known.into_mut()),
+            Entry::Vacant(there) => there,
+        };
+        let mut paths: BTreeMap<Name, BTreeSet<RepoPath>> = BTreeMap::new();
+        for application in &run.former_on(name, (head, heads))?.applications {
+            paths.entry(name_of(application)).or_default().insert(application.sync_path.clone());
+        }
+        let now = run.found.policy.id;
+        let before = run.branches.get(name).and_then(|branch| branch.settings).filter(|id| now != Some(*id));
+        let policy = before.and_then(|id| Policy::at(Some(id), &run.found.buffer).ok());
+        Ok(there.insert(Past { paths, policy, drew: None }))
+    }
+}
+
+impl Past {
+    /// Who drew for the name of an Application on this branch, which has written `paths` there.
     fn drew(
         &mut self,
-        branch: &BranchName,
-        head: &DryHead,
+        run: &mut Run<'_>,
         plain: &SeedIdentity,
         paths: &BTreeSet<RepoPath>,
+        (branch, head): (&BranchName, &DryHead),
     ) -> Result<Drew, Stopped> {
-        let is_alone = self.is_alone_on(branch);
-        let mut drew = Drew::default();
-        for (path, drawn) in self.drawn_on(branch, head)? {
-            if drawn.identity == *plain {
-                let is_its = is_alone || paths.contains(&path);
-                drew.itself |= is_its;
-                drew.another |= !is_its;
-            }
-        }
-        Ok(drew)
+        let drew = match &mut self.drew {
+            Some(drew) => drew,
+            none => none.insert(by_identity(run.drawn_on(branch, head)?)),
+        };
+        let Some(drew) = drew.get(plain) else { return Ok(Drew::default()) };
+        let is_alone = !run.found.policy.settings.is_shared(branch);
+        let is_its = |path: &RepoPath| is_alone || paths.contains(path);
+        Ok(Drew { itself: drew.iter().any(is_its), another: !drew.iter().all(is_its) })
     }
+
+    /// Whether what the branch was hydrated with gave an identity other values than it has now.
+    fn has_another_seed(&self, now: &Policy, identity: &SeedIdentity) -> bool {
+        let before = self.policy.as_ref();
+        before.is_some_and(|before| !before.settings.seeds.are_same_for(&now.settings.seeds, identity))
+    }
+}
+
+fn by_identity(drawn: DrawnPaths) -> BTreeMap<SeedIdentity, BTreeSet<RepoPath>> {
+    let mut paths: BTreeMap<SeedIdentity, BTreeSet<RepoPath>> = BTreeMap::new();
+    for (path, drawn) in drawn {
+        paths.entry(drawn.identity).or_default().insert(path);
+    }
+    paths
 }
 
 /// Who drew for a name.

@@ -7,6 +7,7 @@
 
 mod missing;
 mod proof;
+mod renames;
 mod text;
 
 use std::sync::Arc;
@@ -27,8 +28,8 @@ use dry_files::view::View;
 use missing::Missing;
 
 pub use missing::missing_in;
-pub(super) use proof::nearly_named;
 pub use proof::{Comparison, Side};
+pub(super) use renames::{Renamed, Renames};
 
 /// Makes a failed Application of each that goes on without objects, unless it is proved that they left.
 ///

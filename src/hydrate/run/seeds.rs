@@ -55,23 +55,34 @@ impl Branch {
         removals: &[Removal],
         settings: &Settings,
     ) -> Option<DrawnPaths> {
-        let is_shared = !settings.active_paths(&self.name).is_empty();
+        let is_shared = settings.is_shared(&self.name);
         let is_whole = hydration.untouched == 0 && left.paths.is_empty() && !is_shared;
         let is_asked = !settings.nondeterministic.is_empty() || self.drawn.is_some();
         let mut drawn = match is_whole && is_asked {
             true => DrawnPaths::new(),
             false => self.drawn.clone()?,
         };
-        for removal in removals {
-            drawn.remove(&removal.path);
-        }
-        for (application, output) in hydration.outputs() {
-            match &output.drawn {
-                Some(found) => drop(drawn.insert(application.sync_path.clone(), found.clone())),
-                None => drop(drawn.remove(&application.sync_path)),
-            }
-        }
+        follow(&mut drawn, hydration, removals);
         Some(drawn)
+    }
+
+    /// The same of what was seen of the dry branch.
+    pub(super) fn seen_after(&self, hydration: &Hydration<Done>, removals: &[Removal]) -> Option<DrawnPaths> {
+        let mut seen = self.seen.clone()?;
+        follow(&mut seen, hydration, removals);
+        Some(seen)
+    }
+}
+
+fn follow(drawn: &mut DrawnPaths, hydration: &Hydration<Done>, removals: &[Removal]) {
+    for removal in removals {
+        drawn.remove(&removal.path);
+    }
+    for (application, output) in hydration.outputs() {
+        match &output.drawn {
+            Some(found) => drop(drawn.insert(application.sync_path.clone(), found.clone())),
+            None => drop(drawn.remove(&application.sync_path)),
+        }
     }
 }
 
@@ -123,28 +134,42 @@ impl Run<'_> {
         Ok(known)
     }
 
-    /// Which Applications had random values when a branch of a dry branch was hydrated last.
+    /// Which Applications had random values when a branch of a dry branch was hydrated last. Of a branch that others share, it may
+    /// be what this dry branch has there.
+    ///
+    /// What a branch shows is looked at once for each dry branch.
     pub(super) fn drawn_on(&mut self, name: &BranchName, head: &DryHead) -> Result<DrawnPaths, Stopped> {
-        let (branch, is_here) = match self.branches.remove(name) {
-            Some(branch) => (branch, true),
-            None => (self.open(name, name, head)?, false),
-        };
-        let is_believed = self.found.setup.refs.believes_records || self.looked_at.contains(name);
-        let drawn = match branch.drawn.clone().filter(|_| is_believed) {
+        let Some(mut branch) = self.branches.remove(name) else { return self.drawn_elsewhere(name, head) };
+        let drawn = match self.said(&branch) {
             Some(drawn) => Ok(drawn),
-            None => self.look_at(&branch),
+            None => self.look_at(&branch).inspect(|seen| branch.seen = Some(seen.clone())),
         };
-        if is_here {
-            self.branches.insert(name.clone(), branch);
+        if !self.found.policy.settings.is_shared(name) {
+            branch.drawn = drawn.as_ref().ok().cloned().or(branch.drawn);
         }
-        let drawn = drawn?;
-        // On a branch that several dry branches share, this is what the one has.
-        let is_whole = self.found.policy.settings.active_paths(name).is_empty();
-        if let Some(branch) = self.branches.get_mut(name).filter(|_| is_whole) {
-            self.looked_at.insert(name.clone());
-            branch.drawn = Some(drawn.clone());
+        self.branches.insert(name.clone(), branch);
+        drawn
+    }
+
+    /// The same of a branch that nothing is written to until now.
+    fn drawn_elsewhere(&mut self, name: &BranchName, head: &DryHead) -> Result<DrawnPaths, Stopped> {
+        let key = (name.clone(), head.branch.clone());
+        if let Some(seen) = self.seen_elsewhere.get(&key) {
+            return Ok(seen.clone());
         }
+        let branch = self.open(name, name, head)?;
+        let drawn = match self.said(&branch) {
+            Some(drawn) => drawn,
+            None => self.look_at(&branch)?,
+        };
+        self.seen_elsewhere.insert(key, drawn.clone());
         Ok(drawn)
+    }
+
+    /// What is known without a look.
+    fn said(&self, branch: &Branch) -> Option<DrawnPaths> {
+        let recorded = branch.drawn.as_ref().filter(|_| self.found.setup.refs.believes_records);
+        recorded.or(branch.seen.as_ref()).cloned()
     }
 
     /// Which Applications have random values in what a branch shows: it is rendered again.

@@ -43,7 +43,7 @@ type Directories = BTreeSet<(BranchName, RepoPath)>;
 fn changes(head: &DryHead, run: &mut Run<'_>, heads: &[DryHead]) -> Result<(Directories, Directories), Stopped> {
     let (mut had, mut asked) = (Directories::new(), Directories::new());
     let settings = &run.found.policy.settings;
-    let shared = run.found.records.iter().filter(|(name, _)| !settings.active_paths(name).is_empty());
+    let shared = run.found.records.iter().filter(|(name, _)| settings.is_shared(name));
     let shared = shared.map(|(name, record)| (name.clone(), record.dry_commit_of(&head.branch)));
     for (name, dry) in shared.collect::<Vec<_>>() {
         let of = |dirs: BTreeSet<RepoPath>| dirs.into_iter().map(|dir| (name.clone(), dir)).collect::<Directories>();
@@ -66,7 +66,7 @@ pub(super) fn taken_path(
     head: &DryHead,
     heads: &[DryHead],
 ) -> Result<Option<Diagnostic>, Stopped> {
-    if run.found.policy.settings.active_paths(name).is_empty() {
+    if !run.found.policy.settings.is_shared(name) {
         return Ok(None);
     }
     for other in heads.iter().filter(|other| other.branch != head.branch) {
@@ -96,7 +96,7 @@ pub(super) fn path_of_another(
     head: &DryHead,
 ) -> Result<Option<Diagnostic>, Stopped> {
     let (settings, buffer) = (&run.found.policy.settings, &run.found.buffer);
-    let Some(branch) = run.branches.get(name).filter(|_| !settings.active_paths(name).is_empty()) else {
+    let Some(branch) = run.branches.get(name).filter(|_| settings.is_shared(name)) else {
         return Ok(None);
     };
     let had: BTreeSet<RepoPath> = former.applications.iter().map(|app| directory(name, app, run)).collect();

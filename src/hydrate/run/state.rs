@@ -11,7 +11,8 @@ use super::plan::Failing;
 use super::ref_moves::Start;
 use super::since::Since;
 use super::stopped::Stopped;
-use crate::application::{Application, BranchName, SeedIdentities};
+use super::unrecognized::Looked;
+use crate::application::{Application, BranchName, DrawnPaths, SeedIdentities};
 use crate::git::TreeFiles;
 use crate::git::{ObjectBuffer, ObjectId, Refs};
 use crate::hydrate::dry_tree::{DryTree, DryTrees, Former};
@@ -85,8 +86,10 @@ pub(crate) struct Run<'a> {
     /// What Applications draw for on the branch of the hydrated commit that is made again, as it says itself; none where none is
     /// made again.
     pub claimed: Option<SeedIdentities>,
-    /// The branches of which it is known what has random values, whatever their records say.
-    pub looked_at: BTreeSet<BranchName>,
+    /// What was looked at in two dry trees for documents that are gone.
+    pub looked_at: BTreeMap<(ObjectId, ObjectId), Looked>,
+    /// What dry branches have that has random values on branches which are not among `branches`.
+    pub seen_elsewhere: BTreeMap<(BranchName, BranchName), DrawnPaths>,
 }
 
 impl<'a> Run<'a> {
@@ -127,7 +130,8 @@ impl<'a> Run<'a> {
             preview: None,
             moved: Moved::default(),
             claimed: None,
-            looked_at: BTreeSet::new(),
+            looked_at: BTreeMap::new(),
+            seen_elsewhere: BTreeMap::new(),
         }
     }
 
@@ -243,6 +247,7 @@ impl<'a> Run<'a> {
     pub(crate) fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {
         self.found.policy = Policy::at(id, &self.found.buffer)?;
         self.former.clear();
+        self.seen_elsewhere.clear();
         self.trees.clear();
         Ok(())
     }
@@ -279,7 +284,7 @@ impl<'a> Run<'a> {
             match becomes {
                 Becomes::Hydrated(made) => {
                     branch.take(*made, dry.id, self.found.policy.id);
-                    let is_shared = !self.found.policy.settings.active_paths(&name).is_empty();
+                    let is_shared = self.found.policy.settings.is_shared(&name);
                     let shared = Some(&head.branch).filter(|_| is_shared);
                     let tip = branch.tip.as_ref().map(|tip| tip.id);
                     self.ledger.reached(&name, tip, &dry, shared, &self.found.buffer);

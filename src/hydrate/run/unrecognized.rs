@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lost_objects::nearly_named;
+use super::lost_objects::{Renamed, Renames};
 use crate::application::{self, Application, By};
 use dry_files::diag::{Diagnostic, Span, clipped};
 use dry_files::path::RepoPath;
@@ -15,6 +15,13 @@ use go_yaml as yaml;
 /// The names of documents by their files.
 #[derive(Default)]
 pub(super) struct GoneDocuments<'a>(BTreeMap<&'a RepoPath, BTreeSet<String>>);
+
+/// What was looked at in two dry trees for documents that are gone: what is too much for one branch is not done for the next.
+#[derive(Default)]
+pub(in crate::hydrate) struct Looked {
+    renames: Renames,
+    documents: application::Looks,
+}
 
 impl<'a> GoneDocuments<'a> {
     /// Notes the document that an Application comes from: its own, or that of the outermost which makes it.
@@ -36,49 +43,50 @@ impl<'a> GoneDocuments<'a> {
 
     /// What became of those that are documents of other kinds now, or in what is not a text file any more. A file that
     /// is gone says nothing, unless it only got a name that is not read.
-    pub(super) fn unrecognized(&self, before: &dyn Files, now: &dyn Files) -> Vec<Diagnostic> {
-        let views = (View::new(before), View::new(now));
-        let now = &views.1;
+    pub(super) fn unrecognized(&self, before: &dyn Files, now: &dyn Files, looked: &mut Looked) -> Vec<Diagnostic> {
+        let (old, new) = (View::new(before), View::new(now));
+        let views = (&old, &new);
+        let Looked { renames, documents } = looked;
         let mut found = Vec::new();
         for (file, names) in &self.0 {
-            let Ok(before) = views.0.read(file) else { continue };
+            let Ok(before) = old.read(file) else { continue };
             let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-            if is_link(file, now) {
+            if renames.kind_of(file, views) == Some(Kind::Link) {
                 found.push(no_text(file, &names, "a symbolic link"));
                 continue;
             }
-            match now.read(file) {
+            match new.read(file) {
                 Err(ViewError::LfsPointer(_)) => found.push(no_text(file, &names, "a pointer of Git LFS")),
                 Err(ViewError::Submodule(_)) => found.push(no_text(file, &names, "a submodule")),
-                Err(_) => found.extend(renamed(file, &before.data, &names, (&views.0, &views.1))),
+                Err(_) => {
+                    let became = renames.of(file, &yaml::lossy(&before.data), views);
+                    found.extend(became.map(|became| renamed(file, became, &names)));
+                }
                 Ok(now) if before.data == now.data => {}
                 Ok(now) if yaml::lossy(&now.data).contains('\0') => found.push(no_text(file, &names, "no text")),
-                Ok(now) => found.extend(application::unrecognized(file, &before.data, &now.data, &names)),
+                Ok(now) => found.extend(documents.unrecognized(file, &before.data, &now.data, &names)),
             }
         }
         found
     }
 }
 
-/// A file that has a name now which is not read, though nearly one that is.
-fn renamed(
-    file: &RepoPath,
-    before: &[u8],
-    names: &BTreeSet<&str>,
-    views: (&View<'_>, &View<'_>),
-) -> Option<Diagnostic> {
-    let renamed = nearly_named(file, &yaml::lossy(before), views)?;
+/// A file that has a name now which is not read, though nearly one that is, or may have.
+fn renamed(file: &RepoPath, renamed: Renamed, names: &BTreeSet<&str>) -> Diagnostic {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let text = format!("`{file}` with {} is `{renamed}` now, where Applications are not looked for", names.join(", "));
+    let names = names.join(", ");
+    let (text, at) = match renamed {
+        Renamed::To(path) => {
+            (format!("`{file}` with {names} is `{path}` now, where Applications are not looked for"), path)
+        }
+        Renamed::Maybe(path) => {
+            let why = "too many files there have names that are not read";
+            (format!("`{file}` with {names} is gone, unless it is `{path}` now: {why}"), path)
+        }
+    };
     let name = file.file_name().unwrap_or_default();
     let hint = format!("name it `{name}` again; to take them off their branches, remove it");
-    Some(Diagnostic::error(clipped(text)).at(Span::file(renamed)).hint(hint))
-}
-
-fn is_link(file: &RepoPath, view: &View<'_>) -> bool {
-    let Some((dir, name)) = file.parent().zip(file.file_name()) else { return false };
-    let entries = view.list(&dir);
-    entries.is_ok_and(|entries| entries.iter().any(|entry| entry.name == name && entry.kind == Kind::Link))
+    Diagnostic::error(clipped(text)).at(Span::file(at)).hint(hint)
 }
 
 fn no_text(file: &RepoPath, names: &BTreeSet<&str>, what: &str) -> Diagnostic {

@@ -104,7 +104,7 @@ fn written(draft: &Draft, judged: &Judged, dry: &BranchName) -> BTreeSet<BranchN
             Standing::Pinned | Standing::OtherRepository => false,
         };
         let branch = application.environment_branch();
-        if is_ours && !is_nowhere(draft, application) && settings.active_paths(branch).is_empty() {
+        if is_ours && !is_nowhere(draft, application) && !settings.is_shared(branch) {
             branches.insert(branch.clone());
         }
     }
@@ -115,7 +115,7 @@ fn written(draft: &Draft, judged: &Judged, dry: &BranchName) -> BTreeSet<BranchN
 fn written_there(draft: &Draft, judged: &Judged, settings: &Settings) -> BTreeSet<BranchName> {
     let all = hydrated(judged).into_iter().filter(|(_, application)| !is_nowhere(draft, application));
     let all = all.map(|(_, application)| application.environment_branch().clone());
-    all.filter(|branch| settings.active_paths(branch).is_empty()).collect()
+    all.filter(|branch| !settings.is_shared(branch)).collect()
 }
 
 fn is_nowhere(draft: &Draft, application: &Application) -> bool {

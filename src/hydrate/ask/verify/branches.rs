@@ -83,14 +83,14 @@ pub(super) fn unpromoted(found: &Snapshot<'_>) -> Result<BTreeSet<String>, Hydra
     let recorded = found.records.iter().filter(|(_, record)| !record.initial).map(|(branch, _)| branch);
     let alone = |branch: &&BranchName| {
         let is_promoted = named.get(*branch).is_some_and(|named| !named.is_environment || !named.staging.is_empty());
-        !is_promoted && found.policy.settings.active_paths(branch).is_empty()
+        !is_promoted && !found.policy.settings.is_shared(branch)
     };
     Ok(named.keys().chain(recorded).filter(alone).map(ToString::to_string).collect())
 }
 
 /// The staging branches of those that several are promoted to, not by directory.
 pub(super) fn several(found: &Snapshot<'_>) -> Result<Several, HydrateError> {
-    let is_whole = |branch: &BranchName| found.policy.settings.active_paths(branch).is_empty();
+    let is_whole = |branch: &BranchName| !found.policy.settings.is_shared(branch);
     let several = named(found)?.into_iter().filter(|(branch, named)| named.staging.len() > 1 && is_whole(branch));
     Ok(several.map(|(branch, named)| (branch.to_string(), named.staging)).collect())
 }

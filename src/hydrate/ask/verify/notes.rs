@@ -57,7 +57,7 @@ impl<'a> Verifier<'a> {
             return Ok(fault);
         }
         self.use_settings(this.trailers.settings_commit)?;
-        if self.run.found.policy.settings.active_paths(&this.trailers.branch).is_empty() {
+        if !self.run.found.policy.settings.is_shared(&this.trailers.branch) {
             return Ok(fault);
         }
         let mut tried = BTreeSet::from([&this.trailers.dry_branch]);

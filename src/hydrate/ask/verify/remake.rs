@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::{Hydrated, Verifier};
+use crate::application::BranchName;
 use crate::git::{Commit, Error, NewCommit, ObjectId};
 use crate::hydrate::heads::{BACKLOG_MAX, DryHead};
 use crate::hydrate::report::Outcome;
@@ -26,7 +27,7 @@ impl<'a> Verifier<'a> {
     /// What hydration makes on top of `parent`, and a dry commit before that ought to have a hydrated commit there.
     pub(super) fn remake(&mut self, parent: &Commit, this: &Hydrated) -> Result<(Remade, Option<Fault>), Stopped> {
         let Hydrated { commit, trailers } = this;
-        let shared = !self.run.found.policy.settings.active_paths(&trailers.branch).is_empty();
+        let shared = self.run.found.policy.settings.is_shared(&trailers.branch);
         let is_before = |_: &Commit, other: &Trailers| {
             other.branch == trailers.branch && (!shared || other.dry_branch == trailers.dry_branch)
         };
@@ -49,6 +50,12 @@ impl<'a> Verifier<'a> {
         // Settings and identities are taken for what the commit says: others would make another commit.
         self.run.claimed = Some(claimed(trailers).of(&trailers.dry_branch));
         let identities = identities_at(parent, name, &self.run.found.buffer)?;
+        // Where it names nothing of the dry branch before, that one only had another name.
+        let was_renamed = |before: &&BranchName| claimed(trailers).of(before).is_empty();
+        let identities = match renamed_from.as_ref().filter(was_renamed) {
+            Some(before) => identities.renamed(before, &trailers.dry_branch),
+            None => identities,
+        };
         let begin = || if is_first { first() } else { resumed() }.drawing_for(identities.clone());
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;

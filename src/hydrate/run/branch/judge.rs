@@ -116,7 +116,7 @@ impl Branch {
             return true;
         }
         let Ok(Policy { settings, .. }) = Policy::at(self.settings, &found.buffer) else { return false };
-        !settings.active_paths(&self.name).is_empty() && settings.dry_branches.contains(&head.branch)
+        settings.is_shared(&self.name) && settings.dry_branches.contains(&head.branch)
     }
 
     /// Keeps the branch from being made where git cannot have it beside one of `others`, which this run makes as well: the
@@ -161,7 +161,7 @@ impl Branch {
 
     /// The dry branch that writes the sync branch of this staging branch, when it is another one.
     fn owner_of_sync<'f>(&self, head: &DryHead, found: &'f Snapshot<'_>) -> Option<&'f BranchName> {
-        let is_shared = !found.policy.settings.active_paths(&self.sync).is_empty();
+        let is_shared = found.policy.settings.is_shared(&self.sync);
         let record = found.records.get(&self.sync).filter(|_| self.sync != self.name && !is_shared)?;
         let owner = Some(&record.dry_branch).filter(|owner| **owner != head.branch && !found.has_left(owner));
         owner.filter(|_| !record.initial && self.before.sync_tip.is_some())

@@ -67,10 +67,10 @@ impl Branch {
             None => false,
         };
         if touched.is_empty() && !lists_others && self.tip.is_some() {
-            let identities = self.identities.clone();
-            return Ok(Ok(BranchUpdate { new_sync, drawn: self.drawn.clone(), identities, ..BranchUpdate::default() }));
+            let (drawn, seen, identities) = (self.drawn.clone(), self.seen.clone(), self.identities.clone());
+            return Ok(Ok(BranchUpdate { new_sync, drawn, seen, identities, ..BranchUpdate::default() }));
         }
-        if policy.settings.active_paths(&self.name).is_empty() {
+        if !policy.settings.is_shared(&self.name) {
             edits.write(
                 buffer,
                 &RepoPath::root(),
@@ -100,6 +100,7 @@ impl Branch {
             removed,
             left: LeftBehind::default(),
             drawn: self.drawn.clone(),
+            seen: self.seen.clone(),
             identities,
         }))
     }
@@ -278,7 +279,9 @@ pub(crate) struct BranchUpdate {
     pub left: LeftBehind,
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
-    /// What those draw for that moved here.
+    /// The same of its dry branch, where that was looked at.
+    pub seen: Option<DrawnPaths>,
+    /// What its Applications draw for, of each dry branch, where that is not their name there.
     pub identities: HeldIdentities,
 }
 

@@ -21,7 +21,7 @@ impl Branch {
         let own = self.progress.commits.get(self.progress.earlier.commits..).unwrap_or_default();
         let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
         let (Some(tip), false) = (&self.tip, self.closed) else { return self.progress.earlier.records.clone() };
-        let is_shared = !settings.active_paths(&self.name).is_empty();
+        let is_shared = settings.is_shared(&self.name);
         let own = match (before, last, self.dry) {
             (before, Some(dry_commit), _) => {
                 let record = self.new_record(tip.id, dry_commit, made);

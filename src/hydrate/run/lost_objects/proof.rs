@@ -4,12 +4,14 @@
 //! (values, globs, a kustomization that names the file no more), or with another version of a chart or an input. It is not, when
 //! the file's own text makes it give nothing, or when it got a name that is not read.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::text::{count_of_kind, first_difference, is_blank, is_mostly_in};
-use crate::application::{Application, BranchName, near};
-use crate::directory::{EXTENSIONS, SKIP_MARKER};
+use super::renames::{Renamed, Renames};
+use super::text::{count_of_kind, first_difference, is_blank, text};
+use crate::application::{Application, BranchName};
+use crate::directory::SKIP_MARKER;
 use crate::manifest::{Key, Manifest};
 use crate::render::{self, Failure, Renderers};
 use dry_files::diag::more::and_more;
@@ -52,6 +54,7 @@ struct Files<'c> {
     new: View<'c>,
     /// What the render of now looked at.
     reads: &'c Reads,
+    renames: RefCell<Renames>,
 }
 
 impl Comparison<'_> {
@@ -62,14 +65,18 @@ impl Comparison<'_> {
     pub fn mistakes(&self, lost: &[Key], reads: &Reads) -> Result<Vec<Diagnostic>, Failure> {
         let (old, new) = (View::new(self.before.context.files), View::new(self.now.context.files));
         let (before, now) = (self.given(&self.before)?, self.given(&self.now)?);
-        let files = Files { comparison: self, before: by_file(&before), now: by_file(&now), old, new, reads };
-        let file_of = |lost: &&Key| {
-            let given = before.iter().find(|(manifest, _)| manifest.identity().as_ref() == Some(*lost));
-            given.and_then(|(_, file)| file.clone())
-        };
+        let renames = RefCell::default();
+        let files = Files { comparison: self, before: by_file(&before), now: by_file(&now), old, new, reads, renames };
+        let mut file_of: BTreeMap<Key, &Option<RepoPath>> = BTreeMap::new();
+        for (manifest, file) in &before {
+            if let Some(key) = manifest.identity() {
+                file_of.entry(key).or_insert(file);
+            }
+        }
         let mut by_file: BTreeMap<Option<RepoPath>, Vec<&Key>> = BTreeMap::new();
         for lost in lost {
-            by_file.entry(file_of(&lost)).or_default().push(lost);
+            let file = file_of.get(lost).and_then(|file| (*file).clone());
+            by_file.entry(file).or_default().push(lost);
         }
         let mut mistakes = Vec::new();
         for (file, lost) in by_file {
@@ -158,16 +165,28 @@ impl Files<'_> {
         if read.any(|((path, _), _)| is_kustomization(path)) {
             return None;
         }
-        if let Some(what) = instead(file, &self.new) {
+        let mut renames = self.renames.borrow_mut();
+        let views = (&self.old, &self.new);
+        let instead = match renames.kind_of(file, views) {
+            Some(Kind::Link) => Some("a symbolic link that leads to no file"),
+            Some(Kind::Submodule) => Some("a submodule"),
+            Some(Kind::File | Kind::Directory) | None => None,
+        };
+        if let Some(what) = instead {
             let said = format!("`{file}` gave {} and is {what} now, which gives no object", listed(lost));
             let hint = self.comparison.hint("commit the file itself, or delete it");
             return Some(Diagnostic::error(said).at(Span::file(file.clone())).hint(hint));
         }
-        let renamed = nearly_named(file, old, (&self.old, &self.new))?;
-        let said = format!("`{file}` gave {} and is `{renamed}` now, which is not read", listed(lost));
+        let (said, at) = match renames.of(file, old, views)? {
+            Renamed::To(path) => (format!("is `{path}` now, which is not read"), path),
+            Renamed::Maybe(path) => {
+                (format!("is gone, unless it is `{path}` now: too many files there have names that are not read"), path)
+            }
+        };
+        let said = format!("`{file}` gave {} and {said}", listed(lost));
         let name = file.file_name().unwrap_or_default();
         let hint = self.comparison.hint(&format!("name it `{name}` again, or delete it"));
-        Some(Diagnostic::error(said).at(Span::file(renamed)).hint(hint))
+        Some(Diagnostic::error(said).at(Span::file(at)).hint(hint))
     }
 
     /// What templates of a chart that give no objects themselves have taken away from these.
@@ -225,65 +244,8 @@ impl Files<'_> {
     }
 }
 
-/// What has the name of a file and is none.
-fn instead(file: &RepoPath, view: &View<'_>) -> Option<&'static str> {
-    let (dir, name) = file.parent().zip(file.file_name())?;
-    let entries = view.list(&dir).ok()?;
-    match entries.iter().find(|entry| entry.name == name)?.kind {
-        Kind::Link => Some("a symbolic link that leads to no file"),
-        Kind::Submodule => Some("a submodule"),
-        Kind::File | Kind::Directory => None,
-    }
-}
-
-/// The new file beside `file` that has most of its text, and a name that is nearly one of a file that is read.
-pub(in crate::hydrate::run) fn nearly_named(
-    file: &RepoPath,
-    text_before: &str,
-    (old, new): (&View<'_>, &View<'_>),
-) -> Option<RepoPath> {
-    let dir = file.parent().unwrap_or_default();
-    let entries = new.list(&dir).ok()?;
-    let former = file.file_name().unwrap_or_default();
-    let is_nearly = |name: &str| is_nearly_read(name) || is_much_like(name, former);
-    let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_nearly(&entry.name));
-    let mut names = files.filter_map(|entry| dir.child(&entry.name).ok());
-    let is_it = |path: &RepoPath| {
-        text(old, path).is_none() && text(new, path).is_some_and(|now| is_mostly_in(text_before, &now))
-    };
-    names.find(is_it)
-}
-
 /// The names of what names resources itself.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-
-/// What is put behind the name of a file to say that it is not to be read.
-const LEFT_OUT: [&str; 5] = ["disabled", "off", "skip", "ignore", "ignored"];
-
-/// Whether the name of a file is nearly that of one which is read.
-fn is_nearly_read(name: &str) -> bool {
-    match name.rsplit_once('.') {
-        Some((_, extension)) if EXTENSIONS.contains(&extension) => false,
-        Some((stem, extension)) => {
-            let was_read = stem.rsplit_once('.').is_some_and(|(_, before)| EXTENSIONS.contains(&before));
-            (was_read && !LEFT_OUT.contains(&extension)) || near(extension, &EXTENSIONS).is_some()
-        }
-        None => EXTENSIONS.iter().any(|extension| name.ends_with(extension)),
-    }
-}
-
-/// Whether the name of a file is that of a former one without its extension, or with more behind it, such as `a.yaml,v`.
-fn is_much_like(name: &str, former: &str) -> bool {
-    let is_bare = former.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
-    let more = name.strip_prefix(former).filter(|more| !more.starts_with(char::is_alphanumeric));
-    let word = more.map(|more| more.trim_start_matches(|c: char| !c.is_alphanumeric()));
-    is_bare || word.is_some_and(|word| !LEFT_OUT.contains(&word) && !is_read(name))
-}
-
-/// Whether a name has an extension of files that are read.
-fn is_read(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
-}
 
 fn given<'g>(given: &'g Given, file: &RepoPath) -> &'g [Option<Key>] {
     given.get(file).map_or(&[], Vec::as_slice)
@@ -323,10 +285,6 @@ fn still_written<'k>(old: &str, new: &str, lost: Vec<&'k Key>) -> Vec<&'k Key> {
         }
     }
     left
-}
-
-fn text(view: &View<'_>, file: &RepoPath) -> Option<String> {
-    view.read(file).ok().map(|blob| yaml::lossy(&blob.data).into_owned())
 }
 
 fn version(chart: &str) -> Option<Value> {

@@ -1,6 +1,16 @@
 //! What two versions of the text of a file say of its objects.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use dry_files::path::RepoPath;
+use dry_files::view::View;
+use go_yaml as yaml;
+
+/// The text of a file.
+pub(super) fn text(view: &View<'_>, file: &RepoPath) -> Option<String> {
+    view.read(file).ok().map(|blob| yaml::lossy(&blob.data).into_owned())
+}
 
 /// Whether a text has nothing but white space, comments and separators of documents.
 pub(super) fn is_blank(text: &str) -> bool {
@@ -54,22 +64,26 @@ fn count_in_line(line: &str, kind: Option<&str>) -> usize {
     count
 }
 
-/// Whether most lines of a text are in another one.
-pub(super) fn is_mostly_in(text: &str, other: &str) -> bool {
-    let is_content = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    let mut there: HashMap<&str, usize> = HashMap::new();
-    for line in other.lines().map(str::trim).filter(is_content) {
-        *there.entry(line).or_default() += 1;
-    }
-    let (mut all, mut common) = (0, 0);
-    for line in text.lines().map(str::trim).filter(is_content) {
-        all += 1;
-        if let Some(left) = there.get_mut(line).filter(|left| **left > 0) {
-            *left -= 1;
-            common += 1;
+/// The lines of a text that have content, by their hashes: how often each occurs.
+pub(super) struct Lines(HashMap<u64, usize>);
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let mut lines = HashMap::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let mut hash = DefaultHasher::new();
+            line.hash(&mut hash);
+            *lines.entry(hash.finish()).or_default() += 1;
         }
+        Self(lines)
     }
-    all > 0 && common * 2 >= all
+
+    /// Whether most of them are in another text.
+    pub(super) fn are_mostly_in(&self, other: &Self) -> bool {
+        let all: usize = self.0.values().sum();
+        let common = |(line, count): (&u64, &usize)| other.0.get(line).map_or(0, |there| *count.min(there));
+        all > 0 && self.0.iter().map(common).sum::<usize>() * 2 >= all
+    }
 }
 
 #[cfg(test)]

@@ -56,7 +56,12 @@ fn unrecognized(tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagn
     for application in former.applications.iter().filter(|application| !there.contains(&name(application))) {
         documents.add_of(application);
     }
-    documents.unrecognized(&*run.files(before.tree), &*run.files(tree.tree))
+    let trees = (before.tree, tree.tree);
+    run.looked_at.retain(|(_, now), _| *now == tree.tree);
+    let mut looked = run.looked_at.remove(&trees).unwrap_or_default();
+    let found = documents.unrecognized(&*run.files(before.tree), &*run.files(tree.tree), &mut looked);
+    run.looked_at.insert(trees, looked);
+    found
 }
 
 /// The mistakes of Applications that leave a staging branch for another one of the same active branch: the next promotion of the

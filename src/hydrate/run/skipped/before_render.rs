@@ -32,7 +32,7 @@ pub(in crate::hydrate::run) fn leaving(
         };
         unrendered.push(Unrendered { application: application.clone(), why });
     }
-    let is_promoted = !run.found.policy.settings.active_paths(name).is_empty();
+    let is_promoted = run.found.policy.settings.is_shared(name);
     let paused = unrendered.iter().filter(|unrendered| unrendered.why == WhyUnrendered::Paused);
     let promoted = paused.filter(|paused| is_promoted || paused.application.hydrate_to.is_some());
     let promoted: Vec<Diagnostic> = promoted.map(|paused| paused_and_promoted(&paused.application)).collect();
