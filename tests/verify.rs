@@ -344,7 +344,8 @@ fn a_tag_does_not_take_the_place_of_a_branch() {
     clone.git(&["fetch", "-q"]);
     clone.git(&["tag", &format!("origin/{BRANCH}"), &honest]);
     clone.git(&["tag", "main"]);
-    clone.git(&["push", "-q", "origin", "refs/tags/main"]);
+    // One that was there before the guard, which refuses it.
+    server.git(&["tag", "main", "refs/heads/main"]);
     // The branches go on, the tags do not.
     clone.commit("broken", &[("apps/web/dev/config.yaml", "a: [\n")]);
     clone.git(&["push", "-q", "origin", "refs/heads/main"]);

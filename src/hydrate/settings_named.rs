@@ -90,6 +90,8 @@ pub(crate) fn by_settings_of_branches(
     if named.iter().any(|settings| are_alike(*settings, now, &buffer)) {
         return Ok(Vec::new());
     }
+    // Offline, those of the last hydration may not be here yet.
+    named.retain(|settings| settings.is_none_or(|id| repository.has(id)));
     named.into_iter().take(TRIED_MAX).map(|settings| Ok(by_settings(settings, repository)?)).collect()
 }
 

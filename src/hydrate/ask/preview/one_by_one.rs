@@ -7,17 +7,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Against, Preview, PreviewedBranch, each_on, each_on_branches, on_base, thawed};
+use super::{Against, NOTHING, Preview, PreviewedBranch, each_on, each_on_branches, on_base, thawed};
 use crate::application::BranchName;
-use crate::git::{ObjectBuffer, ObjectId, object_id};
+use crate::git::{ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::changed_objects::{directory_of, text_of};
 use crate::hydrate::error::HydrateError;
 use crate::hydrate::files::MANIFEST;
 use crate::hydrate::heads::BACKLOG_MAX;
 use crate::hydrate::policy::Policy;
 use crate::hydrate::run::Run;
-use crate::hydrate::settings_named::named_by_branches;
-use crate::hydrate::setup::{Setup, Wake};
+use crate::hydrate::settings_named::{by_settings, named_by_branches};
+use crate::hydrate::setup::{RefNames, Setup, Wake};
 use crate::manifest::{self, Key, Manifest, Source};
 use crate::settings::History;
 use dry_files::diag::more::listed;
@@ -38,9 +38,16 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
     let (Wake::Commit { tip, .. }, Against::Branches | Against::MergeBase(_)) = (&setup.wake, against) else {
         return Ok(());
     };
-    if !hydrates_each(setup)? {
-        return Ok(());
-    }
+    let of_branches;
+    let setup = match settings_of_each(setup)? {
+        Some(OfEach::Now) => setup,
+        Some(OfEach::Branches(repository)) => {
+            of_branches = repository;
+            let refs = RefNames { write: NOTHING.to_owned(), ..setup.refs.clone() };
+            &Setup { repository: &of_branches, refs, wake: setup.wake.clone(), ..*setup }
+        }
+        None => return Ok(()),
+    };
     let counts = match counts(preview, *tip, setup)? {
         Ok(counts) => counts,
         Err(problem) => {
@@ -60,19 +67,31 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
     }
 }
 
-/// Whether each commit is hydrated, not the last alone. A clone may have the settings of anyone: there, those that branches were
-/// hydrated with must say so too.
-fn hydrates_each(setup: &Setup<'_>) -> Result<bool, HydrateError> {
+/// By which settings each commit is hydrated.
+enum OfEach {
+    /// By those of now.
+    Now,
+    /// By those that branches were hydrated with: the repository with these.
+    Branches(Repository),
+}
+
+/// The settings by which each commit is hydrated; none where the last alone is. A clone may have the settings of anyone: that the
+/// last alone is hydrated is true there if those say so that branches were hydrated with.
+fn settings_of_each(setup: &Setup<'_>) -> Result<Option<OfEach>, HydrateError> {
     let (refs, buffer) = (setup.repository.refs()?, ObjectBuffer::new(setup.repository));
     let is_each = |policy: Policy| policy.settings.history == History::Every;
     if is_each(Policy::read(&refs, &buffer)?) {
-        return Ok(true);
+        return Ok(Some(OfEach::Now));
     }
     if !setup.refs.is_of_clone() || !setup.refs.believes_records {
-        return Ok(false);
+        return Ok(None);
     }
-    let named = named_by_branches(&setup.refs, &refs, &buffer);
-    Ok(named.into_iter().any(|(settings, _)| Policy::at(settings, &buffer).map_or(true, is_each)))
+    for (settings, _) in named_by_branches(&setup.refs, &refs, &buffer) {
+        if Policy::at(settings, &buffer).map_or(true, is_each) {
+            return Ok(Some(OfEach::Branches(by_settings(settings, setup.repository)?)));
+        }
+    }
+    Ok(None)
 }
 
 /// How many commits are hydrated one after the other.
