@@ -72,7 +72,7 @@ enum OfEach {
     /// By those of now.
     Now,
     /// By those that branches were hydrated with: the repository with these.
-    Branches(Repository),
+    Branches(Box<Repository>),
 }
 
 /// The settings by which each commit is hydrated; none where the last alone is. A clone may have the settings of anyone: that the
@@ -88,7 +88,8 @@ fn settings_of_each(setup: &Setup<'_>) -> Result<Option<OfEach>, HydrateError> {
     }
     for (settings, _) in named_by_branches(&setup.refs, &refs, &buffer) {
         if Policy::at(settings, &buffer).map_or(true, is_each) {
-            return Ok(Some(OfEach::Branches(by_settings(settings, setup.repository)?)));
+            let repository = by_settings(settings, setup.repository)?;
+            return Ok(Some(OfEach::Branches(Box::new(repository))));
         }
     }
     Ok(None)
