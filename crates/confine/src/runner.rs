@@ -21,7 +21,7 @@ use dry_files::scratch;
 /// How programs are run on this machine. All of it is known to the edge only.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
-    /// Our own binary, which `main` leads to [`confine::main`].
+    /// Our own binary, which `main` leads to `confine::main`.
     pub confiner: PathBuf,
     /// Where programs are looked for: the value of `PATH`, handed on to them.
     pub search_path: OsString,
