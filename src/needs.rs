@@ -11,7 +11,7 @@ pub use lookup::Vendored;
 pub(crate) use scan::{Found, Need, Scan, Source};
 pub(crate) use walk::{Mention, Place, Step, What, walk};
 
-/// The repository of a remote base: which of its directories is meant is no part of the key.
+/// The repository of a remote base: the key does not say which of its directories is meant.
 pub(crate) fn git_key(remote: &Remote) -> Result<Key, KeyError> {
     Key::repository(&remote.clone_url(), &remote.reference)
 }

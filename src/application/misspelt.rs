@@ -284,7 +284,8 @@ impl Looks {
 /// That a file has too much to tell whether Applications that are gone are still there.
 fn is_too_much(path: &RepoPath, names: &BTreeSet<&str>) -> Diagnostic {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let text = format!("whether {} is a part of another document cannot be told: there is too much", names.join(", "));
+    let text =
+        format!("whether {} is a part of another document cannot be determined: there is too much", names.join(", "));
     let hint = "keep Applications in a file of their own; to take them off their branches, remove that file";
     Diagnostic::error(clipped(one_line(&text))).at(Span::file(path.clone())).hint(hint)
 }

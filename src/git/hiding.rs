@@ -5,7 +5,7 @@
 
 use super::Refs;
 
-/// How a clone names its remote, unless it is told otherwise.
+/// How a clone names its remote by default.
 const REMOTE: &str = "origin";
 
 /// The branches that a ref hides, in a repository and in clones of it, if there are such branches.

@@ -66,7 +66,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "60 texts in which a gone Application may be",
-        expected: "cannot be told: there is too much",
+        expected: "cannot be determined: there is too much",
         build: |dry| {
             let texts: String = (0..60).map(|n| format!("t{n}: {}", dense_text(n))).collect();
             gone_before(dry, &texts);

@@ -83,7 +83,7 @@ fn aliases_that_grow_without_end_on_one_dry_branch_hold_that_one_alone() {
     assert_eq!(tip(&server, "environments/other"), before);
     let told = main_goes_on(&server, &clone, "on");
     assert!(!told.contains("trying again"), "{told}");
-    // It is known, so nobody reads the files again: one of them is gone, and who reads it misses it.
+    // It is known, so the files are not read again: one of them is gone, and who reads it misses it.
     let blob = server.git(&["rev-parse", "other:grown/3.yaml"]);
     fs::remove_file(server.path.join("objects").join(&blob[..2]).join(&blob[2..])).expect("is loose");
     let told = main_goes_on(&server, &clone, "and on");
@@ -206,7 +206,7 @@ fn more_branches_than_one_dry_branch_may_feed_hold_that_one_alone_and_nobody_loo
     assert_eq!((branched(&server), tip(&server, "environments/other")), (0, before.clone()));
     let told = main_goes_on(&server, &clone, "on");
     assert!(!told.contains("other"), "{told}");
-    // It is known, so nobody reads the files again: one of them is gone, and who reads it misses it.
+    // It is known, so the files are not read again: one of them is gone, and who reads it misses it.
     let blob = server.git(&["rev-parse", "other:branched/3.yaml"]);
     let file = server.path.join("objects").join(&blob[..2]).join(&blob[2..]);
     let aside = server.path.join("aside");

@@ -1,4 +1,4 @@
-//! The files of one dry commit, and what is wrong with them: the ground on which every engine stands.
+//! The files of one dry commit, and what is wrong with them: what every engine is built on.
 //!
 //! | module | for |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | [`view`] | the only door through which an engine sees files, which notes every read |
 //! | [`diag`] | a mistake of the dry commit: message, place, hint |
 //! | [`inputs`] | what is elsewhere, and who is asked for it |
-//! | [`regular`] | files of a disk, opened so that nobody can make us wait |
+//! | [`regular`] | files of a disk, opened without waiting, whatever they are |
 //! | [`scratch`] | directories that go with the process |
 //! | [`stack`] | threads with a stack for whatever nests |
 //!

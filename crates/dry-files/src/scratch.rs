@@ -1,7 +1,7 @@
 //! Directories for what a process needs for a while: one of a process that died is taken away by the next.
 //!
-//! Beside each is a file that says so, and that its process has locked while it lives. What has no such file is nobody's to take
-//! away, whatever its name is: the directory for temporary files has those of people too. The file is not inside, since a
+//! Beside each is a file that says so, and that its process has locked while it lives. What has no such file is not taken
+//! away, whatever its name is: the directory for temporary files has directories of people too. The file is not inside, since a
 //! program may do there what it likes, and so nothing of a directory is changed before its lock is had.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -46,7 +46,7 @@ impl Scratch {
         for _ in 0..NAMES_MAX {
             let mut lock = tempfile::Builder::new().prefix(&prefix).suffix(LOCK).tempfile_in(&dir)?;
             flock(lock.as_file(), FlockOperation::NonBlockingLockExclusive)?;
-            // Locked before it says what it is: whoever reads that and gets the lock knows that we are dead.
+            // Locked before it says what it is: a process that reads that and gets the lock knows that we are dead.
             lock.write_all(MARK)?;
             let path = lock.path().with_extension("");
             match DirBuilder::new().mode(SCRATCH_MODE).create(&path) {
@@ -150,7 +150,7 @@ fn lock_of_dead(path: &Path) -> Option<File> {
 
 /// Makes a directory that goes when it is dropped, in the first of these where one can be made.
 ///
-/// The directory for temporary files may be gone, full or another user's, which is no reason to refuse a push.
+/// The directory for temporary files may be gone, full or another user's: a push is not refused for that.
 ///
 /// # Errors
 ///

@@ -91,7 +91,7 @@ fn are_same_objects(one: &str, other: &str) -> bool {
     one.is_some() && one == other
 }
 
-/// The values of the documents of a text; none when it is no YAML.
+/// The values of the documents of a text; none when it is not YAML.
 fn objects(text: &str) -> Option<Vec<Value>> {
     let mut values = yaml::decode(text.as_bytes(), Dialect::V2, &Limits::default()).ok()?;
     values.retain(|value| *value != Value::Null);

@@ -197,7 +197,7 @@ impl<'a> Judge<'a> {
         Ok(self.found)
     }
 
-    /// Those of `all` that are not about other dry branches alone: what is wrong there is no business of this push.
+    /// Those of `all` that are not about other dry branches alone: what is wrong there does not concern this push.
     /// What is about all of them quotes nothing.
     fn of_pushed(&self, all: &[Diagnostic], about: &BTreeMap<usize, About>) -> Result<Vec<Diagnostic>, HydrateError> {
         if self.settings_differ()? {

@@ -171,7 +171,7 @@ impl Run<'_> {
         let is_plain = self.gives_plain(&head.branch) && !taken.contains(&plain);
         let mut first =
             FirstDraw { dry_branch: &head.branch, plain, taken, is_plain, another_drew: false, goes_on: false };
-        // There, nobody else drew for it.
+        // There, no other Application drew for it.
         if !is_plain || self.found.policy.settings.is_shared(branch) {
             let past = pasts.of(self, branch, (head, heads))?;
             let paths = past.paths.get(&name_of(application)).cloned().unwrap_or_default();
@@ -280,7 +280,7 @@ struct FirstDraw<'h> {
     plain: SeedIdentity,
     /// Those of this name that others have.
     taken: BTreeSet<SeedIdentity>,
-    /// Whether its dry branch gives names alone, and this one is nobody else's.
+    /// Whether its dry branch gives names alone, and no other one has this name.
     is_plain: bool,
     /// Whether another Application drew for the name there before.
     another_drew: bool,

@@ -83,7 +83,7 @@ fn owned(application: &Application, tree: &HydratedTree<'_>) -> Result<BTreeSet<
     Ok(cluster.map(|cluster| keys.into_iter().map(|key| (cluster.clone(), key)).collect()).unwrap_or_default())
 }
 
-/// The objects at a path, as an Application has them. What cannot be read is written anew, so nobody has it.
+/// The objects at a path, as an Application has them. What cannot be read is written anew, so no Application has it.
 fn keys_at(application: &Application, path: &RepoPath, tree: &HydratedTree<'_>) -> Result<Vec<Key>, Stopped> {
     let file = path.child(MANIFEST).expect("the names of our files are single components");
     let Some(text) = tree.file(&file)? else { return Ok(Vec::new()) };

@@ -129,7 +129,7 @@ fn commits_between(from: ObjectId, tip: ObjectId, setup: &Setup<'_>) -> Result<O
         Some(count) => Ok(Some(count)),
         // After a rewind, the tip alone is hydrated.
         None if !repository.is_shallow() => Ok(Some(1)),
-        // What the remote has is no news.
+        // What the remote has already is not new.
         None => match &setup.wake {
             Wake::Commit { branch, .. } => {
                 let there = setup.refs.tip(&repository.refs()?, branch);

@@ -80,7 +80,7 @@ impl Wanted {
 }
 
 impl Wanted {
-    /// What is wrong with copies that several Applications would have, each with the dry branch that it is told to; `there` are the
+    /// What is wrong with copies that several Applications would have, each with the dry branch whose pushers read it; `there` are the
     /// copies that there were.
     pub(super) fn mistakes(
         &self,
@@ -115,7 +115,7 @@ impl Wanted {
     }
 }
 
-/// What the pushers of a dry branch are told of two Applications that would have one copy.
+/// What the pushers of a dry branch read of two Applications that would have one copy.
 #[derive(Debug)]
 struct Contest {
     dir: RepoPath,
