@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Against, NOTHING, Preview, PreviewedBranch, previewed};
+use super::rehearsal::NOTHING;
+use super::{Against, Preview, PreviewedBranch, previewed};
 use crate::application::BranchName;
 use crate::git::{ObjectBuffer, ObjectId, Refs, Repository};
 use crate::hydrate::error::HydrateError;

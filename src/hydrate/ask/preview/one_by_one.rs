@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Against, NOTHING, Preview, PreviewedBranch, each_on, each_on_branches, on_base, thawed};
+use super::rehearsal::{NOTHING, each_on, each_on_branches, on_base, thawed};
+use super::{Against, Preview, PreviewedBranch};
 use crate::application::BranchName;
 use crate::git::{ObjectBuffer, ObjectId, Repository, object_id};
 use crate::hydrate::changed_objects::{directory_of, text_of};
