@@ -48,9 +48,9 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::git::{self, Location, ObjectId, Repository};
 use crate::render::Isolation;
-use crate::wall::{self, Ended};
+use crate::render::process::wall::{self, Ended};
+use crate::repo::{self, Location, ObjectId, Repository};
 
 use machine::machine;
 
@@ -151,10 +151,10 @@ pub(crate) fn run() -> ExitCode {
     // Only a path that git itself was not given is to be found out.
     if std::env::var_os("GIT_CONFIG_SYSTEM").is_none() {
         let search_path = std::env::var_os("PATH").unwrap_or_default();
-        git::system_config(&search_path).into_iter().for_each(git::use_system_config);
+        repo::system_config(&search_path).into_iter().for_each(repo::use_system_config);
     }
     if let Some(given) = std::env::var_os("GIT_CONFIG_PARAMETERS") {
-        git::use_config_parameters(&given.to_string_lossy());
+        repo::use_config_parameters(&given.to_string_lossy());
     }
     match wall::isolation(std::env::var_os(wall::VARIABLE).as_deref()) {
         Isolation::Alone if renders(&arguments) => return supervised(&arguments),
@@ -218,7 +218,7 @@ fn supervised(arguments: &Arguments) -> ExitCode {
         Some(Command::Hook(hook)) => Some(hook),
         _ => None,
     };
-    let input = hook.map(|_| crate::hook::input(std::io::stdin().lock()));
+    let input = hook.map(|_| crate::tell::hook::input(std::io::stdin().lock()));
     let program = std::env::current_exe();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     match program.and_then(|program| wall::supervise(&program, &words, input.as_deref())) {
@@ -372,7 +372,7 @@ fn branch_before_tag(repository: &Repository, rev: &str) -> anyhow::Result<Optio
 /// them left.
 fn dry_commit_of(repository: &Repository, rev: &str, command: &str) -> anyhow::Result<ObjectId> {
     let id = commit_of(repository, rev)?;
-    let Some(made) = crate::hydrate::hydrated_commit(repository, id)? else { return Ok(id) };
+    let Some(made) = crate::owners::standing::hydrated_commit(repository, id)? else { return Ok(id) };
     let text = format!("`{rev}` is a hydrated commit of `{}`, not a dry commit", made.branch);
     let dry = made.dry_commit.to_string();
     let dry = dry.get(..7).unwrap_or_default();

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::git::{self, Repository};
+use crate::repo::{self, Repository};
 use config::Config;
 
 pub(crate) use doctor::{Doctor, Finding, Health, Rehearsal, Surroundings};
@@ -101,7 +101,7 @@ impl Version {
     pub(crate) fn of(repository: &Repository) -> Result<Self, Error> {
         let answer = repository.git().output(&["version"])?;
         let answer = String::from_utf8_lossy(&answer);
-        Self::parse(&answer).ok_or_else(|| git::Error::message(format!("git version: {}", answer.trim())).into())
+        Self::parse(&answer).ok_or_else(|| repo::Error::message(format!("git version: {}", answer.trim())).into())
     }
 
     fn parse(answer: &str) -> Option<Self> {
@@ -121,7 +121,7 @@ impl fmt::Display for Version {
 pub(crate) enum Error {
     /// git failed, or the repository cannot be read.
     #[error(transparent)]
-    Git(#[from] git::Error),
+    Git(#[from] repo::Error),
     /// A file cannot be read or written.
     #[error("{doing}")]
     File {

@@ -2,79 +2,82 @@
 //!
 //! # One push
 //!
-//! `hydrate/run/pipeline.rs` leads through steps 3 to 10.
+//! `hydrate/pipeline.rs` leads through steps 3 to 10.
 //!
-//! 1. git runs the script of `hooks/pre-receive`: [`hook::pre_receive`] refuses what must not go in, such as a push to a
-//!    branch that hydration owns ([`hydrate::guard()`]), in strict mode also what does not hydrate ([`hydrate::judge`]). Then it runs `hooks/post-receive`, which hands its lines to
-//!    [`hook::post_receive`]. They say only that something happened. What strict mode hydrated already is taken over
-//!    (`hydrate/gate/foreseen.rs`).
+//! 1. git runs the script of `hooks/pre-receive`: [`tell::hook::pre_receive`] refuses what must not go in, such as a push to a
+//!    branch that hydration owns ([`hydrate::guard()`]), in strict mode also what does not hydrate ([`hydrate::judge`]). Then it
+//!    runs `hooks/post-receive`, which hands its lines to [`tell::hook::post_receive`]. They say only that something happened.
+//!    What strict mode hydrated already is taken over (`hydrate/gate/foreseen.rs`).
 //! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes,
-//!    recorded failures and the records of branches ([`hydrate::BranchRecords`]) as they are now
-//!    (`hydrate/snapshot.rs`).
-//! 3. For each dry branch, [`plan::Discovery`] finds the Applications of its tree ([`application::read`]); directories that
+//!    recorded failures and the records of branches ([`owners::branch_records`]) as they are now
+//!    ([`owners::snapshot`]).
+//! 3. For each dry branch, [`discover::Discovery`] finds the Applications of its tree ([`argo::read`]); directories that
 //!    it knows are not read again. ApplicationSets among them are expanded from the same tree
-//!    ([`application::set`]), and Applications that may make others are rendered for it ([`application::parent`]), each again
+//!    ([`argo::set`]), and Applications that may make others are rendered for it ([`argo::parent`]), each again
 //!    only when something differs that it looked at.
-//! 4. [`application::validate`] judges them together: every mistake at once, each with its place.
-//! 5. For each environment branch, `Standing` (`hydrate/standing.rs`) says who made it and from which dry commit it was hydrated
+//! 4. [`argo::validate`] judges them together: every mistake at once, each with its place.
+//! 5. For each environment branch, [`owners::standing`] says who made it and from which dry commit it was hydrated
 //!    last. The first-parent commits since then are hydrated in order, or the tip alone where the setting `history` says so.
-//!    [`plan::removals`] finds what left the dry tree, with proof and within a limit.
-//! 6. Each dry commit becomes a `Plan` (`hydrate/run/plan.rs`): what is rendered and why, what is known, and what is removed.
+//!    [`discover::removals`] finds what left the dry tree, with proof and within a limit.
+//! 6. Each dry commit becomes a [`Plan`](hydrate::plan::Plan): what is rendered and why, what is known, and what is removed.
 //!    `git hydrate plan` ends here.
-//! 7. [`render::Renderers`] renders all Applications on all cores: [`helm_template`], [`kustomize_build`], [`directory`], [`jsonnet`],
-//!    [`confine`]. Native engines read files through a [`View`](dry_files::view::View) only, which notes what they read. Programs (plugins, Jsonnet,
-//!    the official tools) get a checkout that is made through one (`render/checkout.rs`).
-//! 8. `hydrate/run/output.rs` encodes each manifest on the thread that rendered it ([`manifest::encode`]), and keeps its
-//!    blob in a [`git::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
+//! 7. [`render::Renderers`] renders all Applications on all cores: [`helm_template`], [`kustomize_build`],
+//!    [`render::directory`], [`render::jsonnet`], [`confine`]. Native engines read files through a
+//!    [`View`](dry_files::view::View) only, which notes what they read. Programs (plugins, Jsonnet, the official tools) get a
+//!    checkout that is made through one (`render/checkout.rs`).
+//! 8. `hydrate/make/output.rs` encodes each manifest on the thread that rendered it ([`manifest::encode`]), and keeps its
+//!    blob in a [`repo::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
 //!    `hydrator.metadata`, `README.md`, the commit message and the note.
-//! 9. `hydrate/run/commits.rs` makes the commits, for which [`publish`] turns blobs into trees.
-//!    Last is the branch of copies (`hydrate/run/copies.rs`), where the setting `applicationsTo` asks for one.
-//! 10. Objects become durable, then all refs move at once ([`git::Transaction`], begun early); a lost race starts again at
-//!     2, a few times. The run goes to the log (`report/log.rs`), [`report::summary`] answers the pusher, [`hook::tell()`] tells the
-//!     forge which branches moved, what was hydrated for another repository is pushed there ([`worker`],
-//!     `worker/outbox.rs`), and the command of `hydrate.notify` gets the report (`hook/notify.rs`).
+//! 9. `hydrate/make/commits.rs` makes the commits, for which [`repo::publish`] turns blobs into trees.
+//!    Last is the branch of copies (`hydrate/copies.rs`), where the setting `applicationsTo` asks for one.
+//! 10. Objects become durable, then all refs move at once ([`repo::Transaction`], begun early); a lost race starts again at
+//!     2, a few times. The run goes to the log (`show/log.rs`), [`show::summary`] answers the pusher, [`tell::forge`] tells the
+//!     forge which branches moved, what was hydrated for another repository is pushed there ([`tell::outbox`]), and the
+//!     command of `hydrate.notify` gets the report ([`tell::notify`]).
 //!
-//! A preview is the same up to step 9, compared with what the branches have (`hydrate/ask/preview.rs`, [`diff`],
-//! `report/changes.rs`).
+//! A preview is the same up to step 9, compared with what the branches have ([`preview`], [`diff`], `show/changes.rs`).
 //!
 //! # How it stays fast
 //!
 //! Where the branches are as the last run left them, steps 3 to 6 look at what changed since only
-//! (`hydrate/run/by_changes.rs`): [`plan::Changes`] compares the two dry trees, [`cache::State`] knows whose renders looked
-//! at what differs, [`View::confirms`](dry_files::view::View::confirms) finds by content ids whether a result is still true, and only Applications whose
-//! results are not are rendered. Whatever is not plain is left to the steps above, which look at everything
-//! (`hydrate/run/by_everything.rs`). Both make plans only; what a plan becomes does not depend on which of them made it, so
-//! with the cache or without it the commits are the same.
+//! (`hydrate/plan/by_changes.rs`): [`discover::Changes`] compares the two dry trees, [`known::State`] knows whose renders looked
+//! at what differs, [`View::confirms`](dry_files::view::View::confirms) finds by content ids whether a result is still true, and
+//! only Applications whose results are not are rendered. Whatever is not plain is left to the steps above, which look at
+//! everything (`hydrate/plan/by_everything.rs`). Both make plans only; what a plan becomes does not depend on which of them made
+//! it, so with the cache or without it the commits are the same.
 //!
 //! # How it survives
 //!
 //! What renders is a process that may die, by memory, by its stack, by time, and its parent goes on: the script of
-//! `hooks/post-receive`, else [`wall::supervise`]. Once more then, with [`render::Isolation::Apart`]: `render/apart.rs`
+//! `hooks/post-receive`, else [`wall::supervise`]. Once more then, with [`render::Isolation::Apart`]: `render/process/apart.rs`
 //! renders each Application, and expands each set, in a process of its own, and the one that dies there is named.
 //! Both tries share the time of a run.
 //!
 //! # Without a server
 //!
-//! [`worker`] does the same in a clone, on a copy of the refs of a remote whose host runs no hooks, and pushes what came of
+//! [`tell::worker`] does the same in a clone, on a copy of the refs of a remote whose host runs no hooks, and pushes what came of
 //! it.
 //!
-//! # Layers
+//! # Rooms
 //!
-//! The crates of `crates/` are the ground; their arrows are in their manifests. A module of this one uses what is in lines below its
-//! own, and in its own line what the arrows show. `tests/layers.rs` reads this map, and finds circles of files inside modules too.
+//! The crates of `crates/` are the ground; their arrows are in their manifests. A room of this one uses what is in lines below its
+//! own, and in its own line what the arrows show. `tests/layers.rs` reads this map, and finds circles of files inside rooms too.
 //!
 //! ```text
 //! edge        bin main
 //!             testing
-//!             cli hook remote report      cli -> hook remote report, hook -> report, remote -> report
-//! operation   install wall worker
+//!             cli remote tell show        cli -> remote tell show, remote -> show, tell -> show
+//! operation   install
+//!             history
+//!             preview
 //!             hydrate
-//! stage       plan publish render
-//! engine      directory jsonnet
-//! domain      application cache diff manifest metadata settings      cache -> application manifest,
-//!             application -> manifest, diff -> manifest, metadata -> application manifest,
-//!             settings -> application metadata
-//! format      git jinja needs shares      git -> shares
+//!             inspect
+//! state       owners
+//! stage       discover render             discover -> render
+//! domain      argo diff known manifest metadata settings      known -> argo manifest,
+//!             argo -> manifest, diff -> manifest, metadata -> argo manifest,
+//!             settings -> argo metadata
+//! format      repo
 //! ground      versions
 //! ```
 //!
@@ -93,58 +96,59 @@
 //! | a template function | `crates/go-template/src/funcs` | its cost in `expense.rs` there; if only charts have it, `crates/helm-template/src/functions.rs`; rows in `tests/rows` there |
 //! | a transformer | `crates/kustomize-build/src/transform` | |
 //! | a field of a kustomization | `crates/kustomize-build/src/kustomization.rs` | its use in `transform` there |
-//! | a field of an Application | `application/options.rs`, `application/decode.rs` | `render/engines.rs` |
-//! | a mistake of an Application | `application/mistake.rs` | |
-//! | a generator of ApplicationSets | `application/set/generators.rs` | its shapes in `application/set/types.rs`, `application/set/origin.rs` |
-//! | an engine | `render/engines.rs` | `application/source.rs`, `render/command.rs` |
-//! | a kind of input | [`inputs`] | `crates/git-hydrate-fetch`, [`needs`] |
+//! | a field of an Application | `argo/options.rs`, `argo/decode.rs` | `render/engines.rs` |
+//! | a mistake of an Application | `argo/mistake.rs` | |
+//! | a generator of ApplicationSets | `argo/set/generators.rs` | its shapes in `argo/set/types.rs`, `argo/set/origin.rs` |
+//! | an engine | `render/engines.rs` | `argo/source.rs`, `render/command.rs` |
+//! | a kind of input | [`inputs`] | `crates/git-hydrate-fetch`, [`render::needs`] |
 //! | a setting | [`settings`] | its shape in `settings/shape.rs` |
 //! | a danger of the preview | `diff/danger` | its rows in `tests/cases/dangers` |
-//! | a forge that is told of branches | `hook/tell/forge.rs` | |
+//! | a forge that is told of branches | `tell/forge/script.rs` | |
 //! | a check of the doctor | `install/doctor` | |
-//! | a subcommand | `cli`, over an operation of `hydrate/ask`, `install` or `worker` | |
-//! | why a push would render an Application | `git hydrate plan`, and `Why` in `hydrate/run/plan.rs` | of a past push, `git hydrate explain` names the dry commit that changed it |
+//! | a subcommand | `cli`, over an operation of [`inspect`], [`history`], [`preview`], [`install`] or [`tell::worker`] | |
+//! | why a push would render an Application | `git hydrate plan`, and [`Why`](hydrate::plan::Why) | of a past push, `git hydrate explain` names the dry commit that changed it |
 //! | what a hydrated branch says of itself | [`metadata::Writer`] | |
 #![forbid(unsafe_code)]
 
-mod application;
-#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
-mod cache;
+mod argo;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod cli;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod diff;
-mod directory;
-mod git;
-mod hook;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
+mod discover;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
+mod history;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod hydrate;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
+mod inspect;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod install;
-mod jinja;
-mod jsonnet;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
+mod known;
 mod manifest;
 mod metadata;
-mod needs;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
-mod plan;
-mod publish;
+mod owners;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
+mod preview;
 mod remote;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod render;
-#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
-mod report;
+mod repo;
 mod settings;
-mod shares;
+#[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
+mod show;
+mod tell;
 #[doc(hidden)]
 pub mod testing;
 mod versions;
-mod wall;
-mod worker;
 
 use std::process::ExitCode;
 
-use jsonnet::evaluate;
+use render::jsonnet::evaluate;
+use render::process::wall;
 
 /// Runs the command that this process's arguments name, and returns its exit code.
 ///
@@ -159,8 +163,8 @@ pub fn run() -> ExitCode {
     if args.next_if(|arg| arg == evaluate::ARGUMENT).is_some() {
         return confine::to_current_directory(|| evaluate::main(args));
     }
-    if args.next_if(|arg| arg == render::ARGUMENT).is_some() {
-        return render::main(args);
+    if args.next_if(|arg| arg == render::process::ARGUMENT).is_some() {
+        return render::process::main(args);
     }
     cli::run()
 }

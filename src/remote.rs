@@ -22,11 +22,15 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::git::{self, Git};
-use crate::hydrate::{self, BranchReport, HydrateError, Outcome, RefNames, Report, SETTINGS_REF_KEY, Setup, Wake};
+use crate::hydrate::{self, BranchReport, Outcome, Report};
+use crate::owners::error::HydrateError;
+use crate::owners::settings_named;
+use crate::owners::settings_named::SETTINGS_REF_KEY;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::render::process::wall::{self, Ended};
 use crate::render::{Machine, Renderers};
-use crate::report::{Console, Progress, Wording, summary};
-use crate::wall::{self, Ended};
+use crate::repo::{self, Git};
+use crate::show::{Console, Progress, Wording, summary};
 use dry_files::diag::Diagnostic;
 
 use cache::Cache;
@@ -79,7 +83,7 @@ pub(crate) enum Error {
     Nothing(String),
     /// The cache.
     #[error(transparent)]
-    Git(#[from] git::Error),
+    Git(#[from] repo::Error),
     /// Hydrating in the cache.
     #[error(transparent)]
     Hydrate(#[from] HydrateError),
@@ -133,14 +137,14 @@ pub(crate) fn serve(
 }
 
 /// What [`SETTINGS_REF_KEY`] is in the clone, for this machine or in the environment.
-fn settings_ref(clone: Option<&Path>) -> Result<Option<String>, git::Error> {
+fn settings_ref(clone: Option<&Path>) -> Result<Option<String>, repo::Error> {
     let mut command = Git::new(clone.unwrap_or(Path::new("/nonexistent"))).command();
     let output = command.args(["config", "--get", SETTINGS_REF_KEY]).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| git::Error::new("starting git", error))?;
+    let output = output.map_err(|error| repo::Error::new("starting git", error))?;
     match output.status.code() {
         Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())),
         Some(1) => Ok(None),
-        _ => Err(git::Error::new(format!("reading {SETTINGS_REF_KEY} of git config"), output.status.to_string())),
+        _ => Err(repo::Error::new(format!("reading {SETTINGS_REF_KEY} of git config"), output.status.to_string())),
     }
 }
 
@@ -151,7 +155,7 @@ fn doubt(cache: &Cache) -> Result<Option<Diagnostic>, Error> {
     }
     // What was hydrated here shows nothing: it may have been by the same settings.
     let names = RefNames { read: cache::DRY.to_owned(), ..RefNames::server() };
-    let warning = hydrate::doubt(cache.repository(), &names)?;
+    let warning = settings_named::doubt(cache.repository(), &names)?;
     Ok(warning.map(|warning| warning.hint(WHOSE)))
 }
 

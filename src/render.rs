@@ -7,25 +7,26 @@
 //!
 //! Limits: those of the engines, and of one Application's output. A panic in one render is an error of that Application.
 
-mod apart;
 mod charts;
 mod checkout;
 mod command;
 mod conflict;
+pub(crate) mod directory;
 mod drawn;
 mod engines;
 mod exec;
 mod expand;
 mod failure;
-mod fence;
+pub(crate) mod jsonnet;
 mod kustomization;
-mod late;
 mod machine;
+pub(crate) mod needs;
 mod nothing;
 mod on_disk;
 mod outside;
 mod pattern;
 mod pool;
+pub(crate) mod process;
 mod release;
 mod united;
 mod value_files;
@@ -39,7 +40,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::application::{
+use crate::argo::{
     self, Application, BranchName, Drawn, Environment, Profile, RuleSet, SeedIdentities, Substituted, Variable,
 };
 use crate::manifest::{Key, Manifest};
@@ -53,21 +54,20 @@ use go_template::Drew;
 use helm_template as helm;
 use inputs::{self, KeptInputs};
 
-use apart::Processes;
 use checkout::Checkout;
 use engines::ApplicationRender;
 use exec::Exec;
 use failure::{COMMIT_TIME_LIMIT, RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
-use late::{Late, Subject};
+use process::apart::Processes;
+use process::late::{Late, Subject};
 
-pub(crate) use apart::{ARGUMENT, main};
 pub use exec::Tools;
 pub(crate) use expand::{Set, Unexpanded};
 pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
 pub use machine::{Isolation, Limits, Machine};
 pub(crate) use nothing::{Nothing, why_nothing};
-pub(crate) use on_disk::directory;
+pub(crate) use on_disk::render_directory;
 pub(crate) use value_files::directory_of;
 pub(crate) use watch::Watch;
 
@@ -162,7 +162,7 @@ impl Renderers {
     /// limits from now on.
     fn isolated(self, isolation: Isolation) -> Self {
         if isolation != Isolation::Alone {
-            fence::limit(self.limits.run_memory, 0);
+            process::fence::limit(self.limits.run_memory, 0);
         }
         Self { isolation, ..self }
     }
@@ -171,7 +171,7 @@ impl Renderers {
     fn with_stacks<T>(&self, stacks: usize, work: impl FnOnce() -> T) -> T {
         match self.isolation {
             Isolation::Alone => work(),
-            Isolation::Together | Isolation::Apart => fence::with_stacks(self.limits.run_memory, stacks, work),
+            Isolation::Together | Isolation::Apart => process::fence::with_stacks(self.limits.run_memory, stacks, work),
         }
     }
 
@@ -614,7 +614,7 @@ impl<'a> Commit<'a> {
             return Err(Error::Cancelled.into());
         }
         let Context { profile, dry_commit, .. } = *self.context;
-        let source = application::source(view, application, profile)?;
+        let source = argo::source(view, application, profile)?;
         let environment = Environment::new(profile, application, dry_commit);
         let Substituted { source, used, diagnostics } = environment.substitute(&source).map_err(Failure::Mistakes)?;
         let warnings = [source.warnings.clone(), diagnostics].concat();

@@ -32,8 +32,8 @@ use std::collections::BTreeMap;
 use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
-use crate::application::parent::Root;
-use crate::application::{BranchName, Destinations, Profile, Rule, RuleSet};
+use crate::argo::parent::Root;
+use crate::argo::{BranchName, Destinations, Profile, Rule, RuleSet};
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };

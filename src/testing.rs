@@ -3,12 +3,12 @@
 //! Not an interface: anything here changes without notice. A test that can push for real needs none of it.
 
 pub mod application {
-    pub use crate::application::{
+    pub use crate::argo::{
         Application, BranchName, Context, Environment, Jsonnet, Patterns, Profile, RuleSet, Standing, read, source,
         validate,
     };
     pub mod set {
-        pub use crate::application::set::{
+        pub use crate::argo::set::{
             Clusters, Expanded, Home, Limits, Sources, Versions, import, read_recorded, read_sets,
         };
     }
@@ -19,7 +19,7 @@ pub mod diag {
 }
 
 pub mod git {
-    pub use crate::git::{
+    pub use crate::repo::{
         Expected, Location, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit,
         update_refs,
     };
@@ -58,21 +58,22 @@ pub mod helm {
 }
 
 pub mod hook {
-    pub use crate::hook::post_receive;
+    pub use crate::tell::hook::post_receive;
 }
 
 pub mod hydrate {
-    pub use crate::hydrate::{
-        CommitRequest, FAILURES_REF, Failures, Observer, Outcome, Planned, RefNames, Report, Setup, Wake,
-        check_settings, hydrate, plan,
-    };
+    pub use crate::hydrate::{CommitRequest, Outcome, Report, hydrate};
+    pub use crate::owners::failures::{FAILURES_REF, Failures};
+    pub use crate::owners::policy::check_settings;
+    pub use crate::owners::setup::{Observer, RefNames, Setup, Wake};
+    pub use crate::preview::{Planned, plan};
     pub mod lost_objects {
         pub use crate::hydrate::{Comparison, Side, missing_in};
     }
 }
 
 pub mod jsonnet {
-    pub use crate::jsonnet::{closure, libraries, objects, parse_yaml};
+    pub use crate::render::jsonnet::{closure, libraries, objects, parse_yaml};
 }
 
 pub mod kustomize {
@@ -91,7 +92,7 @@ pub mod metadata {
 }
 
 pub mod needs {
-    pub use crate::needs::Vendored;
+    pub use crate::render::needs::Vendored;
 }
 
 pub mod path {
@@ -99,7 +100,7 @@ pub mod path {
 }
 
 pub mod plan {
-    pub use crate::plan::{Changes, Discovery};
+    pub use crate::discover::{Changes, Discovery};
 }
 
 pub mod plugin {

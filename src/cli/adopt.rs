@@ -15,10 +15,11 @@ use super::check::Site;
 use super::clone::{self, Clone, is_server, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, config, output};
-use crate::application::{BranchName, Rule};
-use crate::hydrate::{self, Adoption, Asked, Tree};
+use crate::argo::{BranchName, Rule};
+use crate::inspect;
+use crate::inspect::{Adoption, Asked, Tree};
 use crate::render::Renderers;
-use crate::report::Progress;
+use crate::show::Progress;
 
 pub(super) use report::{Ask, report};
 
@@ -149,20 +150,20 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let progress = Progress::new();
     if arguments.write_source_hydrator {
         let found =
-            site.with_tree(branch, |tree, renderers| hydrate::source_hydrators(tree, renderers, &asked, &progress));
+            site.with_tree(branch, |tree, renderers| inspect::source_hydrators(tree, renderers, &asked, &progress));
         progress.clear();
         return hydrators::run(&site, &found?, arguments.dry_run, json);
     }
     if let Some(what) = &arguments.compare {
         let running = compare::read(what)?;
         let compare = |tree: &Tree<'_>, renderers: &Renderers| {
-            hydrate::compare_running(tree, renderers, &asked, &progress, running)
+            inspect::compare_running(tree, renderers, &asked, &progress, running)
         };
         let found = site.with_tree(branch, compare);
         progress.clear();
         return compare::show(&site, &found?, json);
     }
-    let adoption = site.with_tree(branch, |tree, renderers| hydrate::adopt(tree, renderers, &asked, &progress));
+    let adoption = site.with_tree(branch, |tree, renderers| inspect::adopt(tree, renderers, &asked, &progress));
     progress.clear();
     let adoption = adoption?;
     let written = arguments.write && write(&site, &adoption)?;

@@ -10,9 +10,11 @@ use super::check::Site;
 use super::clone;
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
-use crate::application::BranchName;
-use crate::hydrate::{self, Listed, ListedApplication};
+use crate::argo::BranchName;
+use crate::inspect;
+use crate::inspect::{Listed, ListedApplication};
 use crate::manifest::{self, Manifest};
+use crate::owners::settings_named;
 
 /// List the Applications of a dry commit, where they come from and where they go.
 ///
@@ -43,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate apps")?;
     if let Some(name) = &arguments.show {
         let shown =
-            |site: &Site| site.with_tree(branch.clone(), |tree, renderers| hydrate::show(tree, renderers, name));
+            |site: &Site| site.with_tree(branch.clone(), |tree, renderers| inspect::show(tree, renderers, name));
         let mut found = shown(&site)?;
         for other in site.by_settings_of_branches(found.is_empty())? {
             if !found.is_empty() {
@@ -53,13 +55,13 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         return show(name, &found, json);
     }
-    let mut listed = site.with_tree(branch.clone(), hydrate::list)?;
+    let mut listed = site.with_tree(branch.clone(), inspect::list)?;
     let mut is_more = false;
     for other in site.by_settings_of_branches(listed.applications.is_empty())? {
-        is_more |= listed.add(other.with_tree(branch.clone(), hydrate::list)?);
+        is_more |= listed.add(other.with_tree(branch.clone(), inspect::list)?);
     }
     if is_more {
-        output::warn(&hydrate::warning_of_more());
+        output::warn(&settings_named::warning_of_more());
     }
     if let Some(name) = &arguments.made_by {
         if !listed.makers.contains(name) {

@@ -6,13 +6,16 @@ use anyhow::Context as _;
 
 use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
-use crate::git::Repository;
-use crate::hook::{self, Options, notify};
-use crate::hydrate::{self, Again, HydrateError, RefNames, Setup, Wake};
+use crate::hydrate::{self, Again};
+use crate::owners::error::HydrateError;
+use crate::owners::setup::{RefNames, Setup, Wake};
 use crate::render::Renderers;
-use crate::report::{self, Progress, Wording, summary};
-use crate::wall;
-use crate::worker::{self, Ask, Delivery};
+use crate::render::process::wall;
+use crate::repo::Repository;
+use crate::show::{self, Progress, Wording, summary};
+use crate::tell::hook::Options;
+use crate::tell::outbox::{Ask, Delivery};
+use crate::tell::{forge, notify, outbox};
 
 /// Hydrate commits missed after a crash, import or settings change.
 ///
@@ -85,15 +88,15 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
     let report = locked(repository, again);
     if report.is_ok()
-        && let Err(why) = hook::tell(repository)
+        && let Err(why) = forge::tell(repository)
     {
         output::warn(&format!("warning: {why}"));
     }
-    let destinations = worker::deliver_all(repository, Ask::All, wall::now());
+    let destinations = outbox::deliver_all(repository, Ask::All, wall::now());
     let delivered = destinations.as_deref().unwrap_or_default();
     let notified = match &report {
-        Ok(report) => notify(repository, Ok((report, true)), delivered),
-        Err(error) => notify(repository, Err(&format!("{error:#}")), delivered),
+        Ok(report) => notify::notify(repository, Ok((report, true)), delivered),
+        Err(error) => notify::notify(repository, Err(&format!("{error:#}")), delivered),
     };
     if let Err(why) = notified {
         output::warn(&format!("warning: {why}"));
@@ -115,7 +118,7 @@ fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Repo
     progress.clear();
     let report = report?;
     if let Some(path) = Options::read(repository).log {
-        report::log(&path, repository.shared(), &report)
+        show::log(&path, repository.shared(), &report)
             .with_context(|| format!("hydrated, but not logged: hydrate.log: {}", path.display()))?;
     }
     Ok(report)

@@ -13,13 +13,19 @@ use dry_files::view::DiskFiles;
 use super::clone::{self, Clone, most_named};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
-use crate::application::BranchName;
-use crate::git::TreeFiles;
-use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, Against, CheckFinding, Checked, RefNames, Setup, Tree, Wake};
+use crate::argo::BranchName;
+use crate::inspect;
+use crate::inspect::{CheckFinding, Checked, Tree};
+use crate::owners::error;
+use crate::owners::settings_named;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::preview;
+use crate::preview::Against;
 use crate::render::Renderers;
-use crate::report::{Paint, Progress, Style};
-use crate::wall;
+use crate::render::process::wall;
+use crate::repo::TreeFiles;
+use crate::repo::{ObjectId, Repository};
+use crate::show::{Paint, Progress, Style};
 
 /// Find all errors in the Applications of a dry tree, and render all of them.
 ///
@@ -55,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?;
     let progress = Progress::new();
     let check = |site: &Site| {
-        let checked = site.with_tree(branch.clone(), |tree, renderers| hydrate::check(tree, renderers, &progress));
+        let checked = site.with_tree(branch.clone(), |tree, renderers| inspect::check(tree, renderers, &progress));
         progress.clear();
         checked
     };
@@ -65,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         is_more |= checked.add(check(&other)?);
     }
     if is_more {
-        output::warn(&hydrate::warning_of_more());
+        output::warn(&settings_named::warning_of_more());
     }
     site.check_branches(&mut checked)?;
     if arguments.sarif {
@@ -123,7 +129,7 @@ impl Site {
     pub(super) fn by_settings_of_branches(&self, is_nothing: bool) -> anyhow::Result<Vec<Self>> {
         let Site::Commit(site) = self else { return Ok(Vec::new()) };
         let (repository, names, commit) = &**site;
-        let all = hydrate::by_settings_of_branches(repository, names, is_nothing)?;
+        let all = settings_named::by_settings_of_branches(repository, names, is_nothing)?;
         Ok(all.into_iter().map(|other| Site::Commit(Box::new((other, names.clone(), *commit)))).collect())
     }
 
@@ -145,7 +151,7 @@ impl Site {
             observer: &progress,
             ..Setup::new(repository, names.clone(), Wake::Commit { branch, tip: *commit }, &renderers, wall::now())
         };
-        let preview = hydrate::preview(&setup, &Against::Branches);
+        let preview = preview::preview(&setup, &Against::Branches);
         progress.clear();
         let preview = preview?;
         preview.departures.into_iter().for_each(|warning| checked.add_of_branch(warning));
@@ -163,7 +169,7 @@ impl Site {
     pub(super) fn with_tree<T>(
         &self,
         dry_branch: Option<BranchName>,
-        work: impl FnOnce(&Tree<'_>, &Renderers) -> Result<T, hydrate::HydrateError>,
+        work: impl FnOnce(&Tree<'_>, &Renderers) -> Result<T, error::HydrateError>,
     ) -> anyhow::Result<T> {
         let machine = super::machine()?;
         Ok(match self {

@@ -6,14 +6,21 @@ use anyhow::{anyhow, bail};
 use dry_files::diag::printable;
 
 use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
-use crate::application::{BranchName, without_credentials};
-use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, HydrateError, Line, REMOTE, RefNames, SETTINGS_REF_KEY, Setup, Wake, dry_remote};
+use crate::argo::{BranchName, without_credentials};
+use crate::history::Line;
 use crate::metadata::NOTES_REF;
+use crate::owners::dry_branches;
+use crate::owners::error::HydrateError;
+use crate::owners::heads;
+use crate::owners::heads::{REMOTE, dry_remote};
+use crate::owners::settings_named;
+use crate::owners::settings_named::SETTINGS_REF_KEY;
+use crate::owners::setup::{RefNames, Setup, Wake};
 use crate::render::Renderers;
-use crate::report::Progress;
+use crate::render::process::wall;
+use crate::repo::{ObjectId, Repository};
 use crate::settings::SETTINGS_REF;
-use crate::wall;
+use crate::show::Progress;
 
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
@@ -67,7 +74,7 @@ impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::fetched(arguments)?.with_settings(arguments)?;
-        hydrate::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
+        settings_named::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
         Ok(clone)
     }
 
@@ -89,14 +96,14 @@ impl Clone {
     fn with_settings(self, arguments: &Arguments) -> anyhow::Result<Self> {
         if let Some(directory) = &arguments.settings {
             let before = self.repository.refs()?.get(SETTINGS_REF);
-            let id = hydrate::keep_settings(&self.repository, &settings_folder::read(directory)?, before)?;
+            let id = dry_branches::keep_settings(&self.repository, &settings_folder::read(directory)?, before)?;
             let repository = self.repository.assuming(SETTINGS_REF, Some(id));
             return Ok(Self { repository, refs: self.refs.of_protected_branches(), ..self });
         }
         // On a server, pushes go by its own.
         let of_job = self.remote.as_ref().and_then(|_| self.repository.config(SETTINGS_REF_KEY));
         let Some(name) = arguments.settings_ref.clone().or(of_job) else { return Ok(self) };
-        let (repository, refs) = hydrate::with_settings_of(self.repository, self.refs, &name)?;
+        let (repository, refs) = settings_named::with_settings_of(self.repository, self.refs, &name)?;
         Ok(Self { repository, refs, ..self })
     }
 
@@ -171,7 +178,7 @@ impl Clone {
     /// The dry branch that another one is most likely merged into: the remote's default branch when it is hydrated, else
     /// the only one that is.
     pub(super) fn main_dry_branch(&self) -> anyhow::Result<Option<BranchName>> {
-        let hydrated = hydrate::dry_branches(&self.repository, &self.refs)?;
+        let hydrated = heads::dry_branches(&self.repository, &self.refs)?;
         let default = self.refs.head(&self.repository.refs()?).filter(|branch| hydrated.contains(branch));
         Ok(default.or_else(|| hydrated.first().filter(|_| hydrated.len() == 1).cloned()))
     }

@@ -6,8 +6,8 @@ use std::io::Read as _;
 use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
-use crate::application::set::{ApplicationSet, Versions, import};
-use crate::hydrate::application_sets;
+use crate::argo::set::{ApplicationSet, Versions, import};
+use crate::inspect::application_sets;
 
 /// Import what Argo CD knows about clusters into the dry tree.
 #[derive(Debug, clap::Args)]

@@ -5,11 +5,11 @@ use std::io::Read as _;
 use anyhow::Context as _;
 
 use super::{Outcome, WrongUse, output};
-use crate::hook;
 use crate::hydrate::{self, CommitRequest};
 use crate::render::Renderers;
-use crate::report::{Wording, summary};
-use crate::wall;
+use crate::render::process::wall;
+use crate::show::{Wording, summary};
+use crate::tell::forge;
 
 /// How large a request may be: what Argo CD's own commit server takes.
 const REQUEST_BYTES_MAX: u64 = 100 << 20;
@@ -34,7 +34,7 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
     let made = hydrate::commit(&repository, &renderers, &request, wall::now())?;
     drop(lock);
     if made.is_ok()
-        && let Err(why) = hook::tell(&repository)
+        && let Err(why) = forge::tell(&repository)
     {
         output::warn(&format!("warning: {why}"));
     }

@@ -20,15 +20,19 @@ use dry_files::regular;
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, in_the_way, output, settings_folder};
-use crate::application::BranchName;
-use crate::git::Repository;
-use crate::hydrate::{HydrateError, Outcome as Hydrated, RandomValues, Report, check_settings, dry_remote};
-use crate::report::{Wording, summary};
+use crate::argo::BranchName;
+use crate::hydrate::{Outcome as Hydrated, Report};
+use crate::owners::error::HydrateError;
+use crate::owners::heads::dry_remote;
+use crate::owners::policy::check_settings;
+use crate::preview::RandomValues;
+use crate::render::process::wall;
+use crate::repo::Repository;
 use crate::settings::{
     Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
     SettingsFiles as Files, Value, argocd_cm, edit, unknown_key,
 };
-use crate::wall;
+use crate::show::{Wording, summary};
 use change::{add, list, set, take, unset, yaml};
 use dry_files::diag::{printable, shell_word};
 use editor::edit_file;

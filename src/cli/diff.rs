@@ -8,12 +8,14 @@ use anyhow::{Context as _, bail};
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_APPLICATION, Outcome, WrongUse, output};
-use crate::application::BranchName;
-use crate::git::{ObjectId, Refs};
-use crate::hydrate::{self, Against, MergeBase, Preview, Wake};
+use crate::argo::BranchName;
+use crate::owners::setup::Wake;
+use crate::preview;
+use crate::preview::{Against, MergeBase, Preview};
 use crate::render::Renderers;
-use crate::report::Progress;
-use crate::report::changes::{Changes, Detail, Form, html, json, markdown, text};
+use crate::repo::{ObjectId, Refs};
+use crate::show::Progress;
+use crate::show::changes::{Changes, Detail, Form, html, json, markdown, text};
 
 /// Show what would change in each environment.
 ///
@@ -215,7 +217,7 @@ impl Dry {
         let progress = Progress::new();
         let setup = |branch| clone.setup(Wake::Commit { branch, tip: self.tip }, &renderers, &progress);
         // What was not committed yet is no commit that is hydrated.
-        let shown = if self.tip == self.parting { hydrate::preview_commits } else { hydrate::preview };
+        let shown = if self.tip == self.parting { preview::preview_commits } else { preview::preview };
         let preview = |branch: BranchName| {
             let against = against(&branch);
             progress.during(|| shown(&setup(branch), &against))

@@ -9,14 +9,19 @@ use clap::CommandFactory as _;
 use super::clone::{self, Clone, is_server};
 use super::every::Every;
 use super::{Outcome, output};
-use crate::git::{self, Repository};
-use crate::hook;
-use crate::hydrate::{self, RefNames, SETTINGS_REF_KEY, Setup, Wake};
+use crate::history;
+use crate::hydrate;
 use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
+use crate::owners::settings_named::SETTINGS_REF_KEY;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::preview;
 use crate::render::Renderers;
-use crate::report::Progress;
-use crate::wall;
-use crate::worker::{self, Given, Orders, Reach};
+use crate::render::process::wall;
+use crate::repo::{self, Repository};
+use crate::show::Progress;
+use crate::tell::outbox::{self, Reach};
+use crate::tell::worker::{self, Given, Orders};
+use crate::tell::{forge, hook};
 use dry_files::diag::{printable, shell_path};
 
 /// Test an installation, and explain how to fix problems.
@@ -72,7 +77,7 @@ fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     let setup = Setup::new(repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
     // `status` reports what keeps it from being read.
-    let statuses = hydrate::status(&setup).unwrap_or_default();
+    let statuses = history::status(&setup).unwrap_or_default();
     let settings_ref = repository.config(SETTINGS_REF_KEY);
     let rehearsal = rehearse(repository, remote, settings_ref.clone())?;
     let doctor = Doctor::new(repository, &around)?;
@@ -173,19 +178,19 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     let setup = Setup::new(repository, RefNames::server(), Wake::Pushed(Vec::new()), &renderers, wall::now());
     // What keeps it from being read is in the survey too.
-    let statuses = hydrate::status(&setup).unwrap_or_default();
-    let problems = hydrate::problems(&setup).unwrap_or_default();
+    let statuses = history::status(&setup).unwrap_or_default();
+    let problems = history::problems(&setup).unwrap_or_default();
     let access = hook::access(repository)?;
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
     let mut findings = doctor.server(survey, (&statuses, &problems), &access, &renderers)?;
     findings.extend(random(&setup));
-    findings.extend(worker::reach(repository)?.into_iter().flat_map(|it| reached(it, repository)));
+    findings.extend(outbox::reach(repository)?.into_iter().flat_map(|it| reached(it, repository)));
     Ok(findings)
 }
 
 /// What is drawn at random and anybody can compute. What keeps the repository from being read is found by others.
 fn random(setup: &Setup<'_>) -> Option<Finding> {
-    let (warning, _) = hydrate::public_values(setup).ok()??;
+    let (warning, _) = preview::public_values(setup).ok()??;
     let own = "git hydrate config set seeds new".to_owned();
     let remedy = if setup.refs.is_in_place() { Some(own) } else { warning.hint.clone() };
     Some(Finding { health: Health::Advice, what: printable(&warning.message).to_string(), remedy })
@@ -195,7 +200,7 @@ fn random(setup: &Setup<'_>) -> Option<Finding> {
 fn reached(reach: Reach, repository: &Repository) -> Vec<Finding> {
     let Reach { destination, url, is_offered, trouble, taken_for_others } = reach;
     let taken: Vec<&str> = taken_for_others.iter().map(String::as_str).collect();
-    let taken = git::said_of_taken(&url, &taken);
+    let taken = repo::said_of_taken(&url, &taken);
     let taken = taken.map(|(what, remedy)| Finding { health: Health::Bad, what, remedy: Some(remedy) });
     let (what, remedy) = match trouble {
         None if is_offered => (format!("destination `{destination}` ({url}) can be read and pushed to"), None),
@@ -220,6 +225,6 @@ fn surroundings(repository: &Repository) -> Surroundings {
             .iter()
             .any(|name| std::env::var_os(name).is_some()),
         version: super::Arguments::command().render_version().trim().to_owned(),
-        unknown_to_forge: hook::branches_unknown_to_forge(repository),
+        unknown_to_forge: forge::branches_unknown(repository),
     }
 }

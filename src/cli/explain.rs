@@ -10,11 +10,10 @@ use dry_files::path::RepoPath;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
-use crate::hydrate::{
-    self, Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, SourceLine, Subject,
-};
+use crate::history;
+use crate::history::{Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, SourceLine, Subject};
 use crate::render::Renderers;
-use crate::report::{Paint, Style};
+use crate::show::{Paint, Style};
 
 /// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
 #[derive(Debug, clap::Args)]
@@ -48,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         None => object(&clone, arguments)?,
     };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let explanation = hydrate::explain(&clone.repository, &renderers, &subject).map_err(with_known_paths)?;
+    let explanation = history::explain(&clone.repository, &renderers, &subject).map_err(with_known_paths)?;
     if json {
         output::print_json(&explanation)?;
     } else {
@@ -83,7 +82,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
     };
     let lines = match &arguments.rev {
         Some(rev) => vec![clone.line(rev)?],
-        None => hydrate::lines(&clone.repository, &clone.refs)?,
+        None => history::lines(&clone.repository, &clone.refs)?,
     };
     let (name, field) = match name.split_once('/') {
         Some((name, field)) => (name, Some(field)),
@@ -91,7 +90,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
     };
     let wanted = KindName::new(kind);
     let is_named = |object: &Object| wanted.matches(object) && object.name == name;
-    let mut found = hydrate::objects(&clone.repository, &lines, &is_named)?;
+    let mut found = history::objects(&clone.repository, &lines, &is_named)?;
     if let Some(namespace) = &arguments.namespace {
         // Manifests may leave the namespace to the Application.
         let written = found.iter().any(|candidate| candidate.object.namespace == *namespace);
@@ -114,7 +113,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
 
 /// The line of a field of an object.
 fn line_of_field(clone: &Clone, one: &Candidate, field: &str) -> anyhow::Result<u32> {
-    let mut known = match hydrate::line_of_field(&clone.repository, one, field)? {
+    let mut known = match history::line_of_field(&clone.repository, one, field)? {
         Ok(line) => return Ok(line),
         Err(known) => known,
     };
@@ -163,7 +162,7 @@ fn missing(
     let is_close = |object: &Object| {
         object.name == name || (kind.matches(object) && strsim::jaro_winkler(&object.name, name) > CLOSE_MIN)
     };
-    let close = hydrate::objects(&clone.repository, lines, &is_close)?;
+    let close = history::objects(&clone.repository, lines, &is_close)?;
     let of = arguments.namespace.as_ref().map(|namespace| format!(" in `{namespace}`")).unwrap_or_default();
     let close = if close.is_empty() { String::new() } else { format!("; there are{}", list(&close)) };
     Ok(format!("there is no `{}`{of} on {}{close}", arguments.what, names.join(", ")))
@@ -173,7 +172,7 @@ fn missing(
 const CLOSE_MIN: f64 = 0.85;
 
 fn known(clone: &Clone) -> anyhow::Result<String> {
-    let lines = hydrate::lines(&clone.repository, &clone.refs)?;
+    let lines = history::lines(&clone.repository, &clone.refs)?;
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
     Ok(if names.is_empty() {
         "no branch is hydrated yet".to_owned()

@@ -58,15 +58,15 @@ impl Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let git_dir = std::env::var_os("GIT_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
     let success = match arguments.name {
-        Name::PreReceive => crate::hook::pre_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
+        Name::PreReceive => crate::tell::hook::pre_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
         Name::PrePush if std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0") => true,
         Name::PrePush => {
             let mut given = arguments.arguments.iter().map(String::as_str);
             let (remote, url) = (given.next().unwrap_or_default(), given.next().unwrap_or_default());
             let repository = super::repository(None)?;
-            crate::hook::pre_push(repository, remote, url, std::io::stdin().lock(), &super::machine()?)
+            crate::tell::hook::pre_push(repository, remote, url, std::io::stdin().lock(), &super::machine()?)
         }
-        Name::PostReceive => crate::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
+        Name::PostReceive => crate::tell::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
     };
     Ok(if success { Outcome::Done } else { Outcome::Found })
 }

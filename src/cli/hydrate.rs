@@ -4,11 +4,12 @@ use anyhow::bail;
 
 use super::clone::{self, Clone};
 use super::{NO_APPLICATION, Outcome, WrongUse, output};
-use crate::application::BranchName;
-use crate::git::ObjectId;
-use crate::hydrate::{self, Wake};
+use crate::argo::BranchName;
+use crate::hydrate;
+use crate::owners::setup::Wake;
 use crate::render::Renderers;
-use crate::report::{Progress, Wording, summary};
+use crate::repo::ObjectId;
+use crate::show::{Progress, Wording, summary};
 
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]

@@ -3,8 +3,8 @@
 //! `refs/hydrate/config/x` is enough: `refs/hydrate/config` cannot be made, and the fetch fails. It says nothing that counts, so
 //! what is asked goes on without it.
 
-use crate::git::{self, Repository};
-use crate::worker;
+use crate::repo::{self, Repository};
+use crate::tell::worker;
 use dry_files::diag::{Diagnostic, shell_word};
 
 /// What reflogs say of refs that were in the way.
@@ -21,7 +21,7 @@ pub(super) fn fetch(
     repository: &Repository,
     remote: &str,
     (options, refspecs): (&[&str], &[&str]),
-) -> Result<Option<Diagnostic>, git::Error> {
+) -> Result<Option<Diagnostic>, repo::Error> {
     // As a `git fetch` brought it.
     worker::take_out_of_the_way(repository, REASON)?;
     let args = [options, &["--", remote], refspecs].concat();
@@ -43,7 +43,7 @@ pub(super) fn fetch(
     warning(repository, remote, &there)
 }
 
-fn warning(repository: &Repository, remote: &str, there: &[String]) -> Result<Option<Diagnostic>, git::Error> {
+fn warning(repository: &Repository, remote: &str, there: &[String]) -> Result<Option<Diagnostic>, repo::Error> {
     let Some((first, ours)) = there.first().and_then(|first| Some((first, worker::of_hydration(first)?))) else {
         return Ok(None);
     };
@@ -56,7 +56,7 @@ fn warning(repository: &Repository, remote: &str, there: &[String]) -> Result<Op
     Ok(Some(Diagnostic::warning(text).hint(hint)))
 }
 
-fn at_remote(repository: &Repository, remote: &str) -> Result<Vec<String>, git::Error> {
+fn at_remote(repository: &Repository, remote: &str) -> Result<Vec<String>, repo::Error> {
     let listing = repository.git().output(&["ls-remote", "--", remote, "refs/hydrate/*", "refs/notes/*"])?;
     let listing = String::from_utf8_lossy(&listing);
     let names = listing.lines().filter_map(|line| line.split_once('\t')).map(|(_, name)| name);

@@ -7,11 +7,11 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse, output};
-use crate::application::{Patterns, RuleSet, without_credentials};
-use crate::git::Repository;
-use crate::git::TreeFiles;
-use crate::hydrate;
-use crate::plan::Discovery;
+use crate::argo::{Patterns, RuleSet, without_credentials};
+use crate::discover::Discovery;
+use crate::owners::heads;
+use crate::repo::Repository;
+use crate::repo::TreeFiles;
 
 /// Write a small working example: one application in two environments.
 ///
@@ -133,7 +133,7 @@ fn applications(repository: &Repository) -> anyhow::Result<usize> {
 
 /// The URL of the remote, in the quotes that it needs; none without a remote.
 fn url(repository: &Repository) -> Option<String> {
-    let remote = hydrate::dry_remote(repository);
+    let remote = heads::dry_remote(repository);
     let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")))?;
     // What a clone logs in with is not for those who read the repository.
     let url = without_credentials(&url);

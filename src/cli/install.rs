@@ -10,13 +10,18 @@ use go_yaml::{self as yaml, Mapping, Sequences, Value, emit_v3};
 use super::clone::{self, is_server};
 use super::every::Every;
 use super::{Outcome, WrongUse, config, output};
-use crate::git::{Location, Repository};
-use crate::hook;
-use crate::hydrate::{self, BranchState, CopiesToLeave, HydrateError, RefNames, Repointed, Setup, Wake};
+use crate::history;
+use crate::history::BranchState;
+use crate::hydrate;
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
+use crate::owners::error::HydrateError;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::preview;
+use crate::preview::{CopiesToLeave, Repointed};
 use crate::render::Renderers;
-use crate::wall;
-use crate::worker;
+use crate::render::process::wall;
+use crate::repo::{Location, Repository};
+use crate::tell::{forge, hook, outbox};
 
 /// Install the hooks of a server, or set up a clone.
 #[derive(Debug, clap::Args)]
@@ -145,8 +150,8 @@ fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
 fn behind(repository: &Repository, installer: &mut Installer<'_>) -> anyhow::Result<()> {
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     // `doctor` reports what keeps it from being read.
-    let statuses = hydrate::status(&setup(repository, &renderers, Wake::Everything)).unwrap_or_default();
-    let is_behind = |status: &&hydrate::BranchStatus| {
+    let statuses = history::status(&setup(repository, &renderers, Wake::Everything)).unwrap_or_default();
+    let is_behind = |status: &&history::BranchStatus| {
         let is_open = matches!(status.state, BranchState::Hydrated | BranchState::NotMade | BranchState::Missing);
         is_open && !status.is_current() && status.failures.is_empty()
     };
@@ -171,10 +176,10 @@ pub(super) fn uninstall(arguments: &UninstallArguments, json: bool) -> anyhow::R
     }
     super::check_owner(&repository, "uninstall")?;
     let mut installer = Installer::new(&repository)?;
-    if hook::forget_known_branches(&repository).context("removing hydrate/told")? {
+    if forge::forget_known_branches(&repository).context("removing hydrate/told")? {
         installer.step(State::Done, "hydrate/told: removed");
     }
-    if worker::forget(&repository).context("removing hydrate/out")? {
+    if outbox::forget(&repository).context("removing hydrate/out")? {
         installer.step(State::Done, "hydrate/out: removed");
     }
     installer.uninstall()?;
@@ -186,8 +191,8 @@ fn repoint(repository: &Repository, json: bool) -> anyhow::Result<Outcome> {
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     let names = clone::refs_of(repository)?;
     let setup = Setup::new(repository, names, Wake::Pushed(Vec::new()), &renderers, wall::now());
-    let sources = hydrate::repointed(&setup)?;
-    let copies = hydrate::copies_to_leave(&setup)?;
+    let sources = preview::repointed(&setup)?;
+    let copies = preview::copies_to_leave(&setup)?;
     if json {
         let sources: Vec<serde_json::Value> = sources.iter().map(repointed_json).collect();
         output::print_json(&RepointedJson { sources, copies })?;

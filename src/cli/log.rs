@@ -8,11 +8,12 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, Outcome, WrongUse, output};
 use crate::diff::{self, Change, ObjectDiff};
-use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, Entry, History, Line, PathChange, Selection};
+use crate::history;
+use crate::history::{Entry, History, Line, PathChange, Selection};
 use crate::manifest::{self, Manifest, Source};
-use crate::report::changes::{Mark, rows};
-use crate::report::{GONE_MAX, Paint, Style};
+use crate::repo::{ObjectId, Repository};
+use crate::show::changes::{Mark, rows};
+use crate::show::{GONE_MAX, Paint, Style};
 use dry_files::diag::more::line_of_more;
 use dry_files::diag::{one_line, printable};
 use dry_files::path::RepoPath;
@@ -125,7 +126,7 @@ impl Layout<'_> {
 
 /// The environment branches of these names, or of these last parts; all of them when there are none.
 fn lines_of(clone: &Clone, names: &[String]) -> anyhow::Result<Vec<Line>> {
-    let known = hydrate::lines(&clone.repository, &clone.refs)?;
+    let known = history::lines(&clone.repository, &clone.refs)?;
     let is_called = |line: &Line, name: &str| line.name == name || line.name.rsplit('/').next() == Some(name);
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|line| is_called(line, name))) {
         let all: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
@@ -188,10 +189,10 @@ fn object_lines(text: &mut String, object: &ObjectDiff, paint: Paint) {
 /// What the user asks for; a line without any hydrated commit is a mistake.
 fn line_of(clone: &Clone, range: &str) -> anyhow::Result<Line> {
     let line = clone.line(range)?;
-    if hydrate::is_hydrated(&clone.repository, line.tip)? {
+    if history::is_hydrated(&clone.repository, line.tip)? {
         return Ok(line);
     }
-    let known = hydrate::lines(&clone.repository, &clone.refs)?;
+    let known = history::lines(&clone.repository, &clone.refs)?;
     let names: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
     let known =
         if names.is_empty() { String::new() } else { format!("; the hydrated branches are {}", names.join(", ")) };

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use anyhow::Context as _;
 
 use crate::render::Machine;
-use crate::wall;
+use crate::render::process::wall;
 
 /// This machine, for what renders on it.
 pub(super) fn machine() -> anyhow::Result<Machine> {

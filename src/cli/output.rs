@@ -2,8 +2,8 @@
 
 use std::io::{ErrorKind, IsTerminal as _, Write};
 
-use crate::report::{screened, screened_json};
-use crate::worker::Delivery;
+use crate::show::{screened, screened_json};
+use crate::tell::outbox::Delivery;
 
 /// Prints a result as a person reads it: see [`screened`].
 pub(super) fn print(text: impl AsRef<str>) -> anyhow::Result<()> {

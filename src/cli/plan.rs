@@ -9,11 +9,14 @@ use dry_files::diag::printable;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, output};
-use crate::application::BranchName;
-use crate::git::{ObjectId, Repository};
-use crate::hydrate::{self, Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy, RefNames, Setup, Wake};
+use crate::argo::BranchName;
+use crate::owners::settings_named;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::preview;
+use crate::preview::{Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
 use crate::render::Renderers;
-use crate::wall;
+use crate::render::process::wall;
+use crate::repo::{ObjectId, Repository};
 
 /// Show what a push would render, and why.
 ///
@@ -74,11 +77,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let mut planned = plan(&clone, &clone.repository, tip)?;
     let is_nothing = planned.commits.is_empty() && planned.problems.is_empty();
     let mut is_more = false;
-    for repository in hydrate::by_settings_of_branches(&clone.repository, &clone.refs, is_nothing)? {
+    for repository in settings_named::by_settings_of_branches(&clone.repository, &clone.refs, is_nothing)? {
         is_more |= planned.add(plan(&clone, &repository, tip)?);
     }
     if is_more {
-        output::warn(&hydrate::warning_of_more());
+        output::warn(&settings_named::warning_of_more());
     }
     if json {
         output::print_json(&planned)?;
@@ -103,7 +106,7 @@ fn plan_of(clone: &Clone, repository: &Repository, branch: BranchName, tip: Obje
     // Where pushes go in, by what they left.
     let refs = if clone.has_remote() { clone.refs.clone() } else { RefNames::server() };
     let setup = Setup::new(repository, refs, Wake::Commit { branch, tip }, &renderers, wall::now());
-    clone.explain(hydrate::plan(&setup))
+    clone.explain(preview::plan(&setup))
 }
 
 fn text(planned: &Planned) -> String {

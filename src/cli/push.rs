@@ -8,12 +8,14 @@ use serde::Serialize;
 
 use super::clone::remote_of;
 use super::{Outcome, WrongUse, output, settings_folder};
-use crate::git::Repository;
-use crate::hydrate::{self, Report, SETTINGS_REF_KEY};
+use crate::hydrate::{self, Report};
+use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::render::Renderers;
-use crate::report::{Progress, Wording, summary};
-use crate::wall;
-use crate::worker::{self, Delivery, Done, Given, Orders, RefMove};
+use crate::render::process::wall;
+use crate::repo::Repository;
+use crate::show::{Progress, Wording, summary};
+use crate::tell::outbox::Delivery;
+use crate::tell::worker::{self, Done, Given, Orders, RefMove};
 use dry_files::diag::more::listed;
 use dry_files::diag::shell_word;
 

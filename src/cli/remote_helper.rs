@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::{Outcome, WrongUse};
 use crate::remote::{self, Address, GUARD};
-use crate::wall::{self, Ended};
+use crate::render::process::wall::{self, Ended};
 
 /// Serve a fetch from `hydrate::<url>`; git calls this by the name git-remote-hydrate.
 #[derive(Debug, clap::Args)]

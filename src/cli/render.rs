@@ -12,10 +12,11 @@ use anyhow::{Context as _, bail};
 
 use super::clone::refs_of;
 use super::{Outcome, WrongUse, output};
-use crate::git::Repository;
-use crate::hydrate::{SETTINGS_REF_KEY, Single, render_named, with_settings_of};
-use crate::needs::Vendored;
+use crate::inspect::{Single, render_named};
+use crate::owners::settings_named::{SETTINGS_REF_KEY, with_settings_of};
 use crate::render::Renderers;
+use crate::render::needs::Vendored;
+use crate::repo::Repository;
 use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;

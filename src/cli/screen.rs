@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::git::Repository;
-use crate::report::Paint;
+use crate::repo::Repository;
+use crate::show::Paint;
 
 /// What an unset variable becomes for a pager, as git does it: `less` ends by itself when all fits on one screen, shows
 /// colours, and leaves the text on the screen.

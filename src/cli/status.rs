@@ -8,16 +8,15 @@ use std::fmt::Write as _;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output, unpushed};
-use crate::application::ref_of;
-use crate::git;
-use crate::hydrate::{
-    BranchState, BranchStatus, Promotion, RandomValues, Restorable, Setup, Surveyed, Wake, public_values, status,
-    surveyed,
-};
+use crate::argo::ref_of;
+use crate::history::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, status, surveyed};
+use crate::owners::setup::{Setup, Wake};
+use crate::preview::{RandomValues, public_values};
 use crate::render::Renderers;
-use crate::report::{Paint, Style};
-use crate::wall;
-use crate::worker::{self, Standing};
+use crate::render::process::wall;
+use crate::repo;
+use crate::show::{Paint, Style};
+use crate::tell::outbox::{self, Standing};
 use dry_files::diag::{Diagnostic, printable, shell_word};
 
 use wrong::Wrong;
@@ -39,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let setup = Setup::new(&clone.repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
-    let destinations = if clone.has_remote() { Vec::new() } else { worker::standings(&clone.repository)? };
+    let destinations = if clone.has_remote() { Vec::new() } else { outbox::standings(&clone.repository)? };
     let Surveyed { problems, mut pinned } = surveyed(&setup)?;
     let branches = status(&setup)?;
     // What a branch fails by is not repeated as a warning.
@@ -105,7 +104,7 @@ fn hidden(clone: &Clone, branches: &[BranchStatus]) -> anyhow::Result<Vec<Diagno
     let names = branches.iter().flat_map(|status| [status.branch.as_str(), status.dry_branch.as_str()]);
     let mut found = Vec::new();
     for branch in names.filter(|name| !name.is_empty()).collect::<BTreeSet<&str>>() {
-        for name in git::hiding(branch, clone.remote(), &refs) {
+        for name in repo::hiding(branch, clone.remote(), &refs) {
             let word = shell_word(&name);
             let remedy = match clone.remote() {
                 Some(remote) => {
@@ -113,7 +112,7 @@ fn hidden(clone: &Clone, branches: &[BranchStatus]) -> anyhow::Result<Vec<Diagno
                 }
                 None => format!("git update-ref -d {word}"),
             };
-            found.push(Diagnostic::warning(git::said_of_hiding(&name, branch)).hint(remedy));
+            found.push(Diagnostic::warning(repo::said_of_hiding(&name, branch)).hint(remedy));
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@
 
 use dry_files::diag::shell_word;
 
-use crate::git::{Expected, ObjectId, RefEdit, Repository, update_refs};
+use crate::repo::{Expected, ObjectId, RefEdit, Repository, update_refs};
 use crate::settings::SETTINGS_REF;
 
 /// The last settings that this clone made.

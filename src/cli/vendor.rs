@@ -16,10 +16,10 @@ use serde::Serialize;
 
 use super::clone::{self, Clone};
 use super::{Outcome, WrongUse, output};
-use crate::application::BranchName;
-use crate::hydrate::Inputs;
-use crate::needs::Need;
+use crate::argo::BranchName;
+use crate::inspect::Inputs;
 use crate::render::Renderers;
+use crate::render::needs::Need;
 use fetcher::Fetchers;
 use inputs::wire::Rules;
 use inputs::{Entry, LOCK};
@@ -212,7 +212,7 @@ fn print_progress(before: usize, done: usize, total: usize) {
 }
 
 /// Stages what was written, also where a `.gitignore` would leave it out.
-fn stage(clone: &Clone, top: &std::path::Path, changes: &[crate::git::TreeChange]) -> anyhow::Result<()> {
+fn stage(clone: &Clone, top: &std::path::Path, changes: &[crate::repo::TreeChange]) -> anyhow::Result<()> {
     let paths: Vec<u8> = changes.iter().flat_map(|change| [change.path.as_bytes(), b"\0"].concat()).collect();
     let mut command = clone.repository.git().command();
     command.current_dir(top).arg("--work-tree").arg(top).arg("--literal-pathspecs");

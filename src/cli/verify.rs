@@ -7,11 +7,13 @@ use dry_files::diag::printable;
 
 use super::clone::{self, Clone};
 use super::{NO_BRANCH, Outcome, WrongUse, output};
-use crate::hydrate::{self, Setup, Verified, Wake};
+use crate::history;
+use crate::history::Verified;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
-use crate::report::Progress;
+use crate::render::process::wall;
 use crate::settings::RendererName;
-use crate::wall;
+use crate::show::Progress;
 
 /// Re-render hydrated commits and check that their ids match.
 ///
@@ -62,12 +64,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let lines = match &arguments.range {
         Some(range) => vec![clone.line(range)?],
-        None => hydrate::audited(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
+        None => history::audited(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
     };
     let renderer = arguments.renderer.map(RendererName::from);
-    let mut verified = progress.during(|| hydrate::verify(&setup, lines, renderer))?;
+    let mut verified = progress.during(|| history::verify(&setup, lines, renderer))?;
     if arguments.range.is_none() {
-        for strayed in hydrate::strayed(&Setup { wake: Wake::Everything, ..setup })? {
+        for strayed in history::strayed(&Setup { wake: Wake::Everything, ..setup })? {
             match verified.iter_mut().find(|line| line.branch == strayed.branch) {
                 Some(line) => line.findings.extend(strayed.findings),
                 None => verified.push(strayed),
@@ -80,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         bail!(WrongUse(format!("there is no hydrated commit in `{range}`")));
     }
     let problems = match verified.is_empty() {
-        true => hydrate::problems(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
+        true => history::problems(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
         false => Vec::new(),
     };
     if json {

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use super::policy::Policy;
-use super::unsearched::cache;
-use crate::git::Repository;
+use crate::discover::BarrenFiles;
 use crate::metadata::ENGINE_REVISION;
-use crate::plan::BarrenFiles;
+use crate::owners::policy::Policy;
+use crate::owners::unsearched::cache;
+use crate::repo::Repository;
 
 /// What the cache knows of such files, and what was found out since.
 #[derive(Debug, Default)]
-pub(super) struct BarrenCache {
+pub(crate) struct BarrenCache {
     /// None until it is asked for. By the settings that files are read with.
     known: Option<(String, Arc<BarrenFiles>)>,
 }
 
 impl BarrenCache {
     /// What is known by this policy.
-    pub(super) fn by(&mut self, policy: &Policy, repository: &Repository) -> Arc<BarrenFiles> {
+    pub(crate) fn by(&mut self, policy: &Policy, repository: &Repository) -> Arc<BarrenFiles> {
         let settings = policy.id.map(|id| id.to_string()).unwrap_or_default();
         let context = format!("{settings} {ENGINE_REVISION} {}", env!("CARGO_PKG_VERSION"));
         if let Some((of, known)) = &self.known
@@ -33,7 +33,7 @@ impl BarrenCache {
     }
 
     /// Leaves for the next run what this one found out.
-    pub(super) fn write(&self, repository: &Repository) {
+    pub(crate) fn write(&self, repository: &Repository) {
         if let (Some((_, known)), Some(cache)) = (&self.known, cache(repository)) {
             // What is not written is found out again.
             known.when_new(|known| drop(cache.save_barren(known)));

@@ -12,29 +12,29 @@ use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Files, Kind, View};
 
 use super::barren::BarrenCache;
-use super::branch_limit::too_many;
-use super::error::HydrateError;
-use super::heads::DryHead;
-use super::maker_limits::MakerLimits;
-use super::making::Making;
-use super::policy::Policy;
-use super::snapshot::Snapshot;
-use super::unsearched::{Because, Search, UnsearchedTrees};
-use crate::application::parent::Parent;
-use crate::application::set::ApplicationSet;
-use crate::application::{self, AppName, Application, BranchName, By, Maker, Verdict};
-use crate::git::TreeFiles;
-use crate::git::{ObjectId, Repository};
+use crate::argo::parent::Parent;
+use crate::argo::set::ApplicationSet;
+use crate::argo::{self, AppName, Application, BranchName, By, Maker, Verdict};
+use crate::discover::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered, Unusable};
 use crate::metadata::{DryCommit, allowed_removals};
-use crate::plan::{Broken, Destination, Discovered, Discovery, Expanded, Unanswered, Unusable};
+use crate::owners::branch_limit::too_many;
+use crate::owners::error::HydrateError;
+use crate::owners::heads::DryHead;
+use crate::owners::maker_limits::MakerLimits;
+use crate::owners::making::Making;
+use crate::owners::policy::Policy;
+use crate::owners::snapshot::Snapshot;
+use crate::owners::unsearched::{Because, Search, UnsearchedTrees};
+use crate::repo::TreeFiles;
+use crate::repo::{ObjectId, Repository};
 
-pub(super) use former::{Former, destination};
+pub(crate) use former::{Former, destination};
 
-pub(super) use mistaken::Mistaken;
+pub(crate) use mistaken::Mistaken;
 
 /// A dry commit and the Applications of its tree.
 #[derive(Debug)]
-pub(super) struct DryTree {
+pub(crate) struct DryTree {
     /// The dry branch as which it was judged.
     branch: BranchName,
     /// The commit of the settings by which they were found.
@@ -69,7 +69,7 @@ struct OfBranch {
 
 impl DryTree {
     /// The Applications that are hydrated from this dry branch onto `branch`.
-    pub(super) fn applications<'t>(
+    pub(crate) fn applications<'t>(
         &'t self,
         branch: &BranchName,
     ) -> impl Iterator<Item = &'t Arc<Application>> + use<'t> {
@@ -77,18 +77,18 @@ impl DryTree {
     }
 
     /// The dry branch.
-    pub(super) fn branch(&self) -> &BranchName {
+    pub(crate) fn branch(&self) -> &BranchName {
         &self.branch
     }
 
     /// Whether it has no Application that asks to be hydrated, good or bad.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let Discovered { applications, mistakes, broken, misspelt, .. } = &self.discovered;
         applications.is_empty() && mistakes.is_empty() && broken.is_empty() && misspelt.is_empty()
     }
 
     /// Whether nothing is wrong with any Application.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);
         let mut findings = self.verdict.findings.iter().map(|finding| &finding.diagnostic);
         // A set that is not answered holds back the branches that it fed, and no others.
@@ -97,7 +97,7 @@ impl DryTree {
     }
 
     /// What Applications have for revisions, and the branches that they name to be written.
-    pub(super) fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+    pub(crate) fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let applications = &self.discovered.applications;
         let destinations = applications.iter().flat_map(|app| [&app.sync_branch, app.environment_branch()]);
         let destinations: BTreeSet<&str> = destinations.map(BranchName::as_str).collect();
@@ -107,86 +107,86 @@ impl DryTree {
     }
 
     /// How many Applications it has, those that are not hydrated and those that others make among them.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.discovered.applications.len()
     }
 
     /// How many documents of its files are Applications, whether or not they count.
-    pub(super) fn documents(&self) -> usize {
+    pub(crate) fn documents(&self) -> usize {
         self.discovered.documents
     }
 
     /// The files that kustomizations name as patches.
-    pub(super) fn patches(&self) -> &BTreeSet<RepoPath> {
+    pub(crate) fn patches(&self) -> &BTreeSet<RepoPath> {
         &self.discovered.patches
     }
 
     /// The Applications that are hydrated from this dry branch.
-    pub(super) fn hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(crate) fn hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
         hydrated(&self.verdict, &self.discovered)
     }
 
     /// All Applications, those that are not hydrated among them.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Application>> {
         self.discovered.applications.iter()
     }
 
     /// The Applications that name another branch, which exists.
-    pub(super) fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
+    pub(crate) fn not_hydrated(&self) -> impl Iterator<Item = &Arc<Application>> {
         let standings = self.verdict.standings.iter().zip(&self.discovered.applications);
-        let others = standings.filter(|(standing, _)| **standing == application::Standing::OtherBranch);
+        let others = standings.filter(|(standing, _)| **standing == argo::Standing::OtherBranch);
         others.map(|(_, application)| application)
     }
 
     /// The Applications that name something that does not move with a push, and the warnings that say so.
-    pub(super) fn pinned(&self) -> impl Iterator<Item = (&Application, &Diagnostic)> {
+    pub(crate) fn pinned(&self) -> impl Iterator<Item = (&Application, &Diagnostic)> {
         let findings = self.verdict.findings.iter().filter(|finding| !finding.is_kept_off);
         let about = findings.flat_map(|finding| finding.applications.iter().map(move |index| (index, finding)));
         about.filter_map(|(index, finding)| {
             let (application, standing) = self.judged(*index)?;
-            (standing == application::Standing::Pinned).then_some((application, &finding.diagnostic))
+            (standing == argo::Standing::Pinned).then_some((application, &finding.diagnostic))
         })
     }
 
     /// What this dry branch writes to `branch`.
-    pub(super) fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
+    pub(crate) fn destinations(&self, branch: &BranchName) -> BTreeSet<Destination> {
         self.applications(branch).map(|application| destination(application)).collect()
     }
 
     /// The paths on `active` that come with a staging branch, by which a promoter writes them.
-    pub(super) fn promoted<'t>(&'t self, active: &BranchName) -> impl Iterator<Item = &'t RepoPath> + use<'t> {
+    pub(crate) fn promoted<'t>(&'t self, active: &BranchName) -> impl Iterator<Item = &'t RepoPath> + use<'t> {
         let promoted = self.by_branch.get(active).into_iter().flat_map(|of| &of.promoted);
         promoted.map(|application| &application.sync_path)
     }
 
     /// Whether `branch` is written by a promoter alone.
-    pub(super) fn is_active(&self, branch: &BranchName) -> bool {
+    pub(crate) fn is_active(&self, branch: &BranchName) -> bool {
         self.promoted(branch).next().is_some() && self.applications(branch).next().is_none()
     }
 
     /// Whether the dry commit says that much may be removed from `branch`.
-    pub(super) fn allows_removal(&self, branch: &BranchName) -> bool {
+    pub(crate) fn allows_removal(&self, branch: &BranchName) -> bool {
         self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
     }
 
     /// The makers that are not answered.
-    pub(super) fn unanswered(&self) -> impl Iterator<Item = &Unanswered> {
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Unanswered> {
         self.discovered.unanswered.iter()
     }
 
     /// What is wrong with files of which it is not known which Applications they contain.
-    pub(super) fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
+    pub(crate) fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
         self.discovered.broken.iter().map(|broken| &broken.diagnostic)
     }
 
     /// The makers that are answered neither here nor at `before`.
-    pub(super) fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
+    pub(crate) fn unanswered_as_in<'t>(&'t self, before: &'t DryTree) -> impl Iterator<Item = &'t Unanswered> {
         let at = |by: &By| before.discovered.unanswered.iter().any(|unanswered| unanswered.by == *by);
         self.discovered.unanswered.iter().filter(move |unanswered| at(&unanswered.by))
     }
 
     /// Warnings of the sets that made Applications of a branch before, and make none at all now.
-    pub(super) fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
+    pub(crate) fn emptied_sets(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
         let is_of = |mut makers: Makers<'_>, by: &By| makers.any(|maker| maker.by == *by);
         let mut emptied = Vec::new();
         for found in &self.discovered.sets {
@@ -204,7 +204,7 @@ impl DryTree {
     }
 
     /// The Applications that made others of a branch before and were not looked into here.
-    pub(super) fn silent_parents(&self, former: &Former) -> Vec<&Application> {
+    pub(crate) fn silent_parents(&self, former: &Former) -> Vec<&Application> {
         let made = former.applications.iter().flat_map(|application| former.makers(application));
         let made_by: BTreeSet<&By> = made.flat_map(|maker| maker.parents()).collect();
         if made_by.is_empty() {
@@ -223,54 +223,54 @@ impl DryTree {
     }
 
     /// Whether it has an Application that a maker names as its parent.
-    pub(super) fn has_parent(&self, parent: &By) -> bool {
+    pub(crate) fn has_parent(&self, parent: &By) -> bool {
         self.discovered.applications.iter().any(|application| Parent::of(application).by == *parent)
     }
 
     /// What makes an Application: several may make it alike.
-    pub(super) fn makers<'t>(&'t self, application: &'t Application) -> Makers<'t> {
+    pub(crate) fn makers<'t>(&'t self, application: &'t Application) -> Makers<'t> {
         let identity = (application.file.clone(), application.index);
         let others = self.discovered.other_makers.get(&identity).into_iter().flatten();
         Box::new(application.maker.iter().chain(others))
     }
 
     /// Whether several makers make an Application of it.
-    pub(super) fn has_shared(&self) -> bool {
+    pub(crate) fn has_shared(&self) -> bool {
         !self.discovered.other_makers.is_empty()
     }
 
     /// Whether an Application was rendered for what it makes.
-    pub(super) fn is_parent(&self, application: &Application) -> bool {
+    pub(crate) fn is_parent(&self, application: &Application) -> bool {
         let parent = Parent::of(application);
         let mut expanded = self.discovered.expanded.iter();
         expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal())
     }
 
     /// The ApplicationSet in a file that makes an Application; none for another maker.
-    pub(super) fn written_set(&self, maker: &Maker) -> Option<&ApplicationSet> {
+    pub(crate) fn written_set(&self, maker: &Maker) -> Option<&ApplicationSet> {
         let mut sets = self.discovered.sets.iter().filter(|found| found.file.0 == maker.file);
         sets.find(|found| found.set.by() == maker.by).map(|found| &*found.set)
     }
 
     /// Whether it has something that makes Applications for us, if that is on.
-    pub(super) fn has_makers(&self) -> bool {
+    pub(crate) fn has_makers(&self) -> bool {
         let Discovered { applications, sets, unanswered, .. } = &self.discovered;
         !sets.is_empty() || !unanswered.is_empty() || applications.iter().any(|application| application.maker.is_some())
     }
 
     /// Whether it is not known what some file or set of it makes, so that it matters what fed a branch before.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.discovered.broken.is_empty() || !self.discovered.unanswered.is_empty()
     }
 
     /// What the Applications follow from that others make, or that lists of clusters say something of.
-    pub(super) fn expanded(&self) -> &[Expanded] {
+    pub(crate) fn expanded(&self) -> &[Expanded] {
         &self.discovered.expanded
     }
 
     /// What is wrong with the Applications of one branch, before anything is rendered. Of those that are in each
     /// other's way, at least one is not paused.
-    pub(super) fn mistakes(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
+    pub(crate) fn mistakes(&self, branch: &BranchName, former: &Former) -> Vec<Diagnostic> {
         let applications = &self.discovered.applications;
         let ours = |index: &usize| applications.get(*index).is_some_and(|app| app.environment_branch() == branch);
         let active = |index: &usize| applications.get(*index).is_some_and(|app| !app.paused);
@@ -292,7 +292,7 @@ impl DryTree {
 
     /// The limits of this machine that keep from knowing which Applications one branch has: they say nothing about the dry
     /// commit.
-    pub(super) fn limits(&self, former: &Former) -> Vec<Diagnostic> {
+    pub(crate) fn limits(&self, former: &Former) -> Vec<Diagnostic> {
         let limits = self.holding(former).filter(|unanswered| unanswered.is_limit);
         let limits = limits.map(|unanswered| &unanswered.diagnostic);
         let broken = self.unread_files(former).filter(|broken| broken.is_limit).map(|broken| &broken.diagnostic);
@@ -314,7 +314,7 @@ impl DryTree {
     /// which an Application of this branch seems to have left: near misses of `sourceHydrator`, URLs of other repositories,
     /// revisions that do not exist, destinations that are refused, settings by which nothing is made any more. What is
     /// wrong in `explained` files is known to be about others.
-    pub(super) fn unread(
+    pub(crate) fn unread(
         &self,
         branch: &BranchName,
         former: &Former,
@@ -344,8 +344,8 @@ impl DryTree {
             let identity = (application.namespace.as_ref(), &application.name);
             names.contains(&identity) && !former.is_elsewhere(application, branch)
         };
-        let is_here = |application: &Application, standing: application::Standing| {
-            standing == application::Standing::Hydrated && application.environment_branch() == branch
+        let is_here = |application: &Application, standing: argo::Standing| {
+            standing == argo::Standing::Hydrated && application.environment_branch() == branch
         };
         for found in self.verdict.findings.iter().filter(|found| found.is_kept_off) {
             let mut about = found.applications.iter().filter_map(|index| self.judged(*index));
@@ -389,7 +389,7 @@ impl DryTree {
     /// What is wrong in files that belong to no branch that can be determined, and what is odd, whichever branch it belongs to.
     /// `fed` says whether what fed a branch when it was hydrated last is such: a file by an Application that it had, a set
     /// by one that it made. What never fed any is odd, when it is a set.
-    pub(super) fn problems(
+    pub(crate) fn problems(
         &self,
         is_known: impl Fn(&BranchName) -> bool,
         fed: impl Fn(&dyn Fn(&Former) -> bool) -> bool,
@@ -417,7 +417,7 @@ impl DryTree {
 
 fn hydrated<'d>(verdict: &'d Verdict, discovered: &'d Discovered) -> impl Iterator<Item = &'d Arc<Application>> {
     let standings = verdict.standings.iter().zip(&discovered.applications);
-    let hydrated = standings.filter(|(standing, _)| **standing == application::Standing::Hydrated);
+    let hydrated = standings.filter(|(standing, _)| **standing == argo::Standing::Hydrated);
     hydrated.map(|(_, application)| application)
 }
 
@@ -438,7 +438,7 @@ const FILES_MAX: usize = 2;
 
 /// The dry trees of a repository, each read once however often it is asked for.
 #[derive(Default)]
-pub(super) struct DryTrees<'a> {
+pub(crate) struct DryTrees<'a> {
     discovery: Discovery,
     known: HashMap<ObjectId, Rc<DryTree>>,
     /// The files of the trees that were looked at last, the last one at the end.
@@ -455,7 +455,7 @@ pub(super) struct DryTrees<'a> {
 
 impl<'a> DryTrees<'a> {
     /// The files of a dry tree: its directories stay read for the next look.
-    pub(super) fn files(&mut self, tree: ObjectId, repository: &'a Repository) -> Rc<TreeFiles<'a>> {
+    pub(crate) fn files(&mut self, tree: ObjectId, repository: &'a Repository) -> Rc<TreeFiles<'a>> {
         let root = ContentId::new(tree.as_bytes());
         let known = self.files.iter().position(|files| files.root() == root).map(|place| self.files.remove(place));
         let files = known.unwrap_or_else(|| Rc::new(TreeFiles::new(repository, tree)));
@@ -467,7 +467,7 @@ impl<'a> DryTrees<'a> {
     }
 
     /// The Applications of a dry commit, taken for one of the dry branch `head`.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         dry: ObjectId,
         head: &DryHead,
@@ -487,7 +487,7 @@ impl<'a> DryTrees<'a> {
     }
 
     /// The same by other settings.
-    pub(super) fn read_by(
+    pub(crate) fn read_by(
         &mut self,
         former: &Policy,
         dry: ObjectId,
@@ -549,8 +549,8 @@ impl<'a> DryTrees<'a> {
             let applications = &discovered.applications;
             found.with_context(policy, head, heads, &is_directory, |context| {
                 let is_unset = context.repo_urls.is_empty();
-                let proven = is_unset.then(|| application::proven_repository(applications, context)).flatten();
-                (application::validate(applications, context), proven.map(str::to_owned))
+                let proven = is_unset.then(|| argo::proven_repository(applications, context)).flatten();
+                (argo::validate(applications, context), proven.map(str::to_owned))
             })
         };
         let (mut verdict, mut proven_url) = judge(&discovered);
@@ -577,28 +577,28 @@ impl<'a> DryTrees<'a> {
     }
 
     /// A dry commit that was read already, for whichever dry branch.
-    pub(super) fn known(&self, dry: ObjectId) -> Option<&Rc<DryTree>> {
+    pub(crate) fn known(&self, dry: ObjectId) -> Option<&Rc<DryTree>> {
         self.known.get(&dry)
     }
 
     /// All that were read.
-    pub(super) fn all(&self) -> impl Iterator<Item = (ObjectId, &Rc<DryTree>)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (ObjectId, &Rc<DryTree>)> {
         self.known.iter().map(|(id, tree)| (*id, tree))
     }
 
     /// How many were read.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.known.len()
     }
 
     /// Forgets what was read, since the policy is another one now, or it is too much.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.known.clear();
         self.files.clear();
     }
 
     /// Takes over what was read for another run.
-    pub(super) fn extend(&mut self, others: Self) {
+    pub(crate) fn extend(&mut self, others: Self) {
         self.known.extend(others.known);
     }
 }

@@ -1,82 +1,14 @@
-//! What writes: from the refs as they are to the refs as they shall be.
-//!
-//! Each dry commit becomes a [`Plan`], by [what changed](by_changes) since the cache was written or by a look
-//! at [everything](by_everything); the plan is [rendered](mod@rendered), and that becomes [commits] in memory. What all of them
-//! leave is a list of [ref_moves]. [`pipeline`] leads through it.
-//!
-//! Never: a branch moves although one of its Applications failed, unless a setting leaves that one behind ([`skipped`]); a commit depends on anything but its parent, its dry
-//! commit and branch, the settings and the engine; a file that somebody else put on a branch is touched.
+//! The entries: hydrates again until no ref was moved meanwhile, and holds what that needs.
 
-mod base;
-mod branch;
-mod by_changes;
-mod by_everything;
-mod commits;
-mod copies;
-mod covered;
-mod documents;
-mod failed_render;
-mod identities;
-mod joining;
-mod known;
-mod learn;
-mod losses;
-mod lost_objects;
-mod manifest_of;
-mod memory;
-mod moved_applications;
-mod namesakes;
-mod new_secrets;
-mod nothing;
-mod objects;
-mod other_branches;
-mod output;
-mod overwritten;
-mod pipeline;
-mod plan;
-mod recorded;
-mod ref_moves;
-mod remade;
-mod rendered;
-mod reported;
-mod request;
-mod seeds;
-mod shared;
-mod shared_objects;
-mod since;
-mod skipped;
-mod state;
-mod stopped;
-mod takeover;
-mod touched;
-mod unnamed_releases;
-mod unproven;
-mod unrecognized;
-mod untouched;
-
-use super::error::{HydrateError, TRIES};
+use super::memory::Attempt;
 use super::report::Report;
-use super::setup::Setup;
-use crate::git::{self, Lock, Refs, Repository};
+use super::state::Run;
+use super::stopped::Stopped;
+use super::{learn, moves};
+use crate::owners::error::{HydrateError, TRIES};
+use crate::owners::setup::Setup;
+use crate::repo::{self, Lock, Refs, Repository};
 use crate::settings::Settings;
-
-pub use lost_objects::{Comparison, Side, missing_in};
-pub(crate) use recorded::record_branches;
-pub use request::CommitRequest;
-pub(crate) use request::commit;
-
-pub(super) use base::learn_base;
-pub(super) use branch::{Branch, initial};
-pub(super) use copies::copies;
-pub(super) use failed_render::{FailedBranch, FailedRender, FailureKind};
-pub(super) use memory::{Attempt, Memory};
-pub(super) use plan::{Plan, Step, Task, Why, Work};
-pub(super) use seeds::{objects, refused, warning};
-pub(super) use since::Since;
-pub(super) use skipped::{LeftBehind, Unrendered, WhyUnrendered};
-pub(super) use state::{Moved, Previewed, Run};
-pub(super) use stopped::Stopped;
-pub(super) use takeover::left_alone;
 
 /// The lock file of a repository: a run that hydrates has it locked.
 pub(crate) fn lock_path(repository: &Repository) -> std::path::PathBuf {
@@ -87,7 +19,7 @@ pub(crate) fn lock_path(repository: &Repository) -> std::path::PathBuf {
 pub(crate) fn lock(
     repository: &Repository,
     waiting: impl FnMut(std::time::Duration) -> bool,
-) -> Result<Option<Lock>, git::Error> {
+) -> Result<Option<Lock>, repo::Error> {
     Lock::acquire(&lock_path(repository), repository.shared(), waiting)
 }
 
@@ -166,7 +98,7 @@ fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Repo
 fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stopped> {
     let mut run = Run::of(setup, refs)?.recalling(attempt);
     run.found.wants_every = attempt.every;
-    run.start = ref_moves::Start::Wanted;
+    run.start = moves::Start::Wanted;
     if run.found.was_pushed_to() {
         run.expect_moves()?;
     }
@@ -176,7 +108,7 @@ fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stop
 }
 
 /// Does `make` by what the cache says of the branches, and once more without, when that is not enough.
-pub(super) fn planned<T>(
+pub(crate) fn planned<T>(
     mut attempt: Attempt,
     make: impl Fn(&Attempt) -> Result<T, Stopped>,
 ) -> Result<T, HydrateError> {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::path::RepoPath;
 
-use super::active::Active;
 use super::dry_tree::DryTrees;
-use super::error::HydrateError;
-use super::setup::Setup;
-use super::snapshot::Snapshot;
-use crate::application::{AppName, Application, BranchName};
-use crate::git::{self, ObjectBuffer};
+use crate::argo::{AppName, Application, BranchName};
+use crate::owners::active::Active;
+use crate::owners::error::HydrateError;
+use crate::owners::setup::Setup;
+use crate::owners::snapshot::Snapshot;
+use crate::repo::{self, ObjectBuffer};
 use crate::settings::Settings;
 
 /// What a repository asks for.
@@ -59,7 +59,7 @@ pub(crate) fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
 
 /// A branch that Applications name.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(crate) struct Named {
     /// Their dry branch.
     pub dry_branch: BranchName,
     /// All dry branches that name it to be written.
@@ -74,7 +74,7 @@ pub(super) struct Named {
 
 impl Named {
     /// A branch that hydration writes from `dry_branch`.
-    pub(super) fn environment(dry_branch: &BranchName) -> Self {
+    pub(crate) fn environment(dry_branch: &BranchName) -> Self {
         Self {
             dry_branch: dry_branch.clone(),
             dry_branches: BTreeSet::new(),
@@ -85,7 +85,7 @@ impl Named {
     }
 
     /// Whether somebody else made `branch`, the sync branch of staging branches.
-    pub(super) fn is_foreign_active(&self, branch: &BranchName, found: &Snapshot<'_>) -> Result<bool, git::Error> {
+    pub(crate) fn is_foreign_active(&self, branch: &BranchName, found: &Snapshot<'_>) -> Result<bool, repo::Error> {
         let made = self.staging.iter().map(|staging| Active::of(branch, staging, found));
         let made = made.collect::<Result<Vec<_>, _>>()?;
         Ok(!made.is_empty() && made.iter().all(|made| *made == Active::Foreign))
@@ -93,7 +93,7 @@ impl Named {
 }
 
 /// The branches that the Applications at the tips of the dry branches name.
-pub(super) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>, HydrateError> {
+pub(crate) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>, HydrateError> {
     let mut trees = DryTrees::default();
     let heads = found.heads();
     let mut names = BTreeMap::new();

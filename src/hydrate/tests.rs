@@ -12,10 +12,10 @@ use dry_files::view::{ContentId, Entry, Files, MemoryFiles, Stop, View};
 use go_std::glob::Glob;
 use go_std::regexp::Regex;
 
-use crate::application::set::{self, Home, Sources};
-use crate::application::{Patterns, RuleSet};
-use crate::hydrate::check_settings;
-use crate::plan::Discovery;
+use crate::argo::set::{self, Home, Sources};
+use crate::argo::{Patterns, RuleSet};
+use crate::discover::Discovery;
+use crate::owners::policy::check_settings;
 use crate::settings::SettingsFiles;
 use dry_files::growth::{Looks, Row, Work, check};
 use helm_template as helm;

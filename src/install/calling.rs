@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::hook::Hook;
 use super::place::{content, hooks_dir};
 use super::{Error, is_executable};
-use crate::git::Repository;
+use crate::repo::Repository;
 
 /// The file that calls us as `hook`; of several, one that is executable.
 pub(super) fn calling(hook: &Hook, repository: &Repository) -> Result<Option<PathBuf>, Error> {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::hook::CLIENT_HOOKS;
 use super::{Error, Installer, State};
-use crate::hydrate::{REMOTE, dry_remote};
 use crate::metadata::NOTES_REF;
+use crate::owners::heads::{REMOTE, dry_remote};
 
 /// The keys and values that a clone of `remote` needs, in git's own spelling.
 ///

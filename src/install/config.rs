@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::git::{Error, Git, Repository};
+use crate::repo::{Error, Git, Repository};
 
 /// Lists the keys outside `hydrate.*` and `hook.hydrate.*` that we set where nothing was: these go when we go.
 const OURS: &str = "hydrate.installed";

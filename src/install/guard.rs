@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Error, Installer, State};
-use crate::application::BranchName;
+use crate::argo::BranchName;
 use crate::hydrate::Access;
 use crate::metadata::NOTES_REF;
 use crate::settings::SETTINGS_REF;
@@ -132,7 +132,7 @@ mod tests {
         let closed = ["refs/heads/dev", "refs/heads/prod"].map(str::to_owned);
         let owned = Owned { branches, ..Owned::default() };
         assert_eq!(hidden(&no_one, &owned), [&records[..], &closed[..]].concat());
-        let promoted = crate::application::Patterns::new(["prod"]).expect("a pattern");
+        let promoted = crate::argo::Patterns::new(["prod"]).expect("a pattern");
         let names = vec!["bot".to_owned()];
         let some = Access { promoters: names.clone(), promoted, settings_pushers: names, pusher: None };
         let expected = ["!refs/hydrate/config", "refs/heads/dev"].map(str::to_owned);

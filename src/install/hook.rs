@@ -5,7 +5,7 @@ use std::path::Path;
 use dry_files::diag::shell_path;
 use sha2::{Digest as _, Sha256};
 
-use crate::git::Repository;
+use crate::repo::Repository;
 
 /// One of git's hooks, with the script that hands its input to `git-hydrate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use dry_files::regular;
 use super::config::Config;
 use super::hook::{Hook, Owner};
 use super::{Error, Io as _, Version};
-use crate::git::Repository;
+use crate::repo::Repository;
 
 /// The name of our script among those of others.
 const NAME: &str = "hydrate";

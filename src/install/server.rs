@@ -11,7 +11,7 @@ use super::calling::calling;
 use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content, is_gitlab};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
-use crate::hydrate::REMOTE;
+use crate::owners::heads::REMOTE;
 
 impl Installer<'_> {
     /// Has git run the program at `binary` after each push.

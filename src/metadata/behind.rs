@@ -3,7 +3,7 @@
 use dry_files::path::RepoPath;
 
 use super::json::{Fields, Json, full_id};
-use crate::git::ObjectId;
+use crate::repo::ObjectId;
 
 /// A destination path that a hydrated commit leaves as it was, because its Application failed or is paused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

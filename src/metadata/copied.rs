@@ -6,8 +6,8 @@ use dry_files::path::RepoPath;
 
 use super::escape::markdown;
 use super::json::{Fields, Json, full_id};
-use crate::application::BranchName;
-use crate::git::{ObjectId, object_id};
+use crate::argo::BranchName;
+use crate::repo::{ObjectId, object_id};
 
 /// A commit of a hydrated branch that copies follow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

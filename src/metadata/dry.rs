@@ -1,6 +1,6 @@
 //! What a hydrated commit says of its dry commit.
 
-use crate::git::{Commit, ObjectId, Signature, object_id};
+use crate::repo::{Commit, ObjectId, Signature, object_id};
 
 use super::cut::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
 use super::reference::{Reference, is_reference_line};
@@ -125,7 +125,7 @@ mod tests {
             seconds,
             offset,
         };
-        let id = crate::git::object_id(ID).expect("an id");
+        let id = crate::repo::object_id(ID).expect("an id");
         Commit {
             id,
             tree: id,

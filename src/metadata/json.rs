@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::git::{ObjectId, object_id};
+use crate::repo::{ObjectId, object_id};
 
 /// JSON with its keys in the order in which they are written. Templates get the same values.
 #[derive(Debug, Clone, PartialEq, Eq)]

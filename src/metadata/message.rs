@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::application::{BranchName, HeldIdentity, SeedIdentity};
-use crate::git::{ObjectId, object_id};
+use crate::argo::{BranchName, HeldIdentity, SeedIdentity};
+use crate::repo::{ObjectId, object_id};
 use dry_files::diag::is_unprintable;
 
 use super::trailers::{self, Divider, SCISSORS, WHITE_SPACE};

@@ -4,8 +4,8 @@ use dry_files::path::RepoPath;
 
 use super::behind::{self, Behind};
 use super::json::{Fields, full_id};
-use crate::application::BranchName;
-use crate::git::ObjectId;
+use crate::argo::BranchName;
+use crate::repo::ObjectId;
 
 /// The ref of the notes that name the dry commit of a hydrated commit.
 pub(crate) const NOTES_REF: &str = "refs/notes/hydrator.metadata";
@@ -72,7 +72,7 @@ pub fn read_note(text: &[u8]) -> Option<ObjectId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::git::object_id;
+    use crate::repo::object_id;
 
     const ID: &str = "0123456789abcdef0123456789abcdef01234567";
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::application::Profile;
+use crate::argo::Profile;
 use crate::versions::{self, Helm};
 
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.

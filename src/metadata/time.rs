@@ -4,7 +4,7 @@ use go_std as go;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-use crate::git::Signature;
+use crate::repo::Signature;
 
 /// A moment with the offset of the clock that it was read from: git's notion of a date.
 ///

@@ -1,7 +1,7 @@
 //! What files and templates say of a dry commit and of a destination path.
 
-use crate::application::{AppName, BranchName, Profile};
-use crate::git::ObjectId;
+use crate::argo::{AppName, BranchName, Profile};
+use crate::repo::ObjectId;
 
 use super::dry::DryCommit;
 use super::json::Json;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::{AppName, BranchName, HeldIdentity, Profile};
-use crate::git::{ObjectId, Signature};
+use crate::argo::{AppName, BranchName, HeldIdentity, Profile};
 use crate::manifest::{self, Manifest};
+use crate::repo::{ObjectId, Signature};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 

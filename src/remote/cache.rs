@@ -10,15 +10,17 @@ use std::process::{Command, Stdio};
 use super::dialogue::Request;
 use super::upstream::Upstream;
 use super::{Address, Error, GUARD};
-use crate::application::OUT;
-use crate::git::{
+use crate::argo::OUT;
+use crate::hydrate::Report;
+use crate::metadata::NOTES_REF;
+use crate::owners::branch_records::RECORDS_REF;
+use crate::owners::heads::hydrated_branches;
+use crate::repo::{
     self, Expected, Git, Location, Lock, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Shared, TransactionError,
     update_refs,
 };
-use crate::hydrate::{RECORDS_REF, Report, hydrated_branches};
-use crate::metadata::NOTES_REF;
-use crate::report::{Console, Waiting};
 use crate::settings::SETTINGS_REF;
+use crate::show::{Console, Waiting};
 
 /// Where the branches of upstream are, as they are there.
 pub(super) const DRY: &str = "refs/dry/";
@@ -59,7 +61,7 @@ impl Cache {
         console: &mut Console,
     ) -> Result<Self, Error> {
         let upstream = Upstream::ask(address)?;
-        let io = |error: std::io::Error| git::Error::new(format!("making {}", dir.display()), error);
+        let io = |error: std::io::Error| repo::Error::new(format!("making {}", dir.display()), error);
         // What is private upstream stays private here.
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
         let path = dir.join(format!("{}.git", address.cache_name(settings_ref.as_deref())));
@@ -101,7 +103,7 @@ impl Cache {
         }
         command.arg(format!("+{NOTES_REF}*:{DRY_NOTES}hydrator.metadata*"));
         command.arg(format!("+{RECORDS_REF}*:{DRY_RECORDS}branches*"));
-        let status = command.status().map_err(|error| git::Error::new("starting git", error))?;
+        let status = command.status().map_err(|error| repo::Error::new("starting git", error))?;
         if !status.success() {
             return Err(Error::Unreachable(address.shown()));
         }
@@ -153,7 +155,7 @@ impl Cache {
                 Ok(()) => {}
                 Err(TransactionError::Failed(error)) => return Err(error.into()),
                 Err(raced @ TransactionError::Raced(_)) => {
-                    return Err(git::Error::new("moving refs of the cache", raced).into());
+                    return Err(repo::Error::new("moving refs of the cache", raced).into());
                 }
             }
         }
@@ -195,7 +197,7 @@ impl Cache {
         Ok(true)
     }
 
-    fn link(&self, name: &str, target: &str) -> Result<(), git::Error> {
+    fn link(&self, name: &str, target: &str) -> Result<(), repo::Error> {
         self.repository.git().output(&["symbolic-ref", name, target]).map(drop)
     }
 
@@ -244,7 +246,7 @@ fn bases(before: &Refs, after: &Refs, repository: &Repository) -> BTreeMap<Strin
     bases
 }
 
-fn open_or_make(path: &PathBuf, object_format: &str) -> Result<Repository, git::Error> {
+fn open_or_make(path: &PathBuf, object_format: &str) -> Result<Repository, repo::Error> {
     if path.join("HEAD").exists() {
         let repository = Repository::open(path, Location::Hook)?;
         let is_sha256 = repository.null_id().as_bytes().len() == 32;
@@ -254,7 +256,7 @@ fn open_or_make(path: &PathBuf, object_format: &str) -> Result<Repository, git::
         // Upstream was made anew.
         drop(repository);
         let removed = std::fs::remove_dir_all(path);
-        removed.map_err(|error| git::Error::new(format!("removing {}", path.display()), error))?;
+        removed.map_err(|error| repo::Error::new(format!("removing {}", path.display()), error))?;
     }
     let format = format!("--object-format={object_format}");
     Git::new(path).output(&["init", "--quiet", "--bare", "--template=", &format])?;

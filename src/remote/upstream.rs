@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Address, Error, GUARD};
-use crate::git::{self, Git, object_id};
+use crate::repo::{self, Git, object_id};
 
 /// What the dry repository says of itself before anything is fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Upstream {
         let mut command = Git::new(Path::new("/nonexistent")).command();
         command.args(["ls-remote", "--symref", "--", address.url(), "HEAD", "refs/heads/*"]).env(GUARD, "1");
         let output = command.stderr(std::process::Stdio::inherit()).output();
-        let output = output.map_err(|error| git::Error::new("starting git", error))?;
+        let output = output.map_err(|error| repo::Error::new("starting git", error))?;
         if !output.status.success() {
             return Err(Error::Unreachable(address.shown()));
         }

@@ -10,7 +10,7 @@ use go_yaml as yaml;
 
 use super::kustomization::Edits;
 use super::release::Release;
-use crate::application::{Patch, Profile};
+use crate::argo::{Patch, Profile};
 
 /// What Argo CD records in the place of the file that it makes of `values` and `valuesObject`.
 const TEMPORARY_FILE: &str = "<temp file with values from source.helm.values/valuesObject>";

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::application::{Application, BranchName};
+use crate::argo::{Application, BranchName};
 use crate::manifest::{Key, Manifest, is_cluster_kind};
 use dry_files::diag::Diagnostic;
 use dry_files::diag::more::and_more_in_brackets;

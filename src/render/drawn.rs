@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::application::Drawn;
+use crate::argo::Drawn;
 use crate::manifest::Manifest;
 
 /// The objects of a render that another one, which drew something else, has not: Secrets first, then by name.

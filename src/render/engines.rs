@@ -8,13 +8,13 @@ use super::failure::{Error, Failure};
 use super::kustomization::Edits;
 use super::release::{Release, Values, cluster_version};
 use super::{Application, Commit, Deeds, Rendered, command, drawn};
-use crate::application::{
+use crate::argo::{
     Directory, Drawn, Environment, Helm, Jsonnet, Kustomize, Plugin, SeedIdentity, Source, Tool, Variable,
 };
-use crate::directory;
-use crate::jsonnet;
 use crate::manifest::{self, Manifest, encrypted};
-use crate::needs::Vendored;
+use crate::render::directory;
+use crate::render::jsonnet;
+use crate::render::needs::Vendored;
 use crate::settings::{Limits, RendererName};
 use dry_files::diag::more::and_more;
 use dry_files::diag::{Diagnostic, Span};

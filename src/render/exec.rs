@@ -18,8 +18,8 @@ use super::failure::{Error, Failure};
 use super::kustomization::Edits;
 use super::outside;
 use super::release::Release;
-use crate::application::{Environment, Jsonnet, Plugin};
-use crate::jsonnet::{self, evaluate};
+use crate::argo::{Environment, Jsonnet, Plugin};
+use crate::render::jsonnet::{self, evaluate};
 use crate::versions::{self, Helm};
 use confine::{Call, Output, Runner};
 

@@ -9,10 +9,11 @@ use std::time::Duration;
 use dry_files::view::{Stop, View};
 
 use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
-use super::late::Subject;
 use super::machine::Isolation;
-use super::{Commit, Context, Error, Renderers, apart};
-use crate::application::set::{Answer, ApplicationSet};
+use super::process::apart;
+use super::process::late::Subject;
+use super::{Commit, Context, Error, Renderers};
+use crate::argo::set::{Answer, ApplicationSet};
 
 pub(crate) use asked::{Set, Unexpanded};
 

@@ -3,10 +3,10 @@
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::view::{Reads, ViewError};
 
-use crate::application::SourceError;
-use crate::directory;
-use crate::git;
-use crate::jsonnet;
+use crate::argo::SourceError;
+use crate::render::directory;
+use crate::render::jsonnet;
+use crate::repo;
 use confine as plugin;
 use inputs::Unusable;
 
@@ -64,7 +64,7 @@ pub enum Error {
     View(ViewError),
     /// What was rendered could not be kept.
     #[error(transparent)]
-    Store(git::Error),
+    Store(repo::Error),
     /// An official tool or a plugin could not be run.
     #[error(transparent)]
     Program(#[from] plugin::Error),

@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
 use super::release::kube_version;
 use super::value_files::Place;
-use crate::application::{Kustomize, Patch, Replicas};
+use crate::argo::{Kustomize, Patch, Replicas};
 use misfit::{Misfit, place};
 
 /// The names that a kustomization can have, in the order in which one is looked for.

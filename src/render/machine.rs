@@ -10,9 +10,9 @@ use dry_files::view::View;
 use super::Renderers;
 use super::exec::Tools;
 use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
-use super::late::Late;
-use crate::directory;
-use crate::git::{self, Repository};
+use super::process::late::Late;
+use crate::render::directory;
+use crate::repo::{self, Repository};
 use confine::{self as plugin, Runner};
 
 /// What only the edge can tell of this machine.
@@ -152,7 +152,7 @@ impl Renderers {
     /// `runTimeLimit` (seconds of all renders of one run), `runMemory`, `applicationMemory`,
     /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
     /// `hydrate-plugin.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
-    pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, git::Error> {
+    pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, repo::Error> {
         let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let number = |key: &str| repository.config_number(key).and_then(|number| u64::try_from(number).ok());
         let mut tools = Tools::default();

@@ -1,7 +1,7 @@
 //! Why an Application that renders has no object.
 
-use crate::application::{self, Application, Profile, Source, Tool};
-use crate::directory;
+use crate::argo::{self, Application, Profile, Source, Tool};
+use crate::render::directory;
 use dry_files::diag::Diagnostic;
 use dry_files::view::{Kind, View};
 
@@ -19,7 +19,7 @@ pub(crate) fn why_nothing(application: &Application, view: &View<'_>, profile: P
     let mut all: Vec<Nothing> = Vec::new();
     for part in application.parts() {
         // What cannot be read would have failed.
-        let Ok(source) = application::source(view, &part, profile) else { continue };
+        let Ok(source) = argo::source(view, &part, profile) else { continue };
         let is_named = part.dry.options.names_a_tool();
         all.push(of_source(&source, is_named, view));
     }

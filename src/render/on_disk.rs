@@ -4,17 +4,17 @@ use super::checkout::Checkout;
 use super::exec::{Exec, Site, Tools};
 use super::machine::runner;
 use super::{Error, Failure, Machine};
-use crate::application::{Directory, Jsonnet};
-use crate::directory;
-use crate::jsonnet;
+use crate::argo::{Directory, Jsonnet};
 use crate::manifest::Manifest;
+use crate::render::directory;
+use crate::render::jsonnet;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, View};
 use inputs::InputsDir;
 
 /// The objects of `dir`; what is odd but no error becomes a warning.
-pub(crate) fn directory(
+pub(crate) fn render_directory(
     files: &dyn Files,
     dir: &RepoPath,
     options: &Directory,

@@ -16,7 +16,7 @@ use dry_files::view::{Kind, View};
 use go_yaml::{self as yaml, Value};
 
 use super::failure::Failure;
-use crate::needs::{Mention, Need, Place, Scan, Source, Step, What, git_key, walk};
+use crate::render::needs::{Mention, Need, Place, Scan, Source, Step, What, git_key, walk};
 use inputs::{self, KeptInputs, Key, Unusable};
 
 /// The directory beside a kustomization for the files that it names by a URL: Kustomize reads no file outside.

@@ -10,7 +10,7 @@ use go_yaml::{self as yaml, Value};
 
 use super::failure::Failure;
 use super::value_files::{Place, ValueFiles};
-use crate::application::{Application, Helm, Profile};
+use crate::argo::{Application, Helm, Profile};
 
 /// Everything that is passed to `helm template`.
 #[derive(Debug, Clone, PartialEq)]
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_last_parameter_of_a_name_holds() {
-        let parameter = |name: &str, value: &str, force_string| crate::application::HelmParameter {
+        let parameter = |name: &str, value: &str, force_string| crate::argo::HelmParameter {
             name: name.to_owned(),
             value: value.to_owned(),
             force_string,

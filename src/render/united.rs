@@ -8,7 +8,7 @@ use dry_files::diag::more::and_more_in_brackets;
 use dry_files::diag::{Diagnostic, Span};
 
 use super::conflict;
-use crate::application::Application;
+use crate::argo::Application;
 use crate::manifest::{Key, Manifest};
 
 /// The objects of all sources in their order, `parts` with the place of each source. Of an object that two sources render, the

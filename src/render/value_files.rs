@@ -9,7 +9,7 @@ use go_std::url::Url;
 
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
-use crate::application::{Application, Helm, Referenced};
+use crate::argo::{Application, Helm, Referenced};
 use crate::manifest::encrypted;
 use inputs::{KeptInputs, Key, Unusable};
 
@@ -234,7 +234,7 @@ mod tests {
         let at = |_: &[&str]| Span::file(RepoPath::root());
         let text = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec: {sourceHydrator: \
                     {drySource: {repoURL: u, targetRevision: main, path: a}, syncSource: {targetBranch: b, path: p}}}\n";
-        let file = crate::application::read(&RepoPath::new("web.yaml").expect("plain"), text.as_bytes());
+        let file = crate::argo::read(&RepoPath::new("web.yaml").expect("plain"), text.as_bytes());
         let application = file.applications().next().expect("right");
         match (ValueFiles { view: &view, application, chart: &chart }).all(&helm, &at) {
             Ok(files) => Ok(files.iter().map(|file| file.as_str().to_owned()).collect()),

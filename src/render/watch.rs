@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use dry_files::view::SharedReads;
 
-use super::late::{self, Subject};
 use super::machine::Isolation;
+use super::process::late::{self, Subject};
 
 /// How much later than its limit work may be asked to stop.
 const TICK: Duration = Duration::from_millis(50);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dry_files::path::RepoPath;
 use serde::{Deserialize, Deserializer};
 
-use crate::application::BranchName;
+use crate::argo::BranchName;
 use inputs::InputsDir;
 
 /// Whether a setting need not be written.

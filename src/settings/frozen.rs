@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::SettingsError;
-use crate::application::{BranchName, Patterns};
+use crate::argo::{BranchName, Patterns};
 use crate::metadata::Time;
 
 /// How long a reason may be, in bytes.

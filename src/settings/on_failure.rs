@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SettingsError;
 use super::field::one_or_many;
-use crate::application::{BranchName, Patterns};
+use crate::argo::{BranchName, Patterns};
 
 /// What becomes of a branch of which an Application fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::{
     FILE_BYTES_MAX, SECRET_FILES, SETTINGS_FILE, Seeds, Settings, SettingsError, SettingsFiles, is_settings_file,
     reader, shape,
 };
-use crate::application::{AppName, has_password, may_be_url, without_credentials};
+use crate::argo::{AppName, has_password, may_be_url, without_credentials};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };

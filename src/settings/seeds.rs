@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{SettingsError, SettingsFiles};
-use crate::application::SeedIdentity;
+use crate::argo::SeedIdentity;
 use go_template::{SEED_BYTES, SecretSeed, Seed};
 
 /// The file with the seed.

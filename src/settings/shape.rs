@@ -5,7 +5,7 @@ use go_yaml::Mark;
 use super::SettingsError;
 use super::scalar::{Number, number};
 use super::value::{self, Data, Mapping, Value};
-use crate::application::near;
+use crate::argo::near;
 use crate::versions::{Helm, KUSTOMIZE};
 
 /// What a value must be.

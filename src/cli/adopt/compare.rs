@@ -14,9 +14,9 @@ use super::super::check::Site;
 use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, output};
 use crate::diff::{Change, FieldPath, ObjectDiff, Place, live::Addition};
-use crate::hydrate::{ComparedApplication, Running, RunningComparison, RunningResult};
+use crate::inspect::{ComparedApplication, Running, RunningComparison, RunningResult};
 use crate::manifest::{self, Key, Manifest, Source};
-use crate::report::changes::rows;
+use crate::show::changes::rows;
 
 /// How many files are read, how deep directories may nest, and how large all files may be together.
 const FILES_MAX: usize = 20_000;

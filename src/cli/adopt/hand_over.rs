@@ -5,18 +5,21 @@ use dry_files::diag::printable;
 
 use super::super::{Outcome, WrongUse, catch_up, check_owner, config, machine, output};
 use super::Arguments;
-use crate::application::BranchName;
-use crate::hydrate::{self, ForeignBranch, RefNames, Setup, Wake};
+use crate::argo::BranchName;
+use crate::history;
+use crate::history::ForeignBranch;
+use crate::hydrate;
+use crate::owners::setup::{RefNames, Setup, Wake};
 use crate::render::Renderers;
-use crate::report::{Wording, summary};
-use crate::wall;
+use crate::render::process::wall;
+use crate::show::{Wording, summary};
 
 /// Lists the branches that can be handed over, or hands over those that are chosen.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::super::repository(None)?;
     let renderers = Renderers::from_config(&repository, &machine()?)?.without_run_limit();
     let setup = Setup::new(&repository, RefNames::server(), Wake::Everything, &renderers, wall::now());
-    let foreign = hydrate::foreign(&setup)?;
+    let foreign = history::foreign(&setup)?;
     if arguments.branches.is_empty() && !arguments.all {
         return list(&setup, &foreign, json);
     }
@@ -73,7 +76,7 @@ fn hand_over(setup: &Setup<'_>, branches: &[&ForeignBranch], json: bool) -> anyh
     let _lock = hydrate::lock(setup.repository, |_| true)?;
     let (mut recorded, mut adopted) = (Vec::new(), Vec::new());
     for branch in branches {
-        let found = hydrate::recompute(setup, branch)?;
+        let found = history::recompute(setup, branch)?;
         if !json {
             output::print(format!("{}  {}\n", printable(branch.name.as_str()), describe(&found)))?;
         }
@@ -98,7 +101,7 @@ fn describe(recomputed: &Result<usize, String>) -> String {
 }
 
 fn list(setup: &Setup<'_>, foreign: &[ForeignBranch], json: bool) -> anyhow::Result<Outcome> {
-    let found = foreign.iter().map(|branch| Ok((branch, hydrate::recompute(setup, branch)?)));
+    let found = foreign.iter().map(|branch| Ok((branch, history::recompute(setup, branch)?)));
     let found = found.collect::<anyhow::Result<Vec<_>>>()?;
     if json {
         let mut branches = Vec::new();
@@ -118,7 +121,7 @@ fn list(setup: &Setup<'_>, foreign: &[ForeignBranch], json: bool) -> anyhow::Res
         text.push_str(&format!("{}  {}\n", printable(branch.name.as_str()), describe(recomputed)));
         text.extend(branch.files.iter().map(|file| format!("  {}\n", printable(file))));
     }
-    let problems = if found.is_empty() { hydrate::problems(setup)? } else { Vec::new() };
+    let problems = if found.is_empty() { history::problems(setup)? } else { Vec::new() };
     if !problems.is_empty() {
         text.extend(problems.iter().map(|problem| format!("{problem}\n")));
         output::print(text)?;

@@ -12,9 +12,9 @@ use dry_files::diag::printable;
 use super::super::check::Site;
 use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, output};
-use crate::application::write_source_hydrator;
+use crate::argo::write_source_hydrator;
 use crate::diff::{Line, lines};
-use crate::hydrate::{HydratorFile, Hydrators};
+use crate::inspect::{HydratorFile, Hydrators};
 
 /// A file of the working tree, before and after.
 struct Edited<'h> {

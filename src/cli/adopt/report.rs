@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use dry_files::diag::more::{line_of_more, listed as list};
 use dry_files::diag::{Diagnostic, printable, shell_word};
 
-use crate::application::BranchName;
-use crate::hydrate::{AdoptedApplication, Adoption, Cause};
+use crate::argo::BranchName;
+use crate::inspect::{AdoptedApplication, Adoption, Cause};
 use crate::settings::{Mapping, OnFailure, Settings, Value};
 
 /// What the lines to run next depend on.

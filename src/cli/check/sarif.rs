@@ -3,7 +3,7 @@
 use dry_files::diag::{Severity, Span};
 use serde_json::{Value, json};
 
-use crate::hydrate::{CheckFinding, Rule};
+use crate::inspect::{CheckFinding, Rule};
 
 /// The whole log of one run.
 ///

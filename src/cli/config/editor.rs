@@ -6,12 +6,13 @@ use std::process::Command;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::super::WrongUse;
-use crate::git::Repository;
-use crate::hydrate::{HydrateError, check_settings};
 use crate::metadata::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, GO_README,
     PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE,
 };
+use crate::owners::error::HydrateError;
+use crate::owners::policy::check_settings;
+use crate::repo::Repository;
 use crate::settings::{FILES, SETTINGS_FILE, SettingsFiles as Files};
 use dry_files::scratch;
 

@@ -10,8 +10,8 @@ use super::super::unpushed::UNPUSHED_REF;
 use super::super::{Outcome, WrongUse, in_the_way, output};
 use super::record::{identity, tree_of};
 use super::{checked, seeds, server_of};
-use crate::git::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
-use crate::hydrate::settings_files_at;
+use crate::owners::policy::files_of;
+use crate::repo::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
 use crate::settings::{Data, Mapping, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, Value, edit};
 
 /// Fetches the settings of the server and makes the commits that it does not have again, on top of them.
@@ -61,7 +61,7 @@ fn new_random_values(
     (there, new): (ObjectId, ObjectId),
 ) -> anyhow::Result<Option<seeds::Changes>> {
     let buffer = ObjectBuffer::new(repository);
-    let seeds_at = |id| anyhow::Ok(seeds::of(&settings_files_at(Some(id), &buffer)?.1));
+    let seeds_at = |id| anyhow::Ok(seeds::of(&files_of(Some(id), &buffer)?.1));
     let (before, now) = (seeds_at(there)?, seeds_at(new)?);
     if before == now {
         return Ok(None);
@@ -98,10 +98,10 @@ fn to(name: &str, old: ObjectId, new: Option<ObjectId>) -> RefEdit {
 fn on_top(repository: &Repository, (ours, there): (ObjectId, ObjectId), mine: bool) -> anyhow::Result<ObjectId> {
     let buffer = ObjectBuffer::new(repository);
     let mut tip = there;
-    let mut files = settings_files_at(Some(there), &buffer)?.1;
+    let mut files = files_of(Some(there), &buffer)?.1;
     for commit in missing(repository, (ours, there))? {
-        let before = settings_files_at(commit.parents.first().copied(), &buffer)?.1;
-        let after = settings_files_at(Some(commit.id), &buffer)?.1;
+        let before = files_of(commit.parents.first().copied(), &buffer)?.1;
+        let after = files_of(Some(commit.id), &buffer)?.1;
         let new = merged((&before, &after), &files, mine)?;
         if new == files {
             continue;

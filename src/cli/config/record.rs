@@ -6,11 +6,11 @@ use anyhow::{Context as _, bail};
 
 use super::super::unpushed::UNPUSHED_REF;
 use super::server_of;
-use crate::git::{
+use crate::owners::policy::{check_settings, settings_files};
+use crate::repo::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     update_refs,
 };
-use crate::hydrate::{check_settings, settings_files};
 use crate::settings::{SETTINGS_REF, SettingsFiles as Files};
 
 pub(super) fn read(repository: &Repository) -> anyhow::Result<Files> {

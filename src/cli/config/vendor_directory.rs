@@ -5,9 +5,9 @@ use dry_files::diag::printable;
 use dry_files::view::View;
 
 use crate::cli::clone::refs_of;
-use crate::git::Repository;
-use crate::git::TreeFiles;
-use crate::hydrate::dry_branches;
+use crate::owners::heads::dry_branches;
+use crate::repo::Repository;
+use crate::repo::TreeFiles;
 use crate::settings::{Settings, SettingsFiles as Files};
 use inputs::Strays;
 

@@ -10,7 +10,7 @@ use super::super::clone::{self, Clone};
 use super::super::diff::Dry;
 use super::super::{Outcome, output};
 use super::flags;
-use crate::hydrate::{Against, Preview};
+use crate::preview::{Against, Preview};
 
 /// Writes what hydrating a commit would deploy: DIR/BRANCH/PATH/manifest.yaml for each Application.
 ///

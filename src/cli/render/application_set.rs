@@ -12,10 +12,10 @@ use go_yaml as yaml;
 
 use super::super::{Outcome, WrongUse, output};
 use super::{below_root, flags, tell};
-use crate::application::set::{self, Home, Limits, Recorded, Sources};
-use crate::git::{Location, Repository};
-use crate::hydrate;
-use crate::plan::Makers;
+use crate::argo::set::{self, Home, Limits, Recorded, Sources};
+use crate::discover::Makers;
+use crate::inspect;
+use crate::repo::{Location, Repository};
 
 /// Prints the Applications that the ApplicationSets of a file make, without a cluster and without a network.
 ///
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
     let files = WithoutEmpty(DiskFiles::new(&tree));
     let view = View::new(&files);
     let around = Repository::open(&tree, Location::Discover).ok();
-    let makers = around.as_ref().map(hydrate::settings_of_makers).transpose()?.unwrap_or_default();
+    let makers = around.as_ref().map(inspect::settings_of_makers).transpose()?.unwrap_or_default();
     let of_settings = around.as_ref().map(|_| makers.argocd_namespace.as_str());
     let namespace = flags.argocd_namespace.as_deref().or(of_settings).unwrap_or(set::ARGOCD_NAMESPACE);
     let sources = Sources::new(&view, home(&flags, around.as_ref(), &makers))

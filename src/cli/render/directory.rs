@@ -5,7 +5,7 @@ use clap::Parser;
 
 use super::super::{Outcome, machine, output};
 use super::{Place, below_here, flags, on_disk, tell};
-use crate::application::{Directory, Jsonnet, JsonnetVariable};
+use crate::argo::{Directory, Jsonnet, JsonnetVariable};
 use crate::manifest;
 use crate::render::{self, Failure};
 use dry_files::diag::Diagnostic;
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
         tell(&diagnostic);
     };
     let mut warnings = Vec::new();
-    let rendered = render::directory(&files, &dir, &options, &machine()?, &mut warnings);
+    let rendered = render::render_directory(&files, &dir, &options, &machine()?, &mut warnings);
     warnings.into_iter().for_each(here);
     match rendered {
         Ok(manifests) => {

@@ -11,7 +11,7 @@ use dry_files::view::{DiskFiles, View};
 use super::super::entropy::entropy;
 use super::super::{Outcome, WrongUse, output};
 use super::{flags, string_slice};
-use crate::needs::Vendored;
+use crate::render::needs::Vendored;
 use crate::versions::Helm;
 use helm_template::{self as helm, Effects, ValuesSource};
 

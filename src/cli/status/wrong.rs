@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 
-use crate::hydrate::BranchStatus;
-use crate::report::{Cause, Paint, Style, causes, counted};
+use crate::history::BranchStatus;
+use crate::show::{Cause, Paint, Style, causes, counted};
 use dry_files::diag::{Diagnostic, printable};
 
 /// How many causes are shown unless all are asked for.

@@ -11,7 +11,7 @@ use dry_files::diag::shown;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::login;
-use crate::git::Repository;
+use crate::repo::Repository;
 use dry_files::scratch::{self, Scratch};
 use inputs::wire::{self, FromFetcher, Rules, ToFetcher, What};
 use inputs::{InputFile, Key};

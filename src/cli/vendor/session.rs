@@ -10,12 +10,14 @@ use dry_files::path::RepoPath;
 use dry_files::view::View;
 
 use super::fetcher::{Failed, Fetched};
-use crate::application::BranchName;
-use crate::git::TreeFiles;
-use crate::git::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
-use crate::hydrate::{self, Inputs, RefNames, Tree};
-use crate::needs::Need;
+use crate::argo::BranchName;
+use crate::inspect;
+use crate::inspect::{Inputs, Tree};
+use crate::owners::setup::RefNames;
 use crate::render::Renderers;
+use crate::render::needs::Need;
+use crate::repo::TreeFiles;
+use crate::repo::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
 use inputs::wire::What;
 use inputs::{self, Entry, InputsDir, KeptInputs, Key, LOCK, Lock, TOP};
 
@@ -88,7 +90,7 @@ impl<'r> Session<'r> {
             lock: Lock::default(),
             old: Lock::default(),
             known_places: BTreeSet::new(),
-            dir: hydrate::settings_of_makers(repository)?.rules.inputs().clone(),
+            dir: inspect::settings_of_makers(repository)?.rules.inputs().clone(),
             buffer: ObjectBuffer::new(repository),
             warnings: BTreeSet::new(),
             keeps_going: false,
@@ -159,7 +161,7 @@ impl<'r> Session<'r> {
 
     /// What the tree needs now.
     pub(super) fn inputs(&self) -> anyhow::Result<Inputs> {
-        Ok(self.with_tree(self.tree, |tree| hydrate::inputs(tree, self.renderers))?)
+        Ok(self.with_tree(self.tree, |tree| inspect::inputs(tree, self.renderers))?)
     }
 
     /// Forgets what the lock file pins of some inputs, so that they are fetched anew.

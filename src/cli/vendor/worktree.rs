@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use dry_files::diag::printable;
 use dry_files::path::RepoPath;
 
-use crate::git::{Mode, ObjectBuffer, TreeChange};
+use crate::repo::{Mode, ObjectBuffer, TreeChange};
 
 /// An error where a change would lose a file that was not vendored, or cannot be made: before anything is written.
 ///

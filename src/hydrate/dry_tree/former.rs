@@ -10,12 +10,12 @@ use std::sync::Arc;
 use dry_files::path::RepoPath;
 
 use super::{DryTree, Makers};
-use crate::application::{Application, BranchName, By, Maker};
-use crate::plan::{Destination, Unanswered};
+use crate::argo::{Application, BranchName, By, Maker};
+use crate::discover::{Destination, Unanswered};
 
 /// What fed a branch when it was hydrated last.
 #[derive(Debug, Clone, Default)]
-pub(in crate::hydrate) struct Former {
+pub(crate) struct Former {
     /// The dry commit that the branch shows; none when that is not known.
     pub tree: Option<Rc<DryTree>>,
     /// The Applications whose files it has.
@@ -78,7 +78,7 @@ impl Former {
 }
 
 /// What an Application writes.
-pub(in crate::hydrate) fn destination(application: &Application) -> Destination {
+pub(crate) fn destination(application: &Application) -> Destination {
     Destination {
         path: application.sync_path.clone(),
         application: (application.namespace.clone(), application.name.clone()),

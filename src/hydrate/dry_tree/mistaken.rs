@@ -7,7 +7,7 @@ use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
 use super::DryTree;
-use crate::application::{self, AppName, Application, BranchName};
+use crate::argo::{self, AppName, Application, BranchName};
 use crate::hydrate::dry_tree::Former;
 
 /// The Applications that something is wrong with before anything is rendered.
@@ -102,7 +102,7 @@ impl DryTree {
                 continue;
             }
             for (application, standing) in ours {
-                if finding.is_of_branch || standing != application::Standing::Hydrated {
+                if finding.is_of_branch || standing != argo::Standing::Hydrated {
                     return None;
                 }
                 mistaken.colliding.insert(application.sync_path.clone());
@@ -112,7 +112,7 @@ impl DryTree {
         Some(())
     }
 
-    pub(super) fn judged(&self, index: usize) -> Option<(&Application, application::Standing)> {
+    pub(super) fn judged(&self, index: usize) -> Option<(&Application, argo::Standing)> {
         let application = self.discovered.applications.get(index)?;
         Some((application, *self.verdict.standings.get(index)?))
     }

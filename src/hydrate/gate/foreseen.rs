@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use dry_files::regular;
 use serde::{Deserialize, Serialize};
 
-use crate::git::{
-    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, update_refs,
-};
-use crate::hydrate::error::HydrateError;
 use crate::hydrate::report::Report;
 use crate::hydrate::whose::Whose;
+use crate::owners::error::HydrateError;
+use crate::repo::{
+    Error, Expected, ObjectBuffer, Quarantine, RefEdit, Refs, Repository, TransactionError, object_id, update_refs,
+};
 
 /// What makes the bytes of hydrated commits and the words of reports.
 const MAKER: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));

@@ -14,20 +14,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::{Diagnostic, shell_word};
 
-use crate::application::{Application, BranchName, Patterns};
-use crate::git::{ObjectBuffer, ObjectId, Refs, hidden_by, object_id};
-use crate::hydrate::branch_records::BranchRecords;
-use crate::hydrate::dry_branches::DryBranches;
+use crate::argo::{Application, BranchName, Patterns};
 use crate::hydrate::dry_tree::DryTrees;
-use crate::hydrate::error::HydrateError;
-use crate::hydrate::failures::FAILURES_REF;
-use crate::hydrate::heads;
-use crate::hydrate::policy::Policy;
-use crate::hydrate::run::{Attempt, Memory};
-use crate::hydrate::setup::Setup;
-use crate::hydrate::snapshot::Snapshot;
+use crate::hydrate::memory::{Attempt, Memory};
 use crate::hydrate::survey::{Survey, survey};
 use crate::metadata::NOTES_REF;
+use crate::owners::branch_records::BranchRecords;
+use crate::owners::dry_branches::DryBranches;
+use crate::owners::error::HydrateError;
+use crate::owners::failures::FAILURES_REF;
+use crate::owners::heads;
+use crate::owners::policy::Policy;
+use crate::owners::setup::Setup;
+use crate::owners::snapshot::Snapshot;
+use crate::repo::{ObjectBuffer, ObjectId, Refs, hidden_by, object_id};
 use crate::settings::SETTINGS_REF;
 
 /// What a push would do to one ref.

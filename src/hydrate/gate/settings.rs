@@ -3,9 +3,9 @@
 use dry_files::diag::Diagnostic;
 
 use super::guard::RefUpdate;
-use crate::git::{ObjectBuffer, Refs, Repository};
-use crate::hydrate::error::HydrateError;
-use crate::hydrate::policy::{check_settings, files_of};
+use crate::owners::error::HydrateError;
+use crate::owners::policy::{check_settings, files_of};
+use crate::repo::{ObjectBuffer, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 
 /// Why a push of the settings must not go in: hydration could not work with them, and every later push would fail.

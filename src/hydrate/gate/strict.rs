@@ -7,18 +7,22 @@ use dry_files::diag::{Diagnostic, Severity};
 use dry_files::view::View;
 
 use super::foreseen;
-use crate::application::{Application, BranchName};
-use crate::git::TreeFiles;
-use crate::git::{ObjectId, Quarantine, object_id};
-use crate::hydrate::error::HydrateError;
-use crate::hydrate::heads::BACKLOG_MAX;
-use crate::hydrate::policy::render_context;
+use crate::argo::{Application, BranchName};
+use crate::hydrate::failed_render::{FailedBranch, FailedRender, FailureKind};
+use crate::hydrate::make::branch::Branch;
+use crate::hydrate::memory::Attempt;
+use crate::hydrate::plan::skipped::LeftBehind;
 use crate::hydrate::report::Outcome;
-use crate::hydrate::run::{
-    Attempt, Branch, FailedBranch, FailedRender, FailureKind, LeftBehind, Run, Stopped, planned,
-};
-use crate::hydrate::setup::{Setup, Wake};
+use crate::hydrate::run::planned;
+use crate::hydrate::state::Run;
+use crate::hydrate::stopped::Stopped;
 use crate::hydrate::whose::About;
+use crate::owners::error::HydrateError;
+use crate::owners::heads::BACKLOG_MAX;
+use crate::owners::policy::render_context;
+use crate::owners::setup::{Setup, Wake};
+use crate::repo::TreeFiles;
+use crate::repo::{ObjectId, Quarantine, object_id};
 use crate::settings::SETTINGS_REF;
 
 /// What a push is refused for.

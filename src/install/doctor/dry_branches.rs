@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use dry_files::diag::shell_word;
 
 use super::Doctor;
-use crate::application::BranchName;
-use crate::git::{Error, object_id};
-use crate::hydrate::{BranchStatus, Survey};
+use crate::argo::BranchName;
+use crate::history::BranchStatus;
+use crate::hydrate::Survey;
+use crate::repo::{Error, object_id};
 
 impl Doctor<'_> {
     /// Applications that name a branch that is not a dry branch.

@@ -5,8 +5,8 @@ use std::path::Path;
 use dry_files::diag::{printable, shell_path, shell_word};
 
 use super::Doctor;
-use crate::git;
 use crate::install::{Error, is_executable};
+use crate::repo;
 
 /// What the value of a key must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl Doctor<'_> {
         let answer = String::from_utf8_lossy(&answer);
         let Some(path) = answer.lines().next().filter(|path| Path::new(path).is_file()) else { return };
         let named = std::path::PathBuf::from(path);
-        let found = git::system_config(&self.around.search_path).unwrap_or_else(|| "/etc/gitconfig".into());
+        let found = repo::system_config(&self.around.search_path).unwrap_or_else(|| "/etc/gitconfig".into());
         let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
         if self.around.names_system_config || same(&named, &found) {
             return;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use dry_files::diag::shell_path;
 
 use super::{DEPTH_MAX, Doctor};
-use crate::git::Shared;
 use crate::hydrate;
 use crate::install::{Error, Io as _};
+use crate::repo::Shared;
 
 impl Doctor<'_> {
     /// Everything below the top that git writes must be open to the owner of the repository, or to its group where it is

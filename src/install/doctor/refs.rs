@@ -7,11 +7,12 @@ use dry_files::diag::{shell_path, shell_word};
 use dry_files::regular;
 
 use super::Doctor;
-use crate::git::{Error, ObjectBuffer, ObjectId, Refs, hiding, object_id, said_of_hiding};
-use crate::hydrate::BranchStatus;
-use crate::hydrate::{BranchRecords, FAILURES_REF, RECORDS_REF};
+use crate::history::BranchStatus;
 use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
+use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
+use crate::owners::failures::FAILURES_REF;
+use crate::repo::{Error, ObjectBuffer, ObjectId, Refs, hiding, object_id, said_of_hiding};
 use crate::settings::SETTINGS_REF;
 
 /// How much of a reflog's end is searched for a commit that is there.

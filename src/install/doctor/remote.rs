@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
 
 use super::{Doctor, Finding};
-use crate::git::{self, ObjectId, PushedRefs};
-use crate::hydrate::BranchStatus;
+use crate::history::BranchStatus;
 use crate::install::Error;
 use crate::metadata::NOTES_REF;
+use crate::repo::{self, ObjectId, PushedRefs};
 use crate::settings::SETTINGS_REF;
 use dry_files::diag::more::listed;
 use dry_files::diag::{printable, shell_word};
@@ -118,7 +118,7 @@ impl Doctor<'_> {
     }
 
     /// The refs of a remote, by full name.
-    fn listed(&self, remote: &str) -> Result<BTreeMap<String, String>, git::Error> {
+    fn listed(&self, remote: &str) -> Result<BTreeMap<String, String>, repo::Error> {
         let listing = self.repository.git().output(&["ls-remote", "--refs", "--", remote])?;
         let listing = String::from_utf8_lossy(&listing).into_owned();
         let line = |line: &str| line.split_once('\t').map(|(id, name)| (name.to_owned(), id.to_owned()));
@@ -130,9 +130,9 @@ impl Doctor<'_> {
         let is_asked =
             |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/hydrate/") || name == NOTES_REF;
         // Expected values are for ends of names too.
-        let is_plain = |name: &str| is_asked(name) && git::taken_for(name).is_empty();
+        let is_plain = |name: &str| is_asked(name) && repo::taken_for(name).is_empty();
         let of_line = |(name, id): (&'_ String, &String)| {
-            let id = git::object_id(id).filter(|id| self.repository.has(*id))?;
+            let id = repo::object_id(id).filter(|id| self.repository.has(*id))?;
             is_plain(name).then(|| (name.clone(), id))
         };
         let asked: Vec<(String, ObjectId)> = there.iter().filter_map(of_line).collect();
@@ -147,7 +147,7 @@ impl Doctor<'_> {
     }
 
     /// `git push --dry-run` of refs to where they are.
-    fn push_dry(&self, remote: &str, refs: &[(String, ObjectId)], is_atomic: bool) -> Result<Output, git::Error> {
+    fn push_dry(&self, remote: &str, refs: &[(String, ObjectId)], is_atomic: bool) -> Result<Output, repo::Error> {
         let pushed = PushedRefs::new(self.repository, refs.iter().map(|(name, id)| (name.as_str(), *id)))?;
         let mut command = self.repository.git().command();
         pushed.choose(&mut command);
@@ -158,7 +158,7 @@ impl Doctor<'_> {
         }
         command.args(refs.iter().map(|(name, id)| format!("--force-with-lease={name}:{id}")));
         command.arg("--").arg(remote).arg(PushedRefs::REFSPEC);
-        command.output().map_err(|error| git::Error::new("starting git", error))
+        command.output().map_err(|error| repo::Error::new("starting git", error))
     }
 
     /// Whether anyone but hydration may move what is deployed.
@@ -256,9 +256,9 @@ impl Doctor<'_> {
 
     /// Refs by which a push of others by name is refused; hydration's own pushes name none.
     fn taken_for_others(&mut self, remote: &str, there: &BTreeMap<String, String>) {
-        let is_taken = |name: &&String| git::taken_for(name).iter().any(|other| there.contains_key(*other));
+        let is_taken = |name: &&String| repo::taken_for(name).iter().any(|other| there.contains_key(*other));
         let found: Vec<&str> = there.keys().filter(is_taken).map(String::as_str).collect();
-        if let Some((what, remedy)) = git::said_of_taken(remote, &found) {
+        if let Some((what, remedy)) = repo::said_of_taken(remote, &found) {
             self.bad(what, remedy);
         }
     }
@@ -266,9 +266,9 @@ impl Doctor<'_> {
     /// Refs that git takes for a branch that is deployed, or that others are hydrated from, when somebody looks at it.
     fn hiding(&mut self, remote: &str, branches: &BTreeSet<&str>, there: &BTreeMap<String, String>) {
         for name in there.keys() {
-            if let Some(branch) = git::hidden_by(name).into_iter().find(|branch| branches.contains(branch)) {
+            if let Some(branch) = repo::hidden_by(name).into_iter().find(|branch| branches.contains(branch)) {
                 let remedy = format!("git push {} --delete {}", shell_word(remote), shell_word(name));
-                self.bad(format!("{remote}: {}", git::said_of_hiding(&printable(name), branch)), remedy);
+                self.bad(format!("{remote}: {}", repo::said_of_hiding(&printable(name), branch)), remedy);
             }
         }
     }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Doctor;
-use crate::application::BranchName;
-use crate::hydrate::{self, BranchStatus};
+use crate::argo::BranchName;
+use crate::history::BranchStatus;
 use crate::metadata::NOTES_REF;
+use crate::owners::unsearched;
 use dry_files::diag::shell_path;
 
 /// How many packs git lets gather before `git gc --auto` joins them: its default for gc.autoPackLimit.
@@ -30,9 +31,9 @@ impl Doctor<'_> {
             let sizes = [history, notes, records].map(size);
             self.good(format!("hydrated history takes {}, notes {}, records {}", sizes[0], sizes[1], sizes[2]));
         }
-        for branch in hydrate::forgotten_branches(self.repository) {
+        for branch in unsearched::forgotten_branches(self.repository) {
             let remedy = "fewer Applications in one dry branch make its pushes cheap again";
-            self.advise(hydrate::forgotten(&branch), remedy);
+            self.advise(unsearched::forgotten(&branch), remedy);
         }
         let packs = self.packs();
         let limit = self.repository.config_number("gc.autoPackLimit").unwrap_or(PACKS_MAX);

@@ -7,7 +7,7 @@ use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 
 use super::{OUTPUT_BYTES_MAX, STEPS_MAX};
-use crate::jinja::{Bounds, Filter, Template, TemplateError, Value};
+use crate::argo::jinja::{Bounds, Filter, Template, TemplateError, Value};
 use crate::metadata::escape;
 use crate::metadata::json::Json;
 

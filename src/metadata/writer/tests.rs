@@ -3,9 +3,9 @@ mod message;
 use dry_files::path::RepoPath;
 
 use super::*;
-use crate::application::AppName;
-use crate::git::{Commit, object_id};
+use crate::argo::AppName;
 use crate::metadata::{DryCommit, Identity, Provenance, TemplateFile, contract};
+use crate::repo::{Commit, object_id};
 
 const ID: &str = "3ff41cc5247197a6caf50216c4c76cc29d78a97c";
 const REPOSITORY: &str = "https://github.com/example/repo";

@@ -6,7 +6,7 @@ use dry_files::path::RepoPath;
 use dry_files::view::Reads;
 
 use super::super::Error;
-use crate::application::set::{ApplicationSet, Clusters, Question};
+use crate::argo::set::{ApplicationSet, Clusters, Question};
 
 /// A set, and what it is expanded by.
 pub struct Set<'a> {

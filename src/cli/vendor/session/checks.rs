@@ -9,10 +9,11 @@ use dry_files::path::RepoPath;
 use super::fetch::{changed, kept_of, what};
 use super::{Deed, Session};
 use crate::cli::vendor::fetcher::Fetchers;
-use crate::git::ObjectId;
-use crate::hydrate::{self, Inputs, Outputs, Rendering, Tree};
-use crate::needs::Need;
-use crate::report::Progress;
+use crate::inspect;
+use crate::inspect::{Inputs, Outputs, Rendering, Tree};
+use crate::render::needs::Need;
+use crate::repo::ObjectId;
+use crate::show::Progress;
 use inputs::wire::What;
 use inputs::{self, Entry, KeptInputs, Key};
 
@@ -84,7 +85,7 @@ impl<'r> Session<'r> {
         is_asked: &dyn Fn(&(String, Span)) -> bool,
         progress: &Progress,
     ) -> anyhow::Result<Outputs> {
-        let render = |tree: &Tree<'_>| hydrate::outputs(tree, self.renderers, is_asked, progress);
+        let render = |tree: &Tree<'_>| inspect::outputs(tree, self.renderers, is_asked, progress);
         Ok(progress.during(|| self.with_tree(tree, render))?)
     }
 

@@ -9,9 +9,9 @@ use go_yaml as yaml;
 
 use super::{Fetch, Session};
 use crate::cli::vendor::fetcher::{Failed, Fetched};
-use crate::git::{Mode, TreeEdit};
-use crate::hydrate::Inputs;
-use crate::needs::Need;
+use crate::inspect::Inputs;
+use crate::render::needs::Need;
+use crate::repo::{Mode, TreeEdit};
 use helm_template as helm;
 use inputs::wire::What;
 use inputs::{self, Entry, InputFile, Key, Kind, LOCK};

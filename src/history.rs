@@ -1,0 +1,26 @@
+//! Answers about the branches as they are, and how they came to be so.
+//!
+//! [`status()`] says what each environment branch shows and what holds it back, [`History`] lists its commits,
+//! [`explain()`] leads from an object to the lines of the dry tree, [`verify()`] and [`recompute()`] make commits again and
+//! compare. [`Pusher`] says what came of one push.
+//!
+//! Never: a ref moves.
+
+mod came;
+mod explain;
+mod foreign;
+mod log;
+mod recomputed;
+mod status;
+mod verify;
+
+pub(crate) use came::Pusher;
+pub(crate) use explain::{
+    Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,
+    objects,
+};
+pub(crate) use foreign::{ForeignBranch, foreign};
+pub(crate) use log::{Entry, History, PathChange, Selection, is_hydrated};
+pub(crate) use recomputed::recompute;
+pub(crate) use status::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, problems, status, surveyed};
+pub(crate) use verify::{Line, Verified, audited, lines, strayed, verify};

@@ -1,0 +1,408 @@
+//! Hydrated history as people ask for it: what each commit changed, and which dry commit is behind it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Serialize;
+
+use super::verify::Line;
+use crate::argo::BranchName;
+use crate::manifest::{ChangedObjects, ObjectCounts, Tally};
+use crate::metadata::NOTES_REF;
+use crate::metadata::{DryCommit, Time, Trailers, read_note};
+use crate::owners::changed_objects::{directory_of, text_of};
+use crate::owners::error::HydrateError;
+use crate::owners::failures::{FAILURES_REF, Failure, Failures};
+use crate::owners::files::METADATA;
+use crate::owners::heads::BACKLOG_MAX;
+use crate::owners::policy::Policy;
+use crate::owners::setup::RefNames;
+use crate::owners::standing::{nearest, nearest_commit, provenance};
+use crate::repo::{Commit, Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::settings::History as Kept;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+/// One commit of an environment branch, or a dry commit that has none because it did not hydrate. Ids are full and in
+/// hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Entry {
+    /// The branch, or what else the line was called.
+    pub branch: String,
+    /// The commit; none for a dry commit that did not hydrate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it was committed, as RFC 3339.
+    pub date: String,
+    /// The same in seconds since 1970.
+    #[serde(skip)]
+    pub seconds: i64,
+    /// The first line of its own message.
+    pub subject: String,
+    /// The dry commit behind it; none when it was not made by hydration, or starts the branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry: Option<Dry>,
+    /// The destination paths whose manifests it changed, by path.
+    pub changed: Vec<PathChange>,
+    /// What of their objects it changed.
+    pub objects: ChangedObjects,
+    /// The dry commits between the one behind the commit below and its own that were not hydrated, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedDry>,
+    /// Why the dry commit did not hydrate; empty when it did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Diagnostic>,
+}
+
+/// A dry commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Dry {
+    /// Its id.
+    pub sha: String,
+    /// The first paragraph of its message in one line; empty when it is not in this repository.
+    pub subject: String,
+    /// `Name <email>`; empty when it is not in this repository.
+    pub author: String,
+    /// When it was committed, as RFC 3339; empty when it is not in this repository.
+    pub date: String,
+}
+
+/// What a commit changed in one destination path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PathChange {
+    /// The path.
+    pub path: String,
+    /// The Applications that are rendered into it, as far as the branch shows it.
+    pub applications: Vec<String>,
+    /// How many objects changed; none when the manifests cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ObjectCounts>,
+    /// `manifest.yaml` before and after; none where there is none.
+    #[serde(skip)]
+    pub blobs: [Option<ObjectId>; 2],
+}
+
+/// A dry commit without a hydrated commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SkippedDry {
+    /// The dry commit.
+    #[serde(flatten)]
+    pub dry: Dry,
+    /// The first thing that was wrong with it, as far as it was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Whether a commit, or one below it, was made by hydration: ours or Argo CD's own.
+pub(crate) fn is_hydrated(repository: &Repository, tip: ObjectId) -> Result<bool, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let commit = buffer.commit(tip)?;
+    Ok(nearest(&commit, &buffer, |_| true)?.is_some() || recorded(&buffer, commit.tree)?.is_some())
+}
+
+/// The dry commit that the files at the root of a hydrated branch name.
+fn recorded(buffer: &ObjectBuffer<'_>, tree: ObjectId) -> Result<Option<ObjectId>, Error> {
+    Ok(provenance(buffer, tree, METADATA)?.and_then(|found| found.dry_commit))
+}
+
+/// The dry commit behind a commit: the one that its trailers name, or that its files name, unless those of its parent name
+/// it already, as for a promoter's merge or a commit of Argo CD's own hydrator. None for the commit that starts a branch.
+pub(crate) fn dry_of(
+    buffer: &ObjectBuffer<'_>,
+    commit: &Commit,
+    parent: Option<&Commit>,
+) -> Result<Option<ObjectId>, Error> {
+    if let Some(trailers) = Trailers::read(&commit.message) {
+        return Ok(Some(trailers.dry_commit).filter(|_| !commit.parents.is_empty()));
+    }
+    let before = parent.map_or(Ok(None), |parent| recorded(buffer, parent.tree))?;
+    Ok(recorded(buffer, commit.tree)?.filter(|dry| before != Some(*dry)))
+}
+
+/// Which commits are wanted; all of them unless something is said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Selection {
+    /// Those that change what is rendered from one of these Applications.
+    pub applications: Vec<String>,
+    /// Those that change manifests at or below one of these paths of the branch.
+    pub paths: Vec<RepoPath>,
+    /// Those whose dry commit's author has this text in name or address, in whichever case.
+    pub author: Option<String>,
+    /// Those that were committed then or later, in seconds since 1970.
+    pub since: Option<i64>,
+    /// Those that were committed then or before.
+    pub until: Option<i64>,
+}
+
+impl Selection {
+    fn is_everything(&self) -> bool {
+        self.applications.is_empty() && self.paths.is_empty()
+    }
+
+    /// Whether time and author are as asked for.
+    fn admits(&self, entry: &Entry) -> bool {
+        let author = entry.dry.as_ref().map_or_else(String::new, |dry| dry.author.to_lowercase());
+        self.since.is_none_or(|since| entry.seconds >= since)
+            && self.until.is_none_or(|until| entry.seconds <= until)
+            && self.author.as_ref().is_none_or(|wanted| author.contains(&wanted.to_lowercase()))
+    }
+
+    fn wants(&self, path: &RepoPath, applications: &[String]) -> bool {
+        self.is_everything()
+            || applications.iter().any(|name| self.applications.contains(name))
+            || self.paths.iter().any(|wanted| path.starts_with(wanted) || wanted.starts_with(path))
+    }
+}
+
+/// The commits of some lines, newest first; those of one line stay in their order.
+pub(crate) struct History<'a> {
+    repository: &'a Repository,
+    buffer: ObjectBuffer<'a>,
+    notes: Option<Notes>,
+    /// What was recorded of dry commits that did not hydrate, by branch and dry commit.
+    records: BTreeMap<(String, String), Failure>,
+    /// Whether a dry commit between two that were hydrated was looked at.
+    every_is_tried: bool,
+    selection: Selection,
+    cursors: Vec<Cursor>,
+}
+
+/// How far one line is listed.
+struct Cursor {
+    name: String,
+    after: Option<ObjectId>,
+    here: Option<Commit>,
+    /// The dry commits after the tip that did not hydrate, newest first.
+    failed: VecDeque<(i64, Entry)>,
+}
+
+impl Cursor {
+    /// When what comes next was committed.
+    fn seconds(&self) -> Option<i64> {
+        let failed = self.failed.front().map(|(seconds, _)| *seconds);
+        failed.or(self.here.as_ref().map(|commit| commit.committer.seconds))
+    }
+}
+
+/// How many versions of the record of failures are looked at.
+const RECORDS_MAX: usize = 1000;
+
+impl<'a> History<'a> {
+    /// The history of `lines`, of which those that are whole branches below [`RefNames::read`] start with the dry commits
+    /// that did not hydrate.
+    pub(crate) fn open(
+        repository: &'a Repository,
+        names: &RefNames,
+        lines: Vec<Line>,
+        selection: Selection,
+    ) -> Result<Self, HydrateError> {
+        let buffer = ObjectBuffer::new(repository);
+        let refs = repository.refs()?;
+        let policy = Policy::read(&refs, &buffer)?;
+        let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
+        let notes = notes.map(|commit| Notes::open(Some(commit.tree), &buffer)).transpose()?;
+        let mut history = Self {
+            repository,
+            records: records(&refs, &buffer)?,
+            notes,
+            every_is_tried: policy.settings.history == Kept::Every,
+            selection,
+            cursors: Vec::new(),
+            buffer,
+        };
+        let failures = Failures::read(&history.buffer, refs.get(FAILURES_REF))?;
+        for Line { name, tip, after } in lines {
+            let branch_tip = BranchName::read(&name).ok().and_then(|branch| names.tip(&refs, &branch));
+            let whole = after.is_none() && branch_tip == Some(tip);
+            let here = Some(repository.commit(tip)?).filter(|_| Some(tip) != after);
+            let mut failed = VecDeque::new();
+            if let Some(commit) = here.as_ref().filter(|_| whole && history.selection.is_everything())
+                && let Some(trailers) = nearest(commit, &history.buffer, |_| true)?
+            {
+                let of_branch = failures.of(&trailers.branch).iter().rev();
+                failed.extend(of_branch.map(|failure| history.failed(&name, failure)));
+            }
+            history.cursors.push(Cursor { name, after, here, failed });
+        }
+        Ok(history)
+    }
+
+    /// An entry for a dry commit that did not hydrate, and when that was committed.
+    fn failed(&self, branch: &str, failure: &Failure) -> (i64, Entry) {
+        let id = crate::repo::object_id(&failure.dry_sha);
+        let commit = id.and_then(|id| self.repository.commit(id).ok());
+        let time = commit.as_ref().map_or_else(Time::default, |commit| Time::of(&commit.committer));
+        let dry = commit.map_or_else(|| Dry::unknown(&failure.dry_sha), |commit| Dry::of(&commit));
+        let entry = Entry {
+            branch: branch.to_owned(),
+            id: None,
+            date: time.rfc3339(),
+            seconds: time.seconds(),
+            subject: dry.subject.clone(),
+            dry: Some(dry),
+            changed: Vec::new(),
+            objects: ChangedObjects::default(),
+            skipped: Vec::new(),
+            failures: failure.diagnostics.clone(),
+        };
+        (time.seconds(), entry)
+    }
+
+    /// What comes next, whether or not it is wanted.
+    fn advance(&mut self) -> Result<Option<Entry>, Error> {
+        let latest = (0..self.cursors.len()).rev().max_by_key(|index| self.cursors[*index].seconds());
+        let Some(cursor) = latest.and_then(|index| self.cursors.get_mut(index)) else { return Ok(None) };
+        if let Some((_, entry)) = cursor.failed.pop_front() {
+            return Ok(Some(entry));
+        }
+        let Some(commit) = cursor.here.take() else { return Ok(None) };
+        let parent = commit.parents.first().filter(|parent| self.repository.has(**parent));
+        let parent = parent.map(|parent| self.repository.commit(*parent)).transpose()?;
+        cursor.here = parent.clone().filter(|parent| Some(parent.id) != cursor.after);
+        let name = cursor.name.clone();
+        self.entry(name, &commit, parent.as_ref()).map(Some)
+    }
+
+    fn entry(&mut self, branch: String, commit: &Commit, parent: Option<&Commit>) -> Result<Entry, Error> {
+        let own = DryCommit::new(commit);
+        let trailers = Trailers::read(&commit.message).filter(|_| !commit.parents.is_empty());
+        let dry = dry_of(&self.buffer, commit, parent)?;
+        let skipped = match (&trailers, parent) {
+            (Some(trailers), Some(parent)) if self.selection.is_everything() => self.skipped(trailers, parent)?,
+            _ => Vec::new(),
+        };
+        let (changed, objects) = self.changed(commit, parent)?;
+        Ok(Entry {
+            branch,
+            id: Some(commit.id.to_string()),
+            date: own.date.rfc3339(),
+            seconds: own.date.seconds(),
+            subject: own.subject,
+            dry: dry.map(|dry| self.dry(dry)),
+            changed,
+            objects,
+            skipped,
+            failures: Vec::new(),
+        })
+    }
+
+    fn dry(&self, id: ObjectId) -> Dry {
+        match self.repository.commit(id) {
+            Ok(commit) => Dry::of(&commit),
+            Err(_) => Dry::unknown(&id.to_string()),
+        }
+    }
+
+    /// The destination paths whose manifests differ between a commit and its parent, as far as they are wanted.
+    fn changed(&self, commit: &Commit, parent: Option<&Commit>) -> Result<(Vec<PathChange>, ChangedObjects), Error> {
+        let base = parent.map_or(self.buffer.empty_tree_id(), |parent| parent.tree);
+        let (mut changed, mut tally) = (Vec::new(), Tally::default());
+        for change in self.buffer.diff_trees(base, commit.tree)? {
+            let Some(path) = directory_of(&change.path) else { continue };
+            let tree = if change.new.is_some() { commit.tree } else { base };
+            let provenance = provenance(&self.buffer, tree, &format!("{path}/{METADATA}"))?;
+            let applications = provenance.map(|found| found.applications).unwrap_or_default();
+            if !self.selection.wants(&path, &applications) {
+                continue;
+            }
+            let is_readable = match (text_of(change.old, &self.buffer)?, text_of(change.new, &self.buffer)?) {
+                (Some(old), Some(new)) => tally.add(&path, &old, &new),
+                _ => false,
+            };
+            let objects = is_readable.then(ObjectCounts::default);
+            let blobs = [change.old, change.new].map(|file| file.map(|(_, blob)| blob));
+            changed.push(PathChange { path: path.to_string(), applications, objects, blobs });
+        }
+        let counted = tally.finish();
+        for change in &mut changed {
+            let counts = RepoPath::new(&change.path).ok().and_then(|path| counted.paths.get(&path)).copied();
+            change.objects = change.objects.map(|_| counts.unwrap_or_default());
+        }
+        Ok((changed, ChangedObjects { paths: BTreeMap::new(), ..counted }))
+    }
+
+    /// The dry commits between the one behind `below` and the one of `trailers` that were not hydrated: those that are
+    /// recorded as failed, and those after the last one that the note of the hydrated commit below names.
+    fn skipped(&mut self, trailers: &Trailers, below: &Commit) -> Result<Vec<SkippedDry>, Error> {
+        let same = |other: &Trailers| other.branch == trailers.branch && other.dry_branch == trailers.dry_branch;
+        let Some((below, before)) = nearest_commit(below, &self.buffer, same)? else { return Ok(Vec::new()) };
+        if ![before.dry_commit, trailers.dry_commit].iter().all(|dry| self.repository.has(*dry)) {
+            return Ok(Vec::new());
+        }
+        let line = self.repository.first_parents(before.dry_commit, trailers.dry_commit, BACKLOG_MAX)?;
+        let Some([between @ .., _]) = line.as_deref() else { return Ok(Vec::new()) };
+        let note = match &mut self.notes {
+            Some(notes) => notes.get(below.id, &self.buffer)?.and_then(|note| read_note(&note)),
+            None => None,
+        };
+        let seen = match note {
+            Some(dry) if dry == before.dry_commit => 0,
+            Some(dry) => between.iter().position(|id| *id == dry).map_or(between.len(), |index| index + 1),
+            None => between.len(),
+        };
+        let mut skipped = Vec::new();
+        for (index, dry) in between.iter().enumerate() {
+            let record = self.records.get(&(trailers.branch.to_string(), dry.to_string()));
+            let message = record.and_then(|failure| failure.diagnostics.first()).map(|first| first.message.clone());
+            if record.is_some() || (self.every_is_tried && index >= seen) {
+                skipped.push(SkippedDry { dry: self.dry(*dry), message });
+            }
+        }
+        Ok(skipped)
+    }
+}
+
+impl Iterator for History<'_> {
+    type Item = Result<Entry, HydrateError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.advance() {
+                Ok(Some(entry)) => {
+                    let is_selected = self.selection.is_everything() || !entry.changed.is_empty();
+                    if is_selected && self.selection.admits(&entry) {
+                        return Some(Ok(entry));
+                    }
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    self.cursors.clear();
+                    return Some(Err(error.into()));
+                }
+            }
+        }
+    }
+}
+
+/// All failures that were ever recorded, a later record of a dry commit in place of an earlier one.
+fn records(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<(String, String), Failure>, Error> {
+    let mut records = BTreeMap::new();
+    let mut here = refs.get(FAILURES_REF);
+    for _ in 0..RECORDS_MAX {
+        let Some(id) = here else { break };
+        for (branch, failures) in Failures::read(buffer, Some(id))?.branches() {
+            for failure in failures {
+                let key = (branch.to_owned(), failure.dry_sha.clone());
+                records.entry(key).or_insert_with(|| failure.clone());
+            }
+        }
+        here = buffer.repository().first_parent(id)?;
+    }
+    Ok(records)
+}
+
+impl Dry {
+    /// What is shown of a dry commit.
+    pub(crate) fn of(commit: &Commit) -> Self {
+        let DryCommit { id, author, date, subject, .. } = DryCommit::new(commit);
+        Self { sha: id.to_string(), subject, author, date: date.rfc3339() }
+    }
+
+    /// One that is not in this repository.
+    pub(crate) fn unknown(sha: &str) -> Self {
+        Self { sha: sha.to_owned(), subject: String::new(), author: String::new(), date: String::new() }
+    }
+}

@@ -1,0 +1,451 @@
+//! Where each environment branch is: up to date, behind, failed, changed by others.
+
+mod noted;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::argo::BranchName;
+use crate::hydrate::make::branch::Branch;
+use crate::hydrate::report::{BehindPath, Frozen, Outcome};
+use crate::hydrate::state::Run;
+use crate::hydrate::stopped::Stopped;
+use crate::hydrate::survey::{Named, named};
+use crate::manifest::ChangedObjects;
+use crate::metadata::{Behind, Time};
+use crate::owners::changed_objects::changed_objects;
+use crate::owners::error::HydrateError;
+use crate::owners::failures::Failure;
+use crate::owners::files::METADATA;
+use crate::owners::ledger::Ledger;
+use crate::owners::ours::our_changes;
+use crate::owners::promoted::not_promoted;
+use crate::owners::setup::Setup;
+use crate::owners::snapshot::Snapshot;
+use crate::owners::standing::{Origin, Standing, provenance};
+use crate::repo::{self, ObjectBuffer, ObjectId, object_id};
+use dry_files::diag::Diagnostic;
+
+/// What a branch that Applications name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum BranchState {
+    /// Hydration made it.
+    Hydrated,
+    /// Hydration made it, and it does not exist any more.
+    Missing,
+    /// It was never made.
+    NotMade,
+    /// It exists, and hydration did not make it.
+    NotHydrated,
+    /// The sync branch of staging branches: the promoter writes it.
+    Promoted,
+}
+
+/// The state of a branch that hydration made, or that Applications name. Ids are full and in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BranchStatus {
+    /// The branch.
+    pub branch: String,
+    /// What it is.
+    pub state: BranchState,
+    /// The commit it points at; empty when it does not exist.
+    pub tip: String,
+    /// The dry branch that it is hydrated from.
+    pub dry_branch: String,
+    /// The dry commit that it is hydrated from, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_sha: Option<String>,
+    /// The tip of the dry branch; none when that is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_tip: Option<String>,
+    /// How many commits the dry branch is ahead on its first-parent line; none when it was rewound, or is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<usize>,
+    /// What of its objects the commit that it points at changed; none where that is not known here, or nothing was changed.
+    #[serde(rename = "lastCommit", skip_serializing_if = "Option::is_none")]
+    pub last_commit: Option<LastCommit>,
+    /// Why it gets no commit for a time; none when it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<FrozenStatus>,
+    /// The paths that stay at an earlier dry commit than `dry_sha`, by path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths_behind: Vec<BehindPath>,
+    /// The files in which its tip is not what hydration made, nor a promotion of that: somebody else changed them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_by_others: Vec<String>,
+    /// The dry commits that did not hydrate, oldest first: those after its own, and its own where paths are behind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+    /// Where hydration left the branch, when it was moved back since; none when it is there, or further on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_tip: Option<String>,
+    /// The commit to put the branch back to, when it is missing or others changed it: where hydration left it, as far as that
+    /// commit is there.
+    #[serde(skip)]
+    pub restorable: Option<Restorable>,
+    /// Whether an Application of a dry branch that is there names it.
+    #[serde(skip)]
+    pub is_named: bool,
+    /// Whether its dry branch is not one any more: nothing is hydrated onto it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_left: bool,
+    /// Whether nothing is on it.
+    #[serde(skip)]
+    pub is_empty: bool,
+    /// The staging branches of which it is the sync branch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub promoted_from: Vec<Promotion>,
+}
+
+/// What the newest commit of a branch did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct LastCommit {
+    /// Which objects it changed.
+    pub objects: ChangedObjects,
+}
+
+/// A commit that a branch can be put back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Restorable {
+    /// The commit.
+    pub tip: String,
+    /// Whether it is the empty commit that a sync branch starts with: what was promoted to it since is known to clones only.
+    pub is_start: bool,
+}
+
+/// A staging branch beside the branch that it is promoted to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Promotion {
+    /// The staging branch.
+    pub branch: String,
+    /// How many dry commits it is ahead of what was promoted; none when that is not known, or nothing was promoted yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<usize>,
+}
+
+impl BranchStatus {
+    /// Whether no Application names it any more, and it still has what Applications wrote.
+    pub(crate) fn has_leftovers(&self) -> bool {
+        let is_unnamed = |failure: &Failure| failure.diagnostics.iter().all(Diagnostic::is_unnamed);
+        let is_open = self.state == BranchState::Hydrated && !self.is_named && !self.is_left;
+        is_open && self.failures.last().is_some_and(is_unnamed)
+    }
+
+    /// Whether the branch shows what the tip of its dry branch says, or is frozen; of a sync branch, whether it exists.
+    pub(crate) fn is_current(&self) -> bool {
+        match self.state {
+            _ if !self.changed_by_others.is_empty() => false,
+            BranchState::Hydrated => {
+                let is_whole = self.paths_behind.iter().all(|path| path.paused);
+                let is_there = self.behind == Some(0) && self.failures.is_empty() && is_whole;
+                self.recorded_tip.is_none() && (is_there || self.frozen.is_some())
+            }
+            BranchState::NotMade => self.frozen.is_some(),
+            BranchState::Missing | BranchState::NotHydrated => false,
+            BranchState::Promoted => true,
+        }
+    }
+}
+
+/// Why a branch gets no commit for a time, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct FrozenStatus {
+    /// Why, and until when.
+    #[serde(flatten)]
+    pub why: Frozen,
+    /// The date of the settings that said so first; none when that is not known here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+/// `frozen since 2024-12-20T12:00:00Z until 2024-12-24: release`
+impl fmt::Display for FrozenStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = self.why.to_string();
+        match (&self.since, why.strip_prefix("frozen")) {
+            (Some(since), Some(rest)) => write!(f, "frozen since {since}{rest}"),
+            _ => f.write_str(&why),
+        }
+    }
+}
+
+/// How many commits ahead are counted.
+const BEHIND_MAX: usize = 100_000;
+
+/// What is wrong at the tips of the dry branches, before anything is rendered: in Applications that feed no branch yet, or
+/// with a branch that is not written for it.
+pub(crate) fn problems(setup: &Setup<'_>) -> Result<Vec<Diagnostic>, HydrateError> {
+    Ok(surveyed(setup)?.problems)
+}
+
+/// What is wrong and what lasts at the tips of the dry branches.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyed {
+    /// See [`problems`].
+    pub problems: Vec<Diagnostic>,
+    /// The Applications that no push hydrates, since they name what none moves.
+    pub pinned: Vec<Diagnostic>,
+}
+
+/// The same with what pushes do not repeat.
+pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
+    let surveyed = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
+        run.survey()?;
+        Ok(run)
+    });
+    let run = match surveyed.map_err(Stopped::into_error) {
+        // A clone that fetched none knows how its branches are all the same.
+        Err(HydrateError::SettingsMissing { .. }) => return Ok(Surveyed::default()),
+        Err(lost @ HydrateError::SettingsLost { .. }) => {
+            return Ok(Surveyed { problems: vec![Diagnostic::error(lost.to_string())], pinned: Vec::new() });
+        }
+        run => run?,
+    };
+    let mut problems = run.report.problems;
+    problems.extend(run.departures);
+    for report in run.branches.into_values().flat_map(Branch::into_reports) {
+        if let Outcome::Failed { diagnostics, .. } = report.outcome {
+            problems.extend(diagnostics);
+        }
+    }
+    let pinned = run.report.warnings.into_iter().filter(Diagnostic::is_pinned).collect();
+    Ok(Surveyed { problems, pinned })
+}
+
+/// The status of all branches that hydration made or that the Applications of the dry branches name, by name.
+///
+/// [`Setup::wake`] should ask for everything. Nothing is rendered but, in a clone, the dry commits of notes that the commits
+/// below them do not bear out: what only a note says to be on a branch is looked for there.
+pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateError> {
+    let (found, mut ledger) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
+    let mut names = named(&found)?;
+    let applications: BTreeSet<BranchName> = names.keys().cloned().collect();
+    for (branch, dry_branch) in &found.environments {
+        // Another dry branch that names it too gets nothing there.
+        let named = names.entry(branch.clone()).or_insert_with(|| Named::environment(dry_branch));
+        if !found.policy.settings.is_shared(branch) {
+            named.dry_branch.clone_from(dry_branch);
+        }
+    }
+    for (branch, record) in found.records.iter() {
+        // One that was deleted and that no Application names is not missed; nor is the branch that something was promoted to,
+        // unless its dry branch is gone, which named it.
+        if found.tip(branch).is_none() || (record.initial && found.tip(&record.dry_branch).is_some()) {
+            continue;
+        }
+        let unnamed = || Named { is_environment: !record.initial, ..Named::environment(&record.dry_branch) };
+        names.entry(branch.clone()).or_insert_with(unnamed);
+    }
+    for (branch, failures) in ledger.failures.branches() {
+        let (Ok(branch), Some(failure)) = (BranchName::read(branch), failures.last()) else { continue };
+        let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
+        names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
+    }
+    let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
+    let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
+    let mut all = Vec::new();
+    for (branch, named) in &names {
+        for (place, named) in of_each_dry_branch(&found, branch, named).iter().enumerate() {
+            let made_from = made_from.get(branch).copied();
+            let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
+            status.is_named = applications.contains(branch);
+            // What others did to the branch is shown once.
+            if place > 0 {
+                status.changed_by_others.clear();
+                status.last_commit = None;
+            }
+            all.push(status);
+        }
+    }
+    Ok(all)
+}
+
+/// A branch that several dry branches share, as each of them names it or was hydrated onto it, the last one first; any other as
+/// it is named.
+fn of_each_dry_branch(found: &Snapshot<'_>, branch: &BranchName, named: &Named) -> Vec<Named> {
+    let record = found.records.get(branch).filter(|record| !record.initial);
+    if !found.policy.settings.is_shared(branch) || !named.is_environment {
+        return vec![named.clone()];
+    }
+    let last = record.map_or(&named.dry_branch, |record| &record.dry_branch);
+    let others = record.into_iter().flat_map(|record| record.others.keys()).chain(&named.dry_branches);
+    let others: BTreeSet<&BranchName> = others.chain([&named.dry_branch]).filter(|other| *other != last).collect();
+    let of = |dry_branch: &BranchName| Named { dry_branch: dry_branch.clone(), ..named.clone() };
+    [last].into_iter().chain(others).map(of).collect()
+}
+
+/// Whether a failure is one of a dry branch, where several share the branch, and of a commit that is still on it.
+fn is_of(failure: &Failure, dry_branch: &BranchName, branch: &BranchName, found: &Snapshot<'_>) -> bool {
+    let is_of_branch = !found.policy.settings.is_shared(branch) || failure.dry_branch == dry_branch.as_str();
+    is_of_branch && !is_taken_back(failure, found)
+}
+
+/// Whether a rewind took the dry commit off its dry branch.
+fn is_taken_back(failure: &Failure, found: &Snapshot<'_>) -> bool {
+    let repository = found.setup.repository;
+    let tip = BranchName::read(&failure.dry_branch).ok().and_then(|branch| found.tip(&branch));
+    let dry = object_id(&failure.dry_sha).filter(|dry| repository.has(*dry));
+    dry.zip(tip).is_some_and(|(dry, tip)| dry != tip && !repository.is_ancestor(dry, tip))
+}
+
+fn one(
+    found: &Snapshot<'_>,
+    ledger: &mut Ledger,
+    (branch, sync): (&BranchName, &BranchName),
+    named: &Named,
+    made_from: Option<ObjectId>,
+) -> Result<BranchStatus, HydrateError> {
+    let tip = found.tip(branch);
+    let dry_tip = found.tip(&named.dry_branch);
+    let standing = tip.map(|tip| found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)).transpose()?;
+    let is_ours = |standing: &Standing| matches!(standing.origin, Origin::Ours(_));
+    let state = match &standing {
+        None if found.records.get(branch).is_some() => BranchState::Missing,
+        None => BranchState::NotMade,
+        Some(_) if !named.is_environment => match named.is_foreign_active(branch, found)? {
+            true => BranchState::NotHydrated,
+            false => BranchState::Promoted,
+        },
+        Some(standing) if is_ours(standing) => BranchState::Hydrated,
+        Some(_) => BranchState::NotHydrated,
+    };
+    let restorable = restorable(found, branch, (tip, state));
+    let promoted = promoted(found, (tip, state))?;
+    let standing = standing.filter(|_| state == BranchState::Hydrated);
+    let paths_behind = paths_behind(found, standing.as_ref(), named)?;
+    let changed_by_others = match (tip, state) {
+        (Some(tip), BranchState::Hydrated) => changed_by_others(found, branch, tip)?,
+        (Some(tip), BranchState::Promoted) => not_promoted(found, &named.staging, branch, tip)?,
+        _ => Vec::new(),
+    };
+    let last_commit = match (tip, state) {
+        (Some(tip), BranchState::Hydrated | BranchState::Promoted) => last_commit(found, tip),
+        _ => None,
+    };
+    let dry = made_from.or(standing.and_then(|standing| standing.dry)).or(promoted);
+    let repository = found.setup.repository;
+    let mut promoted_from = Vec::new();
+    for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {
+        let ahead = match (promoted, found.tip(staging)) {
+            (Some(promoted), Some(tip)) => {
+                let staged = found.standing(staging, tip, &named.dry_branch, &mut ledger.notes)?.dry;
+                let staged = staged.filter(|dry| repository.has(*dry));
+                staged.map(|staged| repository.first_parents(promoted, staged, BEHIND_MAX)).transpose()?.flatten()
+            }
+            _ => None,
+        };
+        promoted_from.push(Promotion { branch: staging.to_string(), ahead: ahead.map(|line| line.len()) });
+    }
+    let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
+        (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
+        _ => None,
+    };
+    let recorded = found.records.get(branch).filter(|record| state == BranchState::Hydrated && !record.initial);
+    let is_back = |recorded: &ObjectId| {
+        tip.is_some_and(|tip| tip != *recorded && !repository.is_ancestor(*recorded, tip) && repository.has(*recorded))
+    };
+    let recorded_tip = recorded.map(|record| record.tip).filter(is_back);
+    let is_left =
+        dry_tip.is_some() && !found.dry_branches.is_empty() && !found.dry_branches.contains(&named.dry_branch);
+    let is_empty = tip.map(|tip| found.buffer.commit(tip)).transpose()?;
+    let failures = ledger.failures.of(branch).iter();
+    Ok(BranchStatus {
+        is_left: is_left && state == BranchState::Hydrated,
+        is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
+        recorded_tip: recorded_tip.map(|tip| tip.to_string()),
+        restorable,
+        is_named: false,
+        promoted_from,
+        branch: branch.to_string(),
+        state,
+        tip: tip.map(|tip| tip.to_string()).unwrap_or_default(),
+        dry_branch: named.dry_branch.to_string(),
+        dry_sha: dry.map(|dry| dry.to_string()),
+        dry_tip: dry_tip.map(|tip| tip.to_string()),
+        behind: line.map(|line| line.len()),
+        last_commit,
+        frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
+        paths_behind,
+        changed_by_others,
+        failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
+    })
+}
+
+/// What a commit changed beside its first parent. Not known where a clone lacks some of that.
+fn last_commit(found: &Snapshot<'_>, tip: ObjectId) -> Option<LastCommit> {
+    let tree_of = |id| found.buffer.commit(id).map(|commit| commit.tree);
+    let parent = found.buffer.commit(tip).ok()?.parents.first().copied();
+    let before = parent.map_or(Ok(found.buffer.empty_tree_id()), tree_of).ok()?;
+    let objects = changed_objects(&found.buffer, before, tree_of(tip).ok()?).ok()?;
+    (!objects.counts.is_zero()).then_some(LastCommit { objects })
+}
+
+/// Where hydration left a branch that is gone, or that somebody added commits to.
+fn restorable(
+    found: &Snapshot<'_>,
+    branch: &BranchName,
+    (tip, state): (Option<ObjectId>, BranchState),
+) -> Option<Restorable> {
+    let record = found.records.get(branch)?;
+    let is_wanted = match state {
+        BranchState::Missing => true,
+        BranchState::Hydrated => tip != Some(record.tip) && !record.initial,
+        BranchState::NotMade | BranchState::NotHydrated | BranchState::Promoted => false,
+    };
+    // A clone may lack what its server has.
+    let is_there = !found.setup.refs.is_of_server() || found.setup.repository.has(record.tip);
+    (is_wanted && is_there).then(|| Restorable { tip: record.tip.to_string(), is_start: record.initial })
+}
+
+/// The dry commit that was promoted to a sync branch last, if it is here.
+fn promoted(
+    found: &Snapshot<'_>,
+    (tip, state): (Option<ObjectId>, BranchState),
+) -> Result<Option<ObjectId>, repo::Error> {
+    let Some(tip) = tip.filter(|_| state == BranchState::Promoted) else { return Ok(None) };
+    let recorded = provenance(&found.buffer, found.buffer.commit(tip)?.tree, METADATA)?;
+    Ok(recorded.and_then(|recorded| recorded.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
+}
+
+fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {
+    let why = found.frozen(branch, sync)?.into();
+    let since = found.frozen_since(branch).or_else(|| found.frozen_since(sync));
+    Some(FrozenStatus { why, since: since.map(Time::rfc3339) })
+}
+
+/// The paths that a branch lists as behind.
+fn paths_behind(
+    found: &Snapshot<'_>,
+    standing: Option<&Standing>,
+    named: &Named,
+) -> Result<Vec<BehindPath>, HydrateError> {
+    let Some(standing) = standing else { return Ok(Vec::new()) };
+    let recorded = provenance(&found.buffer, standing.tip.tree, METADATA)?;
+    let behind = recorded.map(|recorded| recorded.behind).unwrap_or_default();
+    let mut paths = Vec::new();
+    for Behind { path, dry_commit } in behind {
+        let application = named.applications.get(&path);
+        paths.push(BehindPath {
+            application: application.map(|(name, _)| name.to_string()),
+            paused: application.is_some_and(|(_, is_paused)| *is_paused),
+            path,
+            dry_sha: dry_commit.map(|id| id.to_string()),
+        });
+    }
+    Ok(paths)
+}
+
+/// The files of hydration that differ between the recorded commit of a branch and its tip.
+fn changed_by_others(found: &Snapshot<'_>, branch: &BranchName, tip: ObjectId) -> Result<Vec<String>, repo::Error> {
+    let buffer = &found.buffer;
+    let is_below = |recorded: ObjectId| recorded != tip && buffer.repository().is_ancestor(recorded, tip);
+    let record = found.records.get(branch).filter(|record| !record.initial && is_below(record.tip));
+    let Some(record) = record else { return Ok(Vec::new()) };
+    let made = buffer.commit(record.tip)?.tree;
+    our_changes(made, buffer.commit(tip)?.tree, &[made], buffer)
+}

@@ -1,0 +1,132 @@
+//! The branch of copies: what is on it, and the commits that are made on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+use crate::argo::BranchName;
+use crate::hydrate::make::branch::initial;
+use crate::metadata::{Followed, Hydrated, Origin, copy_metadata, read_copy_metadata};
+use crate::owners::error::HydrateError;
+use crate::owners::files::{MANIFEST, METADATA};
+use crate::owners::snapshot::Snapshot;
+use crate::repo::publish::Edits;
+use crate::repo::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
+
+/// The directories of copies, by kind.
+pub(super) const APPLICATIONS: &str = "applications";
+pub(super) const SETS: &str = "applicationsets";
+
+/// One copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Copy {
+    /// Its `manifest.yaml`.
+    pub manifest: Vec<u8>,
+    /// What it leads to: one directory, or those of all Applications that a set makes.
+    pub leads_to: Vec<Hydrated>,
+}
+
+/// What one commit does to the copies, by their directories.
+#[derive(Debug, Default)]
+pub(super) struct Changes<'c> {
+    /// What is written, be it there already or not.
+    pub written: BTreeMap<&'c RepoPath, &'c Copy>,
+    /// What goes.
+    pub removed: BTreeSet<&'c RepoPath>,
+}
+
+/// The copies in a tree, by their directories, and what each leads to.
+pub(crate) fn copies(
+    tree: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<BTreeMap<RepoPath, Vec<Hydrated>>, HydrateError> {
+    let mut found = BTreeMap::new();
+    for kind in [APPLICATIONS, SETS] {
+        let Some((Mode::Directory, kinds)) = buffer.entry(tree, kind)? else { continue };
+        for (namespace, inner) in directories(kinds, buffer)? {
+            for (name, copy) in directories(inner, buffer)? {
+                let Ok(dir) = RepoPath::new(&format!("{kind}/{namespace}/{name}")) else { continue };
+                let Some((Mode::File, metadata)) = buffer.entry(copy, METADATA)? else { continue };
+                found.insert(dir, read_copy_metadata(&buffer.blob(metadata)?));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Vec<(String, ObjectId)>, HydrateError> {
+    let entries = buffer.tree(tree)?.into_iter().filter(|entry| entry.mode == Mode::Directory);
+    Ok(entries.map(|entry| (String::from_utf8_lossy(&entry.name).into_owned(), entry.id)).collect())
+}
+
+/// A commit of copies.
+#[derive(Debug)]
+pub(super) struct CopiesCommit {
+    pub commit: Commit,
+    /// The directories of copies that changed, new ones included.
+    pub changed: Vec<RepoPath>,
+    /// How many copies there are; none where there are as many as before.
+    pub count: Option<usize>,
+}
+
+/// Makes the commit of what changes beside the copies that are `there`, of which none comes, goes or leads elsewhere where they are
+/// not given; none when nothing does. Within, why it cannot be made on what is there.
+pub(super) fn commit(
+    found: &Snapshot<'_>,
+    name: &BranchName,
+    tip: Option<&Commit>,
+    origin: &Origin<'_>,
+    followed: &[Followed],
+    changes: &Changes<'_>,
+    there: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
+) -> Result<Result<Option<CopiesCommit>, Diagnostic>, HydrateError> {
+    let (buffer, policy) = (&found.buffer, &found.policy);
+    let base = tip.map_or(buffer.empty_tree_id(), |tip| tip.tree);
+    let tree = found.tree_of(base);
+    let mut left = there.cloned();
+    let (mut edits, mut changed) = (Edits::default(), Vec::new());
+    for (dir, copy) in &changes.written {
+        let metadata = copy_metadata(&copy.leads_to);
+        let files = [(MANIFEST, copy.manifest.clone()), (METADATA, metadata)];
+        let mut is_there = true;
+        for (file, content) in &files {
+            let path = dir.child(file).map_err(|error| crate::repo::Error::message(error.to_string()))?;
+            is_there &= tree.has(&path, Mode::File, content)?;
+        }
+        if !is_there {
+            let files = files.into_iter().map(|(file, content)| (file.to_owned(), content)).collect();
+            edits.write(buffer, dir, &files)?;
+            changed.push((*dir).clone());
+        }
+        if let Some(left) = &mut left {
+            left.insert((*dir).clone(), copy.leads_to.clone());
+        }
+    }
+    for dir in &changes.removed {
+        edits.remove(dir, [MANIFEST, METADATA]);
+        if let Some(left) = &mut left {
+            left.remove(*dir);
+        }
+    }
+    if changed.is_empty() && changes.removed.is_empty() {
+        return Ok(Ok(None));
+    }
+    edits.write(buffer, &RepoPath::root(), &policy.writer.files_for_copies(origin, followed, left.as_ref()))?;
+    if let Some(fault) = edits.fault(&tree)? {
+        let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete \
+                    the branch there";
+        return Ok(Err(Diagnostic::error(format!("`{name}` cannot be continued: {fault}")).hint(hint)));
+    }
+    let tree = edits.apply(buffer, base)?;
+    let message = policy.writer.commit_message(origin, name, policy.id, Vec::new()).map_err(HydrateError::Template)?;
+    let parent = match tip {
+        Some(tip) => tip.clone(),
+        None => initial(buffer, policy, name, origin)?,
+    };
+    let signature = policy.writer.signature(origin.commit.date, Some(&parent.committer));
+    let (author, committer) = (signature.clone(), signature);
+    let new = NewCommit { tree, parents: vec![parent.id], author, committer, message };
+    let commit = buffer.commit(buffer.write_commit(&new)?)?;
+    Ok(Ok(Some(CopiesCommit { commit, changed, count: left.map(|left| left.len()) })))
+}

@@ -1,0 +1,184 @@
+//! What was rendered of a dry commit, made into hydrated commits: objects in memory, and no ref moves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::branch::{Branch, BranchUpdate};
+use super::losses;
+use super::new_secrets;
+use super::nothing;
+use super::output::PathOutput;
+use super::overwritten;
+use super::takeover;
+use super::unnamed_releases::UnnamedReleases;
+use super::untouched::Untouched;
+use crate::argo::BranchName;
+use crate::hydrate::plan::moved_applications::held;
+use crate::hydrate::plan::skipped::left_behind;
+use crate::hydrate::plan::{Done, Failing, Hydration, Rendered, Step};
+use crate::metadata::DryCommit;
+use crate::owners::error::HydrateError;
+use crate::owners::heads::DryHead;
+use crate::owners::snapshot::Snapshot;
+use crate::render;
+use crate::repo::ObjectId;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+/// What became of each branch.
+#[derive(Debug)]
+pub(crate) struct Commits {
+    /// The dry branch, and its tip.
+    pub head: DryHead,
+    /// The dry commit.
+    pub dry: DryCommit,
+    /// By branch.
+    pub branches: BTreeMap<BranchName, Becomes>,
+    /// What is odd about what was made.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What became of one branch.
+#[derive(Debug)]
+pub(crate) enum Becomes {
+    /// It shows the dry commit.
+    Hydrated(Box<BranchUpdate>),
+    /// It stays where it is.
+    Failed(Failing),
+}
+
+impl Commits {
+    /// Makes the commits. `branches` has those of `rendered`, as they are before it.
+    ///
+    /// Errors: the repository, or a template of the settings.
+    pub(crate) fn of(
+        rendered: &Rendered,
+        found: &Snapshot<'_>,
+        branches: &BTreeMap<BranchName, Branch>,
+    ) -> Result<Self, HydrateError> {
+        let (head, dry) = (rendered.head.clone(), rendered.dry.clone());
+        let mut commits = Self { head, dry, branches: BTreeMap::new(), warnings: Vec::new() };
+        let mut unnamed = UnnamedReleases::default();
+        for (name, step) in &rendered.branches {
+            let becomes = match (step, branches.get(name)) {
+                (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
+                (Step::Hydrate(Hydration { taken: Some(mistake), .. }), _) => {
+                    Becomes::Failed(Failing::Taken(mistake.clone()))
+                }
+                (Step::Hydrate(hydration), Some(branch)) => {
+                    if let Some(failing) = held(name, hydration, rendered) {
+                        commits.branches.insert(name.clone(), Becomes::Failed(failing));
+                        continue;
+                    }
+                    let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
+                    commits.hydrate(branch, sync, hydration, &mut unnamed, found)?
+                }
+                (Step::Hydrate(_), None) => continue,
+            };
+            commits.branches.insert(name.clone(), becomes);
+        }
+        commits.warnings.extend(unnamed.warnings());
+        found.buffer.release();
+        Ok(commits)
+    }
+
+    /// The empty commit that another branch started a sync branch with in this run.
+    fn started(&self, sync: &BranchName, branches: &BTreeMap<BranchName, Branch>) -> Option<ObjectId> {
+        let earlier = branches.values().find_map(|other| other.started(sync));
+        earlier.or_else(|| self.started_now(sync, branches))
+    }
+
+    fn started_now(&self, sync: &BranchName, branches: &BTreeMap<BranchName, Branch>) -> Option<ObjectId> {
+        for (name, becomes) in &self.branches {
+            if let Becomes::Hydrated(made) = becomes
+                && let Some(started) = made.new_sync
+                && branches.get(name).is_some_and(|branch| branch.sync == *sync)
+            {
+                return Some(started);
+            }
+        }
+        None
+    }
+
+    fn hydrate(
+        &mut self,
+        branch: &Branch,
+        sync: Option<ObjectId>,
+        hydration: &Hydration<Done>,
+        unnamed: &mut UnnamedReleases,
+        found: &Snapshot<'_>,
+    ) -> Result<Becomes, HydrateError> {
+        let (left, removals) = match left_behind(branch, hydration, found)? {
+            Ok(left) => left,
+            Err(failed) => return Ok(Becomes::Failed(Failing::Renders(failed))),
+        };
+        let paths: Vec<PathOutput<'_>> =
+            hydration.outputs().map(|(application, output)| output.at(application)).collect();
+        let untouched = Untouched::since(hydration.before.as_deref(), &branch.name, found.setup.repository);
+        // What stayed behind shows an earlier dry commit than its branch does.
+        let shown = branch.tip_metadata(&found.buffer)?;
+        let keeps = |path: &PathOutput<'_>| !shown.is_behind(path.dir) && untouched.is(path);
+        if hydration.limits_losses
+            && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, self.dry.id, found)?
+        {
+            return Ok(Becomes::Failed(Failing::Mistakes(vec![lost])));
+        }
+        let behind = left.listed();
+        let behind = hydration.leaving.is_some().then_some(&behind[..]);
+        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, &removals, &keeps, behind, sync);
+        let made = match made {
+            // What a pusher wrote may be too much for a template: that is a mistake of this branch.
+            Err(HydrateError::Template(mistake)) => return Ok(Becomes::Failed(Failing::Mistakes(vec![mistake]))),
+            made => made?,
+        };
+        let made = match made {
+            Ok(made) => {
+                let drawn = branch.drawn_after(hydration, &left, &removals, &found.policy.settings);
+                let seen = branch.seen_after(hydration, &removals);
+                BranchUpdate { left, drawn, seen, ..made }
+            }
+            Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
+        };
+        if let (true, Some(tip)) = (branch.is_taken_over(), made.tip(branch)) {
+            let dirs = paths.iter().map(|path| path.dir).collect();
+            let left = takeover::left_alone(tip.tree, &dirs, &found.buffer)?;
+            self.warnings.extend(takeover::warning(&branch.name, &left));
+        }
+        if let Some(commit) = &made.commit {
+            self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
+        }
+        self.warnings.extend(nothing::warnings(hydration.outputs(), branch, self.dry.id, found)?);
+        unnamed.add(hydration.outputs(), branch, found)?;
+        self.warnings.extend(new_secrets::warnings(hydration.outputs(), branch, &removals, found)?);
+        let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
+        let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));
+        self.warnings
+            .extend(changed.filter_map(|(application, output)| render::repeated(application, &output.objects)));
+        Ok(Becomes::Hydrated(Box::new(made)))
+    }
+}
+
+/// The objects that two Applications of a branch render.
+pub(crate) fn conflicts(hydration: &Hydration<Done>) -> Vec<Diagnostic> {
+    let objects = hydration.outputs().map(|(application, output)| (application, &*output.objects));
+    render::conflicts(&objects.collect::<Vec<_>>())
+}
+
+impl fmt::Display for Commits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.head.branch, self.dry.id)?;
+        for (name, becomes) in &self.branches {
+            match becomes {
+                Becomes::Hydrated(made) => match &made.commit {
+                    Some(commit) => writeln!(f, "  {name}: {}", commit.id)?,
+                    None => writeln!(f, "  {name}: unchanged")?,
+                },
+                Becomes::Failed(failing) => {
+                    let why = failing.diagnostics().into_iter().next().map(|first| first.message);
+                    writeln!(f, "  {name}: failed: {}", why.unwrap_or_default())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! The manifests of a rendered Application, encoded.
+
+use std::collections::BTreeSet;
+
+use crate::argo::{AppName, Application, Drawn, Variable};
+use crate::known::{Encoded, Record};
+use crate::manifest::{self, Key};
+use crate::metadata::Writer;
+use crate::render::{self, Failure, Rendered};
+use crate::repo::{ObjectBuffer, ObjectId};
+use dry_files::path::RepoPath;
+use dry_files::view::ContentId;
+
+/// What is kept of a rendered Application: its manifests are bytes in the buffer by now.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    /// The blob of `manifest.yaml`.
+    pub manifest: ObjectId,
+    /// The commands that render the same with the official tools.
+    pub commands: Vec<String>,
+    /// What the API server will know its objects by.
+    pub objects: Vec<Key>,
+    /// How many objects there are, where they were rendered now.
+    pub count: Option<usize>,
+    /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
+    pub plain_secrets: BTreeSet<Key>,
+    /// Whether it is a chart that was rendered now, as a release that nothing names.
+    pub is_unnamed_release: bool,
+    /// That it has random values.
+    pub drawn: Option<Drawn>,
+    /// Whether it was rendered now.
+    pub is_fresh: bool,
+    /// All of it, and what it rests on, for the cache.
+    pub record: Encoded,
+}
+
+impl Output {
+    /// Encodes what an Application renders to, and keeps the bytes.
+    pub(crate) fn new(
+        application: &Application,
+        rendered: Rendered,
+        writer: &Writer,
+        buffer: &ObjectBuffer<'_>,
+    ) -> Result<Self, Failure> {
+        let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
+        let objects = render::objects(application, &manifests);
+        let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
+        let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
+        let record = Record {
+            names_the_commit: variables.into_iter().any(Variable::names_the_commit),
+            manifest: ContentId::new(manifest.as_bytes()),
+            commands,
+            objects,
+            drawn,
+            ..Record::of(application, reads)
+        };
+        Ok(Self { count, plain_secrets, is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
+    }
+
+    /// What an earlier run made. The blob of its manifest is in the branch.
+    pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
+        let encoded = record.encode();
+        let (commands, objects, drawn) = (record.commands, record.objects, record.drawn);
+        Self {
+            manifest,
+            commands,
+            objects,
+            count: None,
+            plain_secrets: BTreeSet::new(),
+            is_unnamed_release: false,
+            drawn,
+            is_fresh: false,
+            record: encoded,
+        }
+    }
+
+    /// The same as what is written for `application`.
+    pub(crate) fn at<'o>(&'o self, application: &'o Application) -> PathOutput<'o> {
+        PathOutput {
+            dir: &application.sync_path,
+            applications: vec![(&application.name, application.namespace.as_ref())],
+            manifest: self.manifest,
+            count: self.count,
+            commands: &self.commands,
+            readme: None,
+            application: Some(application),
+            record: Some(&self.record),
+            drawn: self.drawn.as_ref(),
+        }
+    }
+}
+
+/// What is written into one destination path.
+pub(crate) struct PathOutput<'a> {
+    pub dir: &'a RepoPath,
+    /// The Applications that are rendered into it, each with its namespace.
+    pub applications: Vec<(&'a AppName, Option<&'a AppName>)>,
+    /// The blob of `manifest.yaml`, which the buffer has.
+    pub manifest: ObjectId,
+    /// How many objects it has, where they were rendered now.
+    pub count: Option<usize>,
+    /// The commands that render the same with the official tools.
+    pub commands: &'a [String],
+    /// A README that somebody else wrote; none to make it from the template.
+    pub readme: Option<&'a str>,
+    /// The Application, where hydration rendered it, and the record of its render.
+    pub application: Option<&'a Application>,
+    /// See [`PathOutput::application`].
+    pub record: Option<&'a Encoded>,
+    /// That it has random values.
+    pub drawn: Option<&'a Drawn>,
+}

@@ -1,0 +1,114 @@
+//! A plan, rendered.
+
+use std::collections::BTreeSet;
+
+use super::output::Output;
+use crate::argo::{Application, SeedIdentity};
+use crate::hydrate::failed_render::FailedRender;
+use crate::hydrate::memory::Memory;
+use crate::hydrate::plan::{Done, Plan, Rendered, Stage, Task, Work};
+use crate::owners::copier::Copies;
+use crate::owners::error::HydrateError;
+use crate::owners::policy::render_context;
+use crate::owners::snapshot::Snapshot;
+use crate::render;
+use crate::repo::TreeFiles;
+use dry_files::view::View;
+
+/// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
+///
+/// Applications that differ from what one of the trees `memory.urgent_since` has are rendered first. Errors: the world failed.
+pub(crate) fn render(
+    plan: Plan,
+    files: &TreeFiles<'_>,
+    found: &Snapshot<'_>,
+    memory: &Memory,
+) -> Result<Rendered, HydrateError> {
+    let wanted = plan.work().filter(|work| matches!(work.task, Task::Render(_))).map(|work| &*work.application);
+    let wanted: Vec<&Application> = wanted.collect();
+    found.setup.observer.rendering(&plan.dry.id.to_hex_with_len(7).to_string(), wanted.len());
+    let progress = |count| found.setup.observer.rendered(count);
+    let mut results = results(&wanted, &plan, files, found, memory, &progress)?.into_iter();
+    Ok(plan.map(|work| done(work, &mut results)))
+}
+
+/// Renders those again that would draw for one of these if they were alone.
+///
+/// Errors: the world failed.
+pub(crate) fn render_again(
+    rendered: Rendered,
+    which: &BTreeSet<SeedIdentity>,
+    files: &TreeFiles<'_>,
+    found: &Snapshot<'_>,
+    memory: &Memory,
+) -> Result<Rendered, HydrateError> {
+    let is_wanted = |application: &Application| which.contains(&SeedIdentity::of(application));
+    let wanted = rendered.work().map(|done| &*done.application).filter(|application| is_wanted(application));
+    let wanted: Vec<&Application> = wanted.collect();
+    let mut results = results(&wanted, &rendered, files, found, memory, &|_| ())?.into_iter();
+    Ok(rendered.map(|done| if is_wanted(&done.application) { again(done, &mut results) } else { done }))
+}
+
+/// The same with the next of what was rendered again.
+fn again(done: Done, rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Done {
+    Done { result: next(rendered), ..done }
+}
+
+/// What Applications render to, in their order.
+fn results<W>(
+    wanted: &[&Application],
+    stage: &Stage<W>,
+    files: &TreeFiles<'_>,
+    found: &Snapshot<'_>,
+    memory: &Memory,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<Result<Output, FailedRender>>, HydrateError> {
+    let view = View::new(files);
+    let id = stage.dry.id.to_string();
+    let context =
+        render::Context { identities: &stage.identities, ..render_context(&found.policy.settings, files, &id) };
+    let (writer, buffer) = (&found.policy.writer, &found.buffer);
+    let copies = Copies::of(found, &stage.head.branch);
+    let take = |application: &Application, rendered: render::Rendered| {
+        let manifests = copies.in_place(application, rendered.manifests);
+        Output::new(application, render::Rendered { manifests, ..rendered }, writer, buffer)
+    };
+    let before: Vec<TreeFiles<'_>> =
+        memory.urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
+    let urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
+    let rendered = found.setup.renderers.render_into(wanted, &context, &urgent, &take, progress);
+    let mut results = Vec::with_capacity(rendered.len());
+    for (application, result) in wanted.iter().zip(rendered) {
+        results.push(match result {
+            Ok(output) => Ok(output),
+            Err(failed) => {
+                let failed = FailedRender::new(application, failed, &view)?;
+                let failed = FailedRender { follows: failed.follows || found.trusts_programs, ..failed };
+                memory.failed.add(application, &failed);
+                Err(failed)
+            }
+        });
+    }
+    Ok(results)
+}
+
+/// Work that is done; `rendered` are the results of what was rendered, in the order of the plan.
+fn done(work: Work, rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Done {
+    let result = match work.task {
+        Task::Render(_) => next(rendered),
+        Task::Known(output) => Ok(*output),
+        Task::Fails(failed) => Err(failed),
+    };
+    Done { application: work.application, result }
+}
+
+fn next(rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Result<Output, FailedRender> {
+    rendered.next().expect("there is a result for each that is rendered")
+}
+
+/// Whether the document of an Application or its sources differ from what they were.
+fn differs(application: &Application, before: &TreeFiles<'_>, now: &View<'_>) -> bool {
+    let before = View::new(before);
+    let same = |path| before.content_id(path).ok() == now.content_id(path).ok();
+    !same(&application.file) || application.all_sources().any(|source| !same(&source.path))
+}

@@ -1,0 +1,420 @@
+//! What a run takes over from the one before, and what it leaves for the next.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use sha2::{Digest, Sha256};
+
+use super::failed_render::FailedRenders;
+use super::make::branch::Branch;
+use crate::argo::{Application, BranchName, Context};
+use crate::discover::Expanded;
+use crate::hydrate::dry_tree::DryTree;
+use crate::known::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
+use crate::owners::heads::DryHead;
+use crate::owners::maker_limits::MakerLimits;
+use crate::owners::snapshot::Snapshot;
+use crate::owners::unsearched;
+use crate::repo::{ObjectId, Repository, object_id};
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+/// An Application of a dry tree: its file, and which of the file it is.
+pub(crate) type Identity = (RepoPath, usize);
+
+/// What a try goes by beside the repository.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attempt {
+    /// What did not render in an earlier try.
+    pub failed: Rc<FailedRenders>,
+    /// Which makers reached a limit, in earlier tries too.
+    pub limits: Rc<MakerLimits>,
+    /// Whether the branches are taken to be where the cache says.
+    pub trusts_cache: bool,
+    /// Whether what reached a limit of this machine in an earlier run is tried again.
+    pub retry: bool,
+    /// Whether a branch that was frozen gets a commit for each dry commit.
+    pub every: bool,
+    /// Dry trees: what differs from them is rendered first.
+    pub urgent_since: Vec<ObjectId>,
+}
+
+/// The cache of a repository, and what this run will leave there.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// None when nothing is taken over and nothing is left.
+    cache: Option<Cache>,
+    /// Whether what it says of branches may be started from.
+    trusted: bool,
+    /// Whether what reached a limit of this machine in an earlier run is tried again.
+    pub retry: bool,
+    /// Dry trees: what differs from them is rendered first.
+    pub urgent_since: Vec<ObjectId>,
+    /// What did not render in this run.
+    pub failed: Rc<FailedRenders>,
+    /// Whether an Application was not rendered because somebody had no time to wait for it.
+    pub is_cut_off: bool,
+    kept: Vec<(String, BranchName, StateAfter)>,
+    /// What is left of the branch of copies, under its name.
+    copies: Option<(String, Option<known::CopyBranch>)>,
+}
+
+#[derive(Debug)]
+enum StateAfter {
+    /// A state that was loaded and goes on.
+    Advanced(Box<State>),
+    /// One that was found out without the cache, with the files that are patches.
+    New(Box<Head>, Vec<Encoded>, BTreeSet<RepoPath>),
+}
+
+impl Memory {
+    /// The cache of the repository, unless git config `hydrate.cache` is false.
+    pub(crate) fn new(repository: &Repository, attempt: &Attempt) -> Self {
+        Self {
+            cache: unsearched::cache(repository),
+            trusted: attempt.trusts_cache,
+            retry: attempt.retry,
+            urgent_since: attempt.urgent_since.clone(),
+            failed: attempt.failed.clone(),
+            is_cut_off: false,
+            kept: Vec::new(),
+            copies: None,
+        }
+    }
+
+    /// Whether anything can be left for another run.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    /// Leaves for the next run what this one found out. It applies only when all refs have moved.
+    ///
+    /// Answers with a warning for each dry branch of which too much would have to be left, the first time.
+    pub(crate) fn write(self) -> Vec<Diagnostic> {
+        let Some(cache) = self.cache else { return Vec::new() };
+        let mut warnings = Vec::new();
+        for (name, branch, kept) in self.kept {
+            // Without an entry it is found out again.
+            let saved = match kept {
+                StateAfter::Advanced(state) => cache.save(&name, &state),
+                StateAfter::New(head, records, patches) => cache.save_all(&name, &head, records, &patches),
+            };
+            let is_news = saved.and_then(|is_kept| cache.note_too_large(&name, branch.as_str(), !is_kept));
+            if is_news.unwrap_or(false) {
+                let hint = "fewer Applications in one dry branch make its pushes cheap again";
+                warnings.push(Diagnostic::warning(unsearched::forgotten(branch.as_str())).hint(hint));
+            }
+        }
+        if let Some((name, copies)) = self.copies {
+            drop(cache.save_copies(&name, copies.as_ref()));
+        }
+        warnings
+    }
+
+    /// Leaves for the next preview what this one rendered. What it says of branches applies nowhere, and is left out.
+    pub(crate) fn write_results(self) {
+        let Some(cache) = self.cache else { return };
+        for (name, _, kept) in self.kept {
+            let StateAfter::New(head, records, patches) = kept else { continue };
+            let head = Head { branches: None, stuck: Vec::new(), frozen: Vec::new(), ..*head };
+            // Without an entry it is found out again.
+            drop(cache.save_all(&of_previews(&name), &head, records, &patches));
+        }
+    }
+
+    /// Leaves for all further previews what is known of the branches as they are; for the next one also as results.
+    pub(crate) fn write_base(self) {
+        let Some(cache) = self.cache else { return };
+        for (name, _, kept) in self.kept {
+            let StateAfter::New(head, records, patches) = kept else { continue };
+            // Without an entry it is found out again.
+            drop(cache.save_all(&base_of_previews(&name), &head, records.clone(), &patches));
+            drop(cache.save_all(&of_previews(&name), &head, records, &patches));
+        }
+    }
+
+    /// Whether previews were found to have nothing to start from, when all that decides it was `facts`.
+    pub(crate) fn has_no_base(&self, head: &DryHead, found: &Snapshot<'_>, facts: &str) -> bool {
+        let noted = self.cache.as_ref().and_then(|cache| cache.load_note(&without_base(&state_name(head, found))));
+        noted.is_some_and(|noted| noted == facts.as_bytes())
+    }
+
+    /// Leaves for further previews that they have nothing to start from as long as all that decides it is `facts`.
+    pub(crate) fn note_no_base(&self, head: &DryHead, found: &Snapshot<'_>, facts: &str) {
+        let Some(cache) = &self.cache else { return };
+        // Without an entry it is found out again.
+        drop(cache.save_note(&without_base(&state_name(head, found)), facts.as_bytes()));
+    }
+
+    /// What is known of a dry branch, as far as results go.
+    pub(crate) fn recall(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        self.recalled(&state_name(head, found), found)
+    }
+
+    /// The same from the last preview.
+    pub(crate) fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        self.recalled(&of_previews(&state_name(head, found)), found)
+    }
+
+    /// The same of the branches as they are: where previews start.
+    pub(crate) fn recall_base(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        self.recalled(&base_of_previews(&state_name(head, found)), found)
+    }
+
+    /// What the last run left on the branch of copies, if all that it was made by is as it was.
+    pub(crate) fn recall_copies(&self, found: &Snapshot<'_>) -> Option<known::CopyBranch> {
+        let cache = self.cache.as_ref().filter(|_| self.trusted)?;
+        let copies = cache.load_copies(&copies_name(found))?;
+        (copies.context == found.policy.context(found.setup.renderers)).then_some(copies)
+    }
+
+    /// Leaves for the next run what the branch of copies shows; none where that is not all that it should.
+    pub(crate) fn keep_copies(&mut self, copies: Option<known::CopyBranch>, found: &Snapshot<'_>) {
+        self.copies = Some((copies_name(found), copies));
+    }
+
+    fn recalled(&self, name: &str, found: &Snapshot<'_>) -> Option<State> {
+        let state = self.cache.as_ref()?.load(name)?;
+        (state.head.context == found.policy.context(found.setup.renderers)).then_some(state)
+    }
+
+    /// Whether a state says all of the branches as well: a run that starts there looks only at what changed since.
+    pub(crate) fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
+        let Head { facts, revisions, destinations, branches, .. } = &state.head;
+        self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
+    }
+
+    /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
+    pub(crate) fn keep(
+        &mut self,
+        mut state: State,
+        head: &DryHead,
+        dry: ObjectId,
+        found: &Snapshot<'_>,
+        branches: &BTreeMap<BranchName, Branch>,
+    ) {
+        if self.is_cut_off || self.cache.is_none() {
+            return;
+        }
+        state.head.dry_commit = dry.to_string();
+        for branch in state.head.branches.iter_mut().flatten() {
+            let now = BranchName::read(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
+            branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
+        }
+        self.kept.push((state_name(head, found), head.branch.clone(), StateAfter::Advanced(Box::new(state))));
+    }
+
+    /// Keeps what is known of the tip of a dry branch after a look at everything.
+    pub(crate) fn keep_all(
+        &mut self,
+        overview: Overview<'_>,
+        found: &Snapshot<'_>,
+        branches: &BTreeMap<BranchName, Branch>,
+    ) {
+        let Overview { head, heads, tree, names, mut rendered, earlier, warnings } = overview;
+        let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
+        let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
+        let count = asked.count();
+        if self.cache.is_none() || self.is_cut_off || (rendered.is_empty() && count > 0) {
+            return;
+        }
+        let is_whole = tree.is_sound() && rendered.len() == count;
+        let stuck: Vec<Stuck> = names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip)).collect();
+        let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
+        let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
+        let moving = others.into_iter().filter(|name| !staying.contains(name.as_str()));
+        let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(name)?, head, tree, found)).collect();
+        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?))).collect();
+        // What was not tried now, because something else is wrong, may serve again.
+        for application in tree.hydrated().filter(|app| !is_whole || is_frozen(app.environment_branch())) {
+            if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
+                let known = earlier.as_ref().and_then(|state| known_record(state, application));
+                known.map(|record| vacant.insert(record.encode()));
+            }
+        }
+        let (revisions, destinations) = tree.branch_names();
+        let state = Head {
+            dry_commit: head.tip.to_string(),
+            context: found.policy.context(found.setup.renderers),
+            facts: state_facts(head, heads, found, &revisions, &destinations),
+            branches: known.filter(|_| is_whole),
+            stuck,
+            frozen,
+            revisions,
+            destinations,
+            warnings,
+            applications: tree.count(),
+            documents: tree.documents(),
+            is_open: tree.is_open(),
+            has_shared: tree.has_shared(),
+            used: all_used(tree.expanded()),
+        };
+        let makers = tree.expanded().iter().cloned();
+        let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
+        let records = rendered.into_values().chain(makers).collect();
+        let patches = tree.patches().clone();
+        self.kept.push((
+            state_name(head, found),
+            head.branch.clone(),
+            StateAfter::New(Box::new(state), records, patches),
+        ));
+    }
+}
+
+/// What a look at everything found out.
+pub(crate) struct Overview<'k> {
+    pub head: &'k DryHead,
+    pub heads: &'k [DryHead],
+    /// The tip of the dry branch.
+    pub tree: &'k DryTree,
+    /// Its environment branches.
+    pub names: Vec<&'k BranchName>,
+    /// What was rendered of the tip.
+    pub rendered: BTreeMap<Identity, Encoded>,
+    /// What earlier runs knew.
+    pub earlier: Option<State>,
+    /// What is odd.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A branch as a state has it; none when it is not just what hydration makes of the tip, or something of it stays behind.
+fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<known::Branch> {
+    let branch = Some(branch).filter(|branch| branch.has_reached(head.tip) && branch.left.paths.is_empty())?;
+    let first = tree.applications(&branch.name).find(|application| application.has_own_source());
+    let repo_url = found.repo_url(first.map(|first| &**first));
+    Some(known::Branch {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref()?.id.to_string(),
+        applications: branch.applications,
+        repo_url: repo_url.to_owned(),
+        has_one_url: tree.applications(&branch.name).all(|application| application.dry.repo_url == repo_url),
+    })
+}
+
+/// The record of a maker.
+pub(crate) fn record_of_maker(expanded: &Expanded) -> Record {
+    let Expanded { file, ordinal, reads, repeats, used } = expanded;
+    let record = Record::of_maker(file.clone(), *ordinal, (**reads).clone(), *used);
+    Record { names_the_commit: !repeats, ..record }
+}
+
+fn all_used(expanded: &[Expanded]) -> Used {
+    let mut all = Used::default();
+    for Expanded { used, .. } in expanded {
+        all.params = all.params.saturating_add(used.params);
+        all.bytes = all.bytes.saturating_add(used.bytes);
+        all.steps = all.steps.saturating_add(used.steps);
+    }
+    all
+}
+
+/// A branch that is frozen, as a state has it.
+fn frozen_branch(branch: &Branch) -> known::Frozen {
+    known::Frozen { name: branch.name.to_string(), sync: branch.sync.to_string(), applications: branch.applications }
+}
+
+/// What an earlier run left behind, as `head` of the state says, is what it was.
+pub(crate) fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
+    let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
+    stuck.name == branch.name.as_str()
+        && stuck.tip == text(branch.tip.as_ref().map(|tip| tip.id))
+        && stuck.dry == text(branch.dry)
+}
+
+/// The dry commit at which a branch reached a limit of this machine in an earlier run, and how; all dry commits before
+/// it were tried as well.
+pub(crate) fn recalled_limit<'s>(state: &'s State, branch: &Branch) -> Option<(ObjectId, &'s Stuck)> {
+    let stuck = state.head.stuck.iter().find(|stuck| is_as_left(stuck, branch))?;
+    let last = object_id(&state.head.dry_commit)?;
+    (!stuck.limits.is_empty()).then_some((last, stuck))
+}
+
+/// The name of the state of a dry branch: a clone has one for each place that it writes to.
+fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
+    let refs = &found.setup.refs;
+    let text = [&refs.read, &refs.write, head.branch.as_str()].join("\n");
+    hex(&Sha256::digest(text)[..16])
+}
+
+/// The name of what is known of the branch of copies.
+fn copies_name(found: &Snapshot<'_>) -> String {
+    let refs = &found.setup.refs;
+    hex(&Sha256::digest([&*refs.read, &*refs.write].join("\n"))[..16])
+}
+
+/// The name of the state that previews leave beside it.
+fn of_previews(name: &str) -> String {
+    format!("{name}-preview")
+}
+
+/// The name of the state that previews start from.
+fn base_of_previews(name: &str) -> String {
+    format!("{name}-base")
+}
+
+/// The name of the note that previews have nothing to start from.
+fn without_base(name: &str) -> String {
+    format!("{name}-no-start")
+}
+
+/// A digest of all that decides whether the environment branches are what the dry commit of `head` gives: the refs but for
+/// local branches and tags, the settings, the engine, and what is frozen.
+pub(crate) fn base_facts(head: &DryHead, found: &Snapshot<'_>) -> String {
+    let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
+    let context = found.policy.context(found.setup.renderers);
+    let mut hash = Sha256::new();
+    hash.update(format!("{context} {} {} {frozen:?}\n", head.branch, head.tip));
+    let is_local = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
+    for (name, id) in found.refs.iter().filter(|(name, _)| !is_local(name)) {
+        hash.update(format!("{name} {id}\n"));
+    }
+    hex(&hash.finalize())
+}
+
+fn state_facts(
+    head: &DryHead,
+    heads: &[DryHead],
+    found: &Snapshot<'_>,
+    revisions: &BTreeSet<String>,
+    destinations: &BTreeSet<String>,
+) -> String {
+    let facts = found.with_context(&found.policy, head, heads, &|_| false, |context: &Context<'_>| {
+        context.fingerprint(revisions, destinations).to_string()
+    });
+    // A freeze ends by itself, and none counts where a push is judged.
+    let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
+    match frozen {
+        Some(frozen) if !frozen.is_empty() => format!("{facts} {frozen:?}"),
+        Some(_) | None => facts,
+    }
+}
+
+/// A branch that a render keeps from being hydrated from `dry`, as a state has it.
+pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
+    let failed = branch.failed_at(dry)?;
+    Some(Stuck {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
+        dry: branch.dry.map(|dry| dry.to_string()),
+        applications: branch.applications,
+        mistakes: failed.mistakes.clone(),
+        limits: failed.limits.clone(),
+        of_commit: failed.of_commit,
+    })
+}
+
+/// What is known of an Application, when its document still says the same.
+pub(crate) fn known_record(state: &State, application: &Application) -> Option<Record> {
+    let record = state.one(&application.file, application.index).ok()??;
+    let is_same = record.is_of(application)
+        && record.fingerprint == application.fingerprint()
+        && record.branch == *application.environment_branch();
+    is_same.then_some(record)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

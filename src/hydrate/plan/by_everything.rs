@@ -1,0 +1,604 @@
+//! Plans from one dry commit to the next by a look at everything: all Applications, judged together.
+//!
+//! What the cache knows spares renders here too, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use dry_files::diag::{Diagnostic, shell_word};
+use dry_files::path::RepoPath;
+
+use super::covered::covered;
+use super::known;
+use super::moved_applications::astray;
+use super::moved_applications::{self, Departures, moved_from};
+use super::shared::{path_of_another, taken_path};
+use super::skipped::leaving;
+use super::skipped::{Left, LeftBehind};
+use super::unproven::unproven;
+use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
+use crate::argo::{Application, BranchName, SeedIdentities};
+use crate::discover::{self, Removal};
+use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
+use crate::hydrate::failed_render::FailedBranch;
+use crate::hydrate::make::branch::{Branch, written_from};
+use crate::hydrate::memory::{Identity, Overview, recalled_limit};
+use crate::hydrate::state::Run;
+use crate::hydrate::stopped::Stopped;
+use crate::known::{Encoded, State};
+use crate::metadata::{Behind, DryCommit};
+use crate::owners::heads::DryHead;
+use crate::owners::setup::Wake;
+use crate::owners::snapshot::Snapshot;
+use crate::repo::ObjectId;
+use crate::settings::Held;
+
+/// A dry branch of which everything is looked at.
+#[derive(Debug)]
+pub(crate) struct ByEverything {
+    /// The tip of the dry branch.
+    tree: Rc<DryTree>,
+    /// The dry commits that each environment branch lacks, oldest first.
+    backlog: BTreeMap<BranchName, Vec<ObjectId>>,
+    /// The dry commits that were tried in vain and are passed over without a word.
+    passed_over: BTreeMap<BranchName, BTreeSet<ObjectId>>,
+    /// What earlier runs knew.
+    earlier: Option<State>,
+    /// What was rendered of the tip.
+    rendered: BTreeMap<Identity, Encoded>,
+    /// What is odd.
+    warnings: Vec<Diagnostic>,
+    /// The Applications that leave branches.
+    departures: Departures,
+}
+
+impl ByEverything {
+    /// Opens the environment branches of a dry branch, and says what is wrong or odd at its tip.
+    pub(crate) fn open(
+        earlier: Option<State>,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Self, Stopped> {
+        let tree = run.tree(head.tip, head, heads)?;
+        let named = tree.hydrated().map(|application| application.environment_branch());
+        let names: BTreeSet<&BranchName> = named.chain(run.found.hydrated_from(&head.branch)).collect();
+        // What was an environment branch and is an active one now stays as it is.
+        let names = names.into_iter().filter(|name| !tree.is_active(name));
+        // A dry branch is a mistake of the Applications that name it, and no branch that stays behind.
+        let names = names.filter(|name| !heads.iter().any(|head| head.branch == **name));
+        let names: Vec<BranchName> = names.cloned().collect();
+        let (mut backlog, mut passed_over) = (BTreeMap::new(), BTreeMap::new());
+        for name in names {
+            // So is the branch of copies.
+            if run.found.is_for_copies(&name)? {
+                continue;
+            }
+            if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
+                run.report.problems.push(mistake);
+                continue;
+            }
+            let mut branch = open(&name, run, (head, heads), &tree)?;
+            let first = tree.applications(&name).next();
+            run.report.warnings.extend(first.and_then(|first| promoted_no_more(&name, first, &run.found)));
+            branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
+            if let Some(mistake) = taken_path(&name, &tree, run, head, heads)? {
+                branch.close(mistake);
+            }
+            if let Some(earlier) = run.branches.remove(&name) {
+                branch.go_on_from(earlier, &run.found.policy.settings);
+            }
+            let commits = branch.backlog(head, &run.found)?;
+            passed_over.insert(name.clone(), passed(&branch, &commits, earlier.as_ref(), run));
+            backlog.insert(name.clone(), commits);
+            run.branches.insert(name, branch);
+        }
+        let mut formers = Vec::new();
+        if tree.is_open() {
+            for name in backlog.keys() {
+                let dry = run.branches.get(name).and_then(|branch| branch.dry);
+                formers.push(run.former(name, dry, head, heads)?);
+            }
+        }
+        note_silence(run, &tree, head);
+        let mut warnings = report_problems(run, &tree, &backlog, &formers);
+        let held = mistakes_of_frozen(run, &tree, backlog.keys(), (head, heads))?;
+        run.report.warnings.extend(held.iter().cloned());
+        warnings.extend(held);
+        let unused = unused_active_paths(run, heads)?;
+        let unused: Vec<Diagnostic> = unused.into_iter().chain(unused_globs(run, heads)?).collect();
+        run.report.warnings.extend(unused.iter().cloned());
+        warnings.extend(unused);
+        let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
+        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings, departures })
+    }
+
+    /// The dry commits to plan, oldest first.
+    pub(crate) fn commits(&self) -> Vec<ObjectId> {
+        self.backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default()
+    }
+
+    /// Plans one dry commit, of which there are `left` to plan with itself; none when no branch wants it.
+    pub(crate) fn plan(
+        &self,
+        dry: ObjectId,
+        left: usize,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Option<Plan>, Stopped> {
+        let is_open = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.closed);
+        let is_passed = |name: &BranchName| self.passed_over.get(name).is_some_and(|passed| passed.contains(&dry));
+        let wanting = self.backlog.iter().filter(|(name, commits)| commits.len() >= left && is_open(name));
+        let wanting = wanting.map(|(name, _)| name).filter(|name| !is_passed(name)).cloned();
+        let wanting: Vec<BranchName> = wanting.collect();
+        if wanting.is_empty() {
+            return Ok(None);
+        }
+        plan(dry, wanting, self.earlier.as_ref(), run, head, heads).map(Some)
+    }
+
+    /// Plans the tip for branches that show it already.
+    pub(crate) fn plan_again(
+        &self,
+        names: Vec<BranchName>,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Plan, Stopped> {
+        plan(head.tip, names, self.earlier.as_ref(), run, head, heads)
+    }
+
+    /// The environment branches.
+    pub(crate) fn branches(&self) -> impl Iterator<Item = &BranchName> {
+        self.backlog.keys()
+    }
+
+    /// What is odd at the tip, for every run that looks at it to report.
+    pub(crate) fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// Takes in what was rendered.
+    pub(crate) fn take(&mut self, rendered: Rendered) {
+        if rendered.dry.id != rendered.head.tip {
+            return;
+        }
+        for step in rendered.branches.into_values() {
+            let Step::Hydrate(hydration) = step else { continue };
+            for done in hydration.work {
+                let identity = (done.application.file.clone(), done.application.index);
+                let record = match done.result {
+                    Ok(output) => Some(output.record),
+                    Err(failed) => failed.record(&done.application),
+                };
+                self.rendered.extend(record.map(|record| (identity, record)));
+            }
+        }
+    }
+
+    /// Takes in what is known of the Applications of branches that were at the tip already: together with what was rendered,
+    /// it may be all that the next run has to know.
+    fn recall_others(&mut self, run: &mut Run<'_>, head: &DryHead) {
+        let Some(earlier) = &self.earlier else { return };
+        let is_news = !self.rendered.is_empty() || earlier.head.branches.is_none();
+        let is_there = |branch: &Branch| !branch.is_frozen() && branch.has_reached(head.tip);
+        let is_rendered = |one: &Application| self.rendered.contains_key(&(one.file.clone(), one.index));
+        let others = self.tree.hydrated().filter(|application| {
+            let branch = run.branches.get(application.environment_branch());
+            branch.is_some_and(is_there) && !is_rendered(application)
+        });
+        let others: Vec<Arc<Application>> = others.filter(|_| is_news).cloned().collect();
+        if others.is_empty() {
+            return;
+        }
+        let files = run.files(self.tree.tree);
+        for Work { application, task } in
+            known::work(others, &files, self.earlier.as_ref(), &run.memory, &run.found, &run.branches)
+        {
+            if let Task::Known(output) = task {
+                self.rendered.insert((application.file.clone(), application.index), output.record);
+            }
+        }
+    }
+
+    /// Warns of Applications that leave a branch for one that does not take them.
+    pub(crate) fn warn_of_departures(&self, run: &mut Run<'_>) {
+        let warnings = self.departures.warnings(run);
+        run.report.warnings.extend(warnings.iter().cloned());
+        run.departures.extend(warnings);
+    }
+
+    /// Leaves for the next run what is known now.
+    pub(crate) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+        self.recall_others(run, head);
+        self.warn_of_departures(run);
+        let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
+        run.ledger.failures.keep_only(&head.branch, |branch| backlog.contains_key(branch));
+        let names = backlog.keys().collect();
+        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings };
+        run.memory.keep_all(overview, &run.found, &run.branches);
+    }
+}
+
+/// Plans one dry commit for branches that lack it.
+pub(crate) fn plan(
+    dry: ObjectId,
+    wanting: Vec<BranchName>,
+    earlier: Option<&State>,
+    run: &mut Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+) -> Result<Plan, Stopped> {
+    let mut failing = BTreeMap::new();
+    let mut untried = Vec::new();
+    for name in wanting {
+        match tried(&name, dry, earlier, run) {
+            Some(why) => drop(failing.insert(name, why)),
+            None => untried.push(name),
+        }
+    }
+    if untried.is_empty() {
+        let commit = run.found.setup.repository.commit(dry)?;
+        let branches = failing.into_iter().map(|(name, why)| (name, Step::Fail(why))).collect();
+        let (head, dry, beside) = (head.clone(), DryCommit::new(&commit), Vec::new());
+        let identities = SeedIdentities::new();
+        return Ok(Stage { head, dry, tree: commit.tree, branches, beside, identities });
+    }
+    let tree = run.tree(dry, head, heads)?;
+    let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
+    let mut applications: Vec<Arc<Application>> = Vec::new();
+    for name in untried {
+        match asked(&name, &tree, run, head, heads)? {
+            Ok(hydration) => {
+                let is_rendered = |application: &&Arc<Application>| !hydration.leaving().has(application);
+                applications.extend(tree.applications(&name).filter(is_rendered).cloned());
+                hydrations.insert(name, hydration);
+            }
+            Err(why) => drop(failing.insert(name, why)),
+        }
+    }
+    let wanted: BTreeSet<Identity> =
+        applications.iter().map(|application| moved_applications::identity(application)).collect();
+    let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
+    applications
+        .extend(moved.filter(|application| !wanted.contains(&moved_applications::identity(application))).cloned());
+    let identities = run.planned_identities(hydrations.keys(), &tree, (head, heads))?;
+    let files = run.files(tree.tree);
+    let mut beside = Vec::new();
+    for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
+        match hydrations.get_mut(work.application.environment_branch()) {
+            Some(hydration) if wanted.contains(&moved_applications::identity(&work.application)) => {
+                hydration.work.push(work)
+            }
+            Some(_) | None => beside.push(work),
+        }
+    }
+    for hydration in hydrations.values_mut() {
+        hydration.work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
+    }
+    let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
+    let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
+    let branches = hydrations.chain(failing).collect();
+    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside, identities })
+}
+
+/// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
+fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_>) -> Option<Failing> {
+    if let Some(failure) = run.ledger.known_failure(name, dry, run.found.policy.id) {
+        return Some(Failing::Recorded(failure.diagnostics.clone()));
+    }
+    let state = earlier.filter(|_| !run.memory.retry)?;
+    let (last, stuck) = recalled_limit(state, run.branches.get(name)?)?;
+    (last == dry).then(|| Failing::Limited(FailedBranch::carried(stuck)))
+}
+
+/// What a dry commit asks of a branch, without the Applications; or everything that is wrong before they are rendered.
+fn asked(
+    name: &BranchName,
+    tree: &DryTree,
+    run: &mut Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+) -> Result<Result<Hydration<Work>, Failing>, Stopped> {
+    let dry = run.branches.get(name).and_then(|branch| branch.dry);
+    let former = run.former(name, dry, head, heads)?;
+    if let Some(mistake) = path_of_another(name, tree, &former, run, head)? {
+        return Ok(Err(Failing::Taken(mistake)));
+    }
+    let leaves_failed = run.found.policy.settings.on_failure.of(name) == Held::Application;
+    let mistakes = tree.mistakes(name, &former);
+    let mistaken = if leaves_failed { tree.mistaken(name, &former) } else { None };
+    let mistaken = match mistaken {
+        Some(mistaken) => mistaken,
+        None if mistakes.is_empty() => Mistaken::default(),
+        None => return Ok(Err(Failing::Mistakes(mistakes))),
+    };
+    let limits = tree.limits(&former);
+    let unknown = match limits.is_empty() {
+        true => unproven(name, tree, &former, run)?,
+        false => Some(FailedBranch { limits, ..FailedBranch::default() }),
+    };
+    if let Some(unknown) = unknown {
+        return Ok(Err(Failing::Renders(unknown)));
+    }
+    let removals = removals(name, tree, &former, &mistaken, &run.found);
+    for emptied in tree.emptied_sets(name, &former) {
+        if !run.report.warnings.contains(&emptied) {
+            run.report.warnings.push(emptied);
+        }
+    }
+    let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
+    let mut unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
+    if !is_nothing {
+        unread.extend(astray(name, tree, &former, run, heads)?);
+        unread.extend(covered(name, tree, &former, run));
+    }
+    let removals = match removals {
+        // What is wrong there may be the very Application that seems to have left.
+        _ if !unread.is_empty() => return Ok(Err(Failing::Mistakes(unread))),
+        Ok(removals) => removals,
+        Err(diagnostic) => return Ok(Err(Failing::Mistakes(vec![diagnostic]))),
+    };
+    let first = tree.applications(name).find(|application| application.has_own_source());
+    let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
+    let is_as_made = match run.branches.get(name) {
+        Some(branch) => branch.holds_what_was_made() && !run.found.settings_changed(branch.settings)?,
+        None => false,
+    };
+    let before = former.tree.clone().filter(|_| is_as_made);
+    let moved = moved_from(name, tree, &former);
+    let paused = moved_applications::paused(name, &moved);
+    if !paused.is_empty() {
+        return Ok(Err(Failing::Mistakes(paused)));
+    }
+    let leaving = match leaving(name, tree, (former, mistaken), leaves_failed, run, (head, heads))? {
+        Ok(leaving) => leaving,
+        Err(mistakes) => return Ok(Err(Failing::Mistakes(mistakes))),
+    };
+    Ok(Ok(Hydration {
+        removals,
+        limits_losses: !tree.allows_removal(name),
+        before,
+        leaving: Some(Rc::new(leaving)),
+        moved,
+        ..Hydration::of(repo_url, Vec::new(), 0)
+    }))
+}
+
+fn removals(
+    name: &BranchName,
+    tree: &DryTree,
+    former: &Former,
+    mistaken: &Mistaken,
+    found: &Snapshot<'_>,
+) -> Result<Vec<Removal>, Diagnostic> {
+    let Some(settings) = former.tree.as_ref().map(|former| former.settings) else { return Ok(Vec::new()) };
+    let limit = found.policy.settings.removal_limit;
+    let allowed = tree.allows_removal(name);
+    let (mut before, mut now) = (former.destinations(), tree.destinations(name));
+    now.extend(mistaken.unread.iter().map(|application| destination(application)));
+    let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
+    before.retain(|destination| !promoted.contains(&destination.path));
+    let found = discover::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
+    let (mistake, removals) = match found {
+        Ok(removals) => return Ok(removals),
+        Err(refused) => refused,
+    };
+    let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
+    let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
+    Err(match (&tree.allowed_removals[..], diagnostic.hint.clone()) {
+        ([], _) | (_, None) => diagnostic,
+        (others, Some(hint)) => diagnostic.hint(format!("its trailer allows {}; {hint}", others.join(", "))),
+    })
+}
+
+/// That what a promoter wrote is hydrated without one from now on.
+fn promoted_no_more(name: &BranchName, first: &Application, found: &Snapshot<'_>) -> Option<Diagnostic> {
+    let is_promoted = found.records.get(name).is_some_and(|record| record.initial) && found.tip(name).is_some();
+    let text = format!("`{name}` is not promoted any more: what a dry commit changes is deployed at once");
+    let hint = format!("to go on promoting it, keep `hydrateTo` in the Applications of `{name}`");
+    let warning = || first.tells(Diagnostic::warning(text).at(first.places.sync_branch.clone()).hint(hint));
+    is_promoted.then(warning)
+}
+
+/// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
+fn of_another_dry_branch(
+    name: &BranchName,
+    run: &Run<'_>,
+    head: &DryHead,
+    heads: &[DryHead],
+    tree: &DryTree,
+) -> Option<Diagnostic> {
+    let opened = run.branches.get(name).map(|branch| &branch.dry_branch);
+    let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
+    let is_shared = run.found.policy.settings.is_shared(name);
+    let is_away = !heads.iter().any(|other| other.branch == *owner);
+    if is_shared || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner))) {
+        return None;
+    }
+    let place = tree.applications(name).next()?.places.environment_branch().clone();
+    Some(written_from(name, owner, &head.branch, &run.found).at(place))
+}
+
+/// What the repository knows of an environment branch, and whether we may write it.
+fn open(
+    name: &BranchName,
+    run: &mut Run<'_>,
+    (head, heads): (&DryHead, &[DryHead]),
+    tree: &DryTree,
+) -> Result<Branch, Stopped> {
+    let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
+    let mut branch = run.open(name, sync, head)?;
+    if !run.found.setup.refs.are_guarded() {
+        branch = at_what_is_borne_out(branch, run, (head, heads))?;
+    }
+    branch.applications = tree.applications(name).count();
+    branch.judge(head, tree.applications(name).map(|application| &**application), &run.found);
+    branch.left = left_before(&branch, tree, run)?;
+    Ok(branch)
+}
+
+/// The same branch, back at the dry commit that it was made from when others fed it at the one that a note or a record names:
+/// hydration would have made a commit of that.
+fn at_what_is_borne_out(
+    mut branch: Branch,
+    run: &mut Run<'_>,
+    (head, heads): (&DryHead, &[DryHead]),
+) -> Result<Branch, Stopped> {
+    let metadata = branch.tip_metadata(&run.found.buffer)?;
+    let made_from = metadata.dry_commit;
+    if made_from.is_none() || made_from == branch.dry {
+        return Ok(branch);
+    }
+    let fed = (&branch.name, branch.settings, &metadata.behind[..]);
+    let paths = |former: Former| former.applications.iter().map(|app| app.sync_path.clone()).collect();
+    let then: BTreeSet<RepoPath> = paths(run.fed_by(fed, made_from, (head, heads))?);
+    if then != paths(run.fed_by(fed, branch.dry, (head, heads))?) {
+        branch.dry = made_from;
+    }
+    Ok(branch)
+}
+
+/// What stayed behind when the branch was hydrated last.
+fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBehind, Stopped> {
+    let (Some(dry), false) = (branch.dry, branch.unreadable()) else { return Ok(LeftBehind::default()) };
+    let mut paths = Vec::new();
+    for Behind { path, dry_commit } in &branch.tip_metadata(&run.found.buffer)?.behind {
+        let application = tree.applications(&branch.name).find(|application| application.sync_path == *path);
+        paths.push(Left {
+            path: path.clone(),
+            dry_commit: *dry_commit,
+            application: application.map(|application| application.name.clone()),
+            is_paused: application.is_some_and(|application| application.paused),
+        });
+    }
+    Ok(LeftBehind { paths, mistakes: run.ledger.left_behind(&branch.name, dry), renders: Vec::new() })
+}
+
+/// The dry commits of a backlog that were tried in vain and are passed over without a word: the record of failures has
+/// no room for all of them, and of those that reached a limit this machine keeps the last.
+fn passed(branch: &Branch, commits: &[ObjectId], earlier: Option<&State>, run: &Run<'_>) -> BTreeSet<ObjectId> {
+    let is_known = |dry: &ObjectId| run.ledger.known_failure(&branch.name, *dry, run.found.policy.id).is_some();
+    let oldest = commits.iter().position(is_known).filter(|_| run.ledger.failures.is_full(&branch.name));
+    let limited = earlier.filter(|_| !run.memory.retry).and_then(|state| recalled_limit(state, branch));
+    let limited = limited.and_then(|(last, _)| commits.iter().position(|dry| *dry == last));
+    let tried = &commits[..oldest.max(limited).unwrap_or(0)];
+    tried.iter().filter(|dry| !is_known(dry)).copied().collect()
+}
+
+/// Notes that a push to a dry branch asks for nothing to be hydrated, where nothing else would be said.
+fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
+    let Wake::Pushed(pushed) = &run.found.setup.wake else { return };
+    let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
+    let asks = !tree.is_empty() || tree.has_makers() || run.found.hydrated_from(&head.branch).next().is_some();
+    if is_pushed && !asks {
+        let rules = match run.found.policy.settings.rules.is_empty() {
+            true => "; without it, rules can lead it: `git hydrate adopt` in a clone proposes them",
+            false => ", and none that a rule is for",
+        };
+        let text =
+            format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`{rules}", head.branch);
+        run.report.notes.push(text);
+    }
+}
+
+/// What is wrong or odd at the tip and belongs to no environment branch that is known. Answers what is odd.
+fn report_problems(
+    run: &mut Run<'_>,
+    tree: &DryTree,
+    backlog: &BTreeMap<BranchName, Vec<ObjectId>>,
+    formers: &[Former],
+) -> Vec<Diagnostic> {
+    let fed = |feeds: &dyn Fn(&Former) -> bool| formers.iter().any(feeds);
+    let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
+    run.report.problems.append(&mut problems);
+    run.report.warnings.extend(warnings.iter().cloned());
+    // Once this run has made it, a branch is not new any more.
+    warnings.into_iter().filter(|warning| warning.near.is_none()).collect()
+}
+
+/// What is wrong with the Applications of branches that are frozen, as warnings: it fails no branch until the freeze ends.
+fn mistakes_of_frozen<'n>(
+    run: &mut Run<'_>,
+    tree: &DryTree,
+    names: impl Iterator<Item = &'n BranchName>,
+    (head, heads): (&DryHead, &[DryHead]),
+) -> Result<Vec<Diagnostic>, Stopped> {
+    let mut warnings = Vec::new();
+    for name in names {
+        let Some(branch) = run.branches.get(name).filter(|branch| branch.is_frozen()) else { continue };
+        let dry = branch.dry;
+        let former = run.former(name, dry, head, heads)?;
+        warnings.extend(tree.mistakes(name, &former).iter().map(Diagnostic::as_warning));
+    }
+    Ok(warnings)
+}
+
+/// Warnings of keys of the setting `activePaths` that no Application writes to.
+fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+    let mut unused: BTreeSet<BranchName> = run.found.policy.settings.active_paths.keys().cloned().collect();
+    for head in heads {
+        if unused.is_empty() {
+            break;
+        }
+        for application in run.tree(head.tip, head, heads)?.hydrated() {
+            unused.remove(&application.sync_branch);
+        }
+    }
+    Ok(unused.iter().map(unused_active_path).collect())
+}
+
+/// Warnings of globs of the settings `frozen` and `onFailure` that match no branch; and of those of `frozen` that match
+/// branches which promoters write, and not the ones that are promoted to them: such a branch is not frozen.
+fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+    let settings = &run.found.policy.settings;
+    if settings.frozen.is_empty() && settings.on_failure.unused(std::iter::empty()).is_empty() {
+        return Ok(Vec::new());
+    }
+    let recorded = run.found.records.iter().map(|(branch, _)| branch);
+    let mut branches: BTreeSet<BranchName> = recorded.cloned().collect();
+    let mut promoted: BTreeMap<BranchName, BranchName> = BTreeMap::new();
+    for head in heads {
+        let tree = run.tree(head.tip, head, heads)?;
+        for application in tree.hydrated() {
+            let (sync, environment) = (&application.sync_branch, application.environment_branch());
+            branches.extend([sync.clone(), environment.clone()]);
+            if sync != environment {
+                promoted.insert(sync.clone(), environment.clone());
+            }
+        }
+    }
+    let frozen = &run.found.policy.settings.frozen;
+    let unused = frozen.unused(branches.iter()).map(unused_freeze);
+    let failing = run.found.policy.settings.on_failure.unused(branches.iter()).into_iter().map(unused_on_failure);
+    let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
+    Ok(unused.chain(failing).chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
+}
+
+fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{sync}`, which is promoted from `{staging}` and goes on with it");
+    let key = shell_word(&format!("frozen.{staging}"));
+    Diagnostic::warning(text)
+        .hint(format!("to keep it from new commits, on the server: git hydrate config set {key} '{{reason: …}}'"))
+}
+
+fn unused_freeze(glob: &str) -> Diagnostic {
+    let text = format!("the setting `frozen` names `{glob}`, which matches no environment branch");
+    let key = shell_word(&format!("frozen.{glob}"));
+    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
+}
+
+fn unused_on_failure(glob: &str) -> Diagnostic {
+    let text = format!("the setting `onFailure` names `{glob}`, which matches no environment branch");
+    let hint = format!("on the server: git hydrate config unset onFailure.application {}", shell_word(glob));
+    Diagnostic::warning(text).hint(hint)
+}
+
+fn unused_active_path(branch: &BranchName) -> Diagnostic {
+    let text =
+        format!("the setting `activePaths` names `{branch}`, which no Application has as `syncSource.targetBranch`");
+    let key = shell_word(&format!("activePaths.{branch}"));
+    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
+}

@@ -1,0 +1,122 @@
+//! Objects that leave a branch although no commit removed them.
+//!
+//! An Application goes on without an object only where it is proved that somebody wants it so: see [`proof`]. What is not
+//! proved is a mistake of the Application, as a render that fails: a function of the dry commit, of the one that the branch
+//! shows, and of the settings. So it is found out anew whenever the Application is looked at, and a trailer of the dry commit
+//! overrides it.
+
+mod missing;
+mod proof;
+mod renames;
+mod text;
+
+use std::sync::Arc;
+
+use super::{Done, Rendered, Step};
+use crate::argo::{Application, BranchName};
+use crate::hydrate::failed_render::FailedRender;
+use crate::hydrate::state::Run;
+use crate::hydrate::stopped::Stopped;
+use crate::metadata::allowed_removals;
+use crate::owners::error::HydrateError;
+use crate::owners::heads::DryHead;
+use crate::owners::policy::render_context;
+use crate::render::Failure;
+use crate::repo::ObjectId;
+use dry_files::view::View;
+
+use missing::Missing;
+
+pub use missing::missing_in;
+pub use proof::{Comparison, Side};
+pub(crate) use renames::{Renamed, Renames};
+
+/// Makes a failed Application of each that goes on without objects, unless it is proved that they left.
+///
+/// Errors: the world failed.
+pub(crate) fn hold(rendered: &mut Rendered, run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
+    let missing = missing::missing(rendered, &run.branches, &run.found)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let allowed = allowed_removals(&run.found.setup.repository.commit(rendered.dry.id)?.message);
+    for missing in missing {
+        if allowed.iter().any(|branch| branch == missing.branch.as_str()) {
+            continue;
+        }
+        if let Some(failed) = judged(&missing, rendered, run, heads)?
+            && let Some(done) = done_mut(rendered, &missing)
+        {
+            done.result = Err(failed);
+        }
+    }
+    Ok(())
+}
+
+fn done_mut<'r>(rendered: &'r mut Rendered, missing: &Missing) -> Option<&'r mut Done> {
+    match rendered.branches.get_mut(&missing.branch)? {
+        Step::Hydrate(hydration) => hydration.work.get_mut(missing.work),
+        Step::Fail(_) => None,
+    }
+}
+
+/// Why an Application may not go on without objects; none when it may.
+fn judged(
+    missing: &Missing,
+    rendered: &Rendered,
+    run: &mut Run<'_>,
+    heads: &[DryHead],
+) -> Result<Option<FailedRender>, Stopped> {
+    let Missing { branch, application, objects, reads, .. } = missing;
+    let Some((dry, former)) = former(branch, application, rendered, run, heads)? else { return Ok(None) };
+    let (old, new) = (run.files(run.found.setup.repository.commit(dry)?.tree), run.files(rendered.tree));
+    let (policy, renderers) = (&run.found.policy, run.found.setup.renderers);
+    let (before, now) = (dry.to_string(), rendered.dry.id.to_string());
+    let before = render_context(&policy.settings, &*old, &before);
+    let now = render_context(&policy.settings, &*new, &now);
+    let comparison = Comparison {
+        renderers,
+        before: Side { application: &former, context: &before },
+        now: Side { application, context: &now },
+        branch,
+    };
+    let view = View::new(&*new);
+    let mistakes = match comparison.mistakes(objects, reads) {
+        Ok(mistakes) if mistakes.is_empty() => return Ok(None),
+        Ok(mistakes) => mistakes,
+        // What it was made of does not render any more, which says nothing of what it is made of now.
+        Err(Failure::Mistakes(_)) => return Ok(None),
+        Err(Failure::World(error)) if error.is_limit() || error.is_cancelled() => {
+            return Ok(Some(FailedRender::undecided(application, objects, branch)));
+        }
+        Err(Failure::World(error)) => return Err(HydrateError::from(error).into()),
+    };
+    Ok(Some(FailedRender::of_lost_objects(application, mistakes, reads.clone(), &view)))
+}
+
+/// The Application as it was when it made what the branch has, and the dry commit of that; none when that is not known, or
+/// is the same commit, so that settings decided.
+fn former(
+    name: &BranchName,
+    application: &Arc<Application>,
+    rendered: &Rendered,
+    run: &mut Run<'_>,
+    heads: &[DryHead],
+) -> Result<Option<(ObjectId, Arc<Application>)>, Stopped> {
+    let Some(branch) = run.branches.get(name) else { return Ok(None) };
+    let behind = &branch.tip_metadata(&run.found.buffer)?.behind;
+    let own = behind.iter().find(|behind| behind.path == application.sync_path);
+    let (shown, repository) = (branch.dry, run.found.setup.repository);
+    let dry = own.map_or(shown, |behind| behind.dry_commit);
+    let Some(dry) = dry.filter(|dry| *dry != rendered.dry.id && repository.has(*dry)) else { return Ok(None) };
+    let (old, new) = (run.files(repository.commit(dry)?.tree), run.files(rendered.tree));
+    let content = |view: &View<'_>| view.content_id(&application.file).ok();
+    if application.maker.is_none() && content(&View::new(&*old)) == content(&View::new(&*new)) {
+        return Ok(Some((dry, application.clone())));
+    }
+    let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
+    let former = run.former(name, shown, &rendered.head, heads)?.applications;
+    let same = former.iter().find(|former| identity(former) == identity(application));
+    let there = || former.iter().find(|former| former.sync_path == application.sync_path);
+    Ok(same.or_else(there).map(|former| (dry, former.clone())))
+}

@@ -1,0 +1,274 @@
+//! Files that are gone, and new ones beside them with most of their text and a name that is nearly one of files that are read.
+//!
+//! A folder is listed once, and a new file is read once, whatever is gone there. What has the very content or nearly the name of
+//! a file that is gone is that file, and none of another one. All other comparisons have a limit: what was not compared may be
+//! anything.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::text::{Lines, text};
+use crate::argo::near;
+use crate::render::directory::EXTENSIONS;
+use dry_files::path::RepoPath;
+use dry_files::view::{ContentId, Entry, Kind, View};
+
+/// How much text is read and compared, in bytes.
+const COMPARED_BYTES_MAX: usize = 128 << 20;
+
+/// What a file that is gone became.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Renamed {
+    /// This file.
+    To(RepoPath),
+    /// This file or another one beside it, or none: there is too much to compare.
+    Maybe(RepoPath),
+}
+
+/// The folders that were looked at.
+#[derive(Default)]
+pub(crate) struct Renames {
+    found: BTreeMap<RepoPath, Option<Renamed>>,
+    folders: BTreeMap<RepoPath, Folder>,
+    lines: HashMap<ContentId, Option<Lines>>,
+    compared_bytes: usize,
+}
+
+/// A folder of the new tree.
+#[derive(Default)]
+struct Folder {
+    entries: Arc<[Entry]>,
+    /// The files that are new, by name.
+    new: Vec<New>,
+    /// Those whose names are nearly ones that are read, by content.
+    by_content: HashMap<ContentId, Vec<usize>>,
+}
+
+/// A new file.
+struct New {
+    name: String,
+    id: ContentId,
+    is_nearly_read: bool,
+    /// Whether it is known which file it was.
+    is_known: bool,
+}
+
+impl Renames {
+    /// What has the name of a file now, links not followed.
+    pub(crate) fn kind_of(&mut self, file: &RepoPath, views: (&View<'_>, &View<'_>)) -> Option<Kind> {
+        let entries = &self.folder(file, views).entries;
+        let at = entries.binary_search_by(|entry| entry.name.as_str().cmp(file.file_name().unwrap_or_default()));
+        entries.get(at.ok()?).map(|entry| entry.kind)
+    }
+
+    /// What became of a file that had this text and is gone.
+    pub(crate) fn of(&mut self, file: &RepoPath, before: &str, views: (&View<'_>, &View<'_>)) -> Option<Renamed> {
+        if let Some(found) = self.found.get(file) {
+            return found.clone();
+        }
+        let found = self.find(file, before, views);
+        self.found.insert(file.clone(), found.clone());
+        found
+    }
+
+    fn find(&mut self, file: &RepoPath, before: &str, (old, new): (&View<'_>, &View<'_>)) -> Option<Renamed> {
+        let id = old.content_id(file).ok()?;
+        let former = file.file_name().unwrap_or_default();
+        let folder = self.folder(file, (old, new));
+        if let Some(at) = folder.same(former, id) {
+            return beside(file, &folder.know(at).name).map(Renamed::To);
+        }
+        let (like, others) = (folder.much_like(former), folder.nearly_read());
+        let lines = Lines::of(before);
+        for (at, is_like) in like.into_iter().map(|at| (at, true)).chain(others.into_iter().map(|at| (at, false))) {
+            let Some((name, id)) = self.folder(file, (old, new)).new.get(at).map(|new| (new.name.clone(), new.id))
+            else {
+                continue;
+            };
+            let path = beside(file, &name)?;
+            match self.is_mostly_in((before, &lines), (&path, id), new) {
+                None => return Some(Renamed::Maybe(path)),
+                Some(false) => {}
+                Some(true) => {
+                    if is_like {
+                        self.folder(file, (old, new)).know(at);
+                    }
+                    return Some(Renamed::To(path));
+                }
+            }
+        }
+        None
+    }
+
+    fn folder(&mut self, file: &RepoPath, views: (&View<'_>, &View<'_>)) -> &mut Folder {
+        let dir = file.parent().unwrap_or_default();
+        self.folders.entry(dir).or_insert_with_key(|dir| Folder::read(dir, views).unwrap_or_default())
+    }
+
+    /// Whether most of a text is in a new file; none when that would be too much to compare.
+    fn is_mostly_in(
+        &mut self,
+        (before, lines): (&str, &Lines),
+        (path, id): (&RepoPath, ContentId),
+        new: &View<'_>,
+    ) -> Option<bool> {
+        let size = match self.lines.contains_key(&id) {
+            true => 0,
+            false => new.files().size(path, id).map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX)),
+        };
+        let compared = self.compared_bytes.saturating_add(before.len()).saturating_add(size);
+        if compared > COMPARED_BYTES_MAX {
+            return None;
+        }
+        self.compared_bytes = compared;
+        let there = self.lines.entry(id).or_insert_with(|| text(new, path).map(|text| Lines::of(&text)));
+        Some(there.as_ref().is_some_and(|there| lines.are_mostly_in(there)))
+    }
+}
+
+impl Folder {
+    fn read(dir: &RepoPath, (old, new): (&View<'_>, &View<'_>)) -> Option<Self> {
+        let mut folder = Self { entries: new.list(dir).ok()?, ..Self::default() };
+        let before = old.list(dir).unwrap_or_default();
+        let was_file = |name: &str| {
+            let entry =
+                before.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok().and_then(|at| before.get(at));
+            let is_link = || dir.child(name).is_ok_and(|path| matches!(old.kind(&path), Ok(Some(Kind::File))));
+            entry.is_some_and(|entry| entry.kind == Kind::File || (entry.kind == Kind::Link && is_link()))
+        };
+        for entry in folder.entries.iter().filter(|entry| entry.kind == Kind::File && !was_file(&entry.name)) {
+            let is_nearly_read = is_nearly_read(&entry.name);
+            if is_nearly_read {
+                folder.by_content.entry(entry.id).or_default().push(folder.new.len());
+            }
+            folder.new.push(New { name: entry.name.clone(), id: entry.id, is_nearly_read, is_known: false });
+        }
+        // The last is taken first.
+        folder.by_content.values_mut().for_each(|same| same.reverse());
+        Some(folder)
+    }
+
+    /// A new file with this content, first one with nearly the name of `former`.
+    fn same(&mut self, former: &str, id: ContentId) -> Option<usize> {
+        let like = self.much_like(former).into_iter().find(|at| self.new.get(*at).is_some_and(|new| new.id == id));
+        let same = self.by_content.get_mut(&id);
+        like.or_else(|| {
+            let same = same?;
+            while let Some(at) = same.pop() {
+                if self.new.get(at).is_some_and(|new| !new.is_known) {
+                    return Some(at);
+                }
+            }
+            None
+        })
+    }
+
+    /// The new files with nearly the name of `former`, which no other file is known to be.
+    fn much_like(&self, former: &str) -> Vec<usize> {
+        let from = |name: &str| self.new.partition_point(|new| new.name.as_str() < name);
+        let bare = former.rsplit_once('.').map_or(former, |(stem, _)| stem);
+        let named = |at: &usize, name: &str| self.new.get(*at).is_some_and(|new| new.name.starts_with(name));
+        let begins = (from(former)..self.new.len()).take_while(|at| named(at, former));
+        let is_like =
+            |at: &usize| self.new.get(*at).is_some_and(|new| !new.is_known && is_much_like(&new.name, former));
+        [from(bare)].into_iter().chain(begins).filter(is_like).collect()
+    }
+
+    /// The new files with a name that is nearly one that is read, which no other file is known to be.
+    fn nearly_read(&self) -> Vec<usize> {
+        let new = self.new.iter().enumerate();
+        new.filter(|(_, new)| new.is_nearly_read && !new.is_known).map(|(at, _)| at).collect()
+    }
+
+    fn know(&mut self, at: usize) -> &New {
+        let new = &mut self.new[at];
+        new.is_known = true;
+        new
+    }
+}
+
+fn beside(file: &RepoPath, name: &str) -> Option<RepoPath> {
+    file.parent().unwrap_or_default().child(name).ok()
+}
+
+/// What is put behind the name of a file to say that it is not to be read.
+const LEFT_OUT: [&str; 5] = ["disabled", "off", "skip", "ignore", "ignored"];
+
+/// Whether the name of a file is nearly that of one which is read.
+fn is_nearly_read(name: &str) -> bool {
+    match name.rsplit_once('.') {
+        Some((_, extension)) if EXTENSIONS.contains(&extension) => false,
+        Some((stem, extension)) => {
+            let was_read = stem.rsplit_once('.').is_some_and(|(_, before)| EXTENSIONS.contains(&before));
+            (was_read && !LEFT_OUT.contains(&extension)) || near(extension, &EXTENSIONS).is_some()
+        }
+        None => EXTENSIONS.iter().any(|extension| name.ends_with(extension)),
+    }
+}
+
+/// Whether the name of a file is that of a former one without its extension, or with more behind it, such as `a.yaml,v`.
+fn is_much_like(name: &str, former: &str) -> bool {
+    let is_bare = former.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+    let more = name.strip_prefix(former).filter(|more| !more.starts_with(char::is_alphanumeric));
+    let word = more.map(|more| more.trim_start_matches(|c: char| !c.is_alphanumeric()));
+    is_bare || word.is_some_and(|word| !LEFT_OUT.contains(&word) && !is_read(name))
+}
+
+/// Whether a name has an extension of files that are read.
+fn is_read(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dry_files::view::MemoryFiles;
+
+    fn text(name: &str) -> String {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  a: b\n")
+    }
+
+    fn files(files: &[(&str, &str)]) -> MemoryFiles {
+        files.iter().fold(MemoryFiles::new(), |all, (path, name)| all.file(path, text(name)))
+    }
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).expect("plain")
+    }
+
+    #[test]
+    fn what_became_of_files() {
+        type Row = (&'static str, &'static [(&'static str, &'static str)], [Option<&'static str>; 2]);
+        // Of `d/a.yaml` with `a` and `d/b.yaml` with `b`.
+        let rows: &[Row] = &[
+            ("both are gone", &[("d/c.yaml", "a")], [None, None]),
+            ("one is another one's name", &[("d/b.yam", "b")], [Some("d/b.yam"), Some("d/b.yam")]),
+            (
+                "each is the one with its content",
+                &[("d/x.yam", "b"), ("d/y.yam", "a")],
+                [Some("d/y.yam"), Some("d/x.yam")],
+            ),
+            ("each is the one with its name", &[("d/a.yaml,v", "x"), ("d/b", "y")], [Some("d/a.yaml,v"), Some("d/b")]),
+            ("one that is known is none else", &[("d/a.yam", "a")], [Some("d/a.yam"), None]),
+            ("in another folder", &[("e/a.yam", "a")], [None, None]),
+        ];
+        for (name, now, expected) in rows {
+            let (old, new) = (files(&[("d/a.yaml", "a"), ("d/b.yaml", "b"), ("e/x.yaml", "x")]), files(now));
+            let views = (&View::new(&old), &View::new(&new));
+            let mut renames = Renames::default();
+            for _ in 0..2 {
+                let found = ["a", "b"].map(|of| renames.of(&path(&format!("d/{of}.yaml")), &text(of), views));
+                assert_eq!(found, expected.map(|to| to.map(|to| Renamed::To(path(to)))), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_to_compare_may_be_anything() {
+        let (old, new) = (files(&[("d/a.yaml", "a"), ("d/b.yaml", "b")]), files(&[("d/b.yam", "b"), ("d/c.yam", "x")]));
+        let views = (&View::new(&old), &View::new(&new));
+        let mut renames = Renames { compared_bytes: COMPARED_BYTES_MAX, ..Renames::default() };
+        assert_eq!(renames.of(&path("d/b.yaml"), &text("b"), views), Some(Renamed::To(path("d/b.yam"))));
+        assert_eq!(renames.of(&path("d/a.yaml"), &text("a"), views), Some(Renamed::Maybe(path("d/c.yam"))));
+    }
+}

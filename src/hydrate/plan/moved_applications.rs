@@ -1,0 +1,95 @@
+//! Applications that move from one environment branch to another.
+//!
+//! The old branch lets go only of what renders for the new one: that follows from the dry commit and the settings alone, so
+//! the same is decided when the hydrated commit is made again. Whether the new branch takes it in the end does not: it may be
+//! frozen, of others, or held back by another of its Applications. Branches do not wait for each other then, and the pusher is
+//! warned of an Application that is on neither.
+
+mod departures;
+mod unhydrated;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dry_files::diag::Diagnostic;
+
+use super::{Done, Failing, Hydration, Stage};
+use crate::argo::{AppName, Application, BranchName, PAUSED};
+use crate::hydrate::dry_tree::{DryTree, Former};
+use crate::hydrate::failed_render::FailedBranch;
+use crate::hydrate::memory::Identity;
+
+pub(crate) use departures::{Departures, on_no_branch};
+pub(crate) use unhydrated::astray;
+
+/// The name and namespace of an Application.
+pub(crate) type Name = (Option<AppName>, AppName);
+
+pub(crate) fn name_of(application: &Application) -> Name {
+    (application.namespace.clone(), application.name.clone())
+}
+
+/// Which Application of a dry commit this is.
+pub(crate) fn identity(application: &Application) -> Identity {
+    (application.file.clone(), application.index)
+}
+
+/// The Applications of a dry commit that wrote `branch` before and write other branches now.
+pub(crate) fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -> Vec<Arc<Application>> {
+    let here: BTreeSet<Name> = tree.applications(branch).map(|application| name_of(application)).collect();
+    let gone: BTreeSet<Name> = former.applications.iter().map(|application| name_of(application)).collect();
+    let gone: BTreeSet<Name> = gone.difference(&here).cloned().collect();
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    // Where a promoter writes it, it does not leave.
+    let leaves = |one: &&Arc<Application>| one.sync_branch != *branch && !former.is_elsewhere(one, branch);
+    tree.hydrated().filter(leaves).filter(|application| gone.contains(&name_of(application))).cloned().collect()
+}
+
+/// Why `branch` cannot let go of those that moved, before any is rendered: one that is paused shall stay as it is.
+pub(crate) fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic> {
+    let mut mistakes = Vec::new();
+    for application in moved.iter().filter(|application| application.paused) {
+        let text = leaves(application, branch, "and is paused");
+        let hint = format!("remove the annotation `{PAUSED}`, or move it later");
+        mistakes.push(at_branch(application, Diagnostic::error(text).hint(hint)));
+    }
+    mistakes
+}
+
+/// Why a branch keeps what it has: one of the Applications that moved does not render. None when all do.
+pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &Stage<Done>) -> Option<Failing> {
+    if hydration.moved.is_empty() {
+        return None;
+    }
+    let moved: BTreeSet<Identity> = hydration.moved.iter().map(|application| identity(application)).collect();
+    let failed = |done: &&Done| moved.contains(&identity(&done.application)) && done.result.is_err();
+    let (mut mistakes, mut others) = (Vec::new(), Vec::new());
+    for done in rendered.work().filter(failed) {
+        match &done.result {
+            Err(failed) if failed.is_of_dry_commit() => mistakes.push(fails(&done.application, branch)),
+            Err(failed) => others.push(failed.clone()),
+            Ok(_) => {}
+        }
+    }
+    match FailedBranch::of(others) {
+        Some(others) => Some(Failing::Renders(FailedBranch { mistakes, ..others })),
+        None if mistakes.is_empty() => None,
+        None => Some(Failing::Mistakes(mistakes)),
+    }
+}
+
+fn fails(application: &Application, branch: &BranchName) -> Diagnostic {
+    let hint = "correct it, or move it back: a branch lets go of an Application that renders for its new one";
+    at_branch(application, Diagnostic::error(leaves(application, branch, "where it fails to render")).hint(hint))
+}
+
+fn leaves(application: &Application, branch: &BranchName, why: &str) -> String {
+    let (name, to) = (&application.name, application.environment_branch());
+    format!("`{name}` moves from `{branch}` to `{to}`, {why}")
+}
+
+fn at_branch(application: &Application, diagnostic: Diagnostic) -> Diagnostic {
+    application.tells(diagnostic.at(application.places.environment_branch().clone()))
+}

@@ -1,0 +1,128 @@
+//! Applications that stay as they are while the others of their branch go on: those that failed, where the setting
+//! `onFailure` says so, and those that are paused.
+//!
+//! Such an Application keeps the files of the branch's own tip. What is kept, and of which dry commit it is, follows from
+//! the commit that is built on and from the dry commit, so that the hydrated commit can be made again.
+//! Whatever would not follow from them holds back the branch as a whole, and so does what would be lost by going on: the path of
+//! an Application that stays is written by another one, or another one renders an object that it has.
+
+mod after_render;
+mod before_render;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+use crate::argo::{AppName, Application};
+use crate::hydrate::failed_render::{FailedBranch, FailedRender};
+use crate::metadata::Behind;
+use crate::repo::ObjectId;
+
+pub(crate) use after_render::left_behind;
+pub(crate) use before_render::leaving;
+
+/// What a dry commit leaves as it is on a branch, as far as that is known before anything is rendered.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Leaving {
+    /// Whether an Application that does not render is left too, in place of the whole branch.
+    pub leaves_failed: bool,
+    /// The Applications that are not rendered.
+    pub unrendered: Vec<Unrendered>,
+    /// What is wrong with those that are not paused.
+    pub mistakes: Vec<Diagnostic>,
+    /// The Applications that wrote to the branch before.
+    pub former: Vec<Arc<Application>>,
+    /// Paths of them whose writer the commit that is built on does not say.
+    pub uncertain: BTreeSet<RepoPath>,
+}
+
+/// An Application that is not rendered.
+#[derive(Debug, Clone)]
+pub(crate) struct Unrendered {
+    /// The Application; as it was before, when the dry commit does not say.
+    pub application: Arc<Application>,
+    /// Why.
+    pub why: WhyUnrendered,
+}
+
+/// Why an Application is not rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhyUnrendered {
+    /// It has the annotation.
+    Paused,
+    /// It is in the way of others.
+    Collides,
+    /// The dry commit does not say what it is now.
+    Unread,
+}
+
+impl Leaving {
+    /// Nothing at all.
+    pub(crate) const NOTHING: Self = Self {
+        leaves_failed: false,
+        unrendered: Vec::new(),
+        mistakes: Vec::new(),
+        former: Vec::new(),
+        uncertain: BTreeSet::new(),
+    };
+
+    /// Whether an Application of the dry commit is not rendered.
+    pub(crate) fn has(&self, application: &Application) -> bool {
+        let mut here = self.unrendered.iter().filter(|unrendered| unrendered.why != WhyUnrendered::Unread);
+        here.any(|Unrendered { application: one, .. }| (&one.file, one.index) == (&application.file, application.index))
+    }
+}
+
+/// What stayed as it was.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftBehind {
+    /// Where, in the order of paths.
+    pub paths: Vec<Left>,
+    /// What was wrong before anything was rendered, or in an earlier run.
+    pub mistakes: Vec<Diagnostic>,
+    /// The Applications that did not render.
+    pub renders: Vec<FailedRender>,
+}
+
+/// A path that stayed as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// The path.
+    pub path: RepoPath,
+    /// The dry commit that it shows; none when nothing was hydrated into it yet.
+    pub dry_commit: Option<ObjectId>,
+    /// The Application.
+    pub application: Option<AppName>,
+    /// Whether somebody wants it so.
+    pub is_paused: bool,
+}
+
+impl LeftBehind {
+    /// Everything that is wrong.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let renders = self.renders.iter().flat_map(|render| &render.diagnostics);
+        self.mistakes.iter().chain(renders).cloned().collect()
+    }
+
+    /// The same as the branch lists it: each path once.
+    pub(crate) fn listed(&self) -> Vec<Behind> {
+        let listed = |left: &Left| Behind { path: left.path.clone(), dry_commit: left.dry_commit };
+        let mut behind: Vec<Behind> = self.paths.iter().map(listed).collect();
+        behind.dedup();
+        behind
+    }
+
+    /// The paths of Applications that failed.
+    pub(crate) fn failed(&self) -> Vec<RepoPath> {
+        let failed = self.paths.iter().filter(|left| !left.is_paused);
+        failed.map(|left| left.path.clone()).collect()
+    }
+
+    /// The branch as a whole, which stays for these mistakes too.
+    pub(crate) fn holding(self, mistakes: Vec<Diagnostic>) -> FailedBranch {
+        let mistakes = mistakes.into_iter().chain(self.diagnostics()).collect();
+        FailedBranch { mistakes, renders: self.renders, ..FailedBranch::default() }
+    }
+}

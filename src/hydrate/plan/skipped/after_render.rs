@@ -1,0 +1,134 @@
+//! What of a branch stays as it is, and what holds back the whole branch.
+
+use std::collections::BTreeSet;
+
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+use crate::argo::Application;
+use crate::discover::Removal;
+use crate::hydrate::failed_render::FailedBranch;
+use crate::hydrate::make::branch::Branch;
+use crate::hydrate::plan::skipped::{Left, LeftBehind, WhyUnrendered};
+use crate::hydrate::plan::{Done, Hydration};
+use crate::manifest::{self, Key, Source};
+use crate::owners::files::MANIFEST;
+use crate::owners::snapshot::Snapshot;
+use crate::render;
+use crate::repo::Error;
+
+/// What of a branch stays as it is, and what is removed all the same; or why the whole branch stays.
+///
+/// Errors: the repository.
+pub(crate) fn left_behind(
+    branch: &Branch,
+    hydration: &Hydration<Done>,
+    found: &Snapshot<'_>,
+) -> Result<Result<(LeftBehind, Vec<Removal>), FailedBranch>, Error> {
+    let leaving = hydration.leaving();
+    let held = hydration.failed().filter(|failed| !leaving.leaves_failed || !failed.is_of_dry_commit());
+    if let Some(failed) = FailedBranch::of(held.cloned().collect()) {
+        return Ok(Err(failed));
+    }
+    let mut left = LeftBehind {
+        paths: Vec::new(),
+        mistakes: leaving.mistakes.clone(),
+        renders: hydration.failed().cloned().collect(),
+    };
+    let is_new = branch.tip.is_none() && hydration.outputs().next().is_none();
+    if is_new && !left.diagnostics().is_empty() {
+        return Ok(Err(left.holding(Vec::new())));
+    }
+    let mut kept: Vec<SkippedPath<'_>> = Vec::new();
+    for (application, why) in staying(hydration) {
+        let is_paused = why == Some(WhyUnrendered::Paused);
+        let paths = paths_of(application, why, hydration).into_iter();
+        kept.extend(paths.map(|(path, is_its)| SkippedPath { application, path, is_its, is_paused }));
+    }
+    kept.sort_by(|a, b| (&a.path, !a.is_its, a.is_paused).cmp(&(&b.path, !b.is_its, b.is_paused)));
+    kept.dedup_by(|a, b| a.path == b.path);
+    let written: Vec<&RepoPath> = hydration.outputs().map(|(application, _)| &application.sync_path).collect();
+    let is_lost = |path: &RepoPath| {
+        leaving.uncertain.contains(path)
+            || written.iter().any(|other| path.starts_with(other) || other.starts_with(path))
+    };
+    if let Some(lost) = kept.iter().find(|kept| is_former(&kept.path, hydration) && is_lost(&kept.path)) {
+        let mistake = in_the_way(lost.application, &lost.path);
+        return Ok(Err(left.holding(vec![mistake])));
+    }
+    let mut objects: Vec<(&Application, Vec<Key>)> = Vec::new();
+    let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
+    for SkippedPath { application, path, is_paused, .. } in kept {
+        let metadata = branch.tip_metadata(&found.buffer)?;
+        let manifest = match &tree {
+            Some(tree) if is_former(&path, hydration) => tree.file(&below(&path))?,
+            Some(_) | None => None,
+        };
+        let dry_commit = manifest.as_ref().and_then(|_| metadata.shown_at(&path));
+        if let Some(Ok(manifests)) = manifest.map(|text| manifest::read(&text, Source::File(&path))) {
+            objects.push((application, render::objects(application, &manifests)));
+        }
+        left.paths.push(Left { path, dry_commit, application: Some(application.name.clone()), is_paused });
+    }
+    let rendered = hydration.outputs().map(|(application, output)| (application, &*output.objects));
+    let all = rendered.chain(objects.iter().map(|(application, objects)| (*application, &objects[..])));
+    let conflicts = render::conflicts(&all.collect::<Vec<_>>());
+    if !conflicts.is_empty() {
+        return Ok(Err(left.holding(conflicts)));
+    }
+    let stays = |removal: &&Removal| left.paths.iter().any(|left| left.path == removal.path);
+    let removals = hydration.removals.iter().filter(|removal| !stays(removal)).cloned().collect();
+    Ok(Ok((left, removals)))
+}
+
+/// A path that stays as it is.
+struct SkippedPath<'a> {
+    application: &'a Application,
+    path: RepoPath,
+    /// Whether what is there is of this Application.
+    is_its: bool,
+    is_paused: bool,
+}
+
+/// The Applications that stay as they are; with why those are not rendered that are not.
+fn staying(hydration: &Hydration<Done>) -> impl Iterator<Item = (&Application, Option<WhyUnrendered>)> {
+    let unrendered = hydration.leaving().unrendered.iter();
+    let unrendered = unrendered.map(|unrendered| (&*unrendered.application, Some(unrendered.why)));
+    let failed = hydration.work.iter().filter(|done| done.result.is_err());
+    unrendered.chain(failed.map(|done| (&*done.application, None)))
+}
+
+/// The paths that stay with an Application: its own, and where it was before when it moves; and whether what is there is
+/// of it.
+fn paths_of(
+    application: &Application,
+    why: Option<WhyUnrendered>,
+    hydration: &Hydration<Done>,
+) -> Vec<(RepoPath, bool)> {
+    let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
+    let its = || hydration.leaving().former.iter().filter(|former| identity(former) == identity(application));
+    let own = application.sync_path.clone();
+    if why == Some(WhyUnrendered::Unread) || its().any(|former| former.sync_path == own) {
+        return vec![(own, true)];
+    }
+    let namesakes = hydration.work.iter().map(|done| &done.application);
+    let namesakes = namesakes.chain(hydration.leaving().unrendered.iter().map(|unrendered| &unrendered.application));
+    let taken: BTreeSet<&RepoPath> =
+        namesakes.filter(|other| identity(other) == identity(application)).map(|other| &other.sync_path).collect();
+    let before = its().map(|former| &former.sync_path).filter(|path| !taken.contains(path));
+    before.map(|path| (path.clone(), true)).chain([(own, false)]).collect()
+}
+
+fn is_former(path: &RepoPath, hydration: &Hydration<Done>) -> bool {
+    hydration.leaving().former.iter().any(|former| former.sync_path == *path)
+}
+
+fn in_the_way(application: &Application, path: &RepoPath) -> Diagnostic {
+    let text = format!("`{}` cannot stay as it is at `{path}` while the others of its branch go on", application.name);
+    let hint = "another Application takes its place: correct this one first, or both in one push";
+    application.tells(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
+}
+
+fn below(path: &RepoPath) -> RepoPath {
+    path.child(MANIFEST).expect("the names of our files are single components")
+}

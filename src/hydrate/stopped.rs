@@ -1,0 +1,47 @@
+//! Why a try at hydrating ends without its result.
+
+use crate::known;
+use crate::owners::error::HydrateError;
+use crate::repo::TransactionError;
+
+/// Why a try ended without its result.
+pub(crate) enum Stopped {
+    /// Somebody else moved one of the refs: try again.
+    Raced(String),
+    /// The cache does not know what this run needs: try again without it.
+    Unknown,
+    /// The world failed.
+    Failed(HydrateError),
+}
+
+impl Stopped {
+    /// What to report of it when there is no other try.
+    pub(crate) fn into_error(self) -> HydrateError {
+        match self {
+            Stopped::Raced(why) => HydrateError::Raced(why),
+            Stopped::Unknown => HydrateError::Cache(known::Unusable),
+            Stopped::Failed(error) => error,
+        }
+    }
+}
+
+impl<E: Into<HydrateError>> From<E> for Stopped {
+    fn from(error: E) -> Self {
+        Stopped::Failed(error.into())
+    }
+}
+
+impl From<TransactionError> for Stopped {
+    fn from(error: TransactionError) -> Self {
+        match error {
+            TransactionError::Raced(why) => Self::Raced(why),
+            TransactionError::Failed(error) => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<known::Unusable> for Stopped {
+    fn from(_: known::Unusable) -> Self {
+        Stopped::Unknown
+    }
+}

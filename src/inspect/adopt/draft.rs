@@ -1,0 +1,100 @@
+//! The settings of a repository, with those that are proposed.
+
+use serde::Serialize;
+
+use super::super::check::Tree;
+use super::Judged;
+use crate::argo::Rule;
+use crate::owners::error::HydrateError;
+use crate::owners::policy::{Policy, settings_files};
+use crate::repo::ObjectBuffer;
+use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, Value, edit};
+
+/// A setting to write.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct ProposedSetting {
+    /// Its key.
+    pub key: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// What speaks for it, in a few words.
+    pub why: String,
+}
+
+/// Where a plain Application goes that no rule is for: to a path that no other one has.
+const NOWHERE: (&str, &str) = ("git-hydrate-adopt", "{{ file }}/{{ namespace | default('-') }}/{{ name }}");
+
+/// The settings as they would be.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub files: SettingsFiles,
+    pub proposed: Vec<ProposedSetting>,
+}
+
+impl Draft {
+    /// The settings that there are, and a rule for all plain Applications when one is asked for.
+    ///
+    /// Errors: rules that such a rule cannot replace.
+    pub(super) fn of(tree: &Tree<'_>, rule: Option<&Rule>) -> Result<Self, HydrateError> {
+        let files = match tree.repository {
+            Some((repository, _)) => settings_files(&repository.refs()?, &ObjectBuffer::new(repository))?.1,
+            None => SettingsFiles::new(),
+        };
+        let mut draft = Self { files, proposed: Vec::new() };
+        let Some(rule) = rule else { return Ok(draft) };
+        let known = draft.settings()?.rules;
+        if known.iter().any(|known| !known.is_for_all()) {
+            let text = "rules: there are rules with `match`, which one pattern cannot replace: git hydrate config edit";
+            return Err(SettingsError::Wrong(text.to_owned()).into());
+        }
+        if known != [rule.clone()] {
+            draft.set("rules", Value::of(&[rule])?, "where plain Applications go".to_owned())?;
+        }
+        Ok(draft)
+    }
+
+    pub(super) fn settings(&self) -> Result<Settings, HydrateError> {
+        Ok(Settings::read(&self.files)?)
+    }
+
+    /// Whether it is known where plain Applications go.
+    pub(super) fn has_rules(&self) -> bool {
+        self.settings().is_ok_and(|settings| !settings.rules.is_empty())
+    }
+
+    /// How many rules of the settings there are; one after them is never written.
+    pub(crate) fn rules_count(&self) -> usize {
+        self.settings().map_or(0, |settings| settings.rules.len())
+    }
+
+    pub(super) fn set(&mut self, key: &'static str, value: Value, why: String) -> Result<(), HydrateError> {
+        let text = self.files.get(SETTINGS_FILE).map(|text| String::from_utf8_lossy(text).into_owned());
+        let text = edit::set(&text.unwrap_or_default(), key, Some(value.clone()))?;
+        self.files.insert(SETTINGS_FILE.to_owned(), text.into_bytes());
+        self.proposed.retain(|proposed| proposed.key != key);
+        self.proposed.push(ProposedSetting { key, value, why });
+        Ok(())
+    }
+
+    /// What the settings say, with a rule behind all others for Applications that none is for.
+    pub(super) fn policy(&self) -> Result<Policy, HydrateError> {
+        let mut policy = Policy::of(&self.files)?;
+        let rest = Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles");
+        policy.settings.rules.push(rest);
+        let is_proposed = self.proposed.iter().any(|proposed| proposed.key == "rules");
+        let plain = policy.settings.rule_set();
+        policy.plain = if is_proposed { plain.proposed() } else { plain };
+        policy.makes = Some(policy.settings.made_applications.unwrap_or(true));
+        Ok(policy)
+    }
+
+    /// Where something makes Applications, they are hydrated.
+    pub(super) fn made_applications(&mut self, judged: &Judged) -> Result<(), HydrateError> {
+        let discovered = &judged.discovered;
+        let is_made = discovered.applications.iter().any(|application| application.maker.is_some());
+        if self.settings()?.made_applications.is_some() || (discovered.sets.is_empty() && !is_made) {
+            return Ok(());
+        }
+        self.set("madeApplications", true.into(), "ApplicationSets or Applications make others".to_owned())
+    }
+}

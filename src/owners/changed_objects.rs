@@ -1,0 +1,40 @@
+//! Which objects differ between two trees of hydrated branches.
+
+use crate::manifest::{ChangedObjects, Tally};
+use crate::owners::files::MANIFEST;
+use crate::repo::{Error, Mode, ObjectBuffer, ObjectId};
+use dry_files::path::RepoPath;
+
+/// The directory of a `manifest.yaml`; none of another file.
+pub(crate) fn directory_of(file: &str) -> Option<RepoPath> {
+    RepoPath::new(file.strip_suffix(MANIFEST)?.strip_suffix('/')?).ok()
+}
+
+/// The text of a file; empty without one, none of what is not a file.
+///
+/// Errors: it cannot be read.
+pub(crate) fn text_of(file: Option<(Mode, ObjectId)>, buffer: &ObjectBuffer<'_>) -> Result<Option<Vec<u8>>, Error> {
+    match file {
+        None => Ok(Some(Vec::new())),
+        Some((Mode::File | Mode::Executable, blob)) => buffer.blob(blob).map(Some),
+        Some((Mode::Directory | Mode::Link | Mode::Submodule, _)) => Ok(None),
+    }
+}
+
+/// Those of all paths.
+///
+/// Errors: what differs cannot be read.
+pub(crate) fn changed_objects(
+    buffer: &ObjectBuffer<'_>,
+    old: ObjectId,
+    new: ObjectId,
+) -> Result<ChangedObjects, Error> {
+    let mut tally = Tally::default();
+    for change in buffer.diff_trees(old, new)? {
+        let Some(path) = directory_of(&change.path) else { continue };
+        if let (Some(old), Some(new)) = (text_of(change.old, buffer)?, text_of(change.new, buffer)?) {
+            tally.add(&path, &old, &new);
+        }
+    }
+    Ok(tally.finish())
+}

@@ -1,0 +1,16 @@
+//! The files that hydration writes into a branch.
+
+/// The objects of a destination path.
+pub(crate) const MANIFEST: &str = "manifest.yaml";
+
+/// Where they come from.
+pub(crate) const METADATA: &str = "hydrator.metadata";
+
+/// The same for people.
+pub(crate) const README: &str = "README.md";
+
+/// What git does with the files of the branch, at its root.
+pub(crate) const ATTRIBUTES: &str = ".gitattributes";
+
+/// The files of a destination path.
+pub(crate) const PATH_FILES: [&str; 3] = [MANIFEST, METADATA, README];

@@ -1,0 +1,132 @@
+//! Hydrations whose results are kept in memory: onto the branches as they are, onto what another commit gives, or onto nothing.
+
+use std::collections::BTreeMap;
+
+use crate::argo::BranchName;
+use crate::hydrate::make::branch::Branch;
+use crate::hydrate::memory::Attempt;
+use crate::hydrate::plan::base::learn_base;
+use crate::hydrate::state::{Previewed, Run};
+use crate::hydrate::stopped::Stopped;
+use crate::owners::error::HydrateError;
+use crate::owners::settings_named::by_settings;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::repo::{ObjectBuffer, ObjectId};
+use crate::settings::SETTINGS_REF;
+use dry_files::diag::Diagnostic;
+
+/// No ref is below it, so every environment branch that is read there is new.
+pub(super) const NOTHING: &str = "refs/hydrate/nothing/";
+
+/// Where the branches are after a run without branches. Where its dry commit does not render, what is on the branch is the best that
+/// there is.
+pub(super) fn tips(made: &Run<'_>, setup: &Setup<'_>) -> Result<BTreeMap<BranchName, Option<ObjectId>>, HydrateError> {
+    let fetched = setup.repository.refs()?;
+    let tip =
+        |branch: &Branch| branch.tip.as_ref().map(|tip| tip.id).or_else(|| setup.refs.tip(&fetched, &branch.name));
+    Ok(made.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect())
+}
+
+/// Does `work` as if what the dry commit `base` gives had been hydrated, and nothing after it. It gets what is odd there, too.
+pub(super) fn on_base<T>(
+    setup: &Setup<'_>,
+    base: ObjectId,
+    work: impl FnOnce(&Setup<'_>, ObjectBuffer<'_>, &[Diagnostic]) -> Result<T, HydrateError>,
+) -> Result<T, HydrateError> {
+    let before = without_branches(setup, base);
+    let made = rehearse(&before, ObjectBuffer::new(setup.repository))?;
+    let mut repository = by_settings(made.found.refs.get(SETTINGS_REF), setup.repository)?;
+    for (name, tip) in tips(&made, setup)? {
+        repository = repository.assuming(&before.refs.read_name(&name), tip);
+    }
+    let after = Setup { repository: &repository, wake: setup.wake.clone(), refs: before.refs.clone(), ..before };
+    work(&after, made.found.buffer, &made.report.warnings)
+}
+
+/// The same of another dry commit, as if nothing had been hydrated yet and no branch were frozen.
+pub(super) fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a> {
+    let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
+    let wake = match &setup.wake {
+        Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: dry },
+        wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
+    };
+    Setup { refs, wake, now: None, ..*setup }
+}
+
+/// The same as if no branch were frozen: what a freeze holds back is deployed when it ends.
+pub(super) fn thawed<'a>(setup: &Setup<'a>) -> Setup<'a> {
+    Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
+}
+
+/// The same onto the branches as they are. In a clone by what differs from the dry commit that they show, where that is
+/// enough: what is looked at is then no more than on a server.
+pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
+    if !setup.refs.is_of_server() {
+        if let Some(run) = rehearse_from_base(setup)? {
+            return Ok(run);
+        }
+        if learn_base(setup)
+            && let Some(run) = rehearse_from_base(setup)?
+        {
+            return Ok(run);
+        }
+    }
+    rehearse(setup, ObjectBuffer::new(setup.repository))
+}
+
+/// The same of each commit in turn.
+pub(super) fn each_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
+    if !setup.refs.is_of_server()
+        && let Some(run) = from_base(setup, Run::hydrate)?
+    {
+        return Ok(run);
+    }
+    each_on(setup, ObjectBuffer::new(setup.repository))
+}
+
+pub(super) fn each_on<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
+    let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
+    run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
+    run.hydrate().map_err(Stopped::into_error)?;
+    Ok(run)
+}
+
+/// None when it is not enough, or the dry commit that the branches show was not looked at yet.
+fn rehearse_from_base<'a>(setup: &'a Setup<'a>) -> Result<Option<Run<'a>>, HydrateError> {
+    from_base(setup, Run::hydrate_tips)
+}
+
+fn from_base<'a>(
+    setup: &'a Setup<'a>,
+    hydrate: fn(&mut Run<'a>) -> Result<(), Stopped>,
+) -> Result<Option<Run<'a>>, HydrateError> {
+    let attempt = Attempt { trusts_cache: true, ..Attempt::default() };
+    let mut run = Run::new(setup)?.recalling(&attempt);
+    run.preview = Some(Previewed::SinceBase { looked_at: Vec::new() });
+    match hydrate(&mut run) {
+        Ok(()) => Ok(Some(run)),
+        Err(Stopped::Unknown) => Ok(None),
+        Err(stopped) => Err(stopped.into_error()),
+    }
+}
+
+pub(super) fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
+    rehearse_beside(setup, buffer, BTreeMap::new())
+}
+
+/// The same, where branches that have no tip are compared with these trees.
+pub(super) fn rehearse_beside<'a>(
+    setup: &'a Setup<'a>,
+    buffer: ObjectBuffer<'a>,
+    compared: BTreeMap<BranchName, ObjectId>,
+) -> Result<Run<'a>, HydrateError> {
+    let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
+    run.found.compared = compared;
+    run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
+    // Nothing is moved, so no one can be in the way.
+    run.hydrate_tips().map_err(Stopped::into_error)?;
+    if run.preview.is_some() {
+        std::mem::take(&mut run.memory).write_results();
+    }
+    Ok(run)
+}

@@ -1,0 +1,464 @@
+//! Changes as one page for a browser: navigation, search, one column or two, light or dark.
+//!
+//! The page is self-contained. All that it shows comes from files that anyone may have pushed, so the template
+//! escapes every value, and a content security policy lets nothing run but our own script, by its digest. Without any
+//! script all of it can be read; only search and the keys are missing then.
+
+use std::collections::HashMap;
+
+use dry_files::diag::more::listed;
+use dry_files::diag::printable;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::alike::CommonChange;
+use super::overview::{but_for, overall, state};
+use super::repeats::{Before, Repeats};
+use super::{
+    ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, noise_text, rows,
+};
+use crate::argo::AppName;
+use crate::diff::{self, Change, ObjectDiff, ObjectName};
+use crate::show::causes::merged;
+use crate::show::text::short;
+
+const TEMPLATE: &str = include_str!("page/page.html.j2");
+const APPLICATION: &str = include_str!("page/application.html.j2");
+const OBJECT: &str = include_str!("page/object.html.j2");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// From how many lines on a new object is shown closed.
+const FOLDED_MIN: usize = 200;
+
+/// How many Applications are named that another environment has and a new one lacks.
+const OTHERS_MAX: usize = 12;
+
+/// How many changes that several objects share are named at the top.
+const COMMON_MAX: usize = 10;
+
+#[derive(Serialize)]
+struct Page {
+    title: String,
+    merge_base: String,
+    style: &'static str,
+    style_hash: String,
+    script: &'static str,
+    script_hash: String,
+    diagnostics: Vec<Mistake>,
+    inputs: Vec<String>,
+    overall: String,
+    /// Changes that many objects share, and in how many they are.
+    common: Vec<[String; 2]>,
+    environments: Vec<Environment>,
+    footer: String,
+}
+
+#[derive(Serialize)]
+struct Environment {
+    id: String,
+    branch: String,
+    state: &'static str,
+    summary: String,
+    restarts: String,
+    dry_commits: String,
+    /// The earlier environment that changes alike, where there is one: all that follows is closed then.
+    alike: Option<Alike>,
+    /// What a new one differs in from the one that it is like; its Applications are closed then.
+    like: Option<Like>,
+    dangers: Vec<Danger>,
+    danger_count: usize,
+    images: Vec<Image>,
+    applications: Vec<Application>,
+}
+
+#[derive(Serialize)]
+struct Alike {
+    id: String,
+    branch: String,
+    /// The words of the names that differ; empty when none do.
+    words: String,
+    /// Whether dangers and images are the same too.
+    is_all: bool,
+    /// What is behind the line of an environment where these are not shown.
+    more: String,
+}
+
+#[derive(Serialize)]
+struct Like {
+    id: String,
+    branch: String,
+    /// The Applications that the other one has and this one lacks, the first of them.
+    others: String,
+    applications: Vec<Application>,
+}
+
+#[derive(Serialize)]
+struct Danger {
+    /// The id of the first object on the page.
+    id: String,
+    severity: &'static str,
+    label: String,
+    subject: String,
+    what: String,
+    /// The objects that have it, and their ids; none when there is one.
+    members: Vec<Member>,
+    advice: String,
+}
+
+#[derive(Serialize)]
+struct Member {
+    id: String,
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Image {
+    what: String,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct Application {
+    id: String,
+    title: String,
+    path: String,
+    what: String,
+    origin: String,
+    notes: Vec<String>,
+    danger_count: usize,
+    objects: Vec<Object>,
+    noise: Vec<Object>,
+    noise_text: String,
+}
+
+#[derive(Serialize)]
+struct Object {
+    /// What a danger of it leads to; empty without any.
+    id: String,
+    change: &'static str,
+    sign: &'static str,
+    kind: String,
+    name: String,
+    old_name: Option<String>,
+    /// The Application that it comes from.
+    source: Option<String>,
+    restarts: bool,
+    dangers: Vec<Tag>,
+    folded: bool,
+    runs: Vec<Run>,
+}
+
+/// A danger behind the name of its object.
+#[derive(Serialize)]
+struct Tag {
+    severity: &'static str,
+    what: String,
+}
+
+/// Lines that are together: those that go and those that come in their place, or one of another sort.
+#[derive(Default, Serialize)]
+struct Run {
+    differs: bool,
+    rows: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    tag: &'static str,
+    text: String,
+    /// What of the line differs from its counterpart, between `text` and `rest`.
+    differs: String,
+    rest: String,
+}
+
+#[derive(Serialize)]
+struct Mistake {
+    severity: String,
+    text: String,
+}
+
+/// The page.
+pub(crate) fn html(changes: &Changes) -> String {
+    let mut templates = Templates::empty();
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.add_filter("length", minijinja::filters::length);
+    templates.add_filter("safe", minijinja::filters::safe);
+    let diagnostics = merged(changes.diagnostics());
+    let diagnostics = diagnostics.iter();
+    let page = Page {
+        title: title(changes),
+        merge_base: changes.merge_base.as_ref().map(|base| printable(&base.to_string())).unwrap_or_default(),
+        style: STYLE,
+        style_hash: hash(STYLE),
+        script: SCRIPT,
+        script_hash: hash(SCRIPT),
+        diagnostics: diagnostics
+            .map(|one| Mistake { severity: one.severity.to_string(), text: one.to_string() })
+            .collect(),
+        inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
+        overall: overall(changes).unwrap_or_default(),
+        common: common(changes),
+        environments: environments(&changes.environments),
+        footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
+    };
+    for (name, text) in [("application", APPLICATION), ("object", OBJECT)] {
+        templates.add_template(name, text).expect("the template can be parsed");
+    }
+    templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values")
+}
+
+fn common(changes: &Changes) -> Vec<[String; 2]> {
+    let all = CommonChange::all(changes);
+    all.iter().take(COMMON_MAX).map(|change| [printable(&change.what), change.where_text()]).collect()
+}
+
+/// How a content security policy names an inline text.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", data_encoding::BASE64.encode(&Sha256::digest(text)))
+}
+
+fn title(changes: &Changes) -> String {
+    match changes.environments.first() {
+        Some(first) => {
+            format!("What {} at {} changes", printable(first.branch.dry_branch.as_str()), short(&first.branch.dry_sha))
+        }
+        None => "What changes".to_owned(),
+    }
+}
+
+/// What a link leads to: the same for the same names, however many others there are on the page.
+///
+/// Letters, digits, `-`, `.` and `/` stay, anything else becomes its code, so two names never have the same.
+fn anchor(parts: &[&str]) -> String {
+    let mut anchor = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            anchor.push(':');
+        }
+        for c in part.chars() {
+            match c {
+                c if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '/') => anchor.push(c),
+                c => anchor += &format!("_{:x}_", u32::from(c)),
+            }
+        }
+    }
+    anchor
+}
+
+/// Those that change as an earlier one are shown once.
+fn environments(all: &[EnvironmentDiff]) -> Vec<Environment> {
+    let mut repeats = Repeats::default();
+    all.iter().map(|one| environment(one, repeats.environment_before(one, true))).collect()
+}
+
+fn environment(environment: &EnvironmentDiff, before: Option<Before<'_>>) -> Environment {
+    let overview = Overview::of(environment);
+    let branch = &environment.branch;
+    let id = anchor(&["branch", branch.branch.as_str()]);
+    let now = short(&branch.dry_sha);
+    let applications: Vec<Application> = environment
+        .applications
+        .iter()
+        .map(|one| application(application_id(environment, one), one, environment))
+        .collect();
+    let ids = ids(environment);
+    Environment {
+        branch: printable(branch.branch.as_str()),
+        state: match environment.applications.is_empty() {
+            _ if !environment.is_whole() => "failed",
+            true => "same",
+            false => "changed",
+        },
+        summary: state(environment, &overview),
+        restarts: overview.restarts_text(),
+        alike: before.map(|before| alike(&before, &overview)),
+        like: environment.like.as_ref().map(|one| like(one, environment)),
+        dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
+        dangers: overview.dangers.iter().map(|group| danger(group, &ids)).collect(),
+        danger_count: overview.danger_count(),
+        images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),
+        applications,
+        id,
+    }
+}
+
+fn alike(before: &Before<'_>, overview: &Overview<'_>) -> Alike {
+    Alike {
+        id: anchor(&["branch", before.branch]),
+        branch: printable(before.branch),
+        words: printable(&but_for(&before.words)),
+        is_all: before.is_all,
+        more: overview.dangers_text(),
+    }
+}
+
+/// What differs in a new environment. Its own objects are further down, so these have no ids, and no dangers: nothing changes.
+fn like(like: &LikeEnvironment, environment: &EnvironmentDiff) -> Like {
+    Like {
+        id: anchor(&["branch", like.branch.as_str()]),
+        branch: printable(like.branch.as_str()),
+        others: others(&like.others),
+        applications: like.applications.iter().map(|one| differing(one, environment)).collect(),
+    }
+}
+
+fn differing(one: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
+    let id = anchor(&["like", environment.branch.branch.as_str(), one.path.as_str()]);
+    let objects = one.objects.iter().filter(|one| !one.is_noise());
+    let shown = |one: &ObjectDiff| Object { restarts: false, dangers: Vec::new(), ..object(one) };
+    let objects = objects.map(shown).collect();
+    Application { danger_count: 0, objects, noise: Vec::new(), ..application(id, one, environment) }
+}
+
+fn others(names: &[AppName]) -> String {
+    listed(names.iter().map(|name| printable(name.as_str())), OTHERS_MAX)
+}
+
+/// Where the objects of an environment are on the page. Two may have one name, so an object is known by where its name is
+/// kept.
+fn ids(environment: &EnvironmentDiff) -> HashMap<*const ObjectName, String> {
+    let mut ids = HashMap::new();
+    for application in &environment.applications {
+        let of_application = application_id(environment, application);
+        let objects = application.objects.iter().zip(object_ids(&of_application, application));
+        ids.extend(objects.map(|(object, id)| (std::ptr::from_ref(&object.object), id)));
+    }
+    ids
+}
+
+fn application_id(environment: &EnvironmentDiff, application: &ApplicationDiff) -> String {
+    anchor(&["branch", environment.branch.branch.as_str(), application.path.as_str()])
+}
+
+/// The ids of its objects. A name that several have is numbered.
+fn object_ids(of_application: &str, application: &ApplicationDiff) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut ids = Vec::with_capacity(application.objects.len());
+    for object in &application.objects {
+        let ObjectName { api_version, kind, namespace, name } = &object.object;
+        let id = format!("{of_application}:{}", anchor(&[api_version, kind, namespace, name]));
+        let count = seen.entry(id.clone()).or_default();
+        *count += 1;
+        ids.push(if *count == 1 { id } else { format!("{id}:{count}") });
+    }
+    ids
+}
+
+fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> Danger {
+    let id = |object: &ObjectName| ids.get(&std::ptr::from_ref(object)).cloned().unwrap_or_default();
+    let members = group.objects.iter().filter(|_| group.objects.len() > 1);
+    Danger {
+        id: group.objects.first().map(|object| id(object)).unwrap_or_default(),
+        severity: group.danger.severity.as_str(),
+        label: group.danger.severity.to_string(),
+        subject: printable(&group.subject()),
+        what: printable(&group.danger.to_string()),
+        members: members.map(|object| Member { id: id(object), name: printable(&object.place()) }).collect(),
+        advice: printable(&group.advice()),
+    }
+}
+
+fn application(id: String, application: &ApplicationDiff, environment: &EnvironmentDiff) -> Application {
+    let named = application.objects.iter().zip(object_ids(&id, application));
+    let (noise, objects): (Vec<_>, Vec<_>) = named.partition(|(object, _)| object.is_noise() && !object.restarts);
+    let shown = |(one, id)| object_with_id(one, id, environment);
+    let overview = Overview::new(&application.objects);
+    let differ = if noise.len() == 1 { "1 object differs" } else { &format!("{} objects differ", noise.len()) };
+    Application {
+        title: printable(application.title()),
+        path: printable(application.path.as_str()),
+        what: printable(&application.what()),
+        origin: application.origin().as_deref().map(printable).unwrap_or_default(),
+        notes: application.notes().iter().map(|note| printable(note)).collect(),
+        danger_count: overview.danger_count(),
+        noise_text: format!("{differ} only in generated fields: {}", noise_text(&overview.noise_kinds)),
+        objects: objects.into_iter().map(shown).collect(),
+        noise: noise.into_iter().map(shown).collect(),
+        id,
+    }
+}
+
+/// An object that a danger leads to by its id, if it has one.
+fn object_with_id(of: &ObjectDiff, id: String, environment: &EnvironmentDiff) -> Object {
+    let id = if of.dangers.is_empty() { String::new() } else { id };
+    Object { id, source: environment.source(of).map(printable), ..object(of) }
+}
+
+fn object(object: &ObjectDiff) -> Object {
+    let runs = runs(object);
+    let lines: usize = runs.iter().map(|run| run.rows.len()).sum();
+    let name = object.object.to_string();
+    let name = name.strip_prefix(&object.object.kind).unwrap_or(&name).trim_start();
+    let (change, sign) = match object.change {
+        Change::Added => ("added", "+"),
+        Change::Removed => ("removed", "−"),
+        Change::Changed => ("changed", "~"),
+    };
+    Object {
+        id: String::new(),
+        change,
+        sign,
+        kind: printable(&object.object.kind),
+        name: printable(name),
+        old_name: object.old_name.as_deref().map(printable),
+        source: None,
+        restarts: object.restarts,
+        dangers: object.dangers.iter().map(tag).collect(),
+        folded: object.change == Change::Removed || lines >= FOLDED_MIN,
+        runs,
+    }
+}
+
+fn tag(danger: &diff::Danger) -> Tag {
+    Tag { severity: danger.severity.as_str(), what: printable(&danger.to_string()) }
+}
+
+fn runs(object: &ObjectDiff) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for row in rows(object, object.is_noise()) {
+        let tag = match row.mark {
+            Mark::Place => "p",
+            Mark::Same => "s",
+            Mark::Removed => "del",
+            Mark::Added => "ins",
+            Mark::Moved => "m",
+            Mark::Folded => "f",
+        };
+        let differs = matches!(row.mark, Mark::Removed | Mark::Added);
+        let goes_on = runs.last().is_some_and(|run| {
+            let after_added = run.rows.last().is_some_and(|line| line.tag == "ins");
+            run.differs && differs && !(after_added && row.mark == Mark::Removed)
+        });
+        if !goes_on {
+            runs.push(Run { differs, ..Run::default() });
+        }
+        let text = format!("{:indent$}{}", "", printable(&row.text), indent = row.indent);
+        let run = runs.last_mut().expect("there is one now");
+        run.rows.push(Line { tag, text, differs: String::new(), rest: String::new() });
+    }
+    runs.iter_mut().for_each(Run::emphasize);
+    runs
+}
+
+impl Run {
+    /// Marks what differs in each line that goes and the one that comes for it.
+    fn emphasize(&mut self) {
+        let added = self.rows.iter().position(|line| line.tag == "ins").unwrap_or(self.rows.len());
+        let (removed, added) = self.rows.split_at_mut(added);
+        for (old, new) in removed.iter_mut().zip(added) {
+            let [before, after]: [Vec<char>; 2] = [&old.text, &new.text].map(|text| text.chars().collect());
+            let front = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+            let back =
+                before[front..].iter().rev().zip(after[front..].iter().rev()).take_while(|(a, b)| a == b).count();
+            for (line, chars) in [(old, before), (new, after)] {
+                let text = |range: std::ops::Range<usize>| chars[range].iter().collect::<String>();
+                let end = chars.len() - back;
+                (line.text, line.differs, line.rest) = (text(0..front), text(front..end), text(end..chars.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Changes for a pull request: what matters at the top, fields in sections to open, cut to the size of a comment.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use dry_files::diag::more::line_of_more;
+use dry_files::diag::printable;
+
+use super::alike::{Alike, CommonChange, Entry};
+use super::overview::{all, but_for, held_back, overall};
+use super::repeats::{Here, Repeats};
+use super::{Changes, EnvironmentDiff, Overview};
+use crate::diff::{Change, Danger, Severity};
+use crate::show::causes::merged;
+
+/// How many environments, images, dangers and mistakes are shown; the rest is counted.
+const SHOWN_MAX: usize = 30;
+
+/// How many changes that several objects share are shown.
+const COMMON_MAX: usize = 5;
+
+/// How long one thing that is shown may be.
+const TEXT_MAX: usize = 1000;
+
+/// What is kept free for the end: the sections to close, and what is said of what was cut.
+const END_BYTES: usize = 400;
+
+/// What a comment starts with, so that the next run finds the one to replace.
+const MARKER: &str = "<!-- git-hydrate diff -->\n";
+
+/// The changes as GitHub's Markdown, in at most `limit` bytes: first the fields of Applications are left out, from the last
+/// ones on; where that is not enough, all but a line for each environment. `link` leads to the page.
+pub(crate) fn markdown(changes: &Changes, limit: usize, link: Option<&str>) -> String {
+    let start = [MARKER.to_owned(), link.map_or(String::new(), linked)].concat();
+    // Where there is little room, what changes comes first.
+    let start = if start.len() <= limit / 2 { start } else { String::new() };
+    let limit = limit - start.len();
+    let page = whole(changes, limit);
+    start + &if page.len() <= limit { page } else { lines(changes, limit) }
+}
+
+fn linked(url: &str) -> String {
+    format!("[The whole preview]({})\n\n", url.chars().map(percent_encoded).collect::<String>())
+}
+
+/// A character as it can be in a link, encoded where Markdown would take it for its own.
+fn percent_encoded(c: char) -> String {
+    match c {
+        c if c.is_ascii_graphic() && !"()<>[]\\\"`".contains(c) => c.to_string(),
+        c => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    }
+}
+
+/// What is said when there is no room for more than lines.
+const CUT: &str = "_Cut: `git hydrate diff` shows all._\n";
+
+/// A line for all of it and one for each environment, as many as there is room for.
+fn lines(changes: &Changes, limit: usize) -> String {
+    let first = overall(changes).map(|line| format!("{}.\n\n", escaped(&line)));
+    let environments = changes.environments.iter().map(environment_line);
+    let mut text = String::new();
+    let room = |text: &str| limit.saturating_sub(text.len() + CUT.len() + 1);
+    for line in first.into_iter().chain(environments) {
+        if line.len() > room(&text) {
+            break;
+        }
+        text += &line;
+    }
+    let start = if text.is_empty() { "" } else { "\n" };
+    let end = if text.len() + start.len() + CUT.len() <= limit { [start, CUT].concat() } else { String::new() };
+    text + &end
+}
+
+fn environment_line(environment: &EnvironmentDiff) -> String {
+    let overview = Overview::of(environment);
+    let counts = match environment.renders() {
+        true if environment.applications.is_empty() => "no change".to_owned(),
+        true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
+        false => "fails, so it stays as it is".to_owned(),
+    };
+    // However little room there is, no severe one is left out.
+    let dangers = match overview.dangers_text() {
+        dangers if dangers.is_empty() => dangers,
+        dangers => format!("; **{dangers}**"),
+    };
+    let held_back = held_back(environment).map_or(String::new(), |held_back| format!("**{}**: ", escaped(&held_back)));
+    format!("- {}: {held_back}{counts}{dangers}\n", code(environment.branch.branch.as_str()))
+}
+
+fn whole(changes: &Changes, limit: usize) -> String {
+    let mut page = Page {
+        text: head(changes, limit),
+        limit: limit.saturating_sub(END_BYTES),
+        cut: 0,
+        repeats: Repeats::default(),
+    };
+    for environment in changes.environments.iter().filter(|environment| !environment.applications.is_empty()) {
+        page.environment(environment);
+    }
+    if page.cut > 0 {
+        let applications = if page.cut == 1 { "1 Application" } else { &format!("{} Applications", page.cut) };
+        let _ =
+            writeln!(page.text, "\n_Cut: the fields of {applications} are not shown; `git hydrate diff` shows them._");
+    }
+    page.text
+}
+
+/// What fits a reader's first look.
+fn head(changes: &Changes, limit: usize) -> String {
+    let base = changes.merge_base.as_ref();
+    let mut text = base.map_or(String::new(), |base| format!("_{}_\n\n", escaped(&base.to_string())));
+    if let Some(line) = overall(changes) {
+        let _ = writeln!(text, "{}.\n", escaped(&line));
+    }
+    text += "| environment | Applications | changed | added | removed | noise | restarts | dangers |\n";
+    text += "|---|---|---:|---:|---:|---:|---:|---:|\n";
+    let mut images = BTreeMap::<String, Vec<&str>>::new();
+    for (index, environment) in changes.environments.iter().enumerate() {
+        let branch = environment.branch.branch.as_str();
+        let overview = Overview::of(environment);
+        for (image, _) in &overview.images {
+            images.entry(image.clone()).or_default().push(branch);
+        }
+        if index >= SHOWN_MAX {
+            continue;
+        }
+        let row = match environment.applications.len() {
+            _ if !environment.renders() => "**fails, so it stays as it is** | | | | | |".to_owned(),
+            0 => "no change | | | | | |".to_owned(),
+            count => format!(
+                "{count} of {} | {} | {} | {} | {} | {} | {}",
+                all(environment),
+                overview.changed,
+                overview.added,
+                overview.removed,
+                overview.noise,
+                overview.restarts,
+                overview.danger_count(),
+            ),
+        };
+        let held_back =
+            held_back(environment).map_or(String::new(), |held_back| format!("**{}**: ", escaped(&held_back)));
+        let _ = writeln!(text, "| {} | {held_back}{row} |", code(branch));
+    }
+    more(&mut text, changes.environments.len(), "environments");
+    if !changes.inputs.is_empty() {
+        text += "\n**Inputs from elsewhere**\n\n";
+        for input in changes.inputs.iter().take(SHOWN_MAX) {
+            let _ = writeln!(text, "- {}", code(&input.to_string()));
+        }
+        more(&mut text, changes.inputs.len(), "inputs");
+    }
+    text += &dangers(changes, limit);
+    let common = CommonChange::all(changes);
+    if changes.environments.len() > 1 && !common.is_empty() {
+        text += "\n**In many objects**\n\n";
+        for change in common.iter().take(COMMON_MAX) {
+            let _ = writeln!(text, "- {} in {}", code(&change.what), change.where_text());
+        }
+    }
+    if !images.is_empty() {
+        text += "\n**Images**\n\n";
+        for (image, branches) in images.iter().take(SHOWN_MAX) {
+            let branches: Vec<String> = branches.iter().take(SHOWN_MAX).map(|branch| code(branch)).collect();
+            let _ = writeln!(text, "- {} in {}", code(image), branches.join(", "));
+        }
+        more(&mut text, images.len(), "images");
+    }
+    let diagnostics = merged(changes.diagnostics());
+    if !diagnostics.is_empty() {
+        let all: Vec<String> =
+            diagnostics.iter().take(SHOWN_MAX).map(|diagnostic| clipped(&diagnostic.to_string())).collect();
+        text += "\n";
+        text += &fenced("text", &all.join("\n"));
+        more(&mut text, diagnostics.len(), "of this kind");
+    }
+    text
+}
+
+/// Which part of the comment the texts of dangers may fill; where they need more, each kind is counted, and none left out.
+const DANGERS_PART: usize = 2;
+
+/// The dangers, the worst first, those of several environments once. Only ones that are not severe may be left out.
+fn dangers(changes: &Changes, limit: usize) -> String {
+    let mut groups = DangersByBranch::new();
+    for environment in &changes.environments {
+        for group in Overview::of(environment).dangers {
+            let branches = groups.entry((group.danger, group.subject(), group.members())).or_default();
+            branches.push(environment.branch.branch.as_str());
+        }
+    }
+    if groups.is_empty() {
+        return String::new();
+    }
+    let full = danger_lines(&groups);
+    if full.len() <= limit / DANGERS_PART {
+        return full;
+    }
+    let mut counts: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
+    for (danger, ..) in groups.keys() {
+        *counts.entry((danger.severity, danger.kind())).or_default() += 1;
+    }
+    let mut text = "\n**Dangers**\n\n".to_owned();
+    for ((severity, kind), count) in counts {
+        let times = if count == 1 { "once" } else { &format!("{count} times") };
+        let _ = writeln!(text, "- **{severity}**: `{kind}` {times}");
+    }
+    text
+}
+
+/// A danger, whose it is, and the branches where it is the same.
+type DangersByBranch<'a> = BTreeMap<(&'a Danger, String, String), Vec<&'a str>>;
+
+fn danger_lines(groups: &DangersByBranch<'_>) -> String {
+    let mut text = "\n**Dangers**\n\n".to_owned();
+    let mut others = 0;
+    for ((danger, subject, members), branches) in groups {
+        others += usize::from(!danger.severity.is_severe());
+        if others > SHOWN_MAX {
+            continue;
+        }
+        let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
+        let what = escaped(&danger.to_string());
+        let _ = writeln!(text, "- **{}** {}: {}: {what}", danger.severity, branches.join(", "), code(subject));
+        let pruning = danger.pruning_text().map_or(String::new(), |pruning| format!("{pruning}; "));
+        let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(members)) };
+        let _ = writeln!(text, "  <br>{members}{}", escaped(&format!("{pruning}{}", danger.advice())));
+    }
+    more(&mut text, others, "dangers");
+    text
+}
+
+fn more(text: &mut String, count: usize, what: &str) {
+    if let Some(more) = line_of_more(count, SHOWN_MAX, format_args!(" {what}")) {
+        let _ = writeln!(text, "\n{more}");
+    }
+}
+
+struct Page<'a> {
+    text: String,
+    limit: usize,
+    /// How many Applications were left out.
+    cut: usize,
+    repeats: Repeats<'a>,
+}
+
+impl<'a> Page<'a> {
+    fn environment(&mut self, environment: &'a EnvironmentDiff) {
+        let counts = Overview::of(environment).counts();
+        let counts = if counts.is_empty() { "nothing that matters".to_owned() } else { counts };
+        let name = html(&printable(environment.branch.branch.as_str()));
+        let held_back =
+            held_back(environment).map_or(String::new(), |held_back| format!("{}: ", html(&printable(&held_back))));
+        let start = format!("\n<details><summary><b>{name}</b>: {held_back}{counts}</summary>\n");
+        if self.text.len() + start.len() > self.limit {
+            self.cut += environment.applications.len();
+            return;
+        }
+        self.text += &start;
+        if let Some(before) = self.repeats.environment_before(environment, false) {
+            let words = escaped(&but_for(&before.words));
+            let before = code(before.branch);
+            let _ =
+                writeln!(self.text, "\nThe same objects change in the same way as in {before}{words}.\n\n</details>");
+            return;
+        }
+        let applications = environment.like.as_ref().map_or(&environment.applications, |like| &like.applications);
+        if let Some(like) = &environment.like {
+            let words = escaped(&but_for(&like.words));
+            let _ = writeln!(self.text, "\nLike {}{words}, except for what follows.", code(like.branch.as_str()));
+        }
+        for alike in Alike::all(applications, false) {
+            let block = self.alike(&alike, environment);
+            if self.text.len() + block.len() > self.limit {
+                self.cut += alike.applications.len();
+            } else {
+                self.text += &block;
+            }
+        }
+        self.text += "\n</details>\n";
+    }
+
+    fn alike(&mut self, alike: &Alike<'a>, environment: &'a EnvironmentDiff) -> String {
+        let Some(application) = alike.applications.first().copied() else { return String::new() };
+        if alike.applications.len() > 1 {
+            let lines: Vec<String> =
+                alike.entries.iter().map(|entry| self.entry(entry, (environment, application))).collect();
+            return format!("\n{}\n\n{}", code(&alike.titles()), fenced("diff", &lines.join("\n")));
+        }
+        let what = match application.what() {
+            what if what.is_empty() => what,
+            what => format!(", {}", escaped(&what)),
+        };
+        let maker = application.origin().map_or(String::new(), |origin| format!(", {}", escaped(&origin)));
+        let mut text =
+            format!("\n{} in {}{what}{maker}\n\n", code(application.title()), code(application.path.as_str()));
+        let entries = alike.entries.iter();
+        let lines: Vec<String> = entries.map(|entry| self.entry(entry, (environment, application))).collect();
+        let notes = application.notes();
+        for note in &notes {
+            let _ = writeln!(text, "{}.\n", escaped(note));
+        }
+        if lines.is_empty() && !notes.is_empty() {
+            return text;
+        }
+        if lines.is_empty() {
+            text += "Nothing that matters.\n";
+        } else {
+            text += &fenced("diff", &lines.join("\n"));
+        }
+        text
+    }
+
+    /// Lines that GitHub colours as those of a patch.
+    fn entry(&mut self, entry: &Entry<'a>, here: Here<'a>) -> String {
+        let Some(object) = entry.objects.first().copied() else { return String::new() };
+        let (sign, what) = match object.change {
+            Change::Added => ("+", "new"),
+            Change::Removed => ("-", "removed"),
+            Change::Changed if object.restarts => ("@@", entry.restarts_text()),
+            Change::Changed => ("@@", ""),
+        };
+        let name = printable(&entry.names());
+        let mut text = match sign {
+            "@@" => format!("@@ {name} @@ {what}").trim_end().to_owned(),
+            sign => format!("{sign} {name}: {what}"),
+        };
+        if let Some(source) = here.0.source(object) {
+            let _ = write!(text, "\n  moved from {}", printable(source));
+        }
+        let rows = &entry.rows;
+        if object.change == Change::Removed {
+            return text;
+        }
+        if let Some(before) = self.repeats.before(object, rows, here) {
+            let _ = write!(text, "\n  the same as in {}", printable(before));
+            return text;
+        }
+        for row in rows {
+            let line = format!("{} {:indent$}{}", row.mark.sign(), "", printable(&row.text), indent = row.indent);
+            let _ = write!(text, "\n{}", line.trim_end());
+        }
+        text
+    }
+}
+
+/// A block that nothing in its text can end.
+fn fenced(language: &str, text: &str) -> String {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}
+
+/// A code span that nothing in its text can end, fit for a table.
+fn code(text: &str) -> String {
+    let text = clipped(&printable(text)).replace('|', "\\|");
+    let fence = "`".repeat(longest_run(&text) + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{blank}{text}{blank}{fence}")
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
+}
+
+/// Text that is nothing but text.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in clipped(&printable(text)).chars() {
+        match c {
+            '<' | '>' | '&' => escaped += &html(&c.to_string()),
+            '\\' | '*' | '_' | '[' | ']' | '|' | '#' | '@' | '~' | '!' => escaped.extend(['\\', c]),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}

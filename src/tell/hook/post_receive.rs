@@ -1,0 +1,272 @@
+//! `post-receive`: hydrates after a push.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::{Options, STDIN_BYTES_MAX, namespace, ref_update};
+use crate::history::Pusher;
+use crate::hydrate::{self, RefUpdate, Report};
+use crate::owners::error::HydrateError;
+use crate::owners::heads;
+use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::render::process::wall::{self, USED, VARIABLE};
+use crate::render::{Machine, Renderers};
+use crate::repo::{Error, Location, Lock, Refs, Repository};
+use crate::settings::SETTINGS_REF;
+use crate::show::{self, Console, Waiting, Wording, summary, wrap};
+use crate::tell::outbox::{self, Ask, Delivery};
+use crate::tell::{forge, notify};
+use dry_files::diag::{chain, printable};
+
+/// Runs as `post-receive` in the repository at `git_dir`: hydrates what is not hydrated yet and tells the pusher.
+///
+/// `stdin` has git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what is in the
+/// repository when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
+/// stays whatever happens here.
+pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
+    let mut console = Console::new();
+    outlive_the_pusher();
+    match run(git_dir, stdin, machine, &mut console) {
+        Ok(Hydrated { report, updates, repository }) => {
+            let is_success = report.is_success();
+            let pusher = Pusher::new(&updates, &report, &repository);
+            match pusher.told() {
+                Ok(told) if told.is_empty() => {}
+                Ok(told) => console.print(&summary(&told, Wording::Pusher)),
+                Err(error) => {
+                    let text = format!("warning: what came of this push is not known: {}", chain(&error));
+                    console.print(&wrap(&text, "  "));
+                    console.print("hint: `git hydrate status` shows how the branches are");
+                }
+            }
+            if let Err(why) = forge::tell(&repository) {
+                console.print(&wrap(&format!("warning: {why}"), "  "));
+            }
+            let deliveries = deliver(&repository, &mut console);
+            let outcome = Ok((&report, pusher.is_all_his()));
+            notify_of(&repository, outcome, deliveries.as_deref().unwrap_or_default(), &mut console);
+            is_success && deliveries.is_some_and(|deliveries| deliveries.iter().all(Delivery::is_done))
+        }
+        Err(Unhydrated { error, is_told }) => {
+            let why = chain(&*error).lines().map(printable).collect::<Vec<_>>().join("\n");
+            if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
+                notify_of(&repository, Err(&why), &[], &mut console);
+            }
+            if !is_told {
+                return false;
+            }
+            console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
+            let hint = match &*error {
+                _ if is_denied(&*error) => {
+                    "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
+                }
+                HydrateError::Settings(_) | HydrateError::Template(_) => {
+                    "hint: the push was accepted; nothing is hydrated until an admin corrects the settings on the\n  server: \
+                     git hydrate config edit"
+                }
+                HydrateError::Locked => {
+                    "hint: the push was accepted; what runs now, the next push or `git hydrate catch-up`\n  hydrates it, and \
+                     `git hydrate status` shows what came of it"
+                }
+                _ => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
+            };
+            console.print(hint);
+            false
+        }
+    }
+}
+
+/// Pushes to other repositories what was hydrated for them. None when that is not known.
+fn deliver(repository: &Repository, console: &mut Console) -> Option<Vec<Delivery>> {
+    if forge::is_telling() {
+        return Some(Vec::new());
+    }
+    let deliveries = match outbox::deliver_all(repository, Ask::Changed, wall::now()) {
+        Ok(deliveries) => deliveries,
+        Err(error) => {
+            console.print(&wrap(&format!("warning: other repositories get nothing now: {}", error.chain()), "  "));
+            return None;
+        }
+    };
+    for delivery in &deliveries {
+        if let Some(pushed) = delivery.pushed(false) {
+            console.print(&wrap(&pushed, "  "));
+        }
+        for (warning, hint) in delivery.warnings() {
+            console.print(&wrap(&format!("warning: {warning}"), "  "));
+            console.print(&wrap(&format!("hint: {hint}"), "  "));
+        }
+    }
+    Some(deliveries)
+}
+
+/// Whether a file that may not be written or read is in the way, as it is of the next run too.
+fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
+    let denied = |error: &(dyn std::error::Error + 'static)| {
+        let io = error.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::PermissionDenied)
+    };
+    std::iter::successors(Some(error), |error| error.source()).any(denied)
+}
+
+/// Notifies the admin's command of a run: of its report, and whether all of that came of this push; or of why there is none.
+fn notify_of(
+    repository: &Repository,
+    outcome: Result<(&Report, bool), &str>,
+    deliveries: &[Delivery],
+    console: &mut Console,
+) {
+    if let Err(why) = notify::notify(repository, outcome, deliveries) {
+        console.print(&wrap(&format!("warning: {why}"), "  "));
+    }
+}
+
+/// A pusher's Ctrl-C reaches us over a local transport; what was begun is finished all the same.
+fn outlive_the_pusher() {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        // Without it a push that is interrupted is made up for by the next one.
+        drop(signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))));
+    }
+}
+
+/// What a run did.
+struct Hydrated {
+    report: Report,
+    /// What was pushed, symbolic refs resolved.
+    updates: Vec<RefUpdate>,
+    repository: Repository,
+}
+
+/// Why nothing was hydrated.
+struct Unhydrated {
+    error: Box<HydrateError>,
+    /// Whether that is any business of the pusher.
+    is_told: bool,
+}
+
+fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, Unhydrated> {
+    let mut lines = String::new();
+    // Bytes that are no text are no ref that we know; the wake-up counts all the same.
+    drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
+    let namespace = namespace();
+    let updates: Vec<RefUpdate> = lines.lines().filter_map(|line| ref_update(line, &namespace)).collect();
+    match hydrated(git_dir, &updates, machine, console) {
+        Ok(hydrated) => Ok(hydrated),
+        Err(error) => {
+            let repository = Repository::open(git_dir, Location::Hook).ok();
+            let asks = |repository| asks_for_hydration(&updates, &repository);
+            let is_told = updates.is_empty() || repository.is_none_or(asks);
+            Err(Unhydrated { error: Box::new(error), is_told })
+        }
+    }
+}
+
+/// Whether anything that was pushed is hydrated, or decides how: else the pusher has nothing to do with what fails.
+fn asks_for_hydration(updates: &[RefUpdate], repository: &Repository) -> bool {
+    let Ok(dry_branches) = heads::dry_branches(repository, &RefNames::server()) else { return true };
+    let Ok(refs) = repository.refs() else { return true };
+    let is_dry =
+        |name: &str| dry_branches.iter().any(|branch| name.strip_prefix("refs/heads/") == Some(branch.as_str()));
+    let is_asking = |update: &RefUpdate| update.name == SETTINGS_REF || is_dry(refs.resolve(&update.name));
+    dry_branches.is_empty() || updates.iter().any(is_asking)
+}
+
+fn hydrated(
+    git_dir: &Path,
+    updates: &[RefUpdate],
+    machine: &Machine,
+    console: &mut Console,
+) -> Result<Hydrated, HydrateError> {
+    let repository = Repository::open(git_dir, Location::Hook)?;
+    let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
+    let nothing = |repository| Hydrated { report: Report::default(), updates: updates.to_vec(), repository };
+    if are_of_pull_requests(&names) {
+        return Ok(nothing(repository));
+    }
+    let options = Options::read(&repository);
+    let asked = Instant::now();
+    let patience = if forge::is_telling() { Duration::ZERO } else { options.lock_wait };
+    let lock = match lock(&repository, patience, console)? {
+        Some(lock) => lock,
+        None if forge::is_telling() => return Ok(nothing(repository)),
+        None => return Err(HydrateError::Locked),
+    };
+    let started = Instant::now();
+    // After the wait it looks anew at what is there.
+    let has_waited = started - asked > Duration::from_millis(10);
+    let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
+    let refs = repository.refs()?;
+    let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
+    let resolved = |update: &RefUpdate| RefUpdate { name: refs.resolve(&update.name).to_owned(), ..update.clone() };
+    let updates = updates.iter().map(resolved).collect();
+    let renderers = Renderers::from_config(&repository, machine)?;
+    let setup = Setup {
+        out_of_time: &|| started.elapsed() > options.budget,
+        ..Setup::new(&repository, RefNames::server(), Wake::Pushed(pushed), &renderers, wall::now())
+    };
+    let report = match hydrate::fulfil(&repository, &refs)? {
+        Some(report) => report,
+        None => hydrate::hydrate_seen(&setup, refs)?,
+    };
+    if report.unfinished {
+        catch_up(&repository, &machine.program)
+            .map_err(|error| Error::new("starting the rest of the hydration", error))?;
+    }
+    if let Some(path) = &options.log
+        && let Err(error) = show::log(path, repository.shared(), &report)
+    {
+        console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
+    }
+    drop(lock);
+    Ok(Hydrated { report, updates, repository })
+}
+
+/// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they take in a push of
+/// branches and before they run us for that: a pusher waits for it, and nothing is hydrated from them.
+fn are_of_pull_requests(pushed: &[String]) -> bool {
+    !pushed.is_empty() && pushed.iter().all(|name| name.starts_with("refs/pull/"))
+}
+
+/// The branches that were pushed, symbolic refs resolved, without those that were deleted. `names` are those of refs.
+pub(super) fn pushed_branches<'n>(names: impl IntoIterator<Item = &'n str>, refs: &Refs) -> Vec<String> {
+    let names: BTreeSet<&str> = names.into_iter().collect();
+    let branches = names.into_iter().filter_map(|name| refs.resolve(name).strip_prefix("refs/heads/"));
+    branches.filter(|branch| refs.branch(branch).is_some()).map(str::to_owned).collect()
+}
+
+/// Takes the lock of the repository. Says so where the pusher has to wait for it.
+fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> Result<Option<Lock>, Error> {
+    let mut waiting = Waiting::new(console, "waiting for the hydration of another push …".to_owned());
+    hydrate::lock(repository, |waited| {
+        waiting.report(waited);
+        waited < patience
+    })
+}
+
+/// Starts `git-hydrate catch-up` on its own: nothing of ours is open in it, so the push can end.
+fn catch_up(repository: &Repository, program: &Path) -> std::io::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(program);
+    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE).env_remove(USED);
+    command.env_remove(forge::VARIABLE);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.spawn().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_no_branches_are_passed_over() {
+        let refs = Refs::default();
+        for name in ["", "garbage", "refs/heads/gone", "refs/tags/v1"] {
+            assert!(pushed_branches([name], &refs).is_empty(), "{name:?}");
+        }
+    }
+}
