@@ -556,7 +556,8 @@ impl<'a> DryTrees<'a> {
         let (mut verdict, mut proven_url) = judge(&discovered);
         let feeding = hydrated(&verdict, &discovered).map(|application| &**application);
         let is_there = |branch: &BranchName| found.is_hydrated(branch);
-        if let Some(why) = too_many(&head.branch, feeding, is_there, policy.settings.limits.branches) {
+        let fed = found.hydrated_from(&head.branch);
+        if let Some(why) = too_many(&head.branch, feeding, fed, is_there, policy.settings.limits.branches) {
             self.unsearched.add(&search, Because::Branches, repository, &why);
             discovered = unsearched(&why, Because::Branches);
             (verdict, proven_url) = judge(&discovered);
