@@ -1,7 +1,7 @@
-//! Sets and parents that reached a limit of this machine: tried once, not by every push.
+//! Sets and parents that failed: tried once, not by every push.
 //!
-//! A limit is a function of what was looked at until then, as that of an Application is: where all of that is the same, it is
-//! reached again. [`Again::retry`](crate::hydrate::Again) tries all the same.
+//! A failure is a function of what was looked at until then, as that of an Application is: where all of that is the same, it is
+//! the same. [`Again::retry`](crate::hydrate::Again) tries all the same.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,14 +12,14 @@ use super::unsearched::cache;
 use crate::argo::Application;
 use crate::argo::set::{Limits, Question};
 use crate::discover::FoundSet;
-use crate::known::{MakerLimit, MakerLimits as Known};
+use crate::known::{FailedMaker, FailedMakers as Known};
 use crate::owners::policy::Policy;
 use crate::render::Renderers;
 use crate::repo::Repository;
 
 /// What the cache knows of such makers, and what was found out since.
 #[derive(Debug, Default)]
-pub(crate) struct MakerLimits {
+pub(crate) struct FailedMakers {
     /// None until somebody asks.
     known: RefCell<Option<Known>>,
     has_new: Cell<bool>,
@@ -27,17 +27,17 @@ pub(crate) struct MakerLimits {
     is_retried: Cell<bool>,
 }
 
-/// The same for the makers of one dry tree.
+/// What is known of the makers of one dry tree.
 #[derive(Debug)]
 pub(crate) struct Remembered<'a> {
-    limits: &'a MakerLimits,
+    makers: &'a FailedMakers,
     repository: &'a Repository,
-    /// An id of all that limits depend on beside makers and dry trees.
+    /// An id of all that failures depend on beside makers and dry trees.
     context: String,
 }
 
-impl MakerLimits {
-    /// Tries again what reached a limit in an earlier run.
+impl FailedMakers {
+    /// Tries again what failed in an earlier run.
     pub(crate) fn retry(&self) {
         self.is_retried.set(true);
     }
@@ -49,40 +49,40 @@ impl MakerLimits {
         renderers: &Renderers,
         repository: &'a Repository,
     ) -> Remembered<'a> {
-        Remembered { limits: self, repository, context: policy.context(renderers) }
+        Remembered { makers: self, repository, context: policy.context(renderers) }
     }
 
     /// Leaves for the next run what this one found out.
     pub(crate) fn write(&self, repository: &Repository) {
         if let (true, Some(known), Some(cache)) = (self.has_new.get(), &*self.known.borrow(), cache(repository)) {
             // Without an entry it is found out again.
-            drop(cache.save_maker_limits(known));
+            drop(cache.save_failed_makers(known));
         }
     }
 }
 
 impl Remembered<'_> {
-    /// The limit that a maker reached in an earlier run, and would reach in the tree of `view`.
-    pub(crate) fn find(&self, id: &str, view: &View<'_>) -> Option<MakerLimit> {
-        self.within(|known| known.of(id).find(|limit| view.confirms(&limit.reads).unwrap_or(false)).cloned())
+    /// How a maker failed in an earlier run, and would fail in the tree of `view`.
+    pub(crate) fn find(&self, id: &str, view: &View<'_>) -> Option<FailedMaker> {
+        self.within(|known| known.of(id).find(|maker| view.confirms(&maker.reads).unwrap_or(false)).cloned())
     }
 
     /// Whether this run found out what was not known.
     pub(crate) fn has_new(&self) -> bool {
-        self.limits.has_new.get()
+        self.makers.has_new.get()
     }
 
-    /// Notes that a maker reached a limit.
-    pub(crate) fn add(&self, limit: MakerLimit) {
-        self.within(|known| known.add(limit));
-        self.limits.has_new.set(true);
+    /// Notes that a maker failed.
+    pub(crate) fn add(&self, maker: FailedMaker) {
+        self.within(|known| known.add(maker));
+        self.makers.has_new.set(true);
     }
 
-    /// Notes that a maker reached none.
+    /// Notes that a maker did not fail.
     pub(crate) fn clear(&self, id: &str) {
         if self.within(|known| known.of(id).next().is_some()) {
             self.within(|known| known.forget(id));
-            self.limits.has_new.set(true);
+            self.makers.has_new.set(true);
         }
     }
 
@@ -107,9 +107,9 @@ impl Remembered<'_> {
 
     fn within<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
         let load = || {
-            let cache = cache(self.repository).filter(|_| !self.limits.is_retried.get());
-            cache.map(|cache| cache.load_maker_limits()).unwrap_or_default()
+            let cache = cache(self.repository).filter(|_| !self.makers.is_retried.get());
+            cache.map(|cache| cache.load_failed_makers()).unwrap_or_default()
         };
-        work(self.limits.known.borrow_mut().get_or_insert_with(load))
+        work(self.makers.known.borrow_mut().get_or_insert_with(load))
     }
 }
