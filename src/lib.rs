@@ -1,5 +1,7 @@
 //! Renders Argo CD Applications into environment branches, inside the git server.
 //!
+//! `docs/architecture.md` is a page to begin with; the other pages of `docs/` are for those who use it.
+//!
 //! # One push
 //!
 //! `hydrate/run/pipeline.rs` leads through steps 3 to 10.
