@@ -57,6 +57,7 @@ mod log;
 mod lost_objects;
 mod made_alike;
 mod made_applications;
+mod messages;
 mod misspelt;
 mod mistakes;
 mod moved;
