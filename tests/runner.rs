@@ -41,6 +41,7 @@ mod guard_race;
 mod helm;
 mod helm_methods;
 mod hostile;
+mod hosts;
 mod incremental;
 mod init;
 mod install;
