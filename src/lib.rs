@@ -148,11 +148,12 @@ use std::process::ExitCode;
 
 use jsonnet::evaluate;
 
-/// Runs the command that this process's arguments name, and returns its exit code.
+/// Runs the command that this process's arguments name, and returns its exit code. `pages` are those of the documentation,
+/// by name, for `git hydrate help`.
 ///
 /// The first argument may also name what a process that we start of ourselves does: confine a program, evaluate Jsonnet,
 /// render one Application.
-pub fn run() -> ExitCode {
+pub fn run(pages: &[(&str, &str)]) -> ExitCode {
     wall::panic_plainly();
     let mut args = std::env::args_os().skip(1).peekable();
     if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
@@ -164,5 +165,5 @@ pub fn run() -> ExitCode {
     if args.next_if(|arg| arg == render::ARGUMENT).is_some() {
         return render::main(args);
     }
-    cli::run()
+    cli::run(pages)
 }

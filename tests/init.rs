@@ -146,6 +146,28 @@ fn help_is_what_the_option_prints() {
 }
 
 #[test]
+fn the_pages_are_in_the_program() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    for page in crate::readme::PAGES.iter().filter_map(|page| page.strip_prefix("docs/")?.strip_suffix(".md")) {
+        let shown = clone.hydrate(&["help", page]).success().stdout;
+        let text = crate::readme::text_of(&format!("docs/{page}.md"));
+        assert!(shown.lines().next() == text.lines().next() && shown.lines().last() == text.lines().last(), "{shown}");
+        assert!(
+            !shown.contains("<!-- setup")
+                && !shown.contains("\n$ git init --quiet --bare --initial-branch main config")
+        );
+    }
+    let shown = clone.hydrate(&["help", "strict", "mode"]).success().stdout;
+    assert!(shown.starts_with("## Strict mode\n") && shown.contains("hydrate.strictTimeLimit"), "{shown}");
+    assert!(!shown.contains("\n## "), "the next chapter: {shown}");
+    let shown = clone.hydrate(&["help", "When an"]).success().stdout;
+    assert!(shown.starts_with("## When an Application fails\n"), "{shown}");
+    let answer = clone.hydrate(&["help", "no", "such", "chapter"]).exits(2);
+    assert!(answer.stderr.contains("hint: the pages are user, admin, hosts,"), "{}", answer.stderr);
+}
+
+#[test]
 fn init_writes_no_example_beside_applications_that_are_there() {
     let lab = Lab::new();
     let clone = lab.server().clone_to("clone");
