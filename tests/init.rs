@@ -76,6 +76,8 @@ fn the_first_steps_of_the_server_have_its_path() {
         ("four", "ssh://git@example.com/srv/a.git", "  ssh git@example.com git hydrate install --server /srv/a.git\n"),
         ("five", "ssh://git@example.com:22/srv/a.git", "  git hydrate install --server REPO.git "),
         ("six", "https://git.example.com/team/a.git", "  git hydrate push "),
+        ("seven", "git@github.com:team/a.git", "in a job, since this host runs no hooks\n"),
+        ("eight", "https://gitlab.com/team/a.git", "in a job, since this host runs no hooks\n"),
     ] {
         let clone = server.clone_to(name);
         clone.git(&["remote", "set-url", "origin", url]);

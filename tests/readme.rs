@@ -234,6 +234,28 @@ fn every_page_is_read() {
     assert_eq!(pages, PAGES.map(str::to_owned).into());
 }
 
+#[test]
+fn the_table_of_commands_names_commands_and_options_that_there_are() {
+    let clone = Lab::new().bare(&[]).clone_to("clone");
+    let page = text_of("docs/reference.md");
+    let (_, chapter) = page.split_once("\n## Commands\n").expect("a chapter");
+    let rows = chapter
+        .lines()
+        .take_while(|line| !line.starts_with('#'))
+        .filter_map(|line| line.strip_prefix("| `git hydrate "));
+    let mut count = 0;
+    for row in rows {
+        let name = row.split([' ', '`']).next().filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+        let help = clone.run(BINARY, &[name.as_slice(), &["--help"]].concat()).success().stdout;
+        for option in row.split('`').filter(|code| code.starts_with("--")) {
+            let option = option.split([' ', '=']).next().unwrap_or_default();
+            assert!(help.contains(option), "git hydrate {name:?} has no {option}");
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count}");
+}
+
 /// The headings of a text as GitHub names them in links.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut inside = false;

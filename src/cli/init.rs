@@ -164,6 +164,7 @@ fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
             let init = format!("git init --bare --initial-branch {} {path}", shell_word(branch));
             format!("  {init}\n  git hydrate install --server {path}\n  git remote add origin {path}\n")
         }
+        Some(url) if runs_no_hooks(url) => JOB.to_owned(),
         Some(url) => match (local(url), over_ssh(url)) {
             (Some(path), _) => format!("  git hydrate install --server {}\n", shell_word(path)),
             (None, Some((host, path))) => {
@@ -173,6 +174,12 @@ fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
         },
     };
     format!("\nonce, so that pushes hydrate\n{steps}")
+}
+
+/// Whether the host of a URL is known to run no hooks of its users.
+fn runs_no_hooks(url: &str) -> bool {
+    let is_host = |host: &&str| url.contains(&format!("//{host}/")) || url.contains(&format!("@{host}"));
+    WITHOUT_HOOKS.iter().any(is_host)
 }
 
 /// The path of a repository on this machine.
@@ -204,6 +211,14 @@ next
   git push                                          hydrates it, if the server does so
 
 `git hydrate` makes the same commits in this clone, below refs/remotes/hydrate/, with any server or none.
+";
+
+/// Hosts that run no hooks of their users.
+const WITHOUT_HOOKS: [&str; 6] =
+    ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com", "ssh.dev.azure.com"];
+
+/// The first step where the host runs no hooks.
+const JOB: &str = "  git hydrate push                                  in a job, since this host runs no hooks
 ";
 
 /// The first steps on a server whose path is not known.
