@@ -162,7 +162,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// The same with what is wrong with it leading back to its maker.
+    /// Adds to a mistake of the Application what made the Application.
     pub fn tells(&self, diagnostic: Diagnostic) -> Diagnostic {
         match &self.maker {
             Some(maker) => diagnostic.made_by(maker),
@@ -184,7 +184,7 @@ impl Application {
         only.into_iter().chain(self.sources.iter().map(|source| &source.dry))
     }
 
-    /// The same once for each source that is rendered, with that source alone.
+    /// The Application once for each source that is rendered, with that source alone.
     pub fn parts(&self) -> Vec<Cow<'_, Self>> {
         if self.sources.is_empty() {
             return vec![Cow::Borrowed(self)];
@@ -290,7 +290,7 @@ impl Application {
         &self.dry.fields.place.file.text
     }
 
-    /// The same, deployed to a cluster of which only what is passed to renders is known.
+    /// The Application, deployed to a cluster of which only what is passed to renders is known.
     pub fn on_cluster(self, kube_version: Option<String>, api_versions: Vec<String>) -> Self {
         let is_known = kube_version.is_some() || !api_versions.is_empty();
         let cluster = || Arc::new(Cluster { kube_version, api_versions, ..Cluster::default() });
@@ -373,7 +373,7 @@ pub struct DrySource {
     pub target_revision: String,
     /// The directory of the sources in the dry tree; the root is allowed.
     pub path: RepoPath,
-    /// The same, as written.
+    /// `path`, as written.
     pub path_text: String,
     /// The tool options of the Application itself, without override files.
     pub options: Options,

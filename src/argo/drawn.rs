@@ -122,7 +122,7 @@ impl HeldIdentities {
         }
     }
 
-    /// The same, where a dry branch has another name.
+    /// These identities after a dry branch got another name.
     pub(crate) fn renamed(mut self, before: &BranchName, now: &BranchName) -> Self {
         let moved = self.0.remove(before).unwrap_or_default();
         self.0.entry(now.clone()).or_default().extend(moved);

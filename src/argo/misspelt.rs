@@ -37,7 +37,7 @@ impl Misspelt {
         Self { application, file: object.place.span().path, diagnostic }
     }
 
-    /// The same of an object that was meant to be an Application or a set.
+    /// A mistake of an object that was meant to be an Application or a set.
     fn of_kind(kind: &str, object: &Field, diagnostic: Diagnostic) -> Self {
         match kind {
             "Application" => Self::new(object, diagnostic),
@@ -45,7 +45,7 @@ impl Misspelt {
         }
     }
 
-    /// The same of a set: which Applications it is about is known by what the file made before.
+    /// A mistake of a set. Which Applications it is about is known by what the file made before.
     pub(super) fn of_set(set: &Field, diagnostic: Diagnostic) -> Self {
         Self { application: None, ..Self::new(set, diagnostic) }
     }

@@ -210,7 +210,7 @@ impl Discovered {
         self.unsearched_tree().map(|broken| &broken.diagnostic)
     }
 
-    /// The same, with whether a limit of this machine is why.
+    /// Why the tree as a whole was not searched, if it was not, and whether a limit of this machine is why.
     pub fn unsearched_tree(&self) -> Option<&Broken> {
         self.broken.iter().find(|broken| broken.file.is_root())
     }
@@ -421,7 +421,7 @@ impl From<ReadError> for Unread {
     }
 }
 
-/// The same with the file, which does not depend on the thread that noticed.
+/// Adds the file with which a tree has too much, whichever thread noticed.
 fn named(error: ReadError, reader: &Reader<'_>, files: &[(&Arc<Candidate>, &Opened)]) -> Unread {
     match error {
         ReadError::TooMuch(what @ TooMuch::Parsed(_)) => {

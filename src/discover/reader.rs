@@ -114,12 +114,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same with what is known of large files.
+    /// Adds what is known of large files.
     pub(super) fn knowing(self, barren: Option<&'a BarrenFiles>) -> Self {
         Self { barren, ..self }
     }
 
-    /// The same where no more than this may be parsed.
+    /// Sets how many bytes may be parsed.
     pub(super) fn within(self, bytes_max: u64) -> Self {
         Self { bytes_max, ..self }
     }

@@ -84,7 +84,8 @@ impl<'p> Pusher<'p> {
         all.filter(move |(about, one)| self.is_told(*about, diagnostic(one)))
     }
 
-    /// The same of diagnostics. Those that are about other dry branches than he pushes quote nothing.
+    /// The diagnostics that are told to the pusher. Those that are about other dry branches than he pushes quote
+    /// nothing.
     fn his_diagnostics<'a>(
         &self,
         all: &'a [Diagnostic],
@@ -242,7 +243,7 @@ impl<'p> Pusher<'p> {
         }
     }
 
-    /// The same with nothing of other commits.
+    /// The report of a branch with his own commits alone.
     fn only_his(&self, branch: &BranchReport, update: &RefUpdate, new: ObjectId) -> BranchReport {
         let is_his = |dry_sha: &str| self.is_pushed(update, new, dry_sha);
         let dry_sha = new.to_string();
@@ -264,7 +265,7 @@ impl<'p> Pusher<'p> {
         }
     }
 
-    /// The same failure, that an earlier run reported to others.
+    /// The report of a failure that an earlier run told others of, as news.
     fn as_news(&self, mut his: BranchReport) -> BranchReport {
         let known = self.whose().known.get(&his.dry_branch);
         if let Outcome::Failed { dry_sha, recorded, .. } = &mut his.outcome {
@@ -339,7 +340,7 @@ impl<'p> Pusher<'p> {
         self.with_left(BranchReport { outcome: Outcome::Unchanged, aside, mistakes, ..his })
     }
 
-    /// The same with what the pushed commit left behind, where that is recorded.
+    /// Adds what the pushed commit left behind, where that is recorded.
     fn with_left(&self, his: BranchReport) -> Result<BranchReport, Error> {
         let left = self.past()?.failure(&his)?.filter(|failure| !failure.behind.is_empty());
         let Some(left) = left.filter(|_| his.mistakes.is_empty()) else { return Ok(his) };

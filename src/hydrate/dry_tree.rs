@@ -486,7 +486,7 @@ impl<'a> DryTrees<'a> {
         Ok(tree)
     }
 
-    /// The same by other settings.
+    /// The Applications of a dry commit by former settings.
     pub(crate) fn read_by(
         &mut self,
         former: &Policy,

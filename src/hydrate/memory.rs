@@ -152,12 +152,12 @@ impl Memory {
         self.recalled(&state_name(head, found), found)
     }
 
-    /// The same from the last preview.
+    /// What the last preview left of a dry branch.
     pub(crate) fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&of_previews(&state_name(head, found)), found)
     }
 
-    /// The same of the branches as they are: where previews start.
+    /// What is known of a dry branch as its environment branches show it: where previews start.
     pub(crate) fn recall_base(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&base_of_previews(&state_name(head, found)), found)
     }

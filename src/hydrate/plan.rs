@@ -59,7 +59,7 @@ pub(crate) struct Stage<W> {
 /// What is to be done.
 pub(crate) type Plan = Stage<Work>;
 
-/// The same, rendered.
+/// A [`Plan`] whose Applications are rendered.
 pub(crate) type Rendered = Stage<Done>;
 
 /// What is done on one branch.
@@ -184,7 +184,7 @@ impl<W> Stage<W> {
         self.hydrations().flat_map(|(_, hydration)| &hydration.work).chain(&self.beside)
     }
 
-    /// The same commit and branches with other work.
+    /// Turns each piece of work into another; the dry commit and the branches stay.
     pub(crate) fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
         let Self { head, dry, tree, branches, beside, identities } = self;
         let branches = branches.into_iter().map(|(name, step)| (name, step.map(&mut become_other))).collect();

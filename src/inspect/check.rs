@@ -263,7 +263,7 @@ pub(crate) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, H
     judged_by(policy, tree, renderers)
 }
 
-/// The same by settings that need not be those of the repository.
+/// Finds the Applications of a tree and judges them together, by settings that need not be those of the repository.
 pub(crate) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
     let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));

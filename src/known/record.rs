@@ -128,7 +128,7 @@ pub(crate) struct Encoded {
 pub(super) enum Way<'a> {
     /// The file that contains the Application.
     File(&'a RepoPath),
-    /// The same, and which Application of it: a file with a set has as many as that makes.
+    /// The file, and which of its Applications: a file with a set has as many as the set makes.
     One(&'a RepoPath, usize),
     /// The name of the Application.
     Name(&'a AppName),

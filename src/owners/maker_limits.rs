@@ -27,7 +27,7 @@ pub(crate) struct MakerLimits {
     is_retried: Cell<bool>,
 }
 
-/// The same for the makers of one dry tree.
+/// What is remembered of the makers of one dry tree.
 #[derive(Debug)]
 pub(crate) struct Remembered<'a> {
     limits: &'a MakerLimits,

@@ -34,7 +34,7 @@ pub(crate) struct InputChange {
     /// The version, ref or commit before; none for a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// The same after; none for one that goes.
+    /// The version, ref or commit after; none for one that goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// How many of its files change, by what they are: `templates`, `values`, `crds`, `files`.

@@ -43,7 +43,7 @@ pub(super) fn on_base<T>(
     work(&after, made.found.buffer, &made.report.warnings)
 }
 
-/// The same of another dry commit, as if nothing had been hydrated yet and no branch were frozen.
+/// The setup of a dry commit as if nothing had been hydrated yet and no branch were frozen.
 pub(super) fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a> {
     let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
     let wake = match &setup.wake {
@@ -53,13 +53,13 @@ pub(super) fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a
     Setup { refs, wake, now: None, ..*setup }
 }
 
-/// The same as if no branch were frozen: what a freeze holds back is deployed when it ends.
+/// The setup as if no branch were frozen: what a freeze holds back is deployed when it ends.
 pub(super) fn thawed<'a>(setup: &Setup<'a>) -> Setup<'a> {
     Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
 }
 
-/// The same onto the branches as they are. In a clone by what differs from the dry commit that they show, where that is
-/// enough: what is looked at is then no more than on a server.
+/// Rehearses onto the branches as they are. In a clone by what differs from the dry commit that they show, where that
+/// is enough: what is looked at is then no more than on a server.
 pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
     if !setup.refs.is_of_server() {
         if let Some(run) = rehearse_from_base(setup)? {
@@ -74,7 +74,7 @@ pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, 
     rehearse(setup, ObjectBuffer::new(setup.repository))
 }
 
-/// The same of each commit in turn.
+/// Rehearses each commit in turn onto the branches as they are.
 pub(super) fn each_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
     if !setup.refs.is_of_server()
         && let Some(run) = from_base(setup, Run::hydrate)?
@@ -114,7 +114,7 @@ pub(super) fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Re
     rehearse_beside(setup, buffer, BTreeMap::new())
 }
 
-/// The same, where branches that have no tip are compared with these trees.
+/// Rehearses, and compares branches that have no tip with these trees.
 pub(super) fn rehearse_beside<'a>(
     setup: &'a Setup<'a>,
     buffer: ObjectBuffer<'a>,

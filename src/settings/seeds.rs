@@ -100,8 +100,8 @@ impl Seeds {
         self.kept.iter().filter(|(_, seed)| seed.is_none()).map(|(identity, _)| identity)
     }
 
-    /// The same with `seed` for all but those that are to `keep` what they draw from; all that keep something and that `is_chosen`
-    /// does not name keep it too.
+    /// The seeds with `seed` for all Applications but those that are to `keep` what they draw from; all that keep
+    /// something and that `is_chosen` does not name keep it too.
     pub(crate) fn with<'i>(
         &self,
         seed: SecretSeed,
@@ -114,7 +114,7 @@ impl Seeds {
         Self { newest: Some(seed), kept }
     }
 
-    /// The same where those that `is_chosen` names do not draw any more as before there were seeds.
+    /// The seeds where the Applications that `is_chosen` names do not draw any more as before there were seeds.
     pub(crate) fn without_public(&self, is_chosen: impl Fn(&SeedIdentity) -> bool) -> Self {
         let stays = |(identity, seed): &(&SeedIdentity, &Option<SecretSeed>)| seed.is_some() || !is_chosen(identity);
         let kept = self.kept.iter().filter(stays).map(|(identity, seed)| (identity.clone(), seed.clone()));

@@ -324,8 +324,8 @@ impl Lists {
     }
 }
 
-/// The same with the URLs that Applications and templates of sets have for this repository, when no setting names any. Whether
-/// they are right is judged with the Applications.
+/// The makers with the URLs that Applications and templates of sets have for this repository, when no setting names
+/// any. Whether they are right is judged with the Applications.
 fn with_urls(makers: &Makers, discovered: &Discovered) -> Makers {
     let mut makers = makers.clone();
     if makers.repo_urls.is_empty() {

@@ -374,7 +374,7 @@ impl Branch {
         Ok(None)
     }
 
-    /// The same of one destination path with the files of `tree`.
+    /// The other dry branch that made the destination path with the files of `tree`, as its metadata says.
     fn made_of(
         &self,
         tree: ObjectId,
@@ -457,7 +457,7 @@ impl Branch {
         }
     }
 
-    /// The same, where its dry branch had another name before.
+    /// Sets the name that the dry branch had before.
     pub(crate) fn renamed_from(self, before: Option<BranchName>) -> Self {
         Self { renamed_from: before, ..self }
     }
@@ -492,7 +492,7 @@ impl Branch {
         }
     }
 
-    /// The same, where Applications draw for what `identities` says.
+    /// Sets the identities that Applications draw for.
     pub(crate) fn drawing_for(self, identities: HeldIdentities) -> Self {
         Self { identities, ..self }
     }
@@ -503,7 +503,7 @@ impl Branch {
         Self { before, tip: None, ..Self::resume(name, head, parent, None, settings) }
     }
 
-    /// The same where the commit is of others, above one of ours with the tree `made`.
+    /// Says that the commit is of others, above a commit of ours with the tree `made`.
     pub(crate) fn above(self, made: ObjectId) -> Self {
         Self { made_below: Some(made), ..self }
     }

@@ -440,8 +440,8 @@ fn open(
     Ok(branch)
 }
 
-/// The same branch, back at the dry commit that it was made from when others fed it at the one that a note or a record names:
-/// hydration would have made a commit of that.
+/// Resets a branch to the dry commit in its own metadata if a note or record names one that fed other paths: hydration
+/// would have made a commit of that one.
 fn at_what_is_borne_out(
     mut branch: Branch,
     run: &mut Run<'_>,

@@ -106,7 +106,8 @@ impl Run<'_> {
         self.branches.values().flat_map(|branch| branch.identities.of(dry_branch)).collect()
     }
 
-    /// The same, where those that drew for the first time draw for what is their own.
+    /// Gives Applications that drew for the first time identities of their own, and renders again those whose identity
+    /// is another one then.
     pub(crate) fn with_own_identities(&mut self, mut rendered: Rendered) -> Result<Rendered, Stopped> {
         let firsts = if self.claimed.is_some() { Vec::new() } else { self.first_draws(&rendered) };
         if firsts.is_empty() {

@@ -131,7 +131,7 @@ fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<Rep
     tree.applications(name).map(|application| directory(name, application, run)).collect()
 }
 
-/// The same at the dry commit that the branch shows of a dry branch.
+/// The directories at the dry commit that the branch shows of a dry branch.
 fn directories_before(
     name: &BranchName,
     head: &DryHead,

@@ -111,7 +111,7 @@ fn written(draft: &Draft, judged: &Judged, dry: &BranchName) -> BTreeSet<BranchN
     branches
 }
 
-/// The same of a tree of its own.
+/// The environment branches of all Applications of a tree that is a repository of its own, shared ones left out.
 fn written_there(draft: &Draft, judged: &Judged, settings: &Settings) -> BTreeSet<BranchName> {
     let all = hydrated(judged).into_iter().filter(|(_, application)| !is_nowhere(draft, application));
     let all = all.map(|(_, application)| application.environment_branch().clone());
