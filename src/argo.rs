@@ -127,8 +127,8 @@ pub struct Application {
     pub destination_cluster: Option<String>,
     /// `spec.destination.namespace`.
     pub destination_namespace: Option<String>,
-    /// `spec.sourceHydrator.drySource`; of one that a rule hydrates its source, and of several that which tells which branch it
-    /// is of: the first of this repository, else the first.
+    /// `spec.sourceHydrator.drySource`; for a plain Application its source, and of several `sources` the first in this
+    /// repository, else the first.
     pub dry: DrySource,
     /// All of `spec.sources`, in their order, of one that a rule hydrates; none when it has one source.
     pub sources: Arc<[PlacedSource]>,
@@ -151,7 +151,7 @@ pub struct Application {
     pub sync_policy: SyncPolicy,
     /// The object that the cluster has of it, without what its manifests are made of: what Argo CD does with them.
     pub deployed: Deployed,
-    /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
+    /// Whether the annotation [`PAUSED`] keeps its manifests as they are.
     pub paused: bool,
     /// Where its fields are.
     pub places: Places,
@@ -344,8 +344,8 @@ impl Application {
         ContentId::new(&hash.finalize())
     }
 
-    /// The order among the Applications of a branch: those that are in files as they are there, and behind those of its file
-    /// what it makes, by names.
+    /// The order among the Applications of a branch: by file, within a file the written ones in their order, then the
+    /// made ones by name.
     pub fn rank(&self) -> impl Ord + '_ {
         let index = if self.maker.is_some() { usize::MAX } else { self.index };
         (&self.file, index, &self.name, self.namespace.as_ref(), self.index)
@@ -395,7 +395,7 @@ impl DrySource {
         cost_of(self.fields.size())
     }
 
-    /// All of it, as it is written.
+    /// All of the source, as it is written.
     pub fn to_value(&self) -> Value {
         self.fields.to_value()
     }

@@ -449,7 +449,7 @@ struct Owners<'t> {
     after: BTreeMap<&'t RepoPath, &'t Application>,
     /// Those that are there after, on whichever branch.
     stay: BTreeMap<Identity<'t>, &'t Application>,
-    /// Those that were there before, on whichever branch, as far as they are known.
+    /// The Applications that were there before, on whichever branch, as far as they are known.
     earlier: BTreeMap<Identity<'t>, &'t Application>,
     /// The dry commit after, and with what is not hydrated.
     tree: Option<&'t DryTree>,

@@ -413,7 +413,7 @@ struct Commit<'a> {
     watch: OnceLock<Watch>,
     /// Whether all its renders together take too long.
     is_late: Arc<AtomicBool>,
-    /// Those that render it, when they are not threads.
+    /// The processes that render the Applications, when threads do not.
     processes: Processes,
 }
 

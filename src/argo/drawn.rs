@@ -1,4 +1,4 @@
-//! What tells the random values of an Application from those of others, and which of its objects have some.
+//! The identities for which Applications draw random values, and which objects have some.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -99,8 +99,8 @@ fn is_near_version(version: &str) -> bool {
     group.is_none_or(|group| group.contains("argo") || near(group, &[GROUP]).is_some())
 }
 
-/// An Application that is not hydrated, and would be by `spec.sourceHydrator` or, where there are rules, maybe by one of them,
-/// were it not for a near miss of `spec` or of that; a key without a value is not a near miss.
+/// An Application that is not hydrated because of a near miss of `spec` or `spec.sourceHydrator`. Where there are
+/// rules, one of them might hydrate it without the near miss. A key without a value is not a near miss.
 pub(super) fn misspelt(object: &Field, has_rules: bool) -> Option<Misspelt> {
     let what = name(object, "name").map_or_else(|| "this Application is".to_owned(), |name| format!("`{name}` is"));
     let has_mark = |entry: &&Entry| entry.field.get(MARK).is_some();

@@ -112,7 +112,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSet {
     field: Field,
-    /// What rendered it; none for one that is in its file.
+    /// The object as its parent rendered it; none for a set in a file.
     rendered: Option<Arc<RenderedObject>>,
 }
 
@@ -156,7 +156,7 @@ impl ApplicationSet {
         is_mentioned.then(|| Self { field: field.clone(), rendered: None })
     }
 
-    /// One that is looked into whatever it mentions.
+    /// A set that is looked into whatever it mentions.
     pub(super) fn of(field: &Field) -> Self {
         Self { field: field.clone(), rendered: None }
     }

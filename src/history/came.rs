@@ -140,7 +140,8 @@ impl<'p> Pusher<'p> {
         Some((update, update.new?))
     }
 
-    /// Whether what came of a dry commit is his: he pushed the commit, or settings by which one that was there is looked at anew.
+    /// Whether the result of a dry commit is his: he pushed the commit, or he pushed settings for which the tip is
+    /// looked at anew.
     fn owns(&self, dry: &DryPoint) -> bool {
         let is_pushed = |(update, new)| self.is_pushed(update, new, &dry.dry_sha);
         let is_there = || self.whose().heads.get(&dry.dry_branch) == Some(&dry.dry_sha);

@@ -112,7 +112,8 @@ impl Memory {
         warnings
     }
 
-    /// Leaves for the next preview what this one rendered. What it says of branches applies nowhere, and is left out.
+    /// Leaves the render results of a preview for the next one. What the preview found out about branches applies
+    /// nowhere else, and is left out.
     pub(crate) fn write_results(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {

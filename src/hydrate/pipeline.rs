@@ -87,7 +87,7 @@ impl Planner {
         matches!(self, Self::Everything(_))
     }
 
-    /// Whether it is known that the Applications are those that there were.
+    /// Whether the set of Applications is known to be unchanged.
     fn has_same_applications(&self) -> bool {
         match self {
             Self::Changes(planner) => planner.has_same_applications(),

@@ -43,7 +43,7 @@ pub(crate) enum Moved {
     NotMade,
 }
 
-/// What a preview goes by.
+/// What a preview looks at.
 #[derive(Debug)]
 pub(crate) enum Previewed {
     /// All that the dry commit has.
@@ -75,11 +75,11 @@ pub(crate) struct Run<'a> {
     pub report: Report,
     /// The branches of which earlier runs reported that no Application names them.
     unnamed_before: BTreeSet<BranchName>,
-    /// Of its warnings, those of Applications that leave a branch for one that does not take them.
+    /// The warnings in `report` of Applications that leave a branch for one that does not take them.
     pub departures: Vec<Diagnostic>,
     /// Whether refs shall move.
     pub start: Start<'a>,
-    /// What it goes by where nothing of it is written but what it rendered, for the next preview.
+    /// Set for a preview, with what it looks at: of such a run, only render results are kept, for the next preview.
     pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,

@@ -228,7 +228,7 @@ pub(crate) struct Tree<'a> {
     pub files: &'a dyn Files,
     /// The repository whose settings and branches count; none for a plain directory.
     pub repository: Option<(&'a Repository, &'a RefNames)>,
-    /// The branch that it is taken for the tip of; else the one that most of its Applications name.
+    /// The dry branch whose tip the tree is taken for; by default the one that most of its Applications name.
     pub dry_branch: Option<BranchName>,
     /// The id of its commit, as far as there is one.
     pub dry_commit: String,
@@ -470,7 +470,7 @@ impl Findings {
         found
     }
 
-    /// Notes what is wrong with one of those that may share it.
+    /// Notes a diagnostic, once for all that share it.
     pub(crate) fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
         // Of several elements of a set that fail alike, the first one is an example.
         let is_same =

@@ -3,7 +3,7 @@
 /// The objects of a destination path.
 pub(crate) const MANIFEST: &str = "manifest.yaml";
 
-/// Where they come from.
+/// Where the objects come from.
 pub(crate) const METADATA: &str = "hydrator.metadata";
 
 /// For people: where the objects of a destination path come from.

@@ -76,8 +76,8 @@ fn counted(what: &str, count: usize, defaults: usize) -> String {
     }
 }
 
-/// What differs between the dry commits that environments are hydrated from and the one that they would be. `base` is used
-/// for one that is not known.
+/// How inputs differ between the dry commits that environments show and the dry commits that they would show. `base`
+/// stands for an unknown dry commit.
 pub(super) fn input_changes(
     (repository, refs): (&Repository, &RefNames),
     renderers: &Renderers,

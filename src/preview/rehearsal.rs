@@ -27,7 +27,8 @@ pub(super) fn tips(made: &Run<'_>, setup: &Setup<'_>) -> Result<BTreeMap<BranchN
     Ok(made.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect())
 }
 
-/// Does `work` as if what the dry commit `base` gives had been hydrated, and nothing after it. It gets what is odd there, too.
+/// Does `work` as if the dry commit `base` had been hydrated, and nothing after it. `work` also gets the warnings of
+/// that hydration.
 pub(super) fn on_base<T>(
     setup: &Setup<'_>,
     base: ObjectId,

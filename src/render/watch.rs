@@ -39,7 +39,7 @@ struct Limit {
     /// Ticks after the limit, until the process is given up.
     grace_left: u128,
     over: Arc<AtomicBool>,
-    /// What it is for, and what that reads.
+    /// The work that is limited, and what it reads.
     subject: Option<(Subject, SharedReads)>,
 }
 

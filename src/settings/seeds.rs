@@ -29,7 +29,7 @@ pub(crate) const SECRET_FILES: [&str; 2] = [SEED_FILE, KEPT_SEEDS_FILE];
 pub struct Seeds {
     /// What all draw from that are not in `kept`; none until a seed is made.
     newest: Option<SecretSeed>,
-    /// What single ones draw from; none of one that draws as before there were seeds.
+    /// The seeds of single Applications; none for an Application that draws as before there were seeds.
     kept: BTreeMap<SeedIdentity, Option<SecretSeed>>,
 }
 
@@ -55,7 +55,7 @@ impl Seeds {
         Ok(Self { newest, kept })
     }
 
-    /// The files of them, in place of those of a folder.
+    /// Writes the files of the seeds, in place of those in a folder of settings.
     pub(crate) fn write(&self, files: &mut SettingsFiles) {
         for name in SECRET_FILES {
             files.remove(name);

@@ -311,7 +311,7 @@ impl<'a> View<'a> {
         Ok(entries)
     }
 
-    /// Those of them that are directories or submodules. What else is there may change unnoticed.
+    /// The directories and submodules among the entries of a directory. Other entries may change unnoticed.
     pub fn directories(&self, dir: &RepoPath) -> Result<Vec<Entry>, ViewError> {
         let (real, entries) = self.listing(dir)?;
         let directories = directories(&entries);

@@ -15,7 +15,7 @@ use super::remote::{self, Remote};
 pub(crate) struct Loader {
     /// The directory, without symbolic links.
     root: RepoPath,
-    /// The one that named this directory.
+    /// The loader of the kustomization that named this directory.
     referrer: Option<Rc<Loader>>,
     /// The repository that it is kept of, when that is another one.
     repository: Option<RepoPath>,

@@ -35,9 +35,9 @@ const OBJECTS_MAX: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub copies: BTreeMap<RepoPath, Copy>,
-    /// Those of sets that stay as they are for now: not all that they make is hydrated alike yet.
+    /// The copies of sets that stay as they are for now: not all Applications of such a set are hydrated alike yet.
     pub unsettled: BTreeSet<RepoPath>,
-    /// Those of Applications of which an earlier dry commit is deployed than the branch shows. One that is there stays.
+    /// The copies of Applications that deploy an earlier dry commit than the branch shows. A copy that is there stays.
     pub earlier: BTreeSet<RepoPath>,
     /// Whether several Applications have one copy.
     pub is_contested: bool,

@@ -59,7 +59,7 @@ pub(crate) struct Branch {
     pub left: LeftBehind,
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
-    /// Which of those of its dry branch have some, where that was looked at.
+    /// Which Applications of its dry branch have random values, where that was looked at.
     pub seen: Option<DrawnPaths>,
     /// What those draw for, where that is not their name on this branch.
     pub identities: HeldIdentities,
@@ -518,7 +518,7 @@ impl Branch {
         self.progress.new_sync.filter(|_| self.sync == *sync)
     }
 
-    /// Whether it has what hydration made of [`Branch::dry`], and nothing that others put there since.
+    /// Whether the branch has just what hydration made of [`Branch::dry`]: others put nothing there since.
     pub(crate) fn holds_what_was_made(&self) -> bool {
         let before = match &self.before.standing {
             Some(standing) => standing.record().is_some() && standing.is_as_made,

@@ -30,7 +30,7 @@ use dry_files::path::RepoPath;
 struct Departed {
     branch: BranchName,
     application: Arc<Application>,
-    /// What it draws for, where the branch says so.
+    /// The identity that the Application draws for, where the branch says so.
     identity: Option<SeedIdentity>,
 }
 
@@ -277,7 +277,7 @@ struct FirstDraw<'h> {
     dry_branch: &'h BranchName,
     /// Its name on its branch.
     plain: SeedIdentity,
-    /// Those of this name that others have.
+    /// The identities of this name that other Applications have.
     taken: BTreeSet<SeedIdentity>,
     /// Whether its dry branch gives names alone, and no other one has this name.
     is_plain: bool,
@@ -288,7 +288,7 @@ struct FirstDraw<'h> {
 }
 
 impl FirstDraw<'_> {
-    /// What it draws for instead; none where it may draw for its name.
+    /// The identity to draw for in place of the name; none where the Application may draw for its name.
     fn own(&self) -> Option<SeedIdentity> {
         let may = self.goes_on || (self.is_plain && !self.another_drew);
         let numbers = if may { 0..0 } else { 1..usize::MAX };

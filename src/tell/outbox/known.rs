@@ -65,7 +65,7 @@ pub(crate) struct Standing {
     pub branch: String,
     /// The URL of its repository.
     pub url: String,
-    /// Whether it is there as it was hydrated.
+    /// Whether the destination has the branch as it was hydrated.
     pub is_delivered: bool,
     /// Why it is not, if the last delivery failed.
     #[serde(skip_serializing_if = "Option::is_none")]
