@@ -27,6 +27,7 @@ pub(crate) mod ledger;
 pub(crate) mod maker_limits;
 pub(crate) mod making;
 pub(crate) mod ours;
+pub(crate) mod place;
 pub(crate) mod plain_secret;
 pub(crate) mod policy;
 pub(crate) mod promoted;

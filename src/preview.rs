@@ -229,7 +229,7 @@ pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, H
         Against::Commit(id) => Some(*id),
         Against::MergeBase(base) => Some(base.commit),
     };
-    preview.inputs = input_changes((setup.repository, &setup.refs), setup.renderers, &preview.environments, base)?;
+    preview.inputs = input_changes((setup.repository, &setup.place), setup.renderers, &preview.environments, base)?;
     Ok(preview)
 }
 
@@ -266,7 +266,7 @@ fn previewed_against(setup: &Setup<'_>, id: ObjectId) -> Result<Preview, Hydrate
     let before = rehearse(&setup_before, buffer)?;
     let known = before.report.warnings.clone();
     let tips = tips(&before, setup)?;
-    let setup_after = Setup { wake: setup.wake.clone(), refs: setup_before.refs.clone(), ..setup_before };
+    let setup_after = Setup { wake: setup.wake.clone(), place: setup_before.place.clone(), ..setup_before };
     let mut compared = BTreeMap::new();
     for (name, tip) in &tips {
         if let Some(tip) = tip {

@@ -24,9 +24,10 @@ use std::process::Stdio;
 
 use crate::hydrate::{self, BranchReport, Outcome, Report};
 use crate::owners::error::HydrateError;
+use crate::owners::place::Place;
 use crate::owners::settings_named;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::render::process::wall::{self, Ended};
 use crate::render::{Machine, Renderers};
 use crate::repo::{self, Git};
@@ -154,8 +155,8 @@ fn doubt(cache: &Cache) -> Result<Option<Diagnostic>, Error> {
         return Ok(None);
     }
     // What was hydrated here shows nothing: it may have been by the same settings.
-    let names = RefNames { read: cache::DRY.to_owned(), ..RefNames::server() };
-    let warning = settings_named::doubt(cache.repository(), &names)?;
+    let place = Place::helper(cache::DRY, false);
+    let warning = settings_named::doubt(cache.repository(), &place)?;
     Ok(warning.map(|warning| warning.hint(WHOSE)))
 }
 
@@ -166,16 +167,10 @@ const WHOSE: &str = "to name those that count: git clone -c hydrate.settingsRef=
 fn hydrate_cache(cache: &Cache, machine: &Machine) -> Result<Report, Error> {
     let renderers = Renderers::from_config(cache.repository(), machine)?;
     let progress = Progress::new();
-    // Where settings are named, nothing but branches is believed, as a job does.
-    let refs = RefNames {
-        read: cache::BASES.to_owned(),
-        believes_records: !cache.has_named_settings(),
-        doubts_settings: !cache.has_named_settings(),
-        ..RefNames::worker()
-    };
+    let place = Place::helper(cache::BASES, cache.has_named_settings());
     let setup = Setup {
         observer: &progress,
-        ..Setup::new(cache.repository(), refs, Wake::Everything, &renderers, wall::now())
+        ..Setup::new(cache.repository(), place, Wake::Everything, &renderers, wall::now())
     };
     let report = hydrate::hydrate(&setup);
     progress.clear();

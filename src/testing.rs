@@ -64,8 +64,9 @@ pub mod hook {
 pub mod hydrate {
     pub use crate::hydrate::{CommitRequest, Outcome, Report, hydrate};
     pub use crate::owners::failures::{FAILURES_REF, Failures};
+    pub use crate::owners::place::Place;
     pub use crate::owners::policy::check_settings;
-    pub use crate::owners::setup::{Observer, RefNames, Setup, Wake};
+    pub use crate::owners::setup::{Observer, Setup, Wake};
     pub use crate::preview::{Planned, plan};
     pub mod lost_objects {
         pub use crate::hydrate::{Comparison, Side, missing_in};

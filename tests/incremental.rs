@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use git_hydrate::testing::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
-use git_hydrate::testing::hydrate::{Observer, Outcome, Planned, RefNames, Report, Setup, Wake, hydrate, plan};
+use git_hydrate::testing::hydrate::{Observer, Outcome, Place, Planned, Report, Setup, Wake, hydrate, plan};
 use git_hydrate::testing::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
@@ -114,7 +114,7 @@ impl Server {
         let renderers = Renderers::from_config(&repository, &machine).expect("readable");
         let setup = Setup {
             repository: &repository,
-            refs: RefNames::server(),
+            place: Place::server(),
             wake: Wake::Pushed(pushed.iter().map(|name| (*name).to_owned()).collect()),
             renderers: &renderers,
             now: Some(self.now.get()),

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use git_hydrate::testing::git::{Location, Repository};
-use git_hydrate::testing::hydrate::{self, Observer, Outcome, RefNames, Report, Setup, Wake};
+use git_hydrate::testing::hydrate::{self, Observer, Outcome, Place, Report, Setup, Wake};
 use git_hydrate::testing::render::Renderers;
 
 use crate::incremental::machine;
@@ -46,7 +46,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
     let counter = Counter::default();
     let setup = Setup {
         repository: &repository,
-        refs: RefNames::server(),
+        place: Place::server(),
         wake: Wake::Pushed(vec!["main".to_owned()]),
         renderers: &renderers,
         now: None,

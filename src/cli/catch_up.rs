@@ -8,7 +8,8 @@ use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
 use crate::hydrate::{self, Again};
 use crate::owners::error::HydrateError;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
@@ -112,7 +113,7 @@ fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Repo
     let progress = Progress::new();
     let setup = Setup {
         observer: &progress,
-        ..Setup::new(repository, RefNames::server(), Wake::Everything, &renderers, wall::now())
+        ..Setup::new(repository, Place::server(), Wake::Everything, &renderers, wall::now())
     };
     let report = hydrate::hydrate_again(&setup, again);
     progress.clear();

@@ -17,8 +17,9 @@ use crate::argo::BranchName;
 use crate::inspect;
 use crate::inspect::{CheckFinding, Checked, Tree};
 use crate::owners::error;
+use crate::owners::place::Place;
 use crate::owners::settings_named;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::preview::Against;
 use crate::render::Renderers;
@@ -94,7 +95,7 @@ fn show(site: &Site, findings: &[CheckFinding], summary: &str) -> anyhow::Result
 /// Where the files are of which something is asked.
 pub(super) enum Site {
     /// A commit of a repository, and where that keeps its branches.
-    Commit(Box<(Repository, RefNames, ObjectId)>),
+    Commit(Box<(Repository, Place, ObjectId)>),
     /// A directory.
     Disk(PathBuf),
 }
@@ -115,13 +116,13 @@ impl Site {
             return Self::of_worktree(clone, command);
         }
         let commit = super::dry_commit_of(&clone.repository, what.unwrap_or("HEAD"), command)?;
-        Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
+        Ok(Site::Commit(Box::new((clone.repository, clone.place, commit))))
     }
 
     /// The working tree of a clone.
     pub(super) fn of_worktree(clone: Clone, command: &str) -> anyhow::Result<Self> {
         let commit = super::snapshot_of(&clone.repository, command)?;
-        Ok(Site::Commit(Box::new((clone.repository, clone.refs, commit))))
+        Ok(Site::Commit(Box::new((clone.repository, clone.place, commit))))
     }
 
     /// The commit by the settings that branches were hydrated with, where no branch was hydrated with the settings of

@@ -13,9 +13,10 @@ use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::heads::{REMOTE, dry_remote};
+use crate::owners::place::Place;
 use crate::owners::settings_named;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::{ObjectId, Repository};
@@ -63,7 +64,7 @@ pub(super) fn most_named(branch: clap::Arg) -> clap::Arg {
 /// A clone of a dry repository, up to date with its remote.
 pub(super) struct Clone {
     pub repository: Repository,
-    pub refs: RefNames,
+    pub place: Place,
     /// The remote; none in a repository without any, such as the server's own.
     remote: Option<String>,
     branch: Option<String>,
@@ -74,7 +75,7 @@ impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::fetched(arguments)?.with_settings(arguments)?;
-        settings_named::doubt(&clone.repository, &clone.refs)?.iter().for_each(output::warn);
+        settings_named::doubt(&clone.repository, &clone.place)?.iter().for_each(output::warn);
         Ok(clone)
     }
 
@@ -99,13 +100,13 @@ impl Clone {
             let before = self.repository.refs()?.get(SETTINGS_REF);
             let id = dry_branches::keep_settings(&self.repository, &settings_folder::read(directory)?, before)?;
             let repository = self.repository.assuming(SETTINGS_REF, Some(id));
-            return Ok(Self { repository, refs: self.refs.of_protected_branches(), ..self });
+            return Ok(Self { repository, place: self.place.of_protected_branches(), ..self });
         }
         // On a server, pushes go by its own.
         let of_job = self.remote.as_ref().and_then(|_| self.repository.config(SETTINGS_REF_KEY));
         let Some(name) = arguments.settings_ref.clone().or(of_job) else { return Ok(self) };
-        let (repository, refs) = settings_named::with_settings_of(self.repository, self.refs, &name)?;
-        Ok(Self { repository, refs, ..self })
+        let (repository, place) = settings_named::with_settings_of(self.repository, self.place, &name)?;
+        Ok(Self { repository, place, ..self })
     }
 
     fn found(arguments: &Arguments) -> anyhow::Result<Self> {
@@ -142,12 +143,12 @@ impl Clone {
             refuse_hydrated(&repository, remote)?;
         }
         let merge = tracked("merge").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
-        let refs = match &remote {
-            Some(remote) => RefNames::client(remote, &prefix),
-            None => RefNames { write: format!("refs/remotes/{prefix}/"), records: false, ..RefNames::server() },
+        let place = match &remote {
+            Some(remote) => Place::client(remote, &prefix),
+            None => Place::asked_server(&prefix),
         };
         let branch = arguments.branch.clone().or(merge).or(head);
-        Ok(Self { repository, refs, remote, branch, is_branch_named: arguments.branch.is_some() })
+        Ok(Self { repository, place, remote, branch, is_branch_named: arguments.branch.is_some() })
     }
 
     /// Whether it is a clone of another repository, and not the one that is pushed to.
@@ -179,8 +180,8 @@ impl Clone {
     /// The dry branch that another one is most likely merged into: the remote's default branch when it is hydrated, else
     /// the only one that is.
     pub(super) fn main_dry_branch(&self) -> anyhow::Result<Option<BranchName>> {
-        let hydrated = heads::dry_branches(&self.repository, &self.refs)?;
-        let default = self.refs.head(&self.repository.refs()?).filter(|branch| hydrated.contains(branch));
+        let hydrated = heads::dry_branches(&self.repository, &self.place)?;
+        let default = self.place.head(&self.repository.refs()?).filter(|branch| hydrated.contains(branch));
         Ok(default.or_else(|| hydrated.first().filter(|_| hydrated.len() == 1).cloned()))
     }
 
@@ -211,8 +212,8 @@ impl Clone {
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.
     pub(super) fn commit(&self, rev: &str) -> anyhow::Result<ObjectId> {
         // `NAME:BRANCH` is also how git names a file of a commit: a branch goes first.
-        let elsewhere = rev.split_once(':').map(|(name, rest)| format!("{}{name}/{rest}", self.refs.out));
-        let names = elsewhere.into_iter().chain([format!("{}{rev}", self.refs.read)]);
+        let elsewhere = rev.split_once(':').map(|(name, rest)| format!("{}{name}/{rest}", self.place.out));
+        let names = elsewhere.into_iter().chain([format!("{}{rev}", self.place.read)]);
         match names.filter_map(|name| self.commit_of_ref(&name)).next() {
             Some(commit) => Ok(commit),
             None => super::commit_of(&self.repository, rev),
@@ -235,7 +236,7 @@ impl Clone {
             return Ok(None);
         };
         let refs = self.repository.refs()?;
-        let is_there = BranchName::read(branch).is_ok_and(|name| self.refs.tip(&refs, &name).is_some());
+        let is_there = BranchName::read(branch).is_ok_and(|name| self.place.tip(&refs, &name).is_some());
         Ok(is_there.then_some((branch, rest)))
     }
 
@@ -250,7 +251,7 @@ impl Clone {
 
     /// What a hydration in this clone starts from.
     pub(super) fn setup<'s>(&'s self, wake: Wake, renderers: &'s Renderers, observer: &'s Progress) -> Setup<'s> {
-        Setup { observer, ..Setup::new(&self.repository, self.refs.clone(), wake, renderers, wall::now()) }
+        Setup { observer, ..Setup::new(&self.repository, self.place.clone(), wake, renderers, wall::now()) }
     }
 
     /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.
@@ -291,11 +292,11 @@ pub(super) fn is_server(repository: &Repository) -> bool {
 }
 
 /// Where the branches of a repository are: those of its remote in a clone, its own on a server.
-pub(super) fn refs_of(repository: &Repository) -> anyhow::Result<RefNames> {
+pub(super) fn refs_of(repository: &Repository) -> anyhow::Result<Place> {
     let remote = if is_server(repository) { None } else { remote_of(repository, "")? };
     Ok(match remote {
-        Some(remote) => RefNames::client(&remote, &local_prefix(repository)),
-        None => RefNames::server(),
+        Some(remote) => Place::client(&remote, &local_prefix(repository)),
+        None => Place::server(),
     })
 }
 

@@ -204,7 +204,7 @@ impl Dry {
     }
 
     fn merge_base(&self, clone: &Clone, refs: &Refs, branch: &BranchName) -> Option<MergeBase> {
-        let upstream = clone.refs.tip(refs, branch)?;
+        let upstream = clone.place.tip(refs, branch)?;
         MergeBase::of(&clone.repository, self.parting, (branch, upstream))
     }
 

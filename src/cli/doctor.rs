@@ -12,8 +12,9 @@ use super::{Outcome, output};
 use crate::history;
 use crate::hydrate;
 use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
+use crate::owners::place::Place;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::render::Renderers;
 use crate::render::process::wall;
@@ -75,7 +76,7 @@ fn of_remote(remote: &str) -> anyhow::Result<Vec<Finding>> {
     let repository = &clone.repository;
     let around = surroundings(repository);
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
-    let setup = Setup::new(repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
+    let setup = Setup::new(repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
     // `status` reports what keeps it from being read.
     let statuses = history::status(&setup).unwrap_or_default();
     let settings_ref = repository.config(SETTINGS_REF_KEY);
@@ -176,7 +177,7 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
         return Ok(doctor.client(remote)?);
     }
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
-    let setup = Setup::new(repository, RefNames::server(), Wake::Pushed(Vec::new()), &renderers, wall::now());
+    let setup = Setup::new(repository, Place::server(), Wake::Pushed(Vec::new()), &renderers, wall::now());
     // What keeps it from being read is in the survey too.
     let statuses = history::status(&setup).unwrap_or_default();
     let problems = history::problems(&setup).unwrap_or_default();
@@ -192,7 +193,7 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
 fn random(setup: &Setup<'_>) -> Option<Finding> {
     let (warning, _) = preview::public_values(setup).ok()??;
     let own = "git hydrate config set seeds new".to_owned();
-    let remedy = if setup.refs.is_in_place() { Some(own) } else { warning.hint.clone() };
+    let remedy = if setup.place.is_in_place() { Some(own) } else { warning.hint.clone() };
     Some(Finding { health: Health::Advice, what: printable(&warning.message).to_string(), remedy })
 }
 

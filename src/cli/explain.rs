@@ -82,7 +82,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
     };
     let lines = match &arguments.rev {
         Some(rev) => vec![clone.line(rev)?],
-        None => history::lines(&clone.repository, &clone.refs)?,
+        None => history::lines(&clone.repository, &clone.place)?,
     };
     let (name, field) = match name.split_once('/') {
         Some((name, field)) => (name, Some(field)),
@@ -172,7 +172,7 @@ fn missing(
 const CLOSE_MIN: f64 = 0.85;
 
 fn known(clone: &Clone) -> anyhow::Result<String> {
-    let lines = history::lines(&clone.repository, &clone.refs)?;
+    let lines = history::lines(&clone.repository, &clone.place)?;
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
     Ok(if names.is_empty() {
         "no branch is hydrated yet".to_owned()

@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         report.notes.push(format!(
             "this repository has no remote, so these are previews, below {}; `status`, `log` and `diff` look at the branches \
              that a push to a server makes",
-            clone.refs.write
+            clone.place.write
         ));
     }
     if json {

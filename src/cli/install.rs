@@ -15,7 +15,8 @@ use crate::history::BranchState;
 use crate::hydrate;
 use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
 use crate::owners::error::HydrateError;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::preview::{CopiesToLeave, Repointed};
 use crate::render::Renderers;
@@ -278,7 +279,7 @@ fn survey(repository: &Repository) -> anyhow::Result<hydrate::Survey> {
 }
 
 fn setup<'s>(repository: &'s Repository, renderers: &'s Renderers, wake: Wake) -> Setup<'s> {
-    Setup::new(repository, RefNames::server(), wake, renderers, wall::now())
+    Setup::new(repository, Place::server(), wake, renderers, wall::now())
 }
 
 fn steps_text(steps: &[Step]) -> String {

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(NO_BRANCH)?;
     }
     let several = lines.len() > 1;
-    let history = History::open(&clone.repository, &clone.refs, lines, selection)?;
+    let history = History::open(&clone.repository, &clone.place, lines, selection)?;
     let entries = history.take(arguments.max_count.unwrap_or(usize::MAX));
     if json {
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
@@ -126,7 +126,7 @@ impl Layout<'_> {
 
 /// The environment branches of these names, or of these last parts; all of them when there are none.
 fn lines_of(clone: &Clone, names: &[String]) -> anyhow::Result<Vec<Line>> {
-    let known = history::lines(&clone.repository, &clone.refs)?;
+    let known = history::lines(&clone.repository, &clone.place)?;
     let is_called = |line: &Line, name: &str| line.name == name || line.name.rsplit('/').next() == Some(name);
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|line| is_called(line, name))) {
         let all: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
@@ -192,7 +192,7 @@ fn line_of(clone: &Clone, range: &str) -> anyhow::Result<Line> {
     if history::is_hydrated(&clone.repository, line.tip)? {
         return Ok(line);
     }
-    let known = history::lines(&clone.repository, &clone.refs)?;
+    let known = history::lines(&clone.repository, &clone.place)?;
     let names: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
     let known =
         if names.is_empty() { String::new() } else { format!("; the hydrated branches are {}", names.join(", ")) };

@@ -10,8 +10,9 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, output};
 use crate::argo::BranchName;
+use crate::owners::place::Place;
 use crate::owners::settings_named;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::preview::{Planned, PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
 use crate::render::Renderers;
@@ -77,7 +78,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let mut planned = plan(&clone, &clone.repository, tip)?;
     let is_nothing = planned.commits.is_empty() && planned.problems.is_empty();
     let mut is_more = false;
-    for repository in settings_named::by_settings_of_branches(&clone.repository, &clone.refs, is_nothing)? {
+    for repository in settings_named::by_settings_of_branches(&clone.repository, &clone.place, is_nothing)? {
         is_more |= planned.add(plan(&clone, &repository, tip)?);
     }
     if is_more {
@@ -104,7 +105,7 @@ fn plan(clone: &Clone, repository: &Repository, tip: ObjectId) -> anyhow::Result
 fn plan_of(clone: &Clone, repository: &Repository, branch: BranchName, tip: ObjectId) -> anyhow::Result<Planned> {
     let renderers = Renderers::from_config(repository, &super::machine()?)?;
     // Where pushes go in, by what they left.
-    let refs = if clone.has_remote() { clone.refs.clone() } else { RefNames::server() };
+    let refs = if clone.has_remote() { clone.place.clone() } else { Place::server() };
     let setup = Setup::new(repository, refs, Wake::Commit { branch, tip }, &renderers, wall::now());
     clone.explain(preview::plan(&setup))
 }

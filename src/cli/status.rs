@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
-    let setup = Setup::new(&clone.repository, clone.refs.clone(), Wake::Everything, &renderers, wall::now());
+    let setup = Setup::new(&clone.repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
     let destinations = if clone.has_remote() { Vec::new() } else { outbox::standings(&clone.repository)? };
     let Surveyed { problems, mut pinned } = surveyed(&setup)?;
     let branches = status(&setup)?;
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             return Err(WrongUse(format!("no environment branch is hydrated from `{name}`\nhint: {hint}")).into());
         }
     }
-    let is_offline = arguments.clone.offline && !clone.refs.is_of_server();
+    let is_offline = arguments.clone.offline && !clone.place.is_of_server();
     if json {
         output::print_json(&found)?;
     } else if found.branches.is_empty() && found.problems.is_empty() {

@@ -152,7 +152,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let mut session = {
         let resolves = !arguments.check && !arguments.verify;
-        Session::new((&clone.repository, &clone.refs), branch, &renderers, commit, resolves)?
+        Session::new((&clone.repository, &clone.place), branch, &renderers, commit, resolves)?
     };
     if arguments.check {
         return check(&session, json);

@@ -60,11 +60,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let progress = Progress::new();
     let setup = Setup {
         observer: &progress,
-        ..Setup::new(&clone.repository, clone.refs.clone(), Wake::Pushed(Vec::new()), &renderers, wall::now())
+        ..Setup::new(&clone.repository, clone.place.clone(), Wake::Pushed(Vec::new()), &renderers, wall::now())
     };
     let lines = match &arguments.range {
         Some(range) => vec![clone.line(range)?],
-        None => history::audited(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
+        None => history::audited(&Setup { place: clone.place.clone(), wake: Wake::Everything, ..setup })?,
     };
     let renderer = arguments.renderer.map(RendererName::from);
     let mut verified = progress.during(|| history::verify(&setup, lines, renderer))?;
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         bail!(WrongUse(format!("there is no hydrated commit in `{range}`")));
     }
     let problems = match verified.is_empty() {
-        true => history::problems(&Setup { refs: clone.refs.clone(), wake: Wake::Everything, ..setup })?,
+        true => history::problems(&Setup { place: clone.place.clone(), wake: Wake::Everything, ..setup })?,
         false => Vec::new(),
     };
     if json {

@@ -14,8 +14,8 @@ use crate::owners::error::HydrateError;
 use crate::owners::failures::{FAILURES_REF, Failure, Failures};
 use crate::owners::files::METADATA;
 use crate::owners::heads::BACKLOG_MAX;
+use crate::owners::place::Place;
 use crate::owners::policy::Policy;
-use crate::owners::setup::RefNames;
 use crate::owners::standing::{nearest, nearest_commit, provenance};
 use crate::repo::{Commit, Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::History as Kept;
@@ -191,11 +191,11 @@ impl Cursor {
 const RECORDS_MAX: usize = 1000;
 
 impl<'a> History<'a> {
-    /// The history of `lines`, of which those that are whole branches below [`RefNames::read`] start with the dry commits
+    /// The history of `lines`, of which those that are whole branches below [`Place::read`] start with the dry commits
     /// that did not hydrate.
     pub(crate) fn open(
         repository: &'a Repository,
-        names: &RefNames,
+        place: &Place,
         lines: Vec<Line>,
         selection: Selection,
     ) -> Result<Self, HydrateError> {
@@ -215,7 +215,7 @@ impl<'a> History<'a> {
         };
         let failures = Failures::read(&history.buffer, refs.get(FAILURES_REF))?;
         for Line { name, tip, after } in lines {
-            let branch_tip = BranchName::read(&name).ok().and_then(|branch| names.tip(&refs, &branch));
+            let branch_tip = BranchName::read(&name).ok().and_then(|branch| place.tip(&refs, &branch));
             let whole = after.is_none() && branch_tip == Some(tip);
             let here = Some(repository.commit(tip)?).filter(|_| Some(tip) != after);
             let mut failed = VecDeque::new();

@@ -52,9 +52,9 @@ fn unproven(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Option<String>,
         [_] => return Ok(Some("it has a file that no Application makes".to_owned())),
         files => return Ok(Some(format!("it has {} files that no Application makes", files.len()))),
     }
-    let dry_branches = heads::dry_branches(repository, &setup.refs)?;
+    let dry_branches = heads::dry_branches(repository, &setup.place)?;
     let on_dry_branch = |trailers: &Trailers| {
-        let tip = dry_branches.get(&trailers.dry_branch).and_then(|dry_branch| setup.refs.tip(&refs, dry_branch));
+        let tip = dry_branches.get(&trailers.dry_branch).and_then(|dry_branch| setup.place.tip(&refs, dry_branch));
         tip.is_some_and(|tip| repository.is_ancestor(trailers.dry_commit, tip))
     };
     let are_settings = |trailers: &Trailers| {

@@ -398,7 +398,7 @@ fn restorable(
         BranchState::NotMade | BranchState::NotHydrated | BranchState::Promoted => false,
     };
     // A clone may lack what its server has.
-    let is_there = !found.setup.refs.is_of_server() || found.setup.repository.has(record.tip);
+    let is_there = !found.setup.place.is_of_server() || found.setup.repository.has(record.tip);
     (is_wanted && is_there).then(|| Restorable { tip: record.tip.to_string(), is_start: record.initial })
 }
 

@@ -93,7 +93,7 @@ impl<'a> Verifier<'a> {
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.policy.id;
-        let all = lines(setup.repository, &setup.refs)?;
+        let all = lines(setup.repository, &setup.place)?;
         let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
         let unpromoted = unpromoted(&run.found)?;
         let ancestry = Ancestry::default();

@@ -150,7 +150,7 @@ impl Run<'_> {
     /// Why no copies can be written to a branch; none when they can.
     fn cannot_copy_to(&self, name: &BranchName) -> Result<Option<Diagnostic>, Stopped> {
         let is_written = |branch: &Branch| branch.name == *name || branch.sync == *name;
-        let refs = self.found.refs.below(&self.found.setup.refs.write);
+        let refs = self.found.refs.below(&self.found.setup.place.write);
         let mut there = refs.filter_map(|(name, _)| BranchName::new(name).ok());
         if let Some(other) = there.find(|other| other.conflicts_with(name)) {
             let text =

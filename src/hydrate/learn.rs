@@ -105,7 +105,7 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
                 format!("{key} is now set to {value}; to change it, on the server: git hydrate config set {key} {word}")
             };
             // What a clone foresees is set where it is pushed to.
-            if found.setup.refs.is_in_place() {
+            if found.setup.place.is_in_place() {
                 report.notes.extend(keys.iter().filter(is_noted).map(note));
             }
         }

@@ -334,14 +334,14 @@ pub(crate) fn recalled_limit<'s>(state: &'s State, branch: &Branch) -> Option<(O
 
 /// The name of the state of a dry branch: a clone has one for each place that it writes to.
 fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
-    let refs = &found.setup.refs;
+    let refs = &found.setup.place;
     let text = [&refs.read, &refs.write, head.branch.as_str()].join("\n");
     hex(&Sha256::digest(text)[..16])
 }
 
 /// The name of what is known of the branch of copies.
 fn copies_name(found: &Snapshot<'_>) -> String {
-    let refs = &found.setup.refs;
+    let refs = &found.setup.place;
     hex(&Sha256::digest([&*refs.read, &*refs.write].join("\n"))[..16])
 }
 

@@ -54,13 +54,13 @@ impl Moves {
         branches: &BTreeMap<BranchName, Branch>,
     ) -> Result<Self, repo::Error> {
         let mut moves = Self::default();
-        if found.setup.refs.records {
+        if found.setup.place.keeps_records() {
             moves.add_kept(found, ledger, branches)?;
         }
         // Copies lead to what is on the others.
         let copies = found.policy.settings.applications_to.as_ref();
         let (last, first): (Vec<&Branch>, Vec<_>) = branches.values().partition(|branch| Some(&branch.name) == copies);
-        for edit in first.into_iter().chain(last).flat_map(|branch| branch.ref_edits(&found.setup.refs, &found.refs)) {
+        for edit in first.into_iter().chain(last).flat_map(|branch| branch.ref_edits(&found.setup.place, &found.refs)) {
             // Several staging branches may have started one sync branch.
             if !moves.0.contains(&edit) {
                 moves.0.push(edit);
@@ -76,7 +76,7 @@ impl Moves {
         ledger: &mut Ledger,
         branches: &BTreeMap<BranchName, Branch>,
     ) -> Result<(), repo::Error> {
-        if let (Some(new), true) = (ledger.learnt, found.setup.refs.is_in_place()) {
+        if let (Some(new), true) = (ledger.learnt, found.setup.place.is_in_place()) {
             let expected = Expected::from(found.refs.get(SETTINGS_REF));
             self.0.push(RefEdit { name: SETTINGS_REF.to_owned(), new: Some(new), expected });
         }

@@ -117,7 +117,7 @@ pub(crate) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     if is_of_branches || matches!(found.setup.wake, Wake::Commit { .. }) {
         return;
     }
-    let names: Vec<&str> = found.refs.below(&found.setup.refs.read).map(|(name, _)| name).collect();
+    let names: Vec<&str> = found.refs.below(&found.setup.place.read).map(|(name, _)| name).collect();
     if names.is_empty() {
         return;
     }

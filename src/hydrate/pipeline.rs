@@ -278,10 +278,10 @@ impl Run<'_> {
             found.heads().into_iter().partition(|head| found.buffer.commit(head.tip).is_ok());
         let unreadable = unreadable.into_iter().map(|head| head.branch);
         let known = found.environments.values().chain(&found.dry_branches).cloned();
-        let broken = known.filter(|branch| found.refs.is_broken(&found.setup.refs.read_name(branch)));
+        let broken = known.filter(|branch| found.refs.is_broken(&found.setup.place.read_name(branch)));
         let branches: BTreeSet<BranchName> = unreadable.chain(broken).collect();
         for branch in branches {
-            let text = format!("`{}{branch}` cannot be read, so nothing is hydrated from it", found.setup.refs.read);
+            let text = format!("`{}{branch}` cannot be read, so nothing is hydrated from it", found.setup.place.read);
             let hint = "`git hydrate doctor` on the server explains how to fix it";
             self.report.problems.push(Diagnostic::error(text).hint(hint));
         }
@@ -305,7 +305,7 @@ impl Run<'_> {
         drop(trees);
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.left_alone = self.ledger.faults.names().collect();
-        self.report.warnings.extend(self.ledger.faults.warnings(self.found.setup.refs.are_guarded()));
+        self.report.warnings.extend(self.ledger.faults.warnings(self.found.setup.place.are_guarded()));
         self.note_changes();
         let mut report = self.take_report();
         report.warnings.extend(self.memory.write());
@@ -325,8 +325,8 @@ impl Run<'_> {
         let found = &self.found;
         let starts_records = !found.has_records() && self.ledger.faults.allows(RECORDS_REF);
         let older = found.records.iter().count();
-        let names = &found.setup.refs;
-        if starts_records && older > 0 && names.records && names.believes_records {
+        let place = &found.setup.place;
+        if starts_records && older > 0 && place.keeps_records() && place.believes_records() {
             let what = if older == 1 { "1 branch".to_owned() } else { format!("{older} branches") };
             let note = format!("{what} hydrated by an earlier version: now recorded in {RECORDS_REF}");
             self.report.notes.push(note);

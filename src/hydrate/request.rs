@@ -17,7 +17,8 @@ use crate::manifest::{self, Manifest, Source};
 use crate::metadata::{DryCommit, Message, Time};
 use crate::owners::error::{HydrateError, TRIES};
 use crate::owners::heads::DryHead;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::repo::{ObjectId, Repository, object_id};
 
@@ -86,7 +87,7 @@ pub(crate) fn commit(
     request: &CommitRequest,
     now: i64,
 ) -> Result<Result<Report, Vec<Diagnostic>>, HydrateError> {
-    let setup = Setup::new(repository, RefNames::server(), Wake::Pushed(Vec::new()), renderers, now);
+    let setup = Setup::new(repository, Place::server(), Wake::Pushed(Vec::new()), renderers, now);
     let checked = match check(repository, request)? {
         Ok(checked) => checked,
         Err(mistakes) => return Ok(Err(mistakes)),

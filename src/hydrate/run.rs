@@ -77,7 +77,7 @@ pub(crate) fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, H
 /// Tries until no ref was moved meanwhile. `seen` are the refs of the first try, where they were read already.
 fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Report, HydrateError> {
     let Again { retry, every } = again;
-    if setup.refs.is_in_place() {
+    if setup.place.is_in_place() {
         setup.repository.let_go_of_packs();
     }
     let mut raced = String::new();

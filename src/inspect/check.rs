@@ -13,10 +13,11 @@ use crate::discover::{Discovered, Discovery};
 use crate::manifest::Key;
 use crate::owners::branch_limit::too_many;
 use crate::owners::error::HydrateError;
+use crate::owners::place::Place;
 use crate::owners::policy::{Policy, render_context};
 use crate::owners::public_seeds::refused;
 use crate::owners::seed_identities::drew;
-use crate::owners::setup::{Observer, RefNames};
+use crate::owners::setup::Observer;
 use crate::render::{self, Failure, Rendered, Renderers};
 use crate::repo::{ObjectBuffer, Repository};
 use crate::settings::SettingsFiles;
@@ -227,7 +228,7 @@ pub(crate) struct Tree<'a> {
     /// Its files.
     pub files: &'a dyn Files,
     /// The repository whose settings and branches count; none for a plain directory.
-    pub repository: Option<(&'a Repository, &'a RefNames)>,
+    pub repository: Option<(&'a Repository, &'a Place)>,
     /// The dry branch whose tip the tree is taken for; by default the one that most of its Applications name.
     pub dry_branch: Option<BranchName>,
     /// The id of its commit, as far as there is one.

@@ -40,8 +40,8 @@ impl Active {
         if found.policy.settings.adopt.contains(active) {
             return Ok(Self::Unrecorded { is_adopted: true });
         }
-        let names = &found.setup.refs;
-        let believed = names.believes_commits && !(names.believes_records && found.has_records());
+        let place = &found.setup.place;
+        let believed = place.believes_commits() && !(place.believes_records() && found.has_records());
         let is_empty = commit.tree == found.buffer.empty_tree_id();
         Ok(match believed || is_empty || is_promoted(&commit, staging, found)? {
             true => Self::Unrecorded { is_adopted: false },

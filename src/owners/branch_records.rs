@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::setup::RefNames;
+use super::place::Place;
 use crate::argo::{BranchName, Drawn, DrawnPaths, SeedIdentity};
 use crate::metadata::Trailers;
 use crate::repo::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit, object_id};
@@ -247,17 +247,17 @@ impl BranchRecords {
 
     /// Finds what earlier versions made: branches whose newest commit of hydration has a note.
     pub(crate) fn from_notes(
-        names: &RefNames,
+        place: &Place,
         refs: &Refs,
         notes: &mut Notes,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Error> {
         let mut found = Self::default();
-        for (branch, tip) in names.branches(refs) {
+        for (branch, tip) in place.branches(refs) {
             let Some((commit, trailers)) = hydrated_below(tip, buffer) else { continue };
             // Only hydration puts a note on its commits, and a commit has the message that it had then.
             if trailers.branch == branch && notes.get(commit.id, buffer).is_ok_and(|note| note.is_some()) {
-                if let Some((active, record)) = started_for(&branch, commit.clone(), names, refs, buffer)? {
+                if let Some((active, record)) = started_for(&branch, commit.clone(), place, refs, buffer)? {
                     found.set(active, record);
                 }
                 found.set(branch, BranchRecord::of(&commit, trailers));
@@ -356,7 +356,7 @@ fn read_file(blob: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<(BranchName, B
 fn started_for(
     staging: &BranchName,
     mut commit: Commit,
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<Option<(BranchName, BranchRecord)>, Error> {
@@ -367,7 +367,7 @@ fn started_for(
     let Some(trailers) = Trailers::read(&commit.message).filter(|_| is_first) else { return Ok(None) };
     let active = trailers.branch.clone();
     let is_on = |tip| buffer.repository().is_ancestor(commit.id, tip);
-    let is_there = active != *staging && names.tip(refs, &active).is_some_and(is_on);
+    let is_there = active != *staging && place.tip(refs, &active).is_some_and(is_on);
     Ok(is_there.then(|| (active, BranchRecord::of(&commit, trailers))))
 }
 
@@ -376,14 +376,14 @@ const DROPPED_MAX: usize = 10_000;
 
 /// The refs that a clone has of branches of hydration which are gone from its remote: `git fetch` keeps them, and the
 /// remote dropped their records.
-pub(crate) fn gone(names: &RefNames, refs: &Refs, buffer: &ObjectBuffer<'_>) -> Vec<String> {
-    let is_clone = names.believes_records && names.believes_commits;
+pub(crate) fn gone(place: &Place, refs: &Refs, buffer: &ObjectBuffer<'_>) -> Vec<String> {
+    let is_clone = place.believes_records() && place.believes_commits();
     let Some(tip) = refs.get(RECORDS_REF).filter(|_| is_clone) else { return Vec::new() };
     let Ok(records) = BranchRecords::read(tip, buffer) else { return Vec::new() };
     let mut unrecorded = BTreeMap::new();
-    for (branch, tip) in names.branches(refs).filter(|(branch, _)| records.get(branch).is_none()) {
+    for (branch, tip) in place.branches(refs).filter(|(branch, _)| records.get(branch).is_none()) {
         if hydrated_below(tip, buffer).is_some_and(|(_, trailers)| trailers.branch == branch) {
-            unrecorded.insert(file_of(&branch), (names.read_name(&branch), tip));
+            unrecorded.insert(file_of(&branch), (place.read_name(&branch), tip));
         }
     }
     let mut gone = Vec::new();

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
+use super::place::Place;
 use super::policy::files_of;
-use super::setup::RefNames;
 use super::standing::{Standing, provenance};
 use crate::argo::{BranchName, OUT};
 use crate::metadata::{ENGINE_REVISION, Trailers};
@@ -22,17 +22,17 @@ use crate::settings::Settings;
 /// A dry branch is one that the settings name, or `HEAD` does; or one that is gone, since nothing is hydrated from that.
 pub(crate) fn records(
     kept: BranchRecords,
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     (settings, settings_commit): (&Settings, Option<ObjectId>),
     buffer: &ObjectBuffer<'_>,
 ) -> BranchRecords {
     let set = &settings.dry_branches;
-    let head = names.head(refs).filter(|_| set.is_empty());
+    let head = place.head(refs).filter(|_| set.is_empty());
     let dry_branches: BTreeSet<&BranchName> = set.iter().chain(&head).collect();
-    let is_dry = |branch: &BranchName| dry_branches.contains(branch) || names.tip(refs, branch).is_none();
+    let is_dry = |branch: &BranchName| dry_branches.contains(branch) || place.tip(refs, branch).is_none();
     let mut found = BTreeMap::new();
-    for (branch, tip) in names.branches(refs) {
+    for (branch, tip) in place.branches(refs) {
         if dry_branches.contains(&branch) {
             continue;
         }
@@ -54,17 +54,17 @@ pub(crate) fn records(
 /// settings its Applications are found.
 pub(crate) fn in_clone(
     kept: BranchRecords,
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     settings: &Settings,
     buffer: &ObjectBuffer<'_>,
 ) -> BranchRecords {
-    let head = names.head(refs);
+    let head = place.head(refs);
     let is_named = |branch: &BranchName| settings.dry_branches.contains(branch) || head.as_ref() == Some(branch);
-    let is_dry = |branch: &BranchName| names.doubts_settings || is_named(branch);
+    let is_dry = |branch: &BranchName| place.doubts_settings() || is_named(branch);
     let mut found: BTreeMap<BranchName, BranchRecord> =
         kept.iter().map(|(branch, record)| (branch.clone(), record.clone())).collect();
-    for (branch, tip) in names.branches(refs) {
+    for (branch, tip) in place.branches(refs) {
         let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
         let Some((commit, trailers)) = claimed else { continue };
         let claimed = BranchRecord::of(&commit, trailers);
@@ -72,7 +72,7 @@ pub(crate) fn in_clone(
             None => claimed,
             Some(kept) => {
                 // A dry branch that was renamed is recorded under its new name before any commit has it.
-                let is_renamed = names.tip(refs, &claimed.dry_branch).is_none() || !is_dry(&claimed.dry_branch);
+                let is_renamed = place.tip(refs, &claimed.dry_branch).is_none() || !is_dry(&claimed.dry_branch);
                 let dry_branch = if is_renamed { kept.dry_branch.clone() } else { claimed.dry_branch };
                 let (settings, initial) = (claimed.settings, claimed.initial);
                 BranchRecord { dry_branch, settings, initial, other_settings: BTreeMap::new(), ..kept.clone() }

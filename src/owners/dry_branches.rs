@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch_records::{BranchRecords, RECORDS_REF};
 use super::error::HydrateError;
+use super::place::Place;
 use super::policy::{Policy, check_settings, settings_files};
-use super::setup::{RefNames, Wake};
+use super::setup::Wake;
 use crate::argo::BranchName;
 use crate::metadata::Time;
 use crate::repo::{Mode, NewCommit, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit};
@@ -26,18 +27,18 @@ impl DryBranches {
     /// besides these, so they are added to it then.
     pub(crate) fn find(
         wake: &Wake,
-        names: &RefNames,
+        place: &Place,
         refs: &Refs,
         settings: &Settings,
         records: &BranchRecords,
     ) -> (Vec<BranchName>, bool) {
         let set = &settings.dry_branches;
-        let is_upgrade = refs.get(RECORDS_REF).is_none() && names.is_in_place() && !records.is_empty();
+        let is_upgrade = refs.get(RECORDS_REF).is_none() && place.is_in_place() && !records.is_empty();
         if !set.is_empty() && !is_upgrade {
             return (set.clone(), true);
         }
-        let exists = |branch: &&BranchName| names.tip(refs, branch).is_some();
-        let head = names.head(refs).filter(|head| exists(&head));
+        let exists = |branch: &&BranchName| place.tip(refs, branch).is_some();
+        let head = place.head(refs).filter(|head| exists(&head));
         let hydrated = records.iter().flat_map(|(_, record)| record.others.keys().chain([&record.dry_branch]));
         let hydrated: BTreeSet<&BranchName> = hydrated.filter(exists).collect();
         if !hydrated.is_empty() {

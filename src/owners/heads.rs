@@ -6,8 +6,9 @@ use super::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};
 use super::claims;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
+use super::place::Place;
 use super::policy::Policy;
-use super::setup::{RefNames, Wake};
+use super::setup::Wake;
 use crate::argo::BranchName;
 use crate::metadata::NOTES_REF;
 use crate::repo::{Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
@@ -26,19 +27,19 @@ pub(crate) struct DryHead {
 /// The branches that hydration writes and that exist, each with the dry branch that it was written from last; but for
 /// `copies`, the branch of copies of Applications.
 pub(crate) fn environments(
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     records: &BranchRecords,
     copies: Option<&BranchName>,
 ) -> BTreeMap<BranchName, BranchName> {
-    let hydrated = records.iter().filter(|(branch, record)| !record.initial && names.tip(refs, branch).is_some());
+    let hydrated = records.iter().filter(|(branch, record)| !record.initial && place.tip(refs, branch).is_some());
     let hydrated = hydrated.filter(|(branch, _)| Some(*branch) != copies);
     hydrated.map(|(branch, record)| (branch.clone(), record.dry_branch.clone())).collect()
 }
 
 /// The records of a repository as they are read, and what keeps them from being read.
 pub(crate) fn records(
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     (settings, settings_commit): (&Settings, Option<ObjectId>),
     notes: &mut Notes,
@@ -49,40 +50,40 @@ pub(crate) fn records(
         Some(tip) => BranchRecords::read(tip, buffer).map(Some),
         None => Ok(None),
     };
-    if !names.believes_records {
+    if !place.believes_records() {
         let (kept, fault) = match kept {
             Ok(kept) => (kept.unwrap_or_default(), None),
             Err(fault) => (BranchRecords::default(), Some(fault)),
         };
-        return Ok((claims::records(kept, names, refs, (settings, settings_commit), buffer), fault));
+        return Ok((claims::records(kept, place, refs, (settings, settings_commit), buffer), fault));
     }
     let (mut records, fault) = match kept {
         Ok(Some(records)) => (records, None),
-        Ok(None) => (BranchRecords::from_notes(names, refs, notes, buffer)?, None),
-        Err(fault) => (BranchRecords::from_notes(names, refs, notes, buffer)?, Some(fault)),
+        Ok(None) => (BranchRecords::from_notes(place, refs, notes, buffer)?, None),
+        Err(fault) => (BranchRecords::from_notes(place, refs, notes, buffer)?, Some(fault)),
     };
     // A server that found its dry branches has recorded what it made: a clone of one without records knows that there is
     // nothing.
-    let has_made_none = names.is_of_clone() && refs.get(RECORDS_REF).is_none() && !settings.dry_branches.is_empty();
-    if names.believes_commits && !has_made_none {
-        records = claims::in_clone(records, names, refs, settings, buffer);
+    let has_made_none = place.is_of_clone() && refs.get(RECORDS_REF).is_none() && !settings.dry_branches.is_empty();
+    if place.believes_commits() && !has_made_none {
+        records = claims::in_clone(records, place, refs, settings, buffer);
     }
     Ok((records, fault))
 }
 
 /// The dry branches of a repository: those of the setting, else those that it should have.
-pub(crate) fn dry_branches(repository: &Repository, names: &RefNames) -> Result<BTreeSet<BranchName>, HydrateError> {
+pub(crate) fn dry_branches(repository: &Repository, place: &Place) -> Result<BTreeSet<BranchName>, HydrateError> {
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let policy = Policy::read(&refs, &buffer)?;
     let mut notes = recorded_notes(&refs, &buffer)?;
-    let (records, _) = records(names, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
-    let (dry, _) = DryBranches::find(&Wake::Everything, names, &refs, &policy.settings, &records);
+    let (records, _) = records(place, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
+    let (dry, _) = DryBranches::find(&Wake::Everything, place, &refs, &policy.settings, &records);
     let mut dry: BTreeSet<BranchName> = dry.into_iter().collect();
-    if names.is_of_clone() && names.believes_records {
+    if place.is_of_clone() && place.believes_records() {
         // Whatever the settings say that were fetched, hydration goes on from where branches say they come from.
         let claimed = records.iter().map(|(_, record)| &record.dry_branch);
-        dry.extend(claimed.filter(|branch| names.tip(&refs, branch).is_some()).cloned());
+        dry.extend(claimed.filter(|branch| place.tip(&refs, branch).is_some()).cloned());
     }
     Ok(dry)
 }
@@ -121,7 +122,7 @@ pub(crate) fn hydrated_branches(
 /// a branch that hydration writes.
 pub(crate) fn heads(
     wake: &Wake,
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     dry_branches: &[BranchName],
     environments: &BTreeMap<BranchName, BranchName>,
@@ -131,6 +132,6 @@ pub(crate) fn heads(
     }
     let branches: BTreeSet<&BranchName> =
         dry_branches.iter().filter(|branch| !environments.contains_key(*branch)).collect();
-    let head = |branch: &BranchName| Some(DryHead { branch: branch.clone(), tip: names.tip(refs, branch)? });
+    let head = |branch: &BranchName| Some(DryHead { branch: branch.clone(), tip: place.tip(refs, branch)? });
     branches.into_iter().filter_map(head).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::setup::RefNames;
+use super::place::Place;
 use crate::argo::{Application, BranchName, Drawn, DrawnPaths};
 use crate::settings::Settings;
 use dry_files::diag::Diagnostic;
@@ -12,8 +12,8 @@ use dry_files::diag::more::listed;
 const NAMED_MAX: usize = 20;
 
 /// The command that mends it, where the settings are those of a server, or those that a job is given.
-fn remedy(names: &RefNames) -> &'static str {
-    match names.believes_records {
+fn remedy(place: &Place) -> &'static str {
+    match place.believes_records() {
         true => "on the server: git hydrate config set seeds new",
         false => {
             "in a work tree of the branch with the job's settings, or in their directory: git hydrate config set seeds new \
@@ -23,19 +23,19 @@ fn remedy(names: &RefNames) -> &'static str {
 }
 
 /// That an Application may not have random values.
-pub(crate) fn refused(application: &Application, names: &RefNames) -> Diagnostic {
+pub(crate) fn refused(application: &Application, place: &Place) -> Diagnostic {
     let text = format!(
         "`{}` has random values for the first time, and anybody could compute them: there is no seed",
         application.name
     );
-    Diagnostic::error(text).at(application.places.dry_path.clone()).hint(remedy(names))
+    Diagnostic::error(text).at(application.places.dry_path.clone()).hint(remedy(place))
 }
 
 /// Warns of the objects whose random values anybody can compute; none where there are none.
 pub(crate) fn warning(
     all: &BTreeMap<BranchName, DrawnPaths>,
     settings: &Settings,
-    names: &RefNames,
+    place: &Place,
 ) -> Option<Diagnostic> {
     let mut named = Vec::new();
     for (branch, drawn) in all {
@@ -49,7 +49,7 @@ pub(crate) fn warning(
     let why = if settings.seeds.is_set() { "they do not draw from the seed" } else { "there is no seed" };
     let (what, named) = (if named.len() == 1 { "1 object" } else { "objects" }, listed(&named, NAMED_MAX));
     let text = format!("anybody can compute the random values of {what}, since {why}: {named}");
-    Some(Diagnostic::warning(text).hint(remedy(names)))
+    Some(Diagnostic::warning(text).hint(remedy(place)))
 }
 
 /// What shows the random values of an Application.

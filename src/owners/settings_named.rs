@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use super::branch_records::hydrated_below;
 use super::error::HydrateError;
+use super::place::Place;
 use super::policy::Policy;
-use super::setup::RefNames;
 use crate::argo::BranchName;
 use crate::repo::{self, Location, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::SETTINGS_REF;
@@ -23,9 +23,9 @@ pub(crate) const SETTINGS_REF_KEY: &str = "hydrate.settingsRef";
 /// Errors: the ref was not fetched.
 pub(crate) fn with_settings_of(
     repository: Repository,
-    names: RefNames,
+    names: Place,
     name: &str,
-) -> Result<(Repository, RefNames), HydrateError> {
+) -> Result<(Repository, Place), HydrateError> {
     let branch = name.strip_prefix("refs/heads/").or(Some(name).filter(|name| !name.starts_with("refs/")));
     let full = branch.map_or_else(|| name.to_owned(), |branch| format!("{}{branch}", names.read));
     match repository.refs()?.get(&full) {
@@ -36,12 +36,12 @@ pub(crate) fn with_settings_of(
 
 /// The settings that branches say they were hydrated with, each once, with those branches; none without any.
 pub(crate) fn named_by_branches(
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     buffer: &ObjectBuffer<'_>,
 ) -> Vec<(Option<ObjectId>, BTreeSet<BranchName>)> {
     let mut found: Vec<(Option<ObjectId>, BTreeSet<BranchName>)> = Vec::new();
-    for (branch, tip) in names.branches(refs) {
+    for (branch, tip) in place.branches(refs) {
         let claimed = hydrated_below(tip, buffer).filter(|(_, trailers)| trailers.branch == branch);
         let Some((_, trailers)) = claimed else { continue };
         match found.iter_mut().find(|(settings, _)| *settings == trailers.settings_commit) {
@@ -74,16 +74,16 @@ pub(crate) const TRIED_MAX: usize = 8;
 /// Errors: the repository cannot be read.
 pub(crate) fn by_settings_of_branches(
     repository: &Repository,
-    names: &RefNames,
+    place: &Place,
     is_nothing: bool,
 ) -> Result<Vec<Repository>, HydrateError> {
-    if !names.is_of_clone() || !names.believes_records {
+    if !place.is_of_clone() || !place.believes_records() {
         return Ok(Vec::new());
     }
     let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
     let now = refs.get(SETTINGS_REF);
     let mut named: Vec<_> =
-        named_by_branches(names, &refs, &buffer).into_iter().map(|(settings, _)| settings).collect();
+        named_by_branches(place, &refs, &buffer).into_iter().map(|(settings, _)| settings).collect();
     if named.is_empty() && is_nothing {
         named.push(None);
     }
@@ -108,13 +108,13 @@ pub(crate) fn warning_of_more() -> Diagnostic {
 /// others.
 ///
 /// Errors: the repository cannot be read.
-pub(crate) fn doubt(repository: &Repository, names: &RefNames) -> Result<Option<Diagnostic>, HydrateError> {
+pub(crate) fn doubt(repository: &Repository, place: &Place) -> Result<Option<Diagnostic>, HydrateError> {
     let refs = repository.refs()?;
-    if names.is_of_server() || !names.believes_records {
+    if place.is_of_server() || !place.believes_records() {
         return Ok(None);
     }
     let (now, buffer) = (refs.get(SETTINGS_REF), ObjectBuffer::new(repository));
-    let named = named_by_branches(names, &refs, &buffer);
+    let named = named_by_branches(place, &refs, &buffer);
     let is_known = named.is_empty() || named.iter().any(|(settings, _)| are_alike(*settings, now, &buffer));
     let what = format!(
         "no branch was hydrated with the settings of {SETTINGS_REF} yet, which anyone may write whose push no \

@@ -64,7 +64,7 @@ impl<'a> Snapshot<'a> {
         mut refs: Refs,
         buffer: ObjectBuffer<'a>,
     ) -> Result<(Self, Ledger), HydrateError> {
-        refs.remove(&branch_records::gone(&setup.refs, &refs, &buffer));
+        refs.remove(&branch_records::gone(&setup.place, &refs, &buffer));
         let policy = Policy::read(&refs, &buffer)?;
         let mut faults = Faults::default();
         let notes = faults.read(NOTES_REF, &refs, |tip| {
@@ -72,19 +72,19 @@ impl<'a> Snapshot<'a> {
             Notes::open(tree, &buffer)
         });
         let mut notes = notes.map_or_else(|| Notes::open(None, &buffer), Ok)?;
-        let (records, fault) = heads::records(&setup.refs, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
+        let (records, fault) = heads::records(&setup.place, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
         if let Some(fault) = fault {
             faults.give_up(RECORDS_REF, &fault);
         }
         let copies = policy.settings.applications_to.as_ref();
-        let environments = heads::environments(&setup.refs, &refs, &records, copies);
+        let environments = heads::environments(&setup.place, &refs, &records, copies);
         // A worker says the same each time, whatever the remote kept of it.
         let is_new = records.is_empty()
-            || !setup.refs.believes_records
-            || (!setup.refs.is_in_place() && began_here(&records, environments.keys(), &buffer));
+            || !setup.place.believes_records()
+            || (!setup.place.is_in_place() && began_here(&records, environments.keys(), &buffer));
         let policy = policy.in_repository(is_new);
         let (dry_branches, has_dry_branches) =
-            DryBranches::find(&setup.wake, &setup.refs, &refs, &policy.settings, &records);
+            DryBranches::find(&setup.wake, &setup.place, &refs, &policy.settings, &records);
         let failures = faults.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
         let listings = Listings::default();
         let found = Self {
@@ -104,7 +104,7 @@ impl<'a> Snapshot<'a> {
             freezes: Freezes::default(),
         };
         let mut ledger = Ledger::new(notes, failures, faults);
-        ledger.believes_failures = setup.refs.are_guarded();
+        ledger.believes_failures = setup.place.are_guarded();
         Ok((found, ledger))
     }
 
@@ -113,8 +113,8 @@ impl<'a> Snapshot<'a> {
     ///
     /// Errors: [`HydrateError::SettingsLost`].
     pub(crate) fn check_settings_ref(&self) -> Result<(), HydrateError> {
-        let names = &self.setup.refs;
-        let is_certain = names.is_of_server() && names.believes_records && self.has_records();
+        let place = &self.setup.place;
+        let is_certain = place.is_of_server() && place.believes_records() && self.has_records();
         if !is_certain || self.refs.get(SETTINGS_REF).is_some() || self.refs.is_broken(SETTINGS_REF) {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl<'a> Snapshot<'a> {
 
     /// The tip of a branch.
     pub(crate) fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
-        self.setup.refs.tip(&self.refs, branch)
+        self.setup.place.tip(&self.refs, branch)
     }
 
     /// Whether a branch is the one for copies of Applications, and has nothing else yet.
@@ -154,9 +154,9 @@ impl<'a> Snapshot<'a> {
     ) -> Result<Standing, repo::Error> {
         let standing =
             Standing::read(branch, tip, dry_branch, &self.policy.settings, &self.records, notes, &self.buffer)?;
-        match self.setup.refs.are_guarded() {
+        match self.setup.place.are_guarded() {
             true => Ok(standing),
-            false if self.setup.refs.is_in_place() => claims::borne_out(standing, &self.buffer),
+            false if self.setup.place.is_in_place() => claims::borne_out(standing, &self.buffer),
             false => claims::borne_out_in_clone(standing, &self.buffer),
         }
     }
@@ -210,14 +210,14 @@ impl<'a> Snapshot<'a> {
     }
 
     fn heads_of(&self, wake: &Wake) -> Vec<DryHead> {
-        heads::heads(wake, &self.setup.refs, &self.refs, &self.dry_branches, &self.environments)
+        heads::heads(wake, &self.setup.place, &self.refs, &self.dry_branches, &self.environments)
     }
 
     /// Whether a dry branch is gone and leaves its environment branches to others: it does not exist, and the settings do
     /// not name it any more. Deleting a branch decides nothing.
     pub(crate) fn has_left(&self, dry_branch: &BranchName) -> bool {
         let named = &self.policy.settings.dry_branches;
-        let is_unnamed = !named.contains(dry_branch) && (!named.is_empty() || self.setup.refs.believes_commits);
+        let is_unnamed = !named.contains(dry_branch) && (!named.is_empty() || self.setup.place.believes_commits());
         is_unnamed && self.tip(dry_branch).is_none()
     }
 
@@ -278,7 +278,7 @@ impl<'a> Snapshot<'a> {
         is_directory: &dyn Fn(&RepoPath) -> bool,
         judge: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
-        let branches = self.setup.refs.branches(&self.refs).map(|(branch, _)| branch);
+        let branches = self.setup.place.branches(&self.refs).map(|(branch, _)| branch);
         judge(&Context {
             dry_branch: &head.branch,
             head_branch: self.default_branch_for(&head.branch),

@@ -6,26 +6,26 @@
 
 use std::collections::BTreeSet;
 
-use super::rehearsal::NOTHING;
 use super::{Against, Preview, PreviewedBranch, previewed};
 use crate::argo::BranchName;
 use crate::owners::error::HydrateError;
+use crate::owners::place::Place;
 use crate::owners::settings_named::{self, TRIED_MAX, WHOSE, are_alike, named_by_branches};
-use crate::owners::setup::{RefNames, Setup};
+use crate::owners::setup::Setup;
 use crate::repo::{ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 use dry_files::diag::Diagnostic;
 
 /// Shows each branch whose changes the settings keep from the preview as by those that it was hydrated with.
 pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Against) -> Result<(), HydrateError> {
-    if !setup.refs.is_of_clone() || !setup.refs.believes_records {
+    if !setup.place.is_of_clone() || !setup.place.believes_records() {
         return Ok(());
     }
     let refs = setup.repository.refs()?;
     let mut hidden = BTreeSet::new();
-    for (settings, branches) in in_doubt(preview, &setup.refs, &refs, setup.repository) {
+    for (settings, branches) in in_doubt(preview, &setup.place, &refs, setup.repository) {
         let other = by_settings(settings, setup, against)?;
-        let is_judged = |branch: &BranchName| branches.contains(branch) || setup.refs.tip(&refs, branch).is_none();
+        let is_judged = |branch: &BranchName| branches.contains(branch) || setup.place.tip(&refs, branch).is_none();
         for environment in other.environments.into_iter().filter(|environment| is_judged(&environment.branch)) {
             let at = preview.environments.iter().position(|known| known.branch == environment.branch);
             let known = at.and_then(|at| preview.environments.get_mut(at));
@@ -52,12 +52,12 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
 /// The settings to try, each with the branches that were hydrated with it.
 fn in_doubt(
     preview: &Preview,
-    names: &RefNames,
+    place: &Place,
     refs: &Refs,
     repository: &Repository,
 ) -> Vec<(Option<ObjectId>, BTreeSet<BranchName>)> {
     let (now, buffer) = (refs.get(SETTINGS_REF), ObjectBuffer::new(repository));
-    let mut named = named_by_branches(names, refs, &buffer);
+    let mut named = named_by_branches(place, refs, &buffer);
     let is_nothing = preview.environments.iter().all(|environment| environment.paths.is_empty());
     if named.is_empty() && is_nothing && preview.problems.is_empty() {
         // Before the first hydration, no settings at all is what there was.
@@ -71,8 +71,8 @@ fn in_doubt(
 /// The preview by other settings. What it leaves for further ones is kept apart.
 fn by_settings(settings: Option<ObjectId>, setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let repository = settings_named::by_settings(settings, setup.repository)?;
-    let refs = RefNames { write: NOTHING.to_owned(), ..setup.refs.clone() };
-    previewed(&Setup { repository: &repository, refs, wake: setup.wake.clone(), ..*setup }, against)
+    let place = setup.place.clone().writing_nowhere();
+    previewed(&Setup { repository: &repository, place, wake: setup.wake.clone(), ..*setup }, against)
 }
 
 /// Whether a preview of a branch shows all that another one does.

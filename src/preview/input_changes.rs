@@ -13,7 +13,7 @@ use super::PreviewedBranch;
 use crate::argo::BranchName;
 use crate::inspect::Tree;
 use crate::owners::error::HydrateError;
-use crate::owners::setup::RefNames;
+use crate::owners::place::Place;
 use crate::render::Renderers;
 use crate::render::needs::Need;
 use crate::repo::TreeFiles;
@@ -79,7 +79,7 @@ fn counted(what: &str, count: usize, defaults: usize) -> String {
 /// How inputs differ between the dry commits that environments show and the dry commits that they would show. `base`
 /// stands for an unknown dry commit.
 pub(super) fn input_changes(
-    (repository, refs): (&Repository, &RefNames),
+    (repository, refs): (&Repository, &Place),
     renderers: &Renderers,
     environments: &[PreviewedBranch],
     base: Option<ObjectId>,
@@ -103,7 +103,7 @@ pub(super) fn input_changes(
 }
 
 fn between(
-    (repository, refs): (&Repository, &RefNames),
+    (repository, refs): (&Repository, &Place),
     renderers: &Renderers,
     [before, after]: [ObjectId; 2],
     dry_branch: Option<BranchName>,

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rehearsal::{NOTHING, each_on, each_on_branches, on_base, thawed};
+use super::rehearsal::{each_on, each_on_branches, on_base, thawed};
 use super::{Against, Preview, PreviewedBranch};
 use crate::argo::BranchName;
 use crate::hydrate::state::Run;
@@ -18,7 +18,7 @@ use crate::owners::files::MANIFEST;
 use crate::owners::heads::BACKLOG_MAX;
 use crate::owners::policy::Policy;
 use crate::owners::settings_named::{by_settings, named_by_branches};
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::repo::{ObjectBuffer, ObjectId, Repository, object_id};
 use crate::settings::History;
 use dry_files::diag::more::listed;
@@ -44,8 +44,8 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
         Some(OfEach::Now) => setup,
         Some(OfEach::Branches(repository)) => {
             of_branches = repository;
-            let refs = RefNames { write: NOTHING.to_owned(), ..setup.refs.clone() };
-            &Setup { repository: &of_branches, refs, wake: setup.wake.clone(), ..*setup }
+            let place = setup.place.clone().writing_nowhere();
+            &Setup { repository: &of_branches, place, wake: setup.wake.clone(), ..*setup }
         }
         None => return Ok(()),
     };
@@ -84,10 +84,10 @@ fn settings_of_each(setup: &Setup<'_>) -> Result<Option<OfEach>, HydrateError> {
     if is_each(Policy::read(&refs, &buffer)?) {
         return Ok(Some(OfEach::Now));
     }
-    if !setup.refs.is_of_clone() || !setup.refs.believes_records {
+    if !setup.place.is_of_clone() || !setup.place.believes_records() {
         return Ok(None);
     }
-    for (settings, _) in named_by_branches(&setup.refs, &refs, &buffer) {
+    for (settings, _) in named_by_branches(&setup.place, &refs, &buffer) {
         if Policy::at(settings, &buffer).map_or(true, is_each) {
             let repository = by_settings(settings, setup.repository)?;
             return Ok(Some(OfEach::Branches(Box::new(repository))));
@@ -133,7 +133,7 @@ fn commits_between(from: ObjectId, tip: ObjectId, setup: &Setup<'_>) -> Result<O
         // What the remote has already is not new.
         None => match &setup.wake {
             Wake::Commit { branch, .. } => {
-                let there = setup.refs.tip(&repository.refs()?, branch);
+                let there = setup.place.tip(&repository.refs()?, branch);
                 Ok(there.map(count).transpose()?.flatten().filter(|count| *count < 2))
             }
             Wake::Pushed(_) | Wake::Everything => Ok(None),

@@ -211,7 +211,7 @@ pub fn plan(setup: &Setup<'_>) -> Result<Planned, HydrateError> {
 
 fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
     // What a freeze holds back is planned too.
-    let thawed = Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, ..*setup };
+    let thawed = Setup { place: setup.place.clone(), wake: setup.wake.clone(), now: None, ..*setup };
     let mut run = Run::new(&thawed)?.recalling(attempt);
     let plans = run.plans()?;
     let planned: BTreeSet<&BranchName> = plans.iter().flat_map(|plan| plan.branches.keys()).collect();

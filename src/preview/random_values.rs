@@ -67,7 +67,7 @@ pub(crate) fn public_values(setup: &Setup<'_>) -> Result<Option<(Diagnostic, Vec
         return Ok(None);
     }
     let all = drawn(&mut run).map_err(Stopped::into_error)?;
-    let Some(warning) = public_seeds::warning(&all, &run.found.policy.settings, &setup.refs) else { return Ok(None) };
+    let Some(warning) = public_seeds::warning(&all, &run.found.policy.settings, &setup.place) else { return Ok(None) };
     let mut values = random_values(setup)?;
     values.retain(|values| values.is_public);
     Ok(Some((warning, values)))

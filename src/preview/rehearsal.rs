@@ -10,20 +10,17 @@ use crate::hydrate::state::{Previewed, Run};
 use crate::hydrate::stopped::Stopped;
 use crate::owners::error::HydrateError;
 use crate::owners::settings_named::by_settings;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::repo::{ObjectBuffer, ObjectId};
 use crate::settings::SETTINGS_REF;
 use dry_files::diag::Diagnostic;
-
-/// No ref is below it, so every environment branch that is read there is new.
-pub(super) const NOTHING: &str = "refs/hydrate/nothing/";
 
 /// Where the branches are after a run without branches. Where its dry commit does not render, what is on the branch is the best that
 /// there is.
 pub(super) fn tips(made: &Run<'_>, setup: &Setup<'_>) -> Result<BTreeMap<BranchName, Option<ObjectId>>, HydrateError> {
     let fetched = setup.repository.refs()?;
     let tip =
-        |branch: &Branch| branch.tip.as_ref().map(|tip| tip.id).or_else(|| setup.refs.tip(&fetched, &branch.name));
+        |branch: &Branch| branch.tip.as_ref().map(|tip| tip.id).or_else(|| setup.place.tip(&fetched, &branch.name));
     Ok(made.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect())
 }
 
@@ -38,31 +35,31 @@ pub(super) fn on_base<T>(
     let made = rehearse(&before, ObjectBuffer::new(setup.repository))?;
     let mut repository = by_settings(made.found.refs.get(SETTINGS_REF), setup.repository)?;
     for (name, tip) in tips(&made, setup)? {
-        repository = repository.assuming(&before.refs.read_name(&name), tip);
+        repository = repository.assuming(&before.place.read_name(&name), tip);
     }
-    let after = Setup { repository: &repository, wake: setup.wake.clone(), refs: before.refs.clone(), ..before };
+    let after = Setup { repository: &repository, wake: setup.wake.clone(), place: before.place.clone(), ..before };
     work(&after, made.found.buffer, &made.report.warnings)
 }
 
 /// The setup of a dry commit as if nothing had been hydrated yet and no branch were frozen.
 pub(super) fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a> {
-    let refs = RefNames { read: NOTHING.to_owned(), out: NOTHING.to_owned(), ..setup.refs.clone() };
+    let place = setup.place.clone().without_branches();
     let wake = match &setup.wake {
         Wake::Commit { branch, .. } => Wake::Commit { branch: branch.clone(), tip: dry },
         wake @ (Wake::Pushed(_) | Wake::Everything) => wake.clone(),
     };
-    Setup { refs, wake, now: None, ..*setup }
+    Setup { place, wake, now: None, ..*setup }
 }
 
 /// The setup as if no branch were frozen: what a freeze holds back is deployed when it ends.
 pub(super) fn thawed<'a>(setup: &Setup<'a>) -> Setup<'a> {
-    Setup { refs: setup.refs.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
+    Setup { place: setup.place.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
 }
 
 /// Rehearses onto the branches as they are. In a clone by what differs from the dry commit that they show, where that
 /// is enough: what is looked at is then no more than on a server.
 pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
-    if !setup.refs.is_of_server() {
+    if !setup.place.is_of_server() {
         if let Some(run) = rehearse_from_base(setup)? {
             return Ok(run);
         }
@@ -77,7 +74,7 @@ pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, 
 
 /// Rehearses each commit in turn onto the branches as they are.
 pub(super) fn each_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
-    if !setup.refs.is_of_server()
+    if !setup.place.is_of_server()
         && let Some(run) = from_base(setup, Run::hydrate)?
     {
         return Ok(run);
@@ -87,7 +84,7 @@ pub(super) fn each_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, Hydr
 
 pub(super) fn each_on<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
-    run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
+    run.preview = (!setup.place.is_of_server()).then_some(Previewed::Everything);
     run.hydrate().map_err(Stopped::into_error)?;
     Ok(run)
 }
@@ -123,7 +120,7 @@ pub(super) fn rehearse_beside<'a>(
 ) -> Result<Run<'a>, HydrateError> {
     let mut run = Run::over(setup, buffer)?.recalling(&Attempt::default());
     run.found.compared = compared;
-    run.preview = (!setup.refs.is_of_server()).then_some(Previewed::Everything);
+    run.preview = (!setup.place.is_of_server()).then_some(Previewed::Everything);
     // Nothing is moved, so no one can be in the way.
     run.hydrate_tips().map_err(Stopped::into_error)?;
     if run.preview.is_some() {

@@ -7,7 +7,7 @@
 //!
 //! What is deployed depends on how the job is configured and on what protection covers: the dry branches and the environment
 //! branches. The other refs of such a host may be written by anyone who can push. So settings are those that are [named](given),
-//! and records, notes and failures count as far as branches bear them out ([`RefNames::worker`]).
+//! and records, notes and failures count as far as branches bear them out ([`Place::worker`]).
 //!
 //! Never: a push that forces a branch, a ref moved that is not hydration's, a ref of the clone moved that a user named.
 
@@ -19,7 +19,8 @@ pub(super) mod moves;
 
 use crate::hydrate::{self, Report};
 use crate::owners::error::HydrateError;
-use crate::owners::setup::{Observer, RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Observer, Setup, Wake};
 use crate::render::Renderers;
 use crate::repo::{self, Repository};
 use crate::tell::outbox::{self, Ask, Delivery};
@@ -202,7 +203,7 @@ fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &
     outbox::take_in(&copy.repository)?;
     let named = kept::named(copy)?;
     let setup =
-        Setup { observer, ..Setup::new(&copy.repository, RefNames::worker(), Wake::Everything, renderers, orders.now) };
+        Setup { observer, ..Setup::new(&copy.repository, Place::worker(), Wake::Everything, renderers, orders.now) };
     let report = hydrate::hydrate(&setup)?;
     kept::keep(&named, copy)?;
     Ok(report)

@@ -9,7 +9,8 @@ use crate::argo::BranchName;
 use crate::history;
 use crate::history::ForeignBranch;
 use crate::hydrate;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::show::{Wording, summary};
@@ -18,7 +19,7 @@ use crate::show::{Wording, summary};
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::super::repository(None)?;
     let renderers = Renderers::from_config(&repository, &machine()?)?.without_run_limit();
-    let setup = Setup::new(&repository, RefNames::server(), Wake::Everything, &renderers, wall::now());
+    let setup = Setup::new(&repository, Place::server(), Wake::Everything, &renderers, wall::now());
     let foreign = history::foreign(&setup)?;
     if arguments.branches.is_empty() && !arguments.all {
         return list(&setup, &foreign, json);
@@ -62,7 +63,7 @@ fn named<'f>(
 
 /// Why a branch cannot be handed over.
 fn why_not(setup: &Setup<'_>, branch: &BranchName) -> anyhow::Result<&'static str> {
-    if setup.refs.tip(&setup.repository.refs()?, branch).is_none() {
+    if setup.place.tip(&setup.repository.refs()?, branch).is_none() {
         return Ok("it does not exist");
     }
     Ok(match hydrate::survey(setup)?.branches.contains(branch) {

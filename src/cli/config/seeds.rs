@@ -14,7 +14,8 @@ use super::super::entropy::entropy;
 use super::super::{WrongUse, output};
 use super::{checked, server_of};
 use crate::argo::{Patterns, SeedIdentity};
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::preview::{RandomValues, random_values};
 use crate::render::Renderers;
 use crate::render::process::wall;
@@ -89,12 +90,12 @@ fn names(glob: &Patterns, identity: &SeedIdentity) -> bool {
 /// The Applications of the repository with random values.
 pub(super) fn drawn(repository: &Repository, is_offline: bool) -> anyhow::Result<Vec<RandomValues>> {
     let renderers = Renderers::from_config(repository, &super::super::machine()?)?;
-    let refs = match server_of(repository)? {
-        Some(remote) if is_offline => Clone::offline(&clone::Arguments::of_remote(remote))?.refs,
-        Some(remote) => Clone::open(&clone::Arguments::of_remote(remote))?.refs,
-        None => RefNames::server(),
+    let place = match server_of(repository)? {
+        Some(remote) if is_offline => Clone::offline(&clone::Arguments::of_remote(remote))?.place,
+        Some(remote) => Clone::open(&clone::Arguments::of_remote(remote))?.place,
+        None => Place::server(),
     };
-    Ok(random_values(&Setup::new(repository, refs, Wake::Everything, &renderers, wall::now()))?)
+    Ok(random_values(&Setup::new(repository, place, Wake::Everything, &renderers, wall::now()))?)
 }
 
 /// Whose values differ between two folders of settings.

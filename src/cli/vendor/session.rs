@@ -13,7 +13,7 @@ use super::fetcher::{Failed, Fetched};
 use crate::argo::BranchName;
 use crate::inspect;
 use crate::inspect::{Inputs, Tree};
-use crate::owners::setup::RefNames;
+use crate::owners::place::Place;
 use crate::render::Renderers;
 use crate::render::needs::Need;
 use crate::repo::TreeFiles;
@@ -27,7 +27,7 @@ const ATTRIBUTES: &str = "# Written by `git hydrate vendor`: files as they came,
 /// The working tree as it was, and as it will be.
 pub(super) struct Session<'r> {
     repository: &'r Repository,
-    refs: &'r RefNames,
+    refs: &'r Place,
     branch: Option<BranchName>,
     renderers: &'r Renderers,
     commit: String,
@@ -70,7 +70,7 @@ impl<'r> Session<'r> {
     /// The files of a commit, such as that of the working tree as it is; where it `resolves`, with one lock file in place of
     /// both sides of a merge conflict.
     pub(super) fn new(
-        (repository, refs): (&'r Repository, &'r RefNames),
+        (repository, refs): (&'r Repository, &'r Place),
         branch: Option<BranchName>,
         renderers: &'r Renderers,
         commit: ObjectId,

@@ -29,7 +29,7 @@ pub(super) fn refuted(
     let mut refuted = BTreeMap::new();
     for ((dry_branch, noted), branches) in unproven(names, found, ledger)? {
         let wake = Wake::Commit { branch: dry_branch, tip: noted };
-        let setup = Setup { refs: setup.refs.clone(), wake, ..*setup };
+        let setup = Setup { place: setup.place.clone(), wake, ..*setup };
         let Ok(preview) = preview(&setup, &Against::Branches) else { continue };
         let differs =
             |branch: &BranchName| preview.environments.iter().any(|one| one.branch == *branch && !one.paths.is_empty());
@@ -48,7 +48,7 @@ fn unproven(
     ledger: &mut Ledger,
 ) -> Result<Unproven, HydrateError> {
     let mut unproven = Unproven::new();
-    if found.setup.refs.are_guarded() {
+    if found.setup.place.are_guarded() {
         return Ok(unproven);
     }
     for (branch, named) in names.iter().filter(|(_, named)| named.is_environment) {

@@ -8,15 +8,16 @@ use crate::argo::BranchName;
 use crate::hydrate::survey::{Named, named};
 use crate::owners::error::HydrateError;
 use crate::owners::heads::hydrated_branches;
-use crate::owners::setup::{RefNames, Setup};
+use crate::owners::place::Place;
+use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing;
 use crate::repo::{ObjectBuffer, Repository};
 
 /// The whole history of every hydrated branch, by name.
-pub(crate) fn lines(repository: &Repository, names: &RefNames) -> Result<Vec<Line>, HydrateError> {
+pub(crate) fn lines(repository: &Repository, place: &Place) -> Result<Vec<Line>, HydrateError> {
     let refs = repository.refs()?;
-    let branches = names.branches(&refs).map(|(branch, tip)| (branch.to_string(), tip)).collect();
+    let branches = place.branches(&refs).map(|(branch, tip)| (branch.to_string(), tip)).collect();
     let hydrated = hydrated_branches(&branches, &ObjectBuffer::new(repository));
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }

@@ -142,8 +142,8 @@ impl<'a> Guard<'a> {
         let mut notes = heads::recorded_notes(refs, &buffer)?;
         let settings = policy.as_ref().map(|policy| policy.settings.clone()).unwrap_or_default();
         let settings_commit = policy.as_ref().and_then(|policy| policy.id);
-        let (records, _) = heads::records(&setup.refs, refs, (&settings, settings_commit), &mut notes, &buffer)?;
-        let (dry_branches, _) = DryBranches::find(&setup.wake, &setup.refs, refs, &settings, &records);
+        let (records, _) = heads::records(&setup.place, refs, (&settings, settings_commit), &mut notes, &buffer)?;
+        let (dry_branches, _) = DryBranches::find(&setup.wake, &setup.place, refs, &settings, &records);
         let reserved = policy.map(|policy| policy.allowed).filter(|_| !settings.branches.is_empty());
         Ok(Self {
             setup,

@@ -71,8 +71,8 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let Wake::Pushed(pushed) = &push.after.wake else { return Ok(Judgement::default()) };
     let urgent_since = trees_before(push.before, pushed)?;
     // A branch that is frozen is hydrated from this one day, so it counts as if it were not.
-    let (refs, wake) = (push.after.refs.clone(), push.after.wake.clone());
-    let after = Setup { refs, wake, now: None, ..*push.after };
+    let (place, wake) = (push.after.place.clone(), push.after.wake.clone());
+    let after = Setup { place, wake, now: None, ..*push.after };
     let made = planned(Attempt { urgent_since, ..Attempt::default() }, |attempt| hydrated(&after, attempt))?;
     let dry_branches = made.found.every_dry_branch();
     let fed = made.branches.values().map(|branch| branch.dry_branch.as_str());
@@ -361,8 +361,8 @@ impl<'a> Judge<'a> {
 
     /// Everything that is wrong without the push, without quotes. What is recorded is not rendered for it.
     fn wrong_before(&self) -> Result<Vec<Diagnostic>, HydrateError> {
-        let (refs, wake) = (self.push.before.refs.clone(), self.push.before.wake.clone());
-        let before = Setup { refs, wake, now: None, ..*self.push.before };
+        let (place, wake) = (self.push.before.place.clone(), self.push.before.wake.clone());
+        let before = Setup { place, wake, now: None, ..*self.push.before };
         let mut made = Run::new(&before)?.recalling(&Attempt::default());
         made.hydrate_tips().map_err(Stopped::into_error)?;
         let mut wrong = made.report.problems;

@@ -185,7 +185,7 @@ impl Branch {
             };
         }
         // Where settings come from elsewhere, no ref has to keep those of before.
-        let kept = branch.settings.filter(|_| found.setup.refs.believes_records);
+        let kept = branch.settings.filter(|_| found.setup.place.believes_records());
         match kept.filter(|id| found.buffer.commit(*id).is_err()) {
             Some(id) => Err(HydrateError::SettingsMissing { id, branch: name.clone() }),
             None => Ok(branch),
@@ -193,7 +193,7 @@ impl Branch {
     }
 
     fn read(name: &BranchName, sync: &BranchName, head: &DryHead, found: &Snapshot<'_>, notes: &mut Notes) -> Self {
-        let (refs, names) = (&found.refs, &found.setup.refs);
+        let (refs, names) = (&found.refs, &found.setup.place);
         let old = names.tip(refs, name);
         let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken = [name, sync].map(|branch| names.read_name(branch)).into_iter().find(|it| refs.is_broken(it));
@@ -416,7 +416,7 @@ impl Branch {
         };
         let settings_changed = self.settings != found.policy.id;
         // What only a note says to be there is looked at.
-        let moved = self.was_moved() && (found.setup.refs.records || !found.setup.refs.are_guarded());
+        let moved = self.was_moved() && (found.setup.place.keeps_records() || !found.setup.place.are_guarded());
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
             None => vec![head.tip],

@@ -96,7 +96,7 @@ impl Run<'_> {
             return Ok(());
         }
         let known = self.drew_before(&rendered.head)?;
-        let names = self.found.setup.refs.clone();
+        let place = self.found.setup.place.clone();
         let files = self.files(rendered.tree);
         let view = View::new(&*files);
         let hydrations = rendered.branches.values_mut().flat_map(work_of);
@@ -105,7 +105,7 @@ impl Run<'_> {
             if output.drawn.as_ref().is_none_or(|drawn| known.contains(&drawn.identity)) {
                 continue;
             }
-            fail(done, refused(&done.application, &names), &view)?;
+            fail(done, refused(&done.application, &place), &view)?;
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ impl Run<'_> {
 
     /// What is known without a look.
     fn said(&self, branch: &Branch) -> Option<DrawnPaths> {
-        let recorded = branch.drawn.as_ref().filter(|_| self.found.setup.refs.believes_records);
+        let recorded = branch.drawn.as_ref().filter(|_| self.found.setup.place.believes_records());
         recorded.or(branch.seen.as_ref()).cloned()
     }
 
@@ -210,7 +210,7 @@ impl Run<'_> {
         for (name, branch) in &self.branches {
             all.extend(branch.drawn.clone().map(|drawn| (name.clone(), drawn)));
         }
-        self.report.warnings.extend(warning(&all, &self.found.policy.settings, &self.found.setup.refs));
+        self.report.warnings.extend(warning(&all, &self.found.policy.settings, &self.found.setup.place));
         Ok(())
     }
 }

@@ -24,9 +24,9 @@ pub(crate) fn learn_base(setup: &Setup<'_>) -> bool {
 fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     let Wake::Commit { branch, .. } = &setup.wake else { return Ok(false) };
     let refs = setup.repository.refs()?;
-    let Some(base) = setup.refs.tip(&refs, branch) else { return Ok(false) };
+    let Some(base) = setup.place.tip(&refs, branch) else { return Ok(false) };
     let wake = Wake::Commit { branch: branch.clone(), tip: base };
-    let setup = Setup { refs: setup.refs.clone(), wake, ..*setup };
+    let setup = Setup { place: setup.place.clone(), wake, ..*setup };
     let mut run = Run::of(&setup, refs)?.recalling(&Attempt { trusts_cache: true, ..Attempt::default() });
     if !run.memory.is_kept() {
         return Ok(false);

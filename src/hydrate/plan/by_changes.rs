@@ -455,8 +455,8 @@ fn open_known(
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
-        let refs = &run.found.setup.refs;
-        let lacks_note = refs.records && refs.is_of_server() && branch.was_moved();
+        let refs = &run.found.setup.place;
+        let lacks_note = refs.keeps_records() && refs.is_of_server() && branch.was_moved();
         // A state is of the settings of now. On a server, the record says so too.
         let is_recorded = !refs.is_of_server() || branch.settings == run.found.policy.id;
         let is_at = is_there && branch.dry == Some(known) && is_recorded;

@@ -431,7 +431,7 @@ fn open(
 ) -> Result<Branch, Stopped> {
     let sync = tree.applications(name).next().map_or(name, |application| &application.sync_branch);
     let mut branch = run.open(name, sync, head)?;
-    if !run.found.setup.refs.are_guarded() {
+    if !run.found.setup.place.are_guarded() {
         branch = at_what_is_borne_out(branch, run, (head, heads))?;
     }
     branch.applications = tree.applications(name).count();

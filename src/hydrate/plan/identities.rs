@@ -137,7 +137,7 @@ impl Run<'_> {
             let is_shared = self.found.policy.settings.is_shared(name);
             let branch = self.branches.get(name).filter(|branch| !is_shared && branch.settings == self.found.policy.id);
             let drawn =
-                branch.filter(|_| self.found.setup.refs.believes_records).and_then(|branch| branch.drawn.as_ref());
+                branch.filter(|_| self.found.setup.place.believes_records()).and_then(|branch| branch.drawn.as_ref());
             let drawn = drawn.into_iter().flat_map(|drawn| drawn.values());
             let drawn: BTreeSet<&SeedIdentity> = drawn.map(|drawn| &drawn.identity).collect();
             let is_known = |plain: &SeedIdentity| drawn.contains(plain) || rendered.identities.contains_key(plain);

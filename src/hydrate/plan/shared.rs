@@ -100,7 +100,7 @@ pub(crate) fn path_of_another(
         return Ok(None);
     };
     let had: BTreeSet<RepoPath> = former.applications.iter().map(|app| directory(name, app, run)).collect();
-    let is_doubted = run.found.setup.refs.doubts_settings;
+    let is_doubted = run.found.setup.place.doubts_settings();
     let is_named = |dry_branch: &BranchName| is_doubted || settings.dry_branches.contains(dry_branch);
     let is_other = |dry_branch: &BranchName| *dry_branch != head.branch && is_named(dry_branch);
     for application in tree.applications(name) {

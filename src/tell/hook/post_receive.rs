@@ -13,7 +13,8 @@ use crate::history::Pusher;
 use crate::hydrate::{self, RefUpdate, Report};
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::process::wall::{self, USED, VARIABLE};
 use crate::render::{Machine, Renderers};
 use crate::repo::{Error, Location, Lock, Refs, Repository};
@@ -168,7 +169,7 @@ fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Consol
 
 /// Whether anything that was pushed is hydrated, or decides how: else the pusher has nothing to do with what fails.
 fn asks_for_hydration(updates: &[RefUpdate], repository: &Repository) -> bool {
-    let Ok(dry_branches) = heads::dry_branches(repository, &RefNames::server()) else { return true };
+    let Ok(dry_branches) = heads::dry_branches(repository, &Place::server()) else { return true };
     let Ok(refs) = repository.refs() else { return true };
     let is_dry =
         |name: &str| dry_branches.iter().any(|branch| name.strip_prefix("refs/heads/") == Some(branch.as_str()));
@@ -207,7 +208,7 @@ fn hydrated(
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
         out_of_time: &|| started.elapsed() > options.budget,
-        ..Setup::new(&repository, RefNames::server(), Wake::Pushed(pushed), &renderers, wall::now())
+        ..Setup::new(&repository, Place::server(), Wake::Pushed(pushed), &renderers, wall::now())
     };
     let report = match hydrate::fulfil(&repository, &refs)? {
         Some(report) => report,

@@ -11,9 +11,10 @@ use crate::argo::BranchName;
 use crate::owners::error::HydrateError;
 use crate::owners::failures::{FAILURES_REF, Failures};
 use crate::owners::heads;
+use crate::owners::place::Place;
 use crate::owners::settings_named;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::preview::{Against, Preview, PreviewedBranch};
 use crate::render::process::wall;
@@ -83,28 +84,28 @@ fn check(
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let Some(remote) = dry_remote(&repository, remote, url) else { return Ok(None) };
     let prefix = repository.config("hydrate.localPrefix").unwrap_or_else(|| "hydrate".to_owned());
-    let names = RefNames::client(&remote, &prefix);
-    let (repository, names) = match repository.config(SETTINGS_REF_KEY) {
-        Some(name) => settings_named::with_settings_of(repository, names, &name)?,
-        None => (repository, names),
+    let place = Place::client(&remote, &prefix);
+    let (repository, place) = match repository.config(SETTINGS_REF_KEY) {
+        Some(name) => settings_named::with_settings_of(repository, place, &name)?,
+        None => (repository, place),
     };
     let repository = &repository;
     let refs = repository.refs()?;
-    let dry_branches = heads::dry_branches(repository, &names)?;
+    let dry_branches = heads::dry_branches(repository, &place)?;
     let failures = Failures::read(&ObjectBuffer::new(repository), refs.get(FAILURES_REF))?;
     let renderers = Renderers::from_config(repository, machine)?;
     let paint = Paint::new(Some(repository), std::io::stderr().is_terminal());
     let progress = Progress::new();
     let mut why_not = None;
     for Pushed { branch, tip, there } in pushed(repository, &lines)? {
-        if !dry_branches.contains(&branch) && names.head(&refs).as_ref() != Some(&branch) {
+        if !dry_branches.contains(&branch) && place.head(&refs).as_ref() != Some(&branch) {
             continue;
         }
         let setup = Setup {
             observer: &progress,
             ..Setup::new(
                 repository,
-                names.clone(),
+                place.clone(),
                 Wake::Commit { branch: branch.clone(), tip },
                 &renderers,
                 wall::now(),
@@ -156,7 +157,7 @@ fn since(
     }
     // A branch that the remote's commit cannot move still has what the commit before it gave.
     let wake = Wake::Commit { branch: branch.clone(), tip: there };
-    let before = preview::preview(&Setup { refs: setup.refs.clone(), wake, ..*setup }, &Against::Branches)?;
+    let before = preview::preview(&Setup { place: setup.place.clone(), wake, ..*setup }, &Against::Branches)?;
     let held: BTreeSet<&BranchName> =
         before.environments.iter().filter(|one| !moves(one)).map(|one| &one.branch).collect();
     let of_push = preview::preview(setup, &Against::Commit(there))?;

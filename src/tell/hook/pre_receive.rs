@@ -12,7 +12,8 @@ use super::{Options, STDIN_BYTES_MAX, Strict, UnknownWord, access, input, namesp
 use crate::argo::PatternError;
 use crate::hydrate::{self, DAY, Judgement, Push, RefUpdate, Search};
 use crate::owners::error::HydrateError;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::place::Place;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::process::wall::{self, Ended};
 use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::repo::{Error, Location, Quarantine, Refs, Repository};
@@ -197,7 +198,7 @@ fn setup<'a>(
     renderers: &'a Renderers,
     out_of_time: &'a dyn Fn() -> bool,
 ) -> Setup<'a> {
-    Setup { out_of_time, ..Setup::new(repository, RefNames::server(), wake, renderers, wall::now()) }
+    Setup { out_of_time, ..Setup::new(repository, Place::server(), wake, renderers, wall::now()) }
 }
 
 /// Hydrates what is pushed, in memory and within the time for it.

@@ -7,8 +7,9 @@ use crate::metadata::NOTES_REF;
 use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
+use crate::owners::place::Place;
 use crate::owners::policy;
-use crate::owners::setup::{RefNames, Setup, Wake};
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::repo::{ObjectBuffer, ObjectId, Repository};
 use crate::settings::{SETTINGS_REF, Settings, SettingsFiles};
@@ -77,7 +78,7 @@ fn is_what_is_found_out(
 ) -> Result<bool, Error> {
     let Some(mut there) = read(&copy.repository, there) else { return Ok(false) };
     let fresh = copy.fresh(base)?;
-    let setup = Setup::new(&fresh, RefNames::server(), Wake::Everything, renderers, now);
+    let setup = Setup::new(&fresh, Place::server(), Wake::Everything, renderers, now);
     let expected = match hydrate::first_settings(&setup) {
         Ok(settings) => settings,
         Err(error @ HydrateError::Git(_)) => return Err(error.into()),

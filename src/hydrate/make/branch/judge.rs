@@ -30,7 +30,7 @@ impl Branch {
         }
         let name = &self.name;
         let (settings, buffer, setup) = (&found.policy.settings, &found.buffer, found.setup);
-        let checked_out = setup.refs.records && setup.repository.checked_out(name.as_str());
+        let checked_out = setup.place.keeps_records() && setup.repository.checked_out(name.as_str());
         let shared = settings.active_paths(name);
         let other = self.before.standing.as_ref().and_then(Standing::dry_branch).filter(|dry| *dry != &head.branch);
         // A dry branch that an admin took out of the settings, as one that was renamed, leaves its branches to the next.
@@ -112,7 +112,7 @@ impl Branch {
     /// Whether another dry branch may come to the branch: of settings that may be anyone's, those decide that the branch was
     /// hydrated with.
     fn may_be_shared(&self, head: &DryHead, found: &Snapshot<'_>) -> bool {
-        if !found.setup.refs.doubts_settings {
+        if !found.setup.place.doubts_settings() {
             return true;
         }
         let Ok(Policy { settings, .. }) = Policy::at(self.settings, &found.buffer) else { return false };

@@ -7,7 +7,7 @@ use crate::argo::BranchName;
 use crate::metadata::ENGINE_REVISION;
 use crate::owners::active::Active;
 use crate::owners::branch_records::BranchRecord;
-use crate::owners::setup::RefNames;
+use crate::owners::place::Place;
 use crate::owners::standing::Standing;
 use crate::repo::{Expected, ObjectId, RefEdit, Refs, object_id};
 use crate::settings::Settings;
@@ -111,12 +111,12 @@ impl Branch {
     }
 
     /// The refs that move, the sync branch first.
-    pub(crate) fn ref_edits(&self, names: &RefNames, refs: &Refs) -> Vec<RefEdit> {
+    pub(crate) fn ref_edits(&self, place: &Place, refs: &Refs) -> Vec<RefEdit> {
         let sync = self.progress.new_sync.filter(|_| self.sync != self.name).map(|new| (&self.sync, new));
         let own = self.tip.as_ref().map(|tip| (&self.name, tip.id));
         let mut edits = Vec::new();
         for (branch, new) in sync.into_iter().chain(own) {
-            let name = names.write_name(branch);
+            let name = place.write_name(branch);
             let expected = Expected::from(refs.get(&name));
             if expected != Expected::Is(new) {
                 edits.push(RefEdit { name, new: Some(new), expected });
