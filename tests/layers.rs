@@ -214,6 +214,9 @@ fn every_test_file_is_in_the_runner() {
     }
 }
 
+/// How a doc comment begins that says nothing without the one before it.
+const SAME: &str = "The same";
+
 /// The lines where a doc comment begins that only says how its item is like the one above, from 1.
 fn leaning_comments(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
@@ -222,7 +225,7 @@ fn leaning_comments(text: &str) -> Vec<usize> {
         let line = line.trim_start();
         let comment = ["///", "//!"].into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)));
         let mark = comment.map(|(mark, _)| mark);
-        if mark != before && comment.is_some_and(|(_, text)| text.trim_start().starts_with("The same")) {
+        if mark != before && comment.is_some_and(|(_, text)| text.trim_start().starts_with(SAME)) {
             found.push(number);
         }
         before = mark;
@@ -232,9 +235,11 @@ fn leaning_comments(text: &str) -> Vec<usize> {
 
 #[test]
 fn a_doc_comment_that_leans_on_its_neighbour_is_found_where_it_begins() {
-    assert_eq!(leaning_comments("//! The same files.\n\n    /// The same.\nfn same() {}\n"), [1, 3]);
-    assert_eq!(leaning_comments("//! Files.\n///The same, twice.\nfn twice() {}\n"), [2]);
-    assert!(leaning_comments("/// Both have\n/// The same name.\n// The same as above.\nfn name() {}\n").is_empty());
+    assert_eq!(leaning_comments(&format!("//! {SAME} files.\n\n    /// {SAME}.\nfn same() {{}}\n")), [1, 3]);
+    assert_eq!(leaning_comments(&format!("//! Files.\n///{SAME}, twice.\nfn twice() {{}}\n")), [2]);
+    assert!(
+        leaning_comments(&format!("/// Both have\n/// {SAME} name.\n// {SAME} as above.\nfn name() {{}}\n")).is_empty()
+    );
 }
 
 #[test]
