@@ -127,8 +127,8 @@ pub struct Application {
     pub destination_cluster: Option<String>,
     /// `spec.destination.namespace`.
     pub destination_namespace: Option<String>,
-    /// `spec.sourceHydrator.drySource`; of one that a rule hydrates its source, and of several that which tells which branch it
-    /// is of: the first of this repository, else the first.
+    /// `spec.sourceHydrator.drySource`; for a plain Application its source, and of several `sources` the first in this
+    /// repository, else the first.
     pub dry: DrySource,
     /// All of `spec.sources`, in their order, of one that a rule hydrates; none when it has one source.
     pub sources: Arc<[PlacedSource]>,
@@ -151,7 +151,7 @@ pub struct Application {
     pub sync_policy: SyncPolicy,
     /// The object that the cluster has of it, without what its manifests are made of: what Argo CD does with them.
     pub deployed: Deployed,
-    /// Whether the annotation [`PAUSED`] keeps what is hydrated of it as it is.
+    /// Whether the annotation [`PAUSED`] keeps its manifests as they are.
     pub paused: bool,
     /// Where its fields are.
     pub places: Places,
@@ -162,7 +162,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// The same with what is wrong with it leading back to its maker.
+    /// Adds to a mistake of the Application what made the Application.
     pub fn tells(&self, diagnostic: Diagnostic) -> Diagnostic {
         match &self.maker {
             Some(maker) => diagnostic.made_by(maker),
@@ -184,7 +184,7 @@ impl Application {
         only.into_iter().chain(self.sources.iter().map(|source| &source.dry))
     }
 
-    /// The same once for each source that is rendered, with that source alone.
+    /// The Application once for each source that is rendered, with that source alone.
     pub fn parts(&self) -> Vec<Cow<'_, Self>> {
         if self.sources.is_empty() {
             return vec![Cow::Borrowed(self)];
@@ -290,7 +290,7 @@ impl Application {
         &self.dry.fields.place.file.text
     }
 
-    /// The same, deployed to a cluster of which only what is passed to renders is known.
+    /// The Application, deployed to a cluster of which only what is passed to renders is known.
     pub fn on_cluster(self, kube_version: Option<String>, api_versions: Vec<String>) -> Self {
         let is_known = kube_version.is_some() || !api_versions.is_empty();
         let cluster = || Arc::new(Cluster { kube_version, api_versions, ..Cluster::default() });
@@ -344,8 +344,8 @@ impl Application {
         ContentId::new(&hash.finalize())
     }
 
-    /// The order among the Applications of a branch: those that are in files as they are there, and behind those of its file
-    /// what it makes, by names.
+    /// The order among the Applications of a branch: by file, within a file the written ones in their order, then the
+    /// made ones by name.
     pub fn rank(&self) -> impl Ord + '_ {
         let index = if self.maker.is_some() { usize::MAX } else { self.index };
         (&self.file, index, &self.name, self.namespace.as_ref(), self.index)
@@ -373,7 +373,7 @@ pub struct DrySource {
     pub target_revision: String,
     /// The directory of the sources in the dry tree; the root is allowed.
     pub path: RepoPath,
-    /// The same, as written.
+    /// `path`, as written.
     pub path_text: String,
     /// The tool options of the Application itself, without override files.
     pub options: Options,
@@ -395,7 +395,7 @@ impl DrySource {
         cost_of(self.fields.size())
     }
 
-    /// All of it, as it is written.
+    /// All of the source, as it is written.
     pub fn to_value(&self) -> Value {
         self.fields.to_value()
     }

@@ -117,7 +117,7 @@ hint: a push to a server that hydrates makes them; `git fetch` fetches them; `gi
       Applications that name them, and `git hydrate init` writes a small example
 ";
 
-/// The same in a repository without a remote, such as that of a server.
+/// What to say where no environment branch is, in a repository without a remote, such as that of a server.
 const NO_BRANCH_ON_SERVER: &str = "\
 there is no environment branch here
 hint: a push makes them once this repository hydrates: `git hydrate doctor` tells whether it does; `git hydrate check`
@@ -371,8 +371,8 @@ fn branch_before_tag(repository: &Repository, rev: &str) -> anyhow::Result<Optio
     Ok(Some(full + rest))
 }
 
-/// The same, where a dry commit is wanted: one that hydration made has no Applications, so `command` would say that all of
-/// them left.
+/// The commit that `rev` names, where a dry commit is wanted: a commit that hydration made has no Applications, so
+/// `command` would say that all of them left.
 fn dry_commit_of(repository: &Repository, rev: &str, command: &str) -> anyhow::Result<ObjectId> {
     let id = commit_of(repository, rev)?;
     let Some(made) = crate::owners::standing::hydrated_commit(repository, id)? else { return Ok(id) };

@@ -50,7 +50,7 @@ pub(crate) struct Options {
     pub pruning: Pruning,
     /// The namespace of objects that name none, if that is known.
     pub namespace: Option<String>,
-    /// The same before the change, where that was another one of the same cluster.
+    /// The namespace before the change of objects that name none, where that was another one of one cluster.
     pub namespace_before: Option<String>,
     /// Whether the objects are those of another Application than before, which `pruning` is about.
     pub handed_over: bool,
@@ -173,8 +173,8 @@ pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> 
     compare_all(std::slice::from_ref(&sides)).pop().unwrap_or_default()
 }
 
-/// The same for all destination paths of a branch, in their order. An object that goes from one and comes in another is one
-/// that moved, and is listed where it comes.
+/// The objects that differ, for all destination paths of a branch, in their order. An object that goes from one path
+/// and comes in another has moved, and is listed where it comes.
 pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
     let index = Index::new(paths.iter().flat_map(|path| &path.old), paths.iter().flat_map(|path| &path.new));
     let paired = paths.iter().map(|path| {

@@ -152,7 +152,7 @@ impl Manifest {
         }
     }
 
-    /// The same of any object: of one that gets its name from the API server, what that begins with.
+    /// What identifies any object: for an object that gets its name from the API server, what the name begins with.
     pub(crate) fn identity(&self) -> Option<Key> {
         let prefix = self.text(&["metadata", "generateName"]);
         let name = match (self.name(), prefix) {

@@ -233,8 +233,8 @@ pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, H
     Ok(preview)
 }
 
-/// The same of commits that are pushed or merged as they are: that a branch ends otherwise when each of them is hydrated, or that
-/// this cannot be told, is a problem ([`one_by_one`]).
+/// Previews commits that are pushed or merged as they are: that a branch ends otherwise when each of them is hydrated,
+/// or that this cannot be told, is a problem ([`one_by_one`]).
 pub(crate) fn preview_commits(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = preview(setup, against)?;
     one_by_one::complete(&mut preview, setup, against)?;
@@ -449,7 +449,7 @@ struct Owners<'t> {
     after: BTreeMap<&'t RepoPath, &'t Application>,
     /// Those that are there after, on whichever branch.
     stay: BTreeMap<Identity<'t>, &'t Application>,
-    /// Those that were there before, on whichever branch, as far as they are known.
+    /// The Applications that were there before, on whichever branch, as far as they are known.
     earlier: BTreeMap<Identity<'t>, &'t Application>,
     /// The dry commit after, and with what is not hydrated.
     tree: Option<&'t DryTree>,

@@ -158,8 +158,8 @@ impl Renderers {
         }
     }
 
-    /// The same, rendering where `isolation` says. Where another process goes on after it, this one must keep within its
-    /// limits from now on.
+    /// Sets where Applications are rendered. Where another process goes on after this one, this one must keep within its limits
+    /// from now on.
     fn isolated(self, isolation: Isolation) -> Self {
         if isolation != Isolation::Alone {
             process::fence::limit(self.limits.run_memory, 0);
@@ -175,7 +175,7 @@ impl Renderers {
         }
     }
 
-    /// The same, rendering in processes of their own, in a process that seldom renders anything.
+    /// Sets that Applications are rendered in processes of their own, for a process that seldom renders anything.
     pub fn apart(self) -> Self {
         Self { isolation: Isolation::Apart, ..self }
     }
@@ -221,8 +221,8 @@ impl Renderers {
         results.into_iter().map(|result| result.map_err(|unrendered| unrendered.failure)).collect()
     }
 
-    /// The same, each result made into something else on the thread that rendered it, so that no more manifests are in
-    /// memory at a time than there are threads. Those that are `urgent` are begun before the others.
+    /// Renders, and turns each result into something else on the thread that rendered it, so that no more manifests are
+    /// in memory at a time than there are threads. The Applications that are `urgent` are begun before the others.
     pub fn render_into<T: Send>(
         &self,
         applications: &[&Application],
@@ -258,7 +258,8 @@ impl Renderers {
         results.into_iter().map(result).collect()
     }
 
-    /// The same for a run that goes through any number of dry commits, each of which has a limit of its own.
+    /// Drops the time limit of the run, for a run that goes through any number of dry commits, each of which has a
+    /// limit of its own.
     pub fn without_run_limit(self) -> Self {
         Self { started: None, ..self }
     }
@@ -288,8 +289,8 @@ impl Renderers {
         reads.into_iter().flatten().flatten().next().unwrap_or_default()
     }
 
-    /// The same as [`Self::render`] of files that are no commit; none where Applications are rendered in processes of their own,
-    /// which read the commit.
+    /// Renders as [`Self::render`] does, of files that are no commit; none where Applications are rendered in processes
+    /// of their own, which read the commit.
     pub(crate) fn render_here(
         &self,
         applications: &[&Application],
@@ -412,7 +413,7 @@ struct Commit<'a> {
     watch: OnceLock<Watch>,
     /// Whether all its renders together take too long.
     is_late: Arc<AtomicBool>,
-    /// Those that render it, when they are not threads.
+    /// The processes that render the Applications, when threads do not.
     processes: Processes,
 }
 
@@ -453,7 +454,7 @@ impl<'a> Commit<'a> {
         Subject { root: self.context.files.root(), name: format!("{file} {index} {name}"), time: self.limits().time }
     }
 
-    /// The same in this process.
+    /// Renders an Application in this process.
     fn render_here(&self, application: &Application) -> Result<Rendered, Unrendered> {
         let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
         let deeds = Deeds::default();
@@ -470,8 +471,8 @@ impl<'a> Commit<'a> {
         self.render_seen(application, view, &Deeds::default()).1.reads()
     }
 
-    /// The same with the view that it was read by. Whatever comes of a render that went beyond a limit of this machine
-    /// says nothing about the dry commit.
+    /// Renders an Application, and gives back the view that it was read by. Whatever comes of a render that went beyond
+    /// a limit of this machine says nothing about the dry commit.
     fn render_seen<'v>(
         &self,
         application: &Application,

@@ -33,7 +33,7 @@ struct Expression {
     /// The texts in which it was found, and all that was found in each.
     #[serde(default)]
     finds: BTreeMap<String, Vec<String>>,
-    /// The same texts with each match replaced by `<${1}>`.
+    /// Each text with each match replaced by `<${1}>`.
     #[serde(default)]
     replaced: BTreeMap<String, String>,
 }

@@ -92,7 +92,7 @@ fn every_method_of_every_type_has_a_row() {
     assert!(missing.is_empty(), "without a row: {missing:?}");
 }
 
-/// The same through a push: a method that is taken for a missing key leaves an empty value, and no error.
+/// A method that is taken for a missing key leaves an empty value, and no error: a push shows it.
 #[test]
 fn a_pushed_chart_that_calls_methods_is_hydrated_as_helm_renders_it() {
     both(|server| {

@@ -217,7 +217,7 @@ impl Dry {
         self.application("x", |text| text);
     }
 
-    /// The same with one more field of its dry source.
+    /// The Application of most cases, with one more field of its dry source.
     fn x_with(&mut self, field: &str) {
         self.application("x", |text| text.replace("    syncSource:", &format!("      {field}\n    syncSource:")));
     }
@@ -307,7 +307,7 @@ fn program() -> String {
     std::env::var("HOSTILE_PROGRAM").unwrap_or_else(|_| BINARY.to_owned())
 }
 
-/// The same with any command; what it says is kept beside the repository.
+/// Measures any command; what it says is kept beside the repository.
 #[expect(clippy::zombie_processes, reason = "`wait` waits for it, and tells what it used besides")]
 fn measure_command(mut command: Command, repo: &Repo) -> Cost {
     let said = repo.path.with_extension("said");

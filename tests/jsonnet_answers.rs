@@ -63,7 +63,7 @@ fn evaluate(expression: &str) -> Option<String> {
     program.manifest_json(&value, false).ok()
 }
 
-/// The same values, whatever the white space.
+/// Whether two texts are one value in JSON, whatever the white space.
 fn are_equal(one: &str, other: &str) -> bool {
     let read = |json: &str| serde_json::from_str::<serde_json::Value>(json).ok();
     one == other || read(one).is_some_and(|one| read(other) == Some(one))

@@ -1,4 +1,4 @@
-//! Arrows between modules point down only, and every test file is part of the runner.
+//! Arrows between modules point down only, every test file is part of the runner, and doc comments stand alone.
 
 mod circles;
 
@@ -212,6 +212,49 @@ fn every_test_file_is_in_the_runner() {
             assert!(runner.contains(&format!("mod {name};")), "tests/{name}.rs is not listed in tests/runner.rs");
         }
     }
+}
+
+/// How a doc comment begins that says nothing without the one before it.
+const SAME: &str = "The same";
+
+/// The lines where a doc comment begins that only says how its item is like the one above, from 1.
+fn leaning_comments(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut before = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_start();
+        let comment = ["///", "//!"].into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)));
+        let mark = comment.map(|(mark, _)| mark);
+        if mark != before && comment.is_some_and(|(_, text)| text.trim_start().starts_with(SAME)) {
+            found.push(number);
+        }
+        before = mark;
+    }
+    found
+}
+
+#[test]
+fn a_doc_comment_that_leans_on_its_neighbour_is_found_where_it_begins() {
+    assert_eq!(leaning_comments(&format!("//! {SAME} files.\n\n    /// {SAME}.\nfn same() {{}}\n")), [1, 3]);
+    assert_eq!(leaning_comments(&format!("//! Files.\n///{SAME}, twice.\nfn twice() {{}}\n")), [2]);
+    assert!(
+        leaning_comments(&format!("/// Both have\n/// {SAME} name.\n// {SAME} as above.\nfn name() {{}}\n")).is_empty()
+    );
+}
+
+#[test]
+fn no_doc_comment_leans_on_its_neighbour() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    ["src", "crates", "tests", "benches"].iter().for_each(|dir| sources(&root.join(dir), &mut files));
+    files.retain(|file| !file.starts_with(root.join("crates/rsjsonnet-lang")));
+    let mut wrong = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(root).expect("below the root").display();
+        let lines = leaning_comments(&fs::read_to_string(&file).expect("readable"));
+        wrong.extend(lines.iter().map(|line| format!("{path}:{line}: say what the item is or does")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// What opens connections is part of one program only.

@@ -78,7 +78,7 @@ pub(crate) fn dry(server: &Repo, files: &[(&str, &str)]) -> Repo {
     clone
 }
 
-/// The same with `apps/NAME/ENVIRONMENT` for each.
+/// A clone with these files and `apps/NAME/ENVIRONMENT` for each of `apps`, committed.
 fn with_apps(server: &Repo, files: &[(&str, &str)], apps: &[(&str, &str)]) -> Repo {
     let configs: Vec<(String, String)> =
         apps.iter().map(|(app, environment)| config(app, environment, "one")).collect();

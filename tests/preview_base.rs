@@ -32,7 +32,7 @@ fn clone() -> (Lab, Repo) {
     clone_with(&[])
 }
 
-/// The same with more files.
+/// A clone of a hydrated repository as [`clone`] makes it, with more files.
 pub(crate) fn clone_with(more: &[(&str, &str)]) -> (Lab, Repo) {
     let lab = Lab::new();
     let clone = dry(&lab.server(), &["web", "api"], &["dev", "prod"]);

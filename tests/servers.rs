@@ -249,7 +249,7 @@ pub(crate) fn git_server(root: &Path) -> Liar {
     git_server_with(root, &[])
 }
 
-/// The same with settings of git that count on the server.
+/// `git http-backend` for the repositories of a directory, with settings of git that count on the server.
 pub(crate) fn git_server_with(root: &Path, settings: &[(&str, &str)]) -> Liar {
     let root = root.to_owned();
     let output = Command::new("git").arg("--exec-path").output().expect("git");

@@ -200,7 +200,7 @@ fn a_dry_branch_of_which_nothing_is_on_a_shared_branch_is_not_called_rewound() {
     assert_eq!(status.matches("is hydrated from `main`").count(), 1, "{status}");
 }
 
-/// The same server, where the Applications of both deploy to one cluster.
+/// A server where the Applications of both dry branches deploy to one cluster.
 fn to_one_cluster(server: &Repo) -> Repo {
     server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
     server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();

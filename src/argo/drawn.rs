@@ -1,4 +1,4 @@
-//! What tells the random values of an Application from those of others, and which of its objects have some.
+//! The identities for which Applications draw random values, and which objects have some.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -122,7 +122,7 @@ impl HeldIdentities {
         }
     }
 
-    /// The same, where a dry branch has another name.
+    /// These identities after a dry branch got another name.
     pub(crate) fn renamed(mut self, before: &BranchName, now: &BranchName) -> Self {
         let moved = self.0.remove(before).unwrap_or_default();
         self.0.entry(now.clone()).or_default().extend(moved);

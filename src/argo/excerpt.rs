@@ -76,12 +76,12 @@ impl Excerpt {
         self.text().len()
     }
 
-    /// The same without its text: only the file and the line are reported.
+    /// Drops the text: only the file and the line are reported.
     pub(crate) fn without_text(&self) -> Self {
         Self::new(self.path().clone(), self.line, String::new())
     }
 
-    /// The same with its text taken off `bytes_left`; without it when that is too little.
+    /// Takes the length of the text off `bytes_left`, and drops the text when too little is left.
     pub(super) fn within(self, bytes_left: &mut usize) -> Self {
         match bytes_left.checked_sub(self.text_bytes()) {
             Some(left) => {

@@ -23,8 +23,8 @@ pub(super) fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Vec<Field>, Diagnos
     Ok(parse_within(path, bytes, &|_| true)?.unwrap_or_default())
 }
 
-/// The same, if `may_take` takes what the file [costs](extra) beside its size. None if it does not: then no alias was written
-/// out.
+/// The documents of a file, empty ones left out, if `may_take` takes what the file [costs](extra) beside its size. None
+/// if it does not: then no alias was written out.
 pub(super) fn parse_within(
     path: &RepoPath,
     bytes: &[u8],

@@ -55,7 +55,7 @@ impl ApplicationSet {
         }
     }
 
-    /// Whether what it makes without a finalizer gets that which deletes an Application's objects with it.
+    /// Whether Applications that are made without a finalizer get the finalizer that deletes their objects with them.
     ///
     /// Reference: argo-cd 3.4 applicationset/utils/utils.go `RenderTemplateParams`.
     pub fn adds_finalizer(&self) -> bool {
@@ -109,7 +109,7 @@ impl ApplicationSet {
         document
     }
 
-    /// The file that it is in; of one that is rendered, that of what renders it.
+    /// The file of the set; for a rendered set, the file of its parent.
     pub fn file(&self) -> RepoPath {
         self.of_parent().map_or_else(|| self.span().path, |rendered| rendered.parent.file.clone())
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Maker {
     /// What it is.
     pub by: By,
-    /// The file that it is in; of one that is made itself, that of the first of those that make it.
+    /// The file of the maker; for a maker that is made itself, the file of its outermost maker.
     pub file: RepoPath,
     /// Where its name is.
     pub place: Span,
@@ -19,7 +19,7 @@ pub struct Maker {
     pub element: MadeFrom,
     /// What makes the maker, from the inside out.
     pub above: Vec<By>,
-    /// What it made, as [`super::Application::remade`] reads it.
+    /// What the maker made, as [`super::Application::remade`] reads it.
     pub(super) kept: String,
     /// What a cluster keeps of it when it is made no more.
     pub keeps: Keeps,

@@ -37,7 +37,7 @@ impl Misspelt {
         Self { application, file: object.place.span().path, diagnostic }
     }
 
-    /// The same of an object that was meant to be an Application or a set.
+    /// A mistake of an object that was meant to be an Application or a set.
     fn of_kind(kind: &str, object: &Field, diagnostic: Diagnostic) -> Self {
         match kind {
             "Application" => Self::new(object, diagnostic),
@@ -45,7 +45,7 @@ impl Misspelt {
         }
     }
 
-    /// The same of a set: which Applications it is about is known by what the file made before.
+    /// A mistake of a set. Which Applications it is about is known by what the file made before.
     pub(super) fn of_set(set: &Field, diagnostic: Diagnostic) -> Self {
         Self { application: None, ..Self::new(set, diagnostic) }
     }
@@ -99,8 +99,8 @@ fn is_near_version(version: &str) -> bool {
     group.is_none_or(|group| group.contains("argo") || near(group, &[GROUP]).is_some())
 }
 
-/// An Application that is not hydrated, and would be by `spec.sourceHydrator` or, where there are rules, maybe by one of them,
-/// were it not for a near miss of `spec` or of that; a key without a value is not a near miss.
+/// An Application that is not hydrated because of a near miss of `spec` or `spec.sourceHydrator`. Where there are
+/// rules, one of them might hydrate it without the near miss. A key without a value is not a near miss.
 pub(super) fn misspelt(object: &Field, has_rules: bool) -> Option<Misspelt> {
     let what = name(object, "name").map_or_else(|| "this Application is".to_owned(), |name| format!("`{name}` is"));
     let has_mark = |entry: &&Entry| entry.field.get(MARK).is_some();

@@ -79,7 +79,7 @@ pub(crate) fn is_made(object: &Value) -> bool {
         && text("apiVersion").split('/').next() == Some("argoproj.io")
 }
 
-/// The same, or it was meant to be one.
+/// Whether a rendered object may be an Application or an ApplicationSet for us, or was meant to be one.
 pub(crate) fn may_be_made(object: &Value) -> bool {
     let text = |key| object.get(key).and_then(Value::as_str).unwrap_or_default();
     may_be_meant(text("apiVersion"), text("kind"))
@@ -192,7 +192,8 @@ impl Parent {
         Self::ordinal_of(&self.by, &self.above)
     }
 
-    /// The same of one that is known by what names it and what makes it, from the inside out.
+    /// A number for a parent among the makers of its file, by what names the parent and what makes it, from the inside
+    /// out.
     pub(crate) fn ordinal_of(by: &By, above: &[By]) -> usize {
         number([by].into_iter().chain(above), "") >> 1
     }

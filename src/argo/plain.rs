@@ -22,7 +22,7 @@ use inputs::{InputsDir, Key};
 
 /// The sources of one Application.
 pub(super) struct PlainSources {
-    /// That which tells which branch the Application is of: the first of this repository, else the first.
+    /// Of several `sources` the first in this repository, else the first: it tells the dry branch of the Application.
     pub anchor: PlacedSource,
     /// All of `spec.sources`; none when there is one `spec.source`.
     pub several: Vec<PlacedSource>,

@@ -39,7 +39,8 @@ pub struct File {
     pub misspelt: Vec<Misspelt>,
     /// Whether the word `sourceHydrator` is in it, or one that was meant to be.
     pub holds_source_hydrator: bool,
-    /// The same, or it may have an Application that a rule is for. Without that, nothing else was looked at.
+    /// Whether `holds_source_hydrator`, or the file may have an Application that a rule is for. Without that, nothing
+    /// else was looked at.
     pub is_marked: bool,
 }
 
@@ -144,8 +145,8 @@ pub(crate) fn read_by(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> File {
     read_within(path, bytes, rules, &|_| true).unwrap_or_else(nothing)
 }
 
-/// The same, if `may_take` takes what the file costs beside its size, which is more than nothing where aliases stand for much.
-/// None if it does not.
+/// Reads a file as [`read_by`] does, if `may_take` takes what the file costs beside its size, which is more than
+/// nothing where aliases stand for much. None if it does not.
 pub(crate) fn read_within(
     path: &RepoPath,
     bytes: &[u8],

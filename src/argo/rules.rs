@@ -157,7 +157,7 @@ pub(super) enum Ruling {
 }
 
 impl RuleSet {
-    /// The same as rules that no setting has yet.
+    /// Marks the rules as proposed: no setting has them yet.
     pub fn proposed(self) -> Self {
         Self { is_proposed: true, ..self }
     }
@@ -169,12 +169,12 @@ impl RuleSet {
         Self { rules: rules.to_vec(), repo_urls, ..Self::default() }
     }
 
-    /// The same where inputs are in another directory.
+    /// Sets another directory for inputs.
     pub fn with_inputs_in(self, inputs: InputsDir) -> Self {
         Self { inputs, ..self }
     }
 
-    /// The same where these other repositories may be written.
+    /// Sets the other repositories that may be written.
     pub(crate) fn with_destinations(self, destinations: Destinations) -> Self {
         Self { destinations, ..self }
     }

@@ -112,7 +112,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSet {
     field: Field,
-    /// What rendered it; none for one that is in its file.
+    /// The object as its parent rendered it; none for a set in a file.
     rendered: Option<Arc<RenderedObject>>,
 }
 
@@ -156,7 +156,7 @@ impl ApplicationSet {
         is_mentioned.then(|| Self { field: field.clone(), rendered: None })
     }
 
-    /// One that is looked into whatever it mentions.
+    /// A set that is looked into whatever it mentions.
     pub(super) fn of(field: &Field) -> Self {
         Self { field: field.clone(), rendered: None }
     }
@@ -210,7 +210,7 @@ impl ApplicationSet {
         generators.is_some_and(|generators| has_clusters(generators, 0))
     }
 
-    /// The same as something that was rendered.
+    /// The set, rendered by a parent as `object`.
     pub(super) fn rendered(self, object: RenderedObject) -> Self {
         Self { rendered: Some(Arc::new(object)), ..self }
     }
@@ -265,7 +265,7 @@ impl ApplicationSet {
         self.expand_within(sources, &mut limits.clone())
     }
 
-    /// The same for one of several sets that share `limits`: what it used up is taken off them, also when it fails.
+    /// Expands one of several sets that share `limits`: what the set used up is taken off them, also when it fails.
     pub fn expand_within(
         &self,
         sources: &Sources<'_>,

@@ -98,8 +98,8 @@ pub struct Finding {
     pub diagnostic: Diagnostic,
     /// Whether it is wrong with the branch that they write, and so with all Applications of it.
     pub is_of_branch: bool,
-    /// Whether it keeps them from the branches that they were written to before, and no one decided that: what they
-    /// have there stays.
+    /// Whether the finding keeps the Applications from the branches that they wrote before, although nobody decided
+    /// that: what they have there stays.
     pub is_kept_off: bool,
 }
 

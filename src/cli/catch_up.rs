@@ -105,7 +105,7 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     Ok(Done { report: report?, destinations: destinations.context("pushing to other repositories")? })
 }
 
-/// The same under the lock of the repository.
+/// Hydrates again under the lock of the repository.
 fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;

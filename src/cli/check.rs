@@ -125,8 +125,8 @@ impl Site {
         Ok(Site::Commit(Box::new((clone.repository, clone.place, commit))))
     }
 
-    /// The same commit by the settings that branches were hydrated with, where no branch was with those of now; `is_nothing` says
-    /// whether these find anything.
+    /// The commit by the settings that branches were hydrated with, where no branch was hydrated with the settings of
+    /// now; `is_nothing` says whether these find anything.
     pub(super) fn by_settings_of_branches(&self, is_nothing: bool) -> anyhow::Result<Vec<Self>> {
         let Site::Commit(site) = self else { return Ok(Vec::new()) };
         let (repository, names, commit) = &**site;

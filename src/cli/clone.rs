@@ -79,7 +79,8 @@ impl Clone {
         Ok(clone)
     }
 
-    /// The same with the settings that it has, whatever the ones are that count.
+    /// Opens the repository of the working directory and fetches what hydration needs, with the settings that the
+    /// repository has, whichever settings count.
     pub(super) fn fetched(arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::found(arguments)?;
         if !arguments.offline {
@@ -93,7 +94,7 @@ impl Clone {
         Self::found(arguments)?.with_settings(arguments)
     }
 
-    /// The same with the settings that count.
+    /// The clone with the settings that count.
     fn with_settings(self, arguments: &Arguments) -> anyhow::Result<Self> {
         if let Some(directory) = &arguments.settings {
             let before = self.repository.refs()?.get(SETTINGS_REF);

@@ -295,7 +295,7 @@ fn checked(files: &Files) -> anyhow::Result<()> {
     }
 }
 
-/// The same of the files of a directory.
+/// Refuses the settings of a directory that hydration cannot work with.
 fn checked_in(from: &Path, files: &Files) -> anyhow::Result<()> {
     match check_settings(files) {
         Err(HydrateError::Settings(error @ (SettingsError::Wrong(_) | SettingsError::At { .. }))) if from.is_dir() => {

@@ -178,7 +178,8 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The same for a path from the root of this machine.
+/// A place by its path from the root of this machine, as it is named from the current directory when it lies below
+/// that.
 fn below_root(span: Span) -> Span {
     below_here(span, Path::new("/"))
 }

@@ -34,7 +34,7 @@ pub(crate) enum Addition {
     Default,
     /// A controller or a webhook added it: what was applied last lacks it.
     Since,
-    /// The same written otherwise.
+    /// What was applied, written otherwise.
     Written,
 }
 

@@ -38,7 +38,7 @@ pub struct Discovered {
     pub patches: BTreeSet<RepoPath>,
     /// The ApplicationSets that mention `sourceHydrator` or fall under a rule, in the order of files, then of documents.
     pub sets: Vec<FoundSet>,
-    /// Those of which it is not known what they make.
+    /// The makers whose Applications are unknown.
     pub unanswered: Vec<Unanswered>,
     /// What sets were expanded from, and lists of clusters were read from.
     pub expanded: Vec<Expanded>,
@@ -187,7 +187,7 @@ impl Discovered {
         makers.extend(again.maker.clone());
     }
 
-    /// Takes in what is odd in what a maker makes.
+    /// Takes in the warnings about what a maker makes.
     pub(super) fn take_odd(&mut self, makes: &Makes) {
         self.mistakes.extend(makes.warnings.iter().map(|warning| (None, warning.clone())));
         self.misspelt.extend(makes.misspelt.iter().cloned());
@@ -210,7 +210,7 @@ impl Discovered {
         self.unsearched_tree().map(|broken| &broken.diagnostic)
     }
 
-    /// The same, with whether a limit of this machine is why.
+    /// Why the tree as a whole was not searched, if it was not, and whether a limit of this machine is why.
     pub fn unsearched_tree(&self) -> Option<&Broken> {
         self.broken.iter().find(|broken| broken.file.is_root())
     }
@@ -421,7 +421,7 @@ impl From<ReadError> for Unread {
     }
 }
 
-/// The same with the file, which does not depend on the thread that noticed.
+/// Adds the file with which a tree has too much, whichever thread noticed.
 fn named(error: ReadError, reader: &Reader<'_>, files: &[(&Arc<Candidate>, &Opened)]) -> Unread {
     match error {
         ReadError::TooMuch(what @ TooMuch::Parsed(_)) => {

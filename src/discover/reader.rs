@@ -32,7 +32,7 @@ const LARGE_BYTES: u64 = 1 << 20;
 
 /// A file that was opened.
 pub(super) enum Opened {
-    /// What it says is known without parsing it.
+    /// A file whose content is known without parsing it.
     Known(Found),
     /// It has to be parsed.
     Content {
@@ -61,7 +61,7 @@ pub(super) enum TooMuch {
     Searched,
     /// What is parsed: more than so many bytes.
     Parsed(u64),
-    /// What is parsed and what others make: more than so many bytes.
+    /// Parsed files, and what makers make: more than so many bytes.
     Made(u64),
     /// Applications.
     Applications(usize),
@@ -87,7 +87,7 @@ pub(super) struct Reader<'a> {
     applications: AtomicUsize,
     /// What earlier readers found out about large files.
     barren: Option<&'a BarrenFiles>,
-    /// What contains nothing, whatever its name.
+    /// The files of any name that contain nothing.
     bare: Mutex<HashSet<ContentId>>,
     /// Held while a large file is parsed.
     large: Mutex<()>,
@@ -114,12 +114,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same with what is known of large files.
+    /// Adds what is known of large files.
     pub(super) fn knowing(self, barren: Option<&'a BarrenFiles>) -> Self {
         Self { barren, ..self }
     }
 
-    /// The same where no more than this may be parsed.
+    /// Sets how many bytes may be parsed.
     pub(super) fn within(self, bytes_max: u64) -> Self {
         Self { bytes_max, ..self }
     }
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
 }
 
 impl TooMuch {
-    /// What is said of it; of what is parsed, `file` is the one with which it is too much.
+    /// The report of this limit. `file` is the file with which the parsed files are too much.
     pub(super) fn tell(&self, file: Option<&RepoPath>) -> Diagnostic {
         let of_files = "a directory or file that occurs in the tree many times counts each time";
         let (text, hint) = match self {

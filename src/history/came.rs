@@ -84,7 +84,8 @@ impl<'p> Pusher<'p> {
         all.filter(move |(about, one)| self.is_told(*about, diagnostic(one)))
     }
 
-    /// The same of diagnostics. Those that are about other dry branches than he pushes quote nothing.
+    /// The diagnostics that are told to the pusher. Those that are about other dry branches than he pushes quote
+    /// nothing.
     fn his_diagnostics<'a>(
         &self,
         all: &'a [Diagnostic],
@@ -139,7 +140,8 @@ impl<'p> Pusher<'p> {
         Some((update, update.new?))
     }
 
-    /// Whether what came of a dry commit is his: he pushed the commit, or settings by which one that was there is looked at anew.
+    /// Whether the result of a dry commit is his: he pushed the commit, or he pushed settings for which the tip is
+    /// looked at anew.
     fn owns(&self, dry: &DryPoint) -> bool {
         let is_pushed = |(update, new)| self.is_pushed(update, new, &dry.dry_sha);
         let is_there = || self.whose().heads.get(&dry.dry_branch) == Some(&dry.dry_sha);
@@ -242,7 +244,7 @@ impl<'p> Pusher<'p> {
         }
     }
 
-    /// The same with nothing of other commits.
+    /// The report of a branch with his own commits alone.
     fn only_his(&self, branch: &BranchReport, update: &RefUpdate, new: ObjectId) -> BranchReport {
         let is_his = |dry_sha: &str| self.is_pushed(update, new, dry_sha);
         let dry_sha = new.to_string();
@@ -264,7 +266,7 @@ impl<'p> Pusher<'p> {
         }
     }
 
-    /// The same failure, that an earlier run reported to others.
+    /// The report of a failure that an earlier run told others of, as news.
     fn as_news(&self, mut his: BranchReport) -> BranchReport {
         let known = self.whose().known.get(&his.dry_branch);
         if let Outcome::Failed { dry_sha, recorded, .. } = &mut his.outcome {
@@ -339,7 +341,7 @@ impl<'p> Pusher<'p> {
         self.with_left(BranchReport { outcome: Outcome::Unchanged, aside, mistakes, ..his })
     }
 
-    /// The same with what the pushed commit left behind, where that is recorded.
+    /// Adds what the pushed commit left behind, where that is recorded.
     fn with_left(&self, his: BranchReport) -> Result<BranchReport, Error> {
         let left = self.past()?.failure(&his)?.filter(|failure| !failure.behind.is_empty());
         let Some(left) = left.filter(|_| his.mistakes.is_empty()) else { return Ok(his) };

@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     pub id: Option<String>,
     /// When it was committed, as RFC 3339.
     pub date: String,
-    /// The same in seconds since 1970.
+    /// When it was committed, in seconds since 1970.
     #[serde(skip)]
     pub seconds: i64,
     /// The first line of its own message.

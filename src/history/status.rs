@@ -192,7 +192,7 @@ pub(crate) struct Surveyed {
     pub pinned: Vec<Diagnostic>,
 }
 
-/// The same with what pushes do not repeat.
+/// What is wrong at the tips of the dry branches, and what lasts there, which pushes do not repeat.
 pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
     let surveyed = Run::new(setup).map_err(Stopped::from).and_then(|mut run| {
         run.survey()?;

@@ -259,7 +259,7 @@ impl<'a> Verifier<'a> {
         Ok(our_changes(made.tree, commit.tree, owners, buffer)?.is_empty())
     }
 
-    /// What is wrong with one hydrated commit; nothing when it is equal, or has only what it inherits.
+    /// The faults of one hydrated commit; none when it is equal, or differs only in what it inherits.
     fn commit(&mut self, this: &Hydrated) -> Result<Vec<Fault>, Stopped> {
         let Hydrated { commit, trailers } = this;
         if let Some(gone) = self.gone(trailers) {

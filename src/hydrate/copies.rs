@@ -290,7 +290,8 @@ impl Run<'_> {
         }))
     }
 
-    /// Whether a dry commit since the one that the branch of copies shows, or that one, allows it to lose many.
+    /// Whether the dry commit that the branch of copies shows, or one since then, allows the branch to lose many
+    /// copies.
     fn allows_removal(&self, name: &BranchName, before: Option<ObjectId>, head: &DryHead) -> Result<bool, Stopped> {
         let repository = self.found.setup.repository;
         let before = before.filter(|dry| repository.has(*dry));

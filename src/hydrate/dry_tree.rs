@@ -258,7 +258,7 @@ impl DryTree {
         !sets.is_empty() || !unanswered.is_empty() || applications.iter().any(|application| application.maker.is_some())
     }
 
-    /// Whether it is not known what some file or set of it makes, so that it matters what fed a branch before.
+    /// Whether the Applications of a file or a maker are unknown, so that what fed a branch before counts.
     pub(crate) fn is_open(&self) -> bool {
         !self.discovered.broken.is_empty() || !self.discovered.unanswered.is_empty()
     }
@@ -486,7 +486,7 @@ impl<'a> DryTrees<'a> {
         Ok(tree)
     }
 
-    /// The same by other settings.
+    /// The Applications of a dry commit by former settings.
     pub(crate) fn read_by(
         &mut self,
         former: &Policy,

@@ -86,7 +86,7 @@ impl FailedRender {
         Self { kind: FailureKind::LostObjects, diagnostics, reads, repeats, follows: true }
     }
 
-    /// The same where no time was left to find out why.
+    /// An Application that renders without objects that its branch has, when no time was left to find out why.
     pub(crate) fn undecided(application: &Application, lost: &[Key], branch: &BranchName) -> Self {
         let text = format!(
             "`{}` renders without {} objects of `{branch}`, and why was not found out",
@@ -101,7 +101,8 @@ impl FailedRender {
         Self { kind, diagnostics, reads: Reads::new(), repeats: false, follows: false }
     }
 
-    /// The same for the cache; none when it need not happen again, and was not the limit of a whole commit.
+    /// What the cache keeps of the failure; none when it need not happen again, and was not the limit of a whole
+    /// commit.
     pub(crate) fn record(&self, application: &Application) -> Option<Encoded> {
         if !self.repeats && self.kind != FailureKind::LimitOfCommit {
             return None;

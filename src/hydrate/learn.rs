@@ -32,7 +32,7 @@ pub(crate) fn learn(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped>
     if is_hydrated { set(run, url) } else { Ok(()) }
 }
 
-/// The same before anything is hydrated.
+/// Makes settings as [`learn`] does, also when nothing is hydrated yet.
 pub(crate) fn learn_whatever_is_hydrated(run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
     let url = proven_url(run, heads)?;
     if run.found.has_dry_branches && url.is_none() { Ok(()) } else { set(run, url) }

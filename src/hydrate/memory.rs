@@ -112,7 +112,8 @@ impl Memory {
         warnings
     }
 
-    /// Leaves for the next preview what this one rendered. What it says of branches applies nowhere, and is left out.
+    /// Leaves the render results of a preview for the next one. What the preview found out about branches applies
+    /// nowhere else, and is left out.
     pub(crate) fn write_results(self) {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
@@ -152,12 +153,12 @@ impl Memory {
         self.recalled(&state_name(head, found), found)
     }
 
-    /// The same from the last preview.
+    /// What the last preview left of a dry branch.
     pub(crate) fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&of_previews(&state_name(head, found)), found)
     }
 
-    /// The same of the branches as they are: where previews start.
+    /// What is known of a dry branch as its environment branches show it: where previews start.
     pub(crate) fn recall_base(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&base_of_previews(&state_name(head, found)), found)
     }

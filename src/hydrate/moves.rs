@@ -21,7 +21,7 @@ const REFLOG: &str = "hydrate";
 pub(crate) enum Start<'a> {
     /// It moves none, or those that somebody else asked for.
     Never,
-    /// Those of the branches that it hydrates, if it finds any.
+    /// The refs of the branches to hydrate move, if the run finds any.
     Wanted,
     /// They will move, and git waits for their names.
     Begun(Transaction<'a>),

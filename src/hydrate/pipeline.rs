@@ -87,7 +87,7 @@ impl Planner {
         matches!(self, Self::Everything(_))
     }
 
-    /// Whether it is known that the Applications are those that there were.
+    /// Whether the set of Applications is known to be unchanged.
     fn has_same_applications(&self) -> bool {
         match self {
             Self::Changes(planner) => planner.has_same_applications(),
@@ -114,7 +114,7 @@ impl Planner {
         }
     }
 
-    /// The same where nothing is rendered.
+    /// Presumes that `dry` was hydrated, where nothing is rendered.
     fn presume(&mut self, dry: ObjectId, run: &Run<'_>) {
         match self {
             Self::Changes(planner) => planner.presume(&run.branches, dry),
@@ -148,7 +148,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The same for the tips alone, whatever the setting `history` says.
+    /// Hydrates the tips alone, whatever the setting `history` says.
     pub(crate) fn hydrate_tips(&mut self) -> Result<(), Stopped> {
         self.found.policy.settings.history = History::Tip;
         self.hydrate()

@@ -59,7 +59,7 @@ pub(crate) struct Stage<W> {
 /// What is to be done.
 pub(crate) type Plan = Stage<Work>;
 
-/// The same, rendered.
+/// A [`Plan`] whose Applications are rendered.
 pub(crate) type Rendered = Stage<Done>;
 
 /// What is done on one branch.
@@ -84,12 +84,13 @@ pub(crate) struct Hydration<W> {
     pub removals: Vec<Removal>,
     /// Whether it is an error when too many objects would be lost.
     pub limits_losses: bool,
-    /// The dry commit that the branch shows, when what is there is just what these settings make of it: an Application
-    /// that is the same as there keeps its files.
+    /// The dry commit that the branch shows, if the branch has just what these settings make of it: an Application that
+    /// did not change since then keeps its files.
     pub before: Option<Rc<DryTree>>,
     /// What stays as it is; none where nothing does, and nothing did at the dry commit that the branch shows.
     pub leaving: Option<Rc<Leaving>>,
-    /// The Applications that wrote it and write other branches now: it lets go of them when they render.
+    /// The Applications that moved from this branch to others: their manifests leave it once they render on the new
+    /// branch.
     pub moved: Vec<Arc<Application>>,
     /// That an object would come to a second Application, of another dry branch, once that is known.
     pub taken: Option<Diagnostic>,
@@ -100,8 +101,8 @@ pub(crate) struct Hydration<W> {
 pub(crate) enum Failing {
     /// Something is wrong with its Applications, found before they are rendered or after.
     Mistakes(Vec<Diagnostic>),
-    /// It would write where another dry branch does, or what that one does, as long as that one does: nothing that follows from the dry commit
-    /// alone, so it is not recorded.
+    /// The branch would write paths or objects that another dry branch writes, as long as that one does. This does not
+    /// follow from the dry commit alone, so it is not recorded.
     Taken(Diagnostic),
     /// An earlier run recorded what is wrong.
     Recorded(Vec<Diagnostic>),
@@ -148,7 +149,7 @@ pub enum Why {
     New,
     /// Its document says something else.
     Document,
-    /// What its render looked at is not what it was; the first such path.
+    /// The first path that its render looked at and that changed since.
     Read(RepoPath),
     /// Its manifests name the dry commit.
     NamesTheCommit,
@@ -184,7 +185,7 @@ impl<W> Stage<W> {
         self.hydrations().flat_map(|(_, hydration)| &hydration.work).chain(&self.beside)
     }
 
-    /// The same commit and branches with other work.
+    /// Turns each piece of work into another; the dry commit and the branches stay.
     pub(crate) fn map<V>(self, mut become_other: impl FnMut(W) -> V) -> Stage<V> {
         let Self { head, dry, tree, branches, beside, identities } = self;
         let branches = branches.into_iter().map(|(name, step)| (name, step.map(&mut become_other))).collect();

@@ -125,7 +125,7 @@ pub(crate) enum Aside {
 }
 
 impl BranchReport {
-    /// The same for somebody who need not be one who may read the dry branch.
+    /// Drops the quoted lines, for a reader who may not be allowed to read the dry branch.
     pub(crate) fn unquoted(mut self) -> Self {
         let unquoted = |all: &mut Vec<Diagnostic>| {
             all.iter_mut().for_each(|one| one.span = one.span.take().map(Span::unquoted));

@@ -54,7 +54,7 @@ pub fn hydrate(setup: &Setup<'_>) -> Result<Report, HydrateError> {
     hydrate_again(setup, Again::default())
 }
 
-/// The same of refs that the caller has read since it holds the lock.
+/// Hydrates as [`hydrate`] does, by refs that the caller has read since it holds the lock.
 pub(crate) fn hydrate_seen(setup: &Setup<'_>, refs: Refs) -> Result<Report, HydrateError> {
     tries(setup, Again::default(), Some(refs))
 }
@@ -69,7 +69,7 @@ pub(crate) struct Again {
     pub every: bool,
 }
 
-/// The same with more than is done by itself.
+/// Hydrates, and does `again` what a push leaves alone.
 pub(crate) fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, HydrateError> {
     tries(setup, again, None)
 }

@@ -43,7 +43,7 @@ pub(crate) enum Moved {
     NotMade,
 }
 
-/// What a preview goes by.
+/// What a preview looks at.
 #[derive(Debug)]
 pub(crate) enum Previewed {
     /// All that the dry commit has.
@@ -75,11 +75,11 @@ pub(crate) struct Run<'a> {
     pub report: Report,
     /// The branches of which earlier runs reported that no Application names them.
     unnamed_before: BTreeSet<BranchName>,
-    /// Of its warnings, those of Applications that leave a branch for one that does not take them.
+    /// The warnings in `report` of Applications that leave a branch for one that does not take them.
     pub departures: Vec<Diagnostic>,
     /// Whether refs shall move.
     pub start: Start<'a>,
-    /// What it goes by where nothing of it is written but what it rendered, for the next preview.
+    /// Set for a preview, with what it looks at: of such a run, only render results are kept, for the next preview.
     pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
@@ -98,12 +98,12 @@ impl<'a> Run<'a> {
         Self::over(setup, ObjectBuffer::new(setup.repository))
     }
 
-    /// The same with a buffer that may contain objects of another run already.
+    /// Reads what the repository says now, over a buffer that may contain objects of another run already.
     pub(crate) fn over(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Result<Self, HydrateError> {
         Ok(Self::begin(Snapshot::read(setup, buffer)?))
     }
 
-    /// The same of refs that were read already.
+    /// Reads what the repository says by refs that were read already.
     pub(crate) fn of(setup: &'a Setup<'a>, refs: Refs) -> Result<Self, HydrateError> {
         Ok(Self::begin(Snapshot::of(setup, refs, ObjectBuffer::new(setup.repository))?))
     }
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The same with what earlier runs and tries found out.
+    /// Adds what earlier runs and tries found out.
     pub(crate) fn recalling(mut self, attempt: &Attempt) -> Self {
         self.trees.failed = attempt.failed_makers.clone();
         let memory = Memory::new(self.found.setup.repository, attempt);
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
         self.fed_by((name, settings, &behind), dry, (former.as_ref().unwrap_or(head), heads))
     }
 
-    /// The same of a branch that was hydrated with `settings`, and on which `behind` had stayed.
+    /// What fed a branch that was hydrated with `settings`, and on which `behind` had stayed.
     pub(crate) fn fed_by(
         &mut self,
         (name, settings, behind): (&BranchName, Option<ObjectId>, &[Behind]),

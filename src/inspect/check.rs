@@ -229,7 +229,7 @@ pub(crate) struct Tree<'a> {
     pub files: &'a dyn Files,
     /// The repository whose settings and branches count; none for a plain directory.
     pub repository: Option<(&'a Repository, &'a Place)>,
-    /// The branch that it is taken for the tip of; else the one that most of its Applications name.
+    /// The dry branch whose tip the tree is taken for; by default the one that most of its Applications name.
     pub dry_branch: Option<BranchName>,
     /// The id of its commit, as far as there is one.
     pub dry_commit: String,
@@ -264,7 +264,7 @@ pub(crate) fn judged(tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, H
     judged_by(policy, tree, renderers)
 }
 
-/// The same by settings that need not be those of the repository.
+/// Finds the Applications of a tree and judges them together, by settings that need not be those of the repository.
 pub(crate) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) -> Result<Judged, HydrateError> {
     let refs = tree.repository.map(|(repository, _)| repository.refs()).transpose()?.unwrap_or_default();
     let head = tree.repository.and_then(|(_, names)| names.head(&refs));
@@ -471,7 +471,7 @@ impl Findings {
         found
     }
 
-    /// Notes what is wrong with one of those that may share it.
+    /// Notes a diagnostic, once for all that share it.
     pub(crate) fn add(&mut self, rule: Rule, diagnostic: Diagnostic, found_in: Option<&str>) {
         // Of several elements of a set that fail alike, the first one is an example.
         let is_same =

@@ -51,7 +51,7 @@ pub(crate) fn inputs(tree: &Tree<'_>, renderers: &Renderers) -> Result<Inputs, H
     inputs_of(&judged(tree, renderers)?, tree)
 }
 
-/// The same of Applications that are known.
+/// Finds what Applications that are known already need from elsewhere.
 pub(crate) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, HydrateError> {
     let Judged { policy, discovered, verdict, .. } = judged;
     let view = View::new(tree.files);

@@ -106,7 +106,7 @@ impl Hook {
         format!("{}.{name}", self.section)
     }
 
-    /// The same as one shell command, for git's configuration: git hands each command its own copy of the input, so
+    /// The hook as one shell command, for git's configuration: git hands each command its own copy of the input, so
     /// nothing needs to be chained. git adds the arguments of the hook at the end, so that has to be a command's name.
     pub(crate) fn command(&self, binary: &Path) -> String {
         let (binary, name) = (quoted(binary), self.name);

@@ -41,7 +41,7 @@ pub(crate) enum About {
     /// An Application that is in its file.
     #[default]
     Written,
-    /// One that something in its file makes, as [`Application::made`] has it.
+    /// An Application that something in its file makes, as [`Application::made`] has it.
     Made(String),
     /// No Application, but something that makes some or says something of all: its `reads` are all that that follows from.
     Maker(Used),
@@ -88,7 +88,7 @@ pub(crate) struct Record {
     pub name: AppName,
     /// The directory that it writes on its branch.
     pub sync_path: RepoPath,
-    /// Whether a cluster keeps it in some way when its maker makes it no more.
+    /// Whether a cluster keeps the Application, or its objects, when its maker makes it no more.
     pub is_kept: bool,
     /// [`Application::fingerprint`].
     pub fingerprint: ContentId,
@@ -128,7 +128,7 @@ pub(crate) struct Encoded {
 pub(super) enum Way<'a> {
     /// The file that contains the Application.
     File(&'a RepoPath),
-    /// The same, and which Application of it: a file with a set has as many as that makes.
+    /// The file, and which of its Applications: a file with a set has as many as the set makes.
     One(&'a RepoPath, usize),
     /// The name of the Application.
     Name(&'a AppName),
@@ -236,8 +236,8 @@ impl Record {
         }
     }
 
-    /// That of something that makes Applications, or says something of all: which one of its file it is, and what it was
-    /// made from.
+    /// The record of something that makes Applications, or says something of all: its place in its file, and what it
+    /// was made from.
     pub(crate) fn of_maker(file: RepoPath, ordinal: usize, reads: Reads, used: Used) -> Self {
         let none = ContentId::new(&[]);
         Self {

@@ -61,7 +61,7 @@ pub(crate) struct Head {
     pub applications: usize,
     /// How many documents all of its files have that are Applications, whether or not they count.
     pub documents: usize,
-    /// Whether it is not known what some maker of Applications makes.
+    /// Whether the Applications of some maker are unknown.
     pub is_open: bool,
     /// Whether several makers make one of the Applications.
     #[serde(default)]
@@ -81,9 +81,9 @@ pub(crate) struct Branch {
     pub tip: String,
     /// How many Applications write to it.
     pub applications: usize,
-    /// The repository, as the first of them names it.
+    /// The repository, as the first Application names it.
     pub repo_url: String,
-    /// Whether all of them name it so.
+    /// Whether all Applications name the repository by this URL.
     pub has_one_url: bool,
 }
 
@@ -248,7 +248,7 @@ impl State {
         self.patches.insert(path);
     }
 
-    /// Puts a record in place of the one that was there for its Application.
+    /// Replaces the record of an Application.
     pub(crate) fn put(&mut self, record: Encoded) -> Result<(), Unusable> {
         let (file, index) = record.identity().ok_or(Unusable)?;
         self.remove(&file, index)?;

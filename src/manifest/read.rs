@@ -48,7 +48,8 @@ pub fn read(text: &[u8], source: Source<'_>) -> Result<Vec<Manifest>, Unreadable
     read_until(text, source, &Stop::default())
 }
 
-/// The same for a render that may have to give up: once `stop` is set, what it answers counts for nothing.
+/// Reads as [`read`] does, for a render that may have to give up: once `stop` is set, what it answers counts for
+/// nothing.
 ///
 /// # Errors
 ///
@@ -184,7 +185,7 @@ fn expand(manifests: &mut Vec<Manifest>, value: Value, line: u32) -> Result<(), 
     }
 }
 
-/// The same of an item of a list, which has to be something.
+/// Adds the objects of an item of a list, which must not be null.
 fn expand_item(manifests: &mut Vec<Manifest>, item: Value, line: u32) -> Result<(), Mistake> {
     match item {
         Value::Null => Err(Mistake { message: NULL_ITEM.to_owned(), ..Mistake::object(line, NotAManifest::NoKind) }),

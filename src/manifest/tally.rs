@@ -65,7 +65,7 @@ pub struct ChangedObjects {
     /// How many in all.
     #[serde(flatten)]
     pub counts: ObjectCounts,
-    /// The same by destination path, of those paths whose manifests differ.
+    /// How many objects differ at each destination path whose manifests differ.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub paths: BTreeMap<RepoPath, ObjectCounts>,
     /// The objects that are not there any more, and then those that only have another name: the first hundred.
@@ -408,7 +408,7 @@ pub(crate) fn plain_secrets(text: &[u8]) -> BTreeSet<Key> {
     plain_secrets_in(&documents(text).filter(is_secret).flat_map(read).collect::<Vec<_>>())
 }
 
-/// The same of objects.
+/// The Secrets among some objects that everybody who can read the objects can read.
 pub(crate) fn plain_secrets_in(manifests: &[Manifest]) -> BTreeSet<Key> {
     let is_plain = |manifest: &&Manifest| manifest.kind() == "Secret" && exposed(manifest).contains(&Exposed::Secret);
     manifests.iter().filter(is_plain).filter_map(Manifest::key).collect()

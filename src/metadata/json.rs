@@ -28,7 +28,7 @@ impl Json {
         }
     }
 
-    /// The same without keys whose value is empty, at any depth: Go's `omitempty`.
+    /// This value without keys whose value is empty, at any depth: Go's `omitempty`.
     pub(super) fn without_empty(self) -> Self {
         match self {
             Self::Text(_) => self,

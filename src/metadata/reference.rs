@@ -55,8 +55,8 @@ impl Reference {
         (reference != Self::default()).then_some(reference)
     }
 
-    /// What GitOps Promoter takes of it into a status: of the id a full one, of the URL one of the web, and the rest as it
-    /// is; none when nothing is left.
+    /// The part that GitOps Promoter takes into a status: a full commit id, a web URL, and all other fields as they
+    /// are; none when nothing is left.
     pub(super) fn strict(&self) -> Option<Self> {
         let mut strict = self.clone();
         if !matches!(strict.commit.len(), 40 | 64) {

@@ -20,11 +20,13 @@ use super::{ENGINE_REVISION, Time, values_of_argocd};
 
 /// The settings file with the template of the README in each destination path.
 pub(crate) const README_TEMPLATE: &str = "README.md.j2";
-/// The same in the language of Argo CD's own templates: `sourceHydrator.readmeMessageTemplate` in `argocd-cm`.
+/// The settings file with the template of the README in the language of Argo CD's own templates:
+/// `sourceHydrator.readmeMessageTemplate` in `argocd-cm`.
 pub(crate) const README_GO_TEMPLATE: &str = "README.tmpl";
 /// The settings file with the template of the commit message.
 pub(crate) const COMMIT_MESSAGE_TEMPLATE: &str = "commit-message.j2";
-/// The same in the language of Argo CD's own templates: `sourceHydrator.commitMessageTemplate` in `argocd-cm`.
+/// The settings file with the template of the commit message in the language of Argo CD's own templates:
+/// `sourceHydrator.commitMessageTemplate` in `argocd-cm`.
 pub(crate) const COMMIT_MESSAGE_GO_TEMPLATE: &str = "commit-message.tmpl";
 
 /// The README of the Manifest Hydrator proposal; what it prints is the proposal's sample.

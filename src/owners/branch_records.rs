@@ -41,7 +41,7 @@ pub(crate) struct BranchRecord {
     /// The settings that the branch was brought up to date with last, whether or not that took a commit; on a branch that
     /// several dry branches share, what `dry_branch` writes.
     pub settings: Option<ObjectId>,
-    /// The same of what those of `others` write that were brought up to date with other settings.
+    /// The settings of those of `others` that were brought up to date last with other settings than `dry_branch`.
     pub other_settings: BTreeMap<BranchName, ObjectId>,
     /// The revision of the engine that made the tip.
     pub engine: u32,
@@ -76,7 +76,7 @@ impl BranchRecord {
         other.copied().or(self.settings)
     }
 
-    /// The same record after `dry_branch`, one of those that share the branch, was brought up to date.
+    /// The record after `dry_branch`, one of those that share the branch, was brought up to date.
     pub(crate) fn with(
         mut self,
         dry_branch: &BranchName,
@@ -266,7 +266,7 @@ impl BranchRecords {
         Ok(found)
     }
 
-    /// The same files, of which these records count and no others; what they say otherwise is to be written.
+    /// The files, of which `branches` counts and no other record; whatever they say otherwise is to be written.
     pub(crate) fn corrected(mut self, branches: BTreeMap<BranchName, BranchRecord>) -> Self {
         let differs = |(branch, record): &(&BranchName, &BranchRecord)| self.branches.get(*branch) != Some(record);
         let changed = branches.iter().filter(differs).map(|(branch, _)| branch.clone()).collect();

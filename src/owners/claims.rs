@@ -114,8 +114,8 @@ fn is_start_of(record: &BranchRecord, branch: &BranchName, tip: ObjectId, buffer
     record.initial && commit.parents.is_empty() && is_its && buffer.repository().is_ancestor(commit.id, tip)
 }
 
-/// The same branch as its own files bear it out: the dry commit of a note or a record counts where it comes after the one
-/// that the branch was made from, and the branch is rendered once more to see whether it is right.
+/// The standing of a branch as its own files bear it out: the dry commit of a note or a record counts where it comes
+/// after the one that the branch was made from, and the branch is rendered once more to see whether it is right.
 ///
 /// Errors: the branch cannot be read.
 pub(crate) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {
@@ -126,8 +126,8 @@ pub(crate) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result
     Ok(Standing { dry, noted: false, is_as_made: false, ..standing })
 }
 
-/// The same in a clone. What another revision of the engine made stays as it is where no dry commit touches it, on the server
-/// and so here; what this one made is compared with what this one makes.
+/// Like [`borne_out`], but in a clone. What another revision of the engine made stays as it is where no dry commit
+/// touches it, on the server and so here; what this revision made is compared with what it makes.
 ///
 /// Errors: the branch cannot be read.
 pub(crate) fn borne_out_in_clone(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {

@@ -22,7 +22,7 @@ impl<'r> Copies<'r> {
         Self { policy, home }
     }
 
-    /// The same of a dry branch of `found`.
+    /// The copies of a dry branch of `found`.
     pub(crate) fn of(found: &'r Snapshot<'_>, dry_branch: &BranchName) -> Self {
         Self::new(&found.policy, Some(dry_branch), found.default_branch())
     }

@@ -3,10 +3,10 @@
 /// The objects of a destination path.
 pub(crate) const MANIFEST: &str = "manifest.yaml";
 
-/// Where they come from.
+/// Where the objects come from.
 pub(crate) const METADATA: &str = "hydrator.metadata";
 
-/// The same for people.
+/// For people: where the objects of a destination path come from.
 pub(crate) const README: &str = "README.md";
 
 /// What git does with the files of the branch, at its root.

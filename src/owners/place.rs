@@ -26,7 +26,7 @@ pub struct Place {
 enum Kind {
     /// The repository that is pushed to: its hooks guard what is hydration's.
     Server,
-    /// The same repository, of which something is asked, and where nothing is written that counts.
+    /// The repository that is pushed to, for a question: nothing is written there that counts.
     ServerAsked,
     /// A copy of a repository whose branches are protected, and whose other refs anyone may have written who can push.
     Worker,

@@ -46,7 +46,7 @@ impl Policy {
         Ok(policy.in_repository(is_new))
     }
 
-    /// The same in a repository from which nothing was hydrated yet, or something was.
+    /// The policy in a repository: `is_new` says that nothing was hydrated from it yet.
     pub(crate) fn in_repository(mut self, is_new: bool) -> Self {
         self.makes = self.settings.made_applications.or(is_new.then_some(true));
         self
@@ -60,7 +60,7 @@ impl Policy {
             && self.settings.finds_as(&others.settings)
     }
 
-    /// The same, where what others make is hydrated if it is by `others`, as long as no setting says so.
+    /// The policy that hydrates what others make if `others` do, as long as no setting says so.
     pub(crate) fn making_as(self, others: &Self) -> Self {
         Self { makes: self.makes.or(others.makes), ..self }
     }
@@ -170,7 +170,7 @@ pub(crate) fn settings_files(
     files_of(refs.get(SETTINGS_REF), buffer)
 }
 
-/// The same of the settings in a commit.
+/// The settings in a commit as files, and the commit; none when there are none.
 pub(crate) fn files_of(
     commit: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,

@@ -68,8 +68,8 @@ pub(crate) fn recorded(
     identities
 }
 
-/// What an Application draws for on a branch that dry branches share, which may have Applications of one name there: what is
-/// recorded of its path, else of its dry branch, else what it would draw for as a new one. None for its name.
+/// The identity that an Application draws for on a branch that dry branches share, where two may have one name: the
+/// recorded one of its path, else of its dry branch, else the one of a new Application. None for its name.
 fn of_sharing(application: &Application, drawn: &DrawnPaths, settings: &Settings) -> Option<SeedIdentity> {
     let (plain, branch) = (SeedIdentity::of(application), application.environment_branch());
     let at_path = drawn.get(&application.sync_path).map(|drawn| &drawn.identity);

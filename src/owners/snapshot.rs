@@ -58,7 +58,7 @@ impl<'a> Snapshot<'a> {
         Self::of(setup, setup.repository.refs()?, buffer)
     }
 
-    /// The same of refs that were read already.
+    /// Reads a repository as [`Self::read`] does, by refs that were read already.
     pub(crate) fn of(
         setup: &'a Setup<'a>,
         mut refs: Refs,
@@ -166,7 +166,7 @@ impl<'a> Snapshot<'a> {
         self.frozen_at(branch, sync, self.setup.now?)
     }
 
-    /// The same at a time, in seconds since 1970.
+    /// What keeps a branch from getting commits at a time, in seconds since 1970.
     pub(crate) fn frozen_at(&self, branch: &BranchName, sync: &BranchName, now: i64) -> Option<&Freeze> {
         let of = |name: &BranchName| self.policy.settings.frozen.of(name, now);
         of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
@@ -189,8 +189,8 @@ impl<'a> Snapshot<'a> {
         self.dry_branches.iter().find(exists).or(self.dry_branches.first())
     }
 
-    /// The same for the tree of a dry branch: one that is gone was the default one, by the settings or as far as anybody can
-    /// tell now.
+    /// The branch that `HEAD` means in the tree of a dry branch: one that is gone was the default branch itself, by the
+    /// settings or as far as anybody can tell now.
     pub(crate) fn default_branch_for<'b>(&'b self, dry_branch: &'b BranchName) -> Option<&'b BranchName> {
         let is_first = self.policy.settings.dry_branches.first() == Some(dry_branch);
         // A branch that a preview is of need not be published yet: it is new, and not gone.

@@ -146,7 +146,7 @@ pub(crate) fn nearest(
     Ok(nearest_commit(tip, buffer, wanted)?.map(|(_, trailers)| trailers))
 }
 
-/// The same with the commit.
+/// The nearest commit of ours on the first-parent line from `tip`, with its trailers.
 pub(crate) fn nearest_commit(
     tip: &Commit,
     buffer: &ObjectBuffer<'_>,

@@ -68,7 +68,7 @@ fn in_doubt(
     named
 }
 
-/// The same preview by other settings. What it leaves for further ones is kept apart.
+/// The preview by other settings. What it leaves for further ones is kept apart.
 fn by_settings(settings: Option<ObjectId>, setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let repository = settings_named::by_settings(settings, setup.repository)?;
     let place = setup.place.clone().writing_nowhere();

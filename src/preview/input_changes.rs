@@ -34,7 +34,7 @@ pub(crate) struct InputChange {
     /// The version, ref or commit before; none for a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// The same after; none for one that goes.
+    /// The version, ref or commit after; none for one that goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// How many of its files change, by what they are: `templates`, `values`, `crds`, `files`.
@@ -76,8 +76,8 @@ fn counted(what: &str, count: usize, defaults: usize) -> String {
     }
 }
 
-/// What differs between the dry commits that environments are hydrated from and the one that they would be. `base` is used
-/// for one that is not known.
+/// How inputs differ between the dry commits that environments show and the dry commits that they would show. `base`
+/// stands for an unknown dry commit.
 pub(super) fn input_changes(
     (repository, refs): (&Repository, &Place),
     renderers: &Renderers,

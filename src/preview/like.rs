@@ -26,7 +26,7 @@ pub(super) struct FutureBranch<'t> {
 }
 
 impl<'t> FutureBranch<'t> {
-    /// That of a branch; none for one that there is nothing of.
+    /// A branch after the change; none where there is nothing of it.
     pub(super) fn of((name, is_new): (&'t BranchName, bool), branch: &Branch, trees: &'t DryTrees<'_>) -> Option<Self> {
         let tree = branch.tip.as_ref()?.tree;
         let applications = trees.known(branch.dry_tip)?.applications(name).map(|application| &**application);

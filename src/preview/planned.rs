@@ -78,7 +78,7 @@ pub struct PlannedBranch {
     /// The Applications that are known to stay as they are while the others go on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stays: Vec<PlannedStay>,
-    /// What is wrong with those of them that are not paused.
+    /// The mistakes of the Applications in `stays` that are not paused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Diagnostic>,
 }
@@ -91,7 +91,7 @@ pub struct PlannedStay {
     pub application: String,
     /// The directory of its manifests on the branch.
     pub path: String,
-    /// Whether somebody wants it so; else it fails.
+    /// Whether the Application is paused; else it fails.
     pub paused: bool,
 }
 

@@ -24,7 +24,8 @@ pub(super) fn tips(made: &Run<'_>, setup: &Setup<'_>) -> Result<BTreeMap<BranchN
     Ok(made.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect())
 }
 
-/// Does `work` as if what the dry commit `base` gives had been hydrated, and nothing after it. It gets what is odd there, too.
+/// Does `work` as if the dry commit `base` had been hydrated, and nothing after it. `work` also gets the warnings of
+/// that hydration.
 pub(super) fn on_base<T>(
     setup: &Setup<'_>,
     base: ObjectId,
@@ -40,7 +41,7 @@ pub(super) fn on_base<T>(
     work(&after, made.found.buffer, &made.report.warnings)
 }
 
-/// The same of another dry commit, as if nothing had been hydrated yet and no branch were frozen.
+/// The setup of a dry commit as if nothing had been hydrated yet and no branch were frozen.
 pub(super) fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a> {
     let place = setup.place.clone().without_branches();
     let wake = match &setup.wake {
@@ -50,13 +51,13 @@ pub(super) fn without_branches<'a>(setup: &Setup<'a>, dry: ObjectId) -> Setup<'a
     Setup { place, wake, now: None, ..*setup }
 }
 
-/// The same as if no branch were frozen: what a freeze holds back is deployed when it ends.
+/// The setup as if no branch were frozen: what a freeze holds back is deployed when it ends.
 pub(super) fn thawed<'a>(setup: &Setup<'a>) -> Setup<'a> {
     Setup { place: setup.place.clone(), wake: setup.wake.clone(), now: None, thawed_at: setup.now, ..*setup }
 }
 
-/// The same onto the branches as they are. In a clone by what differs from the dry commit that they show, where that is
-/// enough: what is looked at is then no more than on a server.
+/// Rehearses onto the branches as they are. In a clone by what differs from the dry commit that they show, where that
+/// is enough: what is looked at is then no more than on a server.
 pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
     if !setup.place.is_of_server() {
         if let Some(run) = rehearse_from_base(setup)? {
@@ -71,7 +72,7 @@ pub(super) fn rehearse_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, 
     rehearse(setup, ObjectBuffer::new(setup.repository))
 }
 
-/// The same of each commit in turn.
+/// Rehearses each commit in turn onto the branches as they are.
 pub(super) fn each_on_branches<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>, HydrateError> {
     if !setup.place.is_of_server()
         && let Some(run) = from_base(setup, Run::hydrate)?
@@ -111,7 +112,7 @@ pub(super) fn rehearse<'a>(setup: &'a Setup<'a>, buffer: ObjectBuffer<'a>) -> Re
     rehearse_beside(setup, buffer, BTreeMap::new())
 }
 
-/// The same, where branches that have no tip are compared with these trees.
+/// Rehearses, and compares branches that have no tip with these trees.
 pub(super) fn rehearse_beside<'a>(
     setup: &'a Setup<'a>,
     buffer: ObjectBuffer<'a>,

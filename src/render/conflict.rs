@@ -46,7 +46,8 @@ fn diagnostic(application: &Application, other: &Application, keys: &[&Key]) -> 
     Some(diagnostic.hint(OVERWRITE))
 }
 
-/// The same where the other Application is of another dry branch, which `application` is not: nothing is quoted of that.
+/// The mistake of an Application that renders objects of an Application of another dry branch: nothing is quoted of
+/// that.
 pub(super) fn of_another(
     application: &Application,
     (other, dry_branch): (&Application, &BranchName),

@@ -34,7 +34,7 @@ impl Renderers {
         }
     }
 
-    /// The same in this process.
+    /// Expands a set in this process.
     pub(super) fn expand_here(&self, asked: &Set<'_>, context: &Context<'_>) -> Result<Answer, Unexpanded> {
         let (time, setting) = self.time_of_set();
         let over = Arc::new(AtomicBool::new(false));

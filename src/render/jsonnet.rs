@@ -42,7 +42,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same, a mistake without a place at this one.
+    /// Puts a mistake without a place at `place`.
     pub fn or_at(self, place: impl FnOnce() -> Span) -> Self {
         match self {
             Self::Mistake(mistake) if mistake.span.is_none() => Self::Mistake(mistake.at(place())),

@@ -101,12 +101,12 @@ impl Limits {
         Self { jobs: machine.cores, run_memory, ..Self::default() }.with_room()
     }
 
-    /// The same where one Application leaves time for the others, also when it is rendered a second time.
+    /// The limits where one Application leaves time for the others, also when it is rendered a second time.
     fn with_time(self) -> Self {
         Self { time: self.time.min(self.run_time / TIME_SHARE), ..self }
     }
 
-    /// The same where one Application gets no more memory than the run.
+    /// The limits where one Application gets no more memory than the run.
     fn with_room(self) -> Self {
         let room = if self.run_memory == 0 { u64::MAX } else { self.run_memory };
         Self { application_memory: self.application_memory.min(room), ..self }
@@ -135,7 +135,7 @@ impl Renderers {
         format!("{limits:?} {of_programs:?} {:?} {allow_unconfined} {readable:?}", self.exec.tools())
     }
 
-    /// The same, rendering where the machine says, in the time that it has left.
+    /// Sets where Applications are rendered, and the time that is left, as the machine says.
     fn on(self, machine: &Machine) -> Self {
         Self { used: machine.used, ..self.isolated(machine.isolation) }
     }

@@ -32,7 +32,7 @@ pub(crate) fn why_nothing(application: &Application, view: &View<'_>, profile: P
     }
 }
 
-/// The same of one source; `is_named`: its options say which tool it is for.
+/// Why one source renders no object; `is_named`: its options say which tool it is for.
 fn of_source(source: &Source, is_named: bool, view: &View<'_>) -> Nothing {
     let path = &source.path;
     match &source.tool {

@@ -64,7 +64,7 @@ impl FileSetting {
 pub(super) struct Values {
     /// As the text of a values file.
     pub text: String,
-    /// The same as an object; always a mapping.
+    /// The values as an object; always a mapping.
     pub object: Value,
 }
 

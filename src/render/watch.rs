@@ -36,10 +36,10 @@ type Limits = Arc<Mutex<Vec<Limit>>>;
 #[derive(Debug)]
 struct Limit {
     ticks_left: u128,
-    /// The same after the limit, until the process is given up.
+    /// Ticks after the limit, until the process is given up.
     grace_left: u128,
     over: Arc<AtomicBool>,
-    /// What it is for, and what that reads.
+    /// The work that is limited, and what it reads.
     subject: Option<(Subject, SharedReads)>,
 }
 
@@ -61,7 +61,7 @@ impl Watch {
         self.within_of(None, limit, over, work)
     }
 
-    /// The same with what the work is, and what it reads.
+    /// Does `work` as [`Self::within`] does, and says what the work is, and what it reads.
     pub(super) fn within_of<T>(
         &self,
         subject: Option<(Subject, SharedReads)>,

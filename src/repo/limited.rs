@@ -31,7 +31,8 @@ pub(crate) fn wait(mut child: Child, limit: Duration) -> io::Result<Option<ExitS
     wait_while(&mut child, limit, || Ok(true))
 }
 
-/// The same, also when `may_go_on` says no.
+/// How a child ended; none when it did not in time, or when `may_go_on` said no. Then it has ended now, with all that
+/// it started in its process group.
 fn wait_while(
     child: &mut Child,
     limit: Duration,

@@ -59,7 +59,7 @@ impl Git {
         checked(&describe(args), output)
     }
 
-    /// The same with what it complains of although it succeeds.
+    /// What the command prints, with what it complains of although it succeeds.
     pub(super) fn output_and_complaints<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<(Vec<u8>, String), Error> {
         let mut command = self.command();
         command.args(args);
@@ -68,7 +68,7 @@ impl Git {
         Ok((checked(&describe(args), output)?, complaints))
     }
 
-    /// The same with `input` on its standard input.
+    /// What the command prints with `input` on its standard input.
     pub fn output_of<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Result<Vec<u8>, Error> {
         let mut command = self.command();
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -75,7 +75,7 @@ impl Refs {
         self.targets.iter().map(|(name, id)| (name.as_str(), *id))
     }
 
-    /// The same with a ref that points somewhere else, or is gone: what a push would leave.
+    /// Takes a ref to point somewhere else, or to be gone: what a push would leave.
     pub(super) fn set(&mut self, name: &str, new: Option<ObjectId>) {
         let name = self.resolve(name).to_owned();
         let mut names: Vec<String> = self.links.keys().filter(|link| self.resolve(link) == name).cloned().collect();

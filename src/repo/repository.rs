@@ -90,13 +90,14 @@ impl Repository {
         Ok(repository)
     }
 
-    /// The same as if a push had moved these refs already; none deletes one. It can be read only.
+    /// The repository as if a push had moved these refs already; none deletes one. It can be read only.
     pub fn after(mut self, pushed: impl IntoIterator<Item = (String, Option<ObjectId>)>) -> Self {
         self.pending = pushed.into_iter().collect();
         self
     }
 
-    /// The same where a ref is read as if it pointed to `id`, or did not exist. What is written does not depend on it.
+    /// The repository where a ref is read as if it pointed to `id`, or did not exist. What is written does not depend
+    /// on it.
     pub fn assuming(mut self, name: &str, id: Option<ObjectId>) -> Self {
         self.assumed.push((name.to_owned(), id));
         self
@@ -265,7 +266,7 @@ impl Repository {
         Ok((kind, ask(["cat-file", &kind.to_string(), &name])?))
     }
 
-    /// The same for one that need not be there.
+    /// An object that need not be there.
     pub(super) fn find(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, Error> {
         let found = self.with(|repository| try_read(repository, id))?;
         found.map(|(kind, content)| checked(id, kind, content)).transpose()
@@ -385,7 +386,7 @@ fn options() -> gix::open::Options {
     }
 }
 
-/// The same for a path that is the git directory itself, whatever user owns it.
+/// How a path is opened that is the git directory itself, whatever user owns it.
 fn in_place() -> gix::open::Options {
     options().open_path_as_is(true).with(gix::sec::Trust::Full)
 }
@@ -420,7 +421,7 @@ fn read(repository: &gix::Repository, id: ObjectId) -> Result<(ObjectKind, Vec<u
     Ok((kind, buffer))
 }
 
-/// The same for an object that need not be there.
+/// Reads an object that need not be there.
 fn try_read(repository: &gix::Repository, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, Error> {
     let mut buffer = Vec::new();
     let found = repository.objects.try_find(&id, &mut buffer).map_err(|error| reading("object", id, error))?;

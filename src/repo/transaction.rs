@@ -173,7 +173,7 @@ fn read_complaint(mut stderr: impl Read) -> String {
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-/// The same edits of refs that are below `place`.
+/// The edits for refs that are below `place`.
 fn placed(edits: &[RefEdit], place: &str) -> Vec<RefEdit> {
     let placed = |edit: &RefEdit| {
         let rest = edit.name.strip_prefix("refs/").unwrap_or(&edit.name);

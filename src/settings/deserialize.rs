@@ -32,7 +32,7 @@ struct Mistake {
 }
 
 impl Mistake {
-    /// The same in a text, unless its place is known better.
+    /// Sets the place in the text, unless the place is known better.
     fn at(mut self, mark: Mark) -> Self {
         self.mark = self.mark.or((mark.line > 0).then_some(mark));
         self

@@ -36,7 +36,7 @@ pub enum SettingsError {
     /// A wrong key, type or value in `settings.yaml`.
     #[error("settings.yaml: {0}")]
     Wrong(String),
-    /// The same, with its place.
+    /// A wrong key, type or value in `settings.yaml`, with its place.
     #[error("settings.yaml:{line}:{column}: {what}")]
     At {
         /// From 1.

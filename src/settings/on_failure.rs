@@ -12,7 +12,7 @@ use crate::argo::{BranchName, Patterns};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected `branch`, `application` or `{application: [BRANCH, …]}`")]
 pub(crate) enum OnFailure {
-    /// The same for every branch.
+    /// One rule for every branch.
     All(Held),
     /// [`Held::Application`] for some branches, [`Held::Branch`] for the others.
     Chosen(Chosen),

@@ -29,7 +29,7 @@ pub(crate) const SECRET_FILES: [&str; 2] = [SEED_FILE, KEPT_SEEDS_FILE];
 pub struct Seeds {
     /// What all draw from that are not in `kept`; none until a seed is made.
     newest: Option<SecretSeed>,
-    /// What single ones draw from; none of one that draws as before there were seeds.
+    /// The seeds of single Applications; none for an Application that draws as before there were seeds.
     kept: BTreeMap<SeedIdentity, Option<SecretSeed>>,
 }
 
@@ -55,7 +55,7 @@ impl Seeds {
         Ok(Self { newest, kept })
     }
 
-    /// The files of them, in place of those of a folder.
+    /// Writes the files of the seeds, in place of those in a folder of settings.
     pub(crate) fn write(&self, files: &mut SettingsFiles) {
         for name in SECRET_FILES {
             files.remove(name);
@@ -100,8 +100,8 @@ impl Seeds {
         self.kept.iter().filter(|(_, seed)| seed.is_none()).map(|(identity, _)| identity)
     }
 
-    /// The same with `seed` for all but those that are to `keep` what they draw from; all that keep something and that `is_chosen`
-    /// does not name keep it too.
+    /// The seeds with `seed` for all Applications but those that are to `keep` what they draw from; all that keep
+    /// something and that `is_chosen` does not name keep it too.
     pub(crate) fn with<'i>(
         &self,
         seed: SecretSeed,
@@ -114,7 +114,7 @@ impl Seeds {
         Self { newest: Some(seed), kept }
     }
 
-    /// The same where those that `is_chosen` names do not draw any more as before there were seeds.
+    /// The seeds where the Applications that `is_chosen` names do not draw any more as before there were seeds.
     pub(crate) fn without_public(&self, is_chosen: impl Fn(&SeedIdentity) -> bool) -> Self {
         let stays = |(identity, seed): &(&SeedIdentity, &Option<SecretSeed>)| seed.is_some() || !is_chosen(identity);
         let kept = self.kept.iter().filter(stays).map(|(identity, seed)| (identity.clone(), seed.clone()));

@@ -89,7 +89,7 @@ pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagn
     merged
 }
 
-/// The same with the names of the Applications, as they come.
+/// Each mistake once, with the names of the Applications that failed by it, as they come.
 fn found<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<(Diagnostic, Vec<String>)> {
     let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();

@@ -207,7 +207,8 @@ fn counted(environment: &PreviewedBranch) -> ChangedObjects {
     tally.finish()
 }
 
-/// Has each Application that leaves a branch for another one start there with what it had; says where it comes from.
+/// Has each Application that moves to another branch start there with its objects on the old branch; says where each
+/// comes from.
 fn moved_between(environments: &mut [PreviewedBranch]) -> BTreeMap<(BranchName, RepoPath), String> {
     let mut moves = Vec::new();
     for (number, environment) in environments.iter().enumerate() {
@@ -237,8 +238,8 @@ fn moved_between(environments: &mut [PreviewedBranch]) -> BTreeMap<(BranchName, 
     moved
 }
 
-/// The paths, and where the Application of each was before: one that goes and one that comes are one that moved, when
-/// they belong to the same Application.
+/// The paths, each with the earlier path of its Application: a path that goes and a path that comes are one move when
+/// they belong to one Application.
 fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<String>)> {
     let (mut gone, mut rest): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.new.is_none());
     let mut paired = Vec::new();

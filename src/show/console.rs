@@ -68,7 +68,7 @@ impl Console {
         self.print_painted(text, Paint::PLAIN);
     }
 
-    /// The same for lines that this paint coloured.
+    /// Writes one or more lines that this paint coloured, screened by it; the last one gets its line break.
     pub(crate) fn print_painted(&mut self, text: &str, paint: Paint) {
         let mut bytes = paint.screened(text).into_bytes();
         if !bytes.ends_with(b"\n") {

@@ -212,7 +212,8 @@ impl Outgoing {
         Ok(Some(left))
     }
 
-    /// The notes with those of what is there after `moves`; none when they are there already.
+    /// The notes of the destination with the notes of the commits that are there after `moves`; none when they are
+    /// there already.
     fn notes(
         &self,
         wanted: &Wanted,
@@ -250,7 +251,7 @@ impl Outgoing {
         if output.status.success() { Ok(()) } else { Err(Failure::Away(access::short(&complaint(&output)))) }
     }
 
-    /// Takes a branch as it is there: one that a promoter writes.
+    /// Takes over a branch as the destination has it, when a promoter writes it.
     fn follow(&self, branch: &str, ours: ObjectId, theirs: ObjectId) -> Result<(), Failure> {
         if !self.repository.has(theirs) {
             self.fetch(&format!("refs/heads/{branch}"))?;

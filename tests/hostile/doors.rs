@@ -1,4 +1,5 @@
-//! The same repositories wherever somebody has them hydrated: by each hook, each command, the worker and the remote helper.
+//! Hostile repositories wherever somebody has them hydrated: by each hook, each command, the worker and the remote
+//! helper.
 //!
 //! `HOSTILE=doors` tries each case in each of these ways, with costs as in the table.
 

@@ -36,7 +36,7 @@ fn bomb(dry: &Dry, name: &str, content: &[u8]) -> String {
     bomb_of(dry, ["a", "b"], name, content)
 }
 
-/// The same with names of its own for the two directories in each.
+/// A tree of a billion files that takes thirty objects, with names of its own for the two directories in each.
 fn bomb_of(dry: &Dry, directories: [&str; 2], name: &str, content: &[u8]) -> String {
     let blob = dry.object("blob", content);
     let mut tree = [format!("100644 {name}\0").as_bytes(), &super::hex(&blob)].concat();

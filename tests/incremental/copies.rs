@@ -34,7 +34,7 @@ impl Dry {
         self.put(&file, text.replace(&name, &format!("{name}  labels: {{value: 'x{value}'}}\n")));
     }
 
-    /// The same with a staging branch for what goes to production.
+    /// The files with a staging branch for what goes to production.
     fn staged(&self) -> BTreeMap<String, String> {
         let staged = "      targetBranch: environments/prod\n";
         let hydrate_to = "    hydrateTo:\n      targetBranch: environments/prod-next\n    syncSource:\n";

@@ -174,7 +174,7 @@ fn applications_that_come_go_and_move_are_the_same_with_what_is_remembered_and_f
     assert!(quick > 10, "{quick} pushes were planned by what changed");
 }
 
-/// The same with plain Applications, which a rule hydrates.
+/// Plain Applications, which a rule hydrates, come, go and move at random.
 #[test]
 fn ruled_applications_that_come_go_and_move_are_the_same_with_what_is_remembered_and_from_scratch() {
     let rules = format!("{JOINING}rules:\n  {}", RULES[0]);

@@ -310,7 +310,7 @@ impl Dry {
     }
 }
 
-/// The same with Applications that render others, and sets, and so on.
+/// Applications that render others, and sets, and so on, change at random.
 #[test]
 fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
     let mut twins = Twins::new();

@@ -19,7 +19,7 @@ pub(super) const RULES: [&str; 3] = [
      }}', path: '{{ annotations.path }}'}\n",
 ];
 
-/// The same Application, or template of Applications, with a plain source: annotations say where rules lead it.
+/// An Application, or a template of Applications, with a plain source: annotations say where rules lead it.
 fn plain(text: &str) -> String {
     let parts = text.split_once("sourceHydrator:\n").and_then(|(head, rest)| {
         let (dry, sync) = rest.split_once("syncSource:")?;
@@ -46,7 +46,7 @@ fn plain(text: &str) -> String {
 }
 
 impl Dry {
-    /// The same with plain Applications in place of most; `app-3` and its like keep `spec.sourceHydrator`.
+    /// The files with plain Applications in place of most; `app-3` and its like keep `spec.sourceHydrator`.
     pub(super) fn ruled(&self) -> BTreeMap<String, String> {
         let is_kept = |path: &str| path.ends_with("3.yaml");
         let one =
@@ -55,13 +55,13 @@ impl Dry {
     }
 }
 
-/// The same with Applications that rules hydrate, those of sets and parents included, while the rules change.
+/// Applications that rules hydrate, those of sets and parents included, change at random, while the rules change too.
 #[test]
 fn what_rules_hydrate_is_the_same_with_what_is_remembered_and_from_scratch() {
     follow_rules(31, "");
 }
 
-/// The same with copies of them.
+/// Copies of Applications that rules hydrate follow random changes of both.
 #[test]
 fn copies_are_the_same_with_what_is_remembered_and_from_scratch() {
     follow_rules(31, "applicationsTo: copies\n");

@@ -51,7 +51,7 @@ namePrefix: x-\n";
     assert!(dry.hydrate(&["render", "web"]).success().stdout.contains("name: base"));
 }
 
-/// The same with the real programs: the user's configuration says where a host is, and who it must be.
+/// Vendors with the real programs: the user's configuration says where a host is, and who it must be.
 #[test]
 #[ignore = "needs sshd and ssh-keygen"]
 fn a_real_ssh_goes_where_the_users_configuration_says() {

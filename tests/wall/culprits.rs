@@ -158,7 +158,7 @@ pub(super) fn team(culprit: &Culprit) -> (Lab, Repo, Repo) {
     (lab, server, clone)
 }
 
-/// The same after the first push, with what the culprit does from now on and a commit that changes both.
+/// A team after its first push, with what the culprit does from now on and a commit that changes both.
 pub(super) fn turned(culprit: &Culprit, does: &str) -> (Lab, Repo, Repo) {
     let (lab, server, clone) = team(culprit);
     clone.push().success();

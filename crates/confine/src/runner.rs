@@ -150,7 +150,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// How often the end of the program, the time and a cancellation are looked for while nothing is printed.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The same once it has closed its output, when it is about to end.
+/// How often the end of the program is looked for once it has closed its output, when it is about to end.
 const TICK_AT_END: Duration = Duration::from_millis(1);
 
 /// Runs programs, any number at a time.

@@ -55,8 +55,8 @@ impl Span {
         Self { path, line, column, width: 1, text: None }
     }
 
-    /// The same place with the text of its line, cut out of the text of the whole file. A line too long to be read is
-    /// left out; of one in a Secret, the value: see [`secret::without_value`].
+    /// Adds the text of the line, cut out of the text of the whole file. A line too long to be read is left out; of one
+    /// in a Secret, the value: see [`secret::without_value`].
     pub fn quoting(self, file: &str) -> Self {
         let index = (self.line as usize).checked_sub(1);
         let Some(line) = index.and_then(|index| file.lines().nth(index)) else { return self };
@@ -65,7 +65,7 @@ impl Span {
         self.quoting_line(line, secret::documents(file).iter().any(|document| document.contains(&offset)))
     }
 
-    /// The same place with the text of its line, which may be one of a Secret.
+    /// Adds the text of the line, which may be one of a Secret.
     pub fn quoting_line(mut self, line: &str, is_of_secret: bool) -> Self {
         self.text = match is_quotable(line) {
             true if is_of_secret => Some(secret::without_value(line)),
@@ -75,7 +75,7 @@ impl Span {
         self
     }
 
-    /// The same place without the text of its line.
+    /// Drops the text of the line.
     pub fn unquoted(self) -> Self {
         Self { text: None, ..self }
     }
@@ -240,53 +240,53 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
-    /// The same with its place.
+    /// Sets the place.
     pub fn at(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }
 
-    /// The same for somebody who need not be one who may read the file: without its text.
+    /// Drops the quoted line, for a reader who may not be allowed to read the file.
     pub fn unquoted(self) -> Self {
         Self { span: self.span.map(Span::unquoted), ..self }
     }
 
-    /// The same with a word on the place.
+    /// Puts a word on the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = clipped(label.into());
         self
     }
 
-    /// The same with the Application that failed by it.
+    /// Names the Application that failed by this mistake.
     pub fn of(mut self, application: impl Into<String>) -> Self {
         self.application = Some(clipped(application.into()));
         self
     }
 
-    /// The same with what made the Application that it is about, in words.
+    /// Says what made the Application that the mistake is about.
     pub fn made_by(mut self, maker: &dyn fmt::Display) -> Self {
         self.made_by = Some(Box::new(Origin(clipped(maker.to_string()))));
         self
     }
 
-    /// The same with how to fix it.
+    /// Says how to fix the mistake.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(clipped(hint.into()));
         self
     }
 
-    /// The same as a refusal, if it is one.
+    /// Marks the mistake as a refusal, if it is one.
     pub fn refused(mut self, refusal: Option<Refusal>) -> Self {
         self.refusal = refusal;
         self
     }
 
-    /// The same as an error, whatever it was.
+    /// A copy as an error, whatever the severity was.
     pub fn as_error(&self) -> Self {
         Self { severity: Severity::Error, ..self.clone() }
     }
 
-    /// The same as a warning, whatever it was.
+    /// A copy as a warning, whatever the severity was.
     pub fn as_warning(&self) -> Self {
         Self { severity: Severity::Warning, ..self.clone() }
     }
@@ -427,7 +427,7 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// The same of a path.
+/// A path as one word of a command that is pasted into a shell: see [`shell_word`].
 pub fn shell_path(path: &std::path::Path) -> String {
     shell_word(&path.to_string_lossy())
 }

@@ -28,7 +28,8 @@ pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     content(open(path)?, bytes_max)
 }
 
-/// The same for a file that an admin or the user may have put elsewhere: links are followed.
+/// The content of a regular file of at most `bytes_max` bytes, links followed: an admin or the user may have put the
+/// file elsewhere.
 pub fn read_linked(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     content(opened(path, OpenOptions::new().read(true), OFlags::empty())?, bytes_max)
 }

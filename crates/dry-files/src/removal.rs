@@ -99,7 +99,7 @@ fn make_accessible(parent: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
     rustix::fs::chmod(path, mode(&stat) | Mode::RWXU)
 }
 
-/// The same where links cannot be followed by asking so.
+/// Lets us use a directory of ours that cannot be opened, on systems other than Linux: by its name, links not followed.
 #[cfg(not(target_os = "linux"))]
 fn make_accessible(parent: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
     let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -226,12 +226,12 @@ impl<'a> View<'a> {
         Self::with_limit(files, Self::FILE_BYTES_MAX)
     }
 
-    /// The same with another limit for the size of one file, in bytes.
+    /// A view that has read nothing yet, and reads files of at most `file_bytes_max` bytes.
     pub fn with_limit(files: &'a dyn Files, file_bytes_max: u64) -> Self {
         Self { files, file_bytes_max, stop: Stop::default(), too_large: OnceLock::new(), reads: SharedReads::default() }
     }
 
-    /// The same for a render that may have to give up: then nothing can be read any more.
+    /// Ends all reading once `stop` is set, for a render that may have to give up.
     pub fn until(mut self, stop: Stop) -> Self {
         self.stop = stop;
         self
@@ -311,7 +311,7 @@ impl<'a> View<'a> {
         Ok(entries)
     }
 
-    /// Those of them that are directories or submodules. What else is there may change unnoticed.
+    /// The directories and submodules among the entries of a directory. Other entries may change unnoticed.
     pub fn directories(&self, dir: &RepoPath) -> Result<Vec<Entry>, ViewError> {
         let (real, entries) = self.listing(dir)?;
         let directories = directories(&entries);
@@ -369,7 +369,7 @@ impl<'a> View<'a> {
         self.reads.layers().now.clone()
     }
 
-    /// The same as it goes on.
+    /// What this view reads, now and from now on: it grows with each read.
     pub fn shared_reads(&self) -> SharedReads {
         self.reads.clone()
     }

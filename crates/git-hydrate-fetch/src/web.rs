@@ -117,7 +117,7 @@ impl Web {
         answer.into_body(url)
     }
 
-    /// The same request with the credential of its host.
+    /// Repeats a request with the credential of its host.
     fn again(&self, site: &Site, url: &str, ask: Ask, first: Answer) -> Result<Answer> {
         let Some(credential) = self.credential(site)? else { return Ok(first) };
         let answer = self.answer(url, ask, Some(&basic(credential.clone())))?;

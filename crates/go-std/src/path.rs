@@ -8,7 +8,7 @@ pub fn clean(path: &str) -> String {
     String::from_utf8(clean_bytes(path.as_bytes())).expect("elements of text make text")
 }
 
-/// The same for what need not be UTF-8.
+/// A path in its shortest form, as [`clean`] makes it, of bytes that need not be UTF-8.
 pub fn clean_bytes(path: &[u8]) -> Vec<u8> {
     let is_rooted = path.starts_with(b"/");
     let mut kept: Vec<&[u8]> = Vec::new();

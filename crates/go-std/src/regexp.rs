@@ -97,7 +97,7 @@ impl Regex {
         Self::with_limit(pattern, SIZE_MAX)
     }
 
-    /// The same, of which the compiled form takes at most about `bytes_max` bytes. `\p{L}` takes 25 kB.
+    /// Compiles an expression to at most about `bytes_max` bytes. `\p{L}` takes 25 kB.
     pub fn with_limit(pattern: &[u8], bytes_max: usize) -> Result<Self, RegexError> {
         let parsed = parsed(pattern)?;
         let program = Program::new(&parsed.hir, bytes_max).ok_or_else(|| too_large(pattern))?;
@@ -113,7 +113,7 @@ impl Regex {
         parsed(pattern).map(drop)
     }
 
-    /// The same expression as if it had never searched: what its searches cost does not depend on others.
+    /// This expression as if it had never searched: what its searches cost does not depend on others.
     pub fn fresh(&self) -> Self {
         Self { caches: Arc::default(), ..self.clone() }
     }

@@ -144,7 +144,7 @@ impl Time {
         Self::unix(YEAR_ONE, 0)
     }
 
-    /// The same instant, shown in another zone.
+    /// This instant, shown in another zone.
     pub fn with_zone(mut self, zone: Zone) -> Self {
         self.zone = zone;
         self

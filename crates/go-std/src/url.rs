@@ -33,7 +33,7 @@ pub struct Url {
     pub fragment: Vec<u8>,
     /// How the path was escaped, where that is not what [`escape()`] makes; else empty.
     pub raw_path: Vec<u8>,
-    /// The same for the fragment.
+    /// How the fragment was escaped, where that is not what [`escape()`] makes; else empty.
     pub raw_fragment: Vec<u8>,
     /// There is a `?` with nothing behind it.
     pub has_empty_query: bool,

@@ -58,13 +58,13 @@ impl Runtime {
         self.missing_key = missing_key;
     }
 
-    /// The same with state for the host's own functions, which reach it by [`Call::host`].
+    /// Adds state for the host's own functions, which reach it by [`Call::host`].
     pub fn with_host<T: 'static>(mut self, host: T) -> Self {
         self.host = Box::new(host);
         self
     }
 
-    /// The same with a function that is asked now and then whether time is up.
+    /// Adds a function that is asked now and then whether time is up.
     pub fn with_deadline(mut self, is_time_up: impl Fn() -> bool + 'static) -> Self {
         self.budget.set_deadline(Box::new(is_time_up));
         self

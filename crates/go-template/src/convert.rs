@@ -35,7 +35,8 @@ impl Value {
         self.to_yaml_within(BYTES_MAX).map(|(value, _)| value)
     }
 
-    /// The same for at most so many bytes, with how many there are: about what it takes as YAML, and as a value.
+    /// Converts the value as [`Self::to_yaml`] does, to at most `bytes_max` bytes. The number is about how many bytes
+    /// the result takes, as YAML and as a value.
     pub(super) fn to_yaml_within(&self, bytes_max: usize) -> Result<(yaml::Value, usize), Failure> {
         let mut converter = Converter { nodes: 0, bytes: 0, bytes_max };
         let value = converter.convert(self, 0)?;

@@ -152,12 +152,12 @@ impl Failure {
         Self::new(Cause::Function(text.into()))
     }
 
-    /// The same with a text before everything so far, as a function puts it when it passes on an error.
+    /// Puts a text before everything so far, as a function does when it passes on an error.
     pub fn within(self, prefix: &str) -> Self {
         self.within_made(|| prefix.to_owned())
     }
 
-    /// The same with a text that is made only if there is room for one more.
+    /// Puts a text before everything so far. The text is made only if there is room for one more.
     pub fn within_made(mut self, prefix: impl FnOnce() -> String) -> Self {
         if self.0.prefix_bytes <= PREFIX_BYTES_MAX {
             let prefix = prefix();

@@ -45,7 +45,7 @@ pub enum Seed {
         /// What identifies the render.
         identity: String,
     },
-    /// The same for every render, with keys that are quick to make and weak: to find out what depends on the draws, and
+    /// One seed for every render, with keys that are quick to make and weak: to find out what depends on the draws, and
     /// never to be used.
     Sketch,
 }

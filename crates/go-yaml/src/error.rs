@@ -56,7 +56,7 @@ impl Error {
         Self::yaml(format!("{bytes} bytes are more than the limit of {limit}"), None)
     }
 
-    /// The same, reported by a caller that says what it was doing: `context: …`.
+    /// Puts before the error what a caller was doing: `context: …`.
     pub(super) fn within(self, context: &str) -> Self {
         Self { prefix: Cow::Owned(format!("{context}: {}", self.prefix)), ..self }
     }

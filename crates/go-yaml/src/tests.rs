@@ -11,7 +11,7 @@ use super::*;
 
 const LIMITS: Limits = Limits { bytes: 1 << 20, depth: 100, nodes: 100_000 };
 
-/// The same numbers on every machine.
+/// Random numbers that are equal on every machine.
 struct Rng(u64);
 
 impl Rng {

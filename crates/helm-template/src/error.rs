@@ -144,25 +144,25 @@ impl From<Limit> for ErrorKind {
 }
 
 impl Error {
-    /// The same with its place, unless it has one already.
+    /// Sets the place, unless the error has one already.
     pub fn at(mut self, span: Span) -> Self {
         self.0.span.get_or_insert(span);
         self
     }
 
-    /// The same with a word on the place.
+    /// Puts a word on the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.0.label = label.into();
         self
     }
 
-    /// The same with how to fix it.
+    /// Says how to fix the error.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// The same as an error of a chart in `charts/`.
+    /// Turns the error into one of a chart in `charts/`.
     pub fn in_subchart(mut self, entry: &str, chart: &str) -> Self {
         let kind = Box::new(std::mem::replace(&mut self.0.kind, ErrorKind::NoChartFile));
         self.0.kind = ErrorKind::Subchart { entry: entry.to_owned(), chart: chart.to_owned(), kind };

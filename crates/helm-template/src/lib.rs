@@ -87,7 +87,7 @@ pub fn render(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Ren
     render_kept(&Charts::default(), view, path, options)
 }
 
-/// The same with charts that may have been loaded before.
+/// Renders the chart at a path as [`render`] does, with charts that may have been loaded before.
 pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Rendered, Error> {
     // In Helm's order, for the sake of which error comes first.
     options.cluster()?;

@@ -121,7 +121,7 @@ impl Effects {
         }
     }
 
-    /// The same, to find out what depends on calls that are refused: on some of them, or on all.
+    /// The effects of a probe, which finds out what depends on calls that are refused: on some of them, or on all.
     pub(super) fn probe(&self, draw: &Draw) -> template::Effects {
         let &Draw { ref calls, number, sketch } = draw;
         let calls = calls.clone();

@@ -43,7 +43,8 @@ impl Subject<'_> {
         self.printed(&Draw { calls: Calls::All, number, sketch: false }, None)
     }
 
-    /// The same as far as they tell what depends on what: keys in them are quick to make, and good for nothing.
+    /// The files that are printed when all refused calls draw from one source, good only to tell what depends on what:
+    /// keys in them are quick to make and weak.
     pub(super) fn sketch(&self, number: u8) -> Result<Files, Error> {
         self.printed(&Draw { calls: Calls::All, number, sketch: true }, None)
     }

@@ -24,7 +24,7 @@ fn methods() -> Functions {
     methods
 }
 
-/// The same map, so that changes are shared; another one when it is empty.
+/// The map itself, so that changes are shared; a new map when it is empty.
 fn as_map(values: Map) -> Map {
     if values.is_empty() { Map::new() } else { values }
 }

@@ -117,7 +117,7 @@ pub fn choose<'r>(releases: &'r [Release], want: &str) -> Result<&'r Release, Ch
     if first.url.is_empty() { Err(ChoiceError::NoUrl(version)) } else { Ok(first) }
 }
 
-/// The same of versions alone, newest first.
+/// The version that a version or range means, of `versions`, newest first.
 fn choose_version<'v>(versions: &[&'v str], want: &str) -> Result<&'v str, ChoiceError> {
     if let Some(exact) = versions.iter().find(|version| **version == want) {
         return Ok(exact);

@@ -54,7 +54,7 @@ impl RenderChart for NativeCharts {
     }
 }
 
-/// The same error, or the first refusal with its cure.
+/// For a refusal, the chart's first refusal, which has its cure; any other error as it is.
 fn with_cure(error: helm::Error, view: &View<'_>, request: &ChartRequest, options: &helm::Options) -> helm::Error {
     if !error.is_refusal() {
         return error;

@@ -119,13 +119,13 @@ impl Error {
         Self(Box::new(Inner { message, cause, span: None, steps: Vec::new(), label: None, hint: None }))
     }
 
-    /// The same error with the context that Kustomize puts before it.
+    /// Puts before the message the context that Kustomize puts there.
     pub fn prefix(mut self, context: impl fmt::Display) -> Self {
         self.0.message = format!("{context}: {}", self.0.message);
         self
     }
 
-    /// The same error with another message around it, unless it is long: what quotes another error makes more of each of its
+    /// Puts another message around this one, unless it is long: what quotes another error makes more of each of its
     /// quotes, so that a message would double with each component in another.
     pub fn map_message(mut self, wrap: impl FnOnce(&str) -> String) -> Self {
         if self.0.message.len() <= WRAPPED_BYTES_MAX {
@@ -139,7 +139,7 @@ impl Error {
         self
     }
 
-    /// The same error, from the reader of the part of a value that `step` leads to.
+    /// Adds a step to the way to the place: `step` leads to the part of a value whose reader made the error.
     pub fn inside(mut self, step: impl Into<Step>) -> Self {
         if self.0.span.is_none() {
             self.0.steps.push(step.into());
@@ -178,7 +178,7 @@ impl Error {
         self
     }
 
-    /// The same error, with the place and the words below it of the one that is really behind it.
+    /// Takes the place, and the words below it, from `other`, the error that is really behind this one.
     pub fn explained_by(mut self, other: &Error) -> Self {
         self.0.span.clone_from(&other.0.span);
         self.0.steps.clone_from(&other.0.steps);

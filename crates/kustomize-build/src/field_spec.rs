@@ -108,7 +108,7 @@ pub(crate) fn apply(
     walk(tree, root, spec, creation, set)
 }
 
-/// The same for a resource of any type; nothing is made.
+/// Calls `set` with every node that the path leads to in a resource of any type; nothing is made.
 pub(crate) fn apply_to_any(
     tree: &mut Tree,
     root: NodeId,
@@ -134,7 +134,7 @@ fn of_field(error: Error, spec: &FieldSpec, tree: &Tree, root: NodeId) -> Error 
     error.prefix(format!("considering field '{}' of object {id}", spec.path))
 }
 
-/// The same for each entry of a list.
+/// Calls [`apply`] for each field spec of a list.
 pub(crate) fn apply_all(
     tree: &mut Tree,
     root: NodeId,

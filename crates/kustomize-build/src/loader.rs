@@ -15,7 +15,7 @@ use super::remote::{self, Remote};
 pub(crate) struct Loader {
     /// The directory, without symbolic links.
     root: RepoPath,
-    /// The one that named this directory.
+    /// The loader of the kustomization that named this directory.
     referrer: Option<Rc<Loader>>,
     /// The repository that it is kept of, when that is another one.
     repository: Option<RepoPath>,
@@ -130,7 +130,7 @@ impl Loader {
         Ok(self.open(view, path)?.1)
     }
 
-    /// The same with the path of the file without links.
+    /// A file: its path without links, and its content.
     pub(crate) fn open(&self, view: &View<'_>, path: &str) -> Result<(RepoPath, Blob)> {
         let real = self.file(view, path)?;
         match view.read(&real) {
@@ -163,7 +163,8 @@ impl Loader {
         self.below(root, self.repository.clone(), self.restrictor)
     }
 
-    /// The same for a directory that is kept of another repository. Nothing there names a file outside of it.
+    /// A loader for a directory that is kept of another repository. Nothing there names a file outside of that
+    /// repository.
     fn enter_repository(self: &Rc<Self>, view: &View<'_>, text: &str, remote: &Remote) -> Result<Rc<Self>> {
         let (url, Remote { directory: below, reference, .. }) = (remote.clone_url(), remote);
         let wanted = GitInput { text, url: &url, reference, directory: below };

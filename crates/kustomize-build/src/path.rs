@@ -25,7 +25,7 @@ pub(crate) fn split(path: &str, delimiter: char) -> Vec<String> {
     segments
 }
 
-/// The same for `.`, where a delimiter inside of `[…]` is kept as well (kyaml `SmarterPathSplitter`).
+/// Cuts a path at its dots; a dot after `\` or inside of `[…]` is kept (kyaml `SmarterPathSplitter`).
 pub(crate) fn split_dots(path: &str) -> Vec<String> {
     let mut pieces = split(path, '.').into_iter();
     let mut segments = Vec::new();
@@ -88,7 +88,7 @@ impl Tree {
         self.walk(id, path, None)
     }
 
-    /// The same; what is missing is made, the last node of this kind (kyaml `LookupCreate`).
+    /// The node at a path, made when it is missing; the last node of a path gets this kind (kyaml `LookupCreate`).
     ///
     /// None when the way leads through null, which is never descended into.
     pub(crate) fn lookup_create(&mut self, id: NodeId, kind: Kind, path: &[impl AsRef<str>]) -> Result<Option<NodeId>> {

@@ -208,7 +208,7 @@ pub(crate) fn set_annotations(tree: &mut Tree, root: NodeId, map: &StringMap) ->
     set_metadata_map(tree, root, "annotations", map)
 }
 
-/// The same for labels.
+/// Replaces all labels by strings; removes the field when there are none.
 pub(crate) fn set_labels(tree: &mut Tree, root: NodeId, map: &StringMap) -> Result<()> {
     set_metadata_map(tree, root, "labels", map)
 }

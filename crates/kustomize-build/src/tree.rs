@@ -198,7 +198,7 @@ impl Tree {
         self.work.set(self.work.get().saturating_add(work as u64));
     }
 
-    /// The same, and an error once the build has to stop.
+    /// Notes work as [`Self::spend`] does; an error once the build has to stop.
     pub(crate) fn work(&self, work: usize) -> Result<()> {
         self.spend(work);
         self.go_on()
@@ -443,7 +443,7 @@ impl Tree {
         Ok(removed)
     }
 
-    /// The same, only when the value has no content (kyaml `FieldClearer` with `IfEmpty`).
+    /// Removes the first entry of that name whose value has no content (kyaml `FieldClearer` with `IfEmpty`).
     pub(crate) fn clear_if_empty(&mut self, id: NodeId, name: &str) -> Result<()> {
         self.expect(id, Kind::Mapping)?;
         let empty = self.pairs(id).position(|(key, value)| self.text(key) == name && self.content(value).is_empty());

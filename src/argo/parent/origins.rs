@@ -106,7 +106,7 @@ fn name_of(line: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// How many characters a name shares with one that is a template of it, or that is part of it.
+/// How many characters a name shares with a template of it, or with a part of it.
 fn likeness(template: &str, name: &str) -> Option<usize> {
     if !template.contains("{{") {
         return name.contains(template).then_some(template.len());

@@ -65,7 +65,7 @@ impl<'f> Outline<'f> {
         Some(Self { object: spec.get("template")?, file, is_template: true, is_open: has_more, has_all: false })
     }
 
-    /// The same, where each text of the template is taken to become one that is not empty.
+    /// Takes each text of the template to become one that is not empty.
     pub(super) fn with_all(self) -> Self {
         Self { has_all: true, ..self }
     }
@@ -139,7 +139,7 @@ impl<'f> Outline<'f> {
 }
 
 impl<'f> Known<'f> {
-    /// The same with a text where none is.
+    /// What is known, with `default` where there is no text.
     pub(super) fn or(self, default: &'f str) -> Self {
         match self {
             Self::Absent => Self::Text(default),

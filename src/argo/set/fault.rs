@@ -52,19 +52,19 @@ impl Fault {
         }
     }
 
-    /// The same behind `words: `.
+    /// Puts `words: ` before the text.
     pub(super) fn within(mut self, words: impl Display) -> Self {
         self.text.insert_str(0, &format!("{words}: "));
         self
     }
 
-    /// The same in the entry `step` of what is around.
+    /// Adds to the way the entry `step` of what is around.
     pub(super) fn below(mut self, step: impl Display) -> Self {
         self.steps.push(step.to_string());
         self
     }
 
-    /// The same in what `steps` lead to.
+    /// Adds to the way the `steps` that lead to what is around, outermost first.
     pub(super) fn in_path(mut self, steps: &[String]) -> Self {
         self.steps.extend(steps.iter().rev().cloned());
         self
@@ -75,13 +75,13 @@ impl Fault {
         self.steps.iter().rev().map(String::as_str)
     }
 
-    /// The same in a file.
+    /// Sets the place in a file, unless there is one.
     pub(super) fn at(mut self, span: Span) -> Self {
         self.span.get_or_insert(span);
         self
     }
 
-    /// The same as something that only we refuse.
+    /// Marks the fault as one that only we refuse.
     pub(super) fn refused_as(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);
         self

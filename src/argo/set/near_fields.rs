@@ -15,7 +15,7 @@ pub(in crate::argo) fn misspelt_keys_of_application(application: &Field) -> Vec<
     misspelt_keys(application, &APPLICATION)
 }
 
-/// The same of a value of any type.
+/// The keys of a value of any type that are near misses of known ones.
 pub(super) fn misspelt_keys(field: &Field, shape: &Shape) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     look(field, shape, &mut String::new(), &mut found);

@@ -28,15 +28,15 @@ impl Only {
         Self { paths: all }
     }
 
-    /// Whether a path is one of them, or leads to one.
+    /// Whether a path is one of the given paths, or a directory above one.
     pub fn has(&self, path: &RepoPath) -> bool {
         self.paths.contains(path)
     }
 }
 
 impl ApplicationSet {
-    /// Whether what it makes of a tree is, for each directory or file that its `git` generators find, what it makes of that
-    /// alone; beside what it makes of none.
+    /// Whether the set makes for each directory or file of its `git` generators just what it makes of a tree with that
+    /// one alone, beside what it makes of an empty tree.
     ///
     /// So it is where these generators are used alone, or first in a matrix with a list: elements do not see one another.
     /// And all that they make is hydrated, so that no name is taken unseen.

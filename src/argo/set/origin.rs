@@ -36,7 +36,7 @@ impl Origin {
         Self(vec![source])
     }
 
-    /// The same in the entry `step` of what is around.
+    /// Adds to the way of each entry the entry `step` of what is around.
     pub(super) fn below(&mut self, step: impl fmt::Display) {
         for source in &mut self.0 {
             if let Source::Entry(steps) = source {

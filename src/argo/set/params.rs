@@ -116,7 +116,7 @@ fn flatten_into(language: &mut Language, key: &str, value: &Value, flat: &mut Fl
     Ok(())
 }
 
-/// The same with maps of texts taken apart too: what selectors look at.
+/// Takes maps and lists apart as [`flatten`] does, maps of texts too: what selectors look at.
 pub(super) fn labels(language: &mut Language, params: &Params) -> Result<Vec<(String, String)>> {
     let normal = with_plain_maps(params, 0);
     let flat = flatten(language, &normal)?;

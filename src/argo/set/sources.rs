@@ -103,12 +103,12 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The same where `git` generators look at a part of the tree; all of it without one.
+    /// Sets the part of the tree that `git` generators look at; all of it without one.
     pub fn of_part(self, only: Option<&'a Only>) -> Self {
         Self { only, ..self }
     }
 
-    /// The same where inputs are in another directory, which no generator looks into.
+    /// Sets another directory for inputs, which no generator looks into.
     pub fn with_inputs_in(self, inputs: InputsDir) -> Self {
         Self { inputs, ..self }
     }
@@ -118,28 +118,28 @@ impl<'a> Sources<'a> {
         self.only.is_none_or(|only| only.has(path)) && !self.inputs.has(path)
     }
 
-    /// The same with Argo CD in another namespace: that of the Secrets of its clusters.
+    /// Sets the namespace of Argo CD, which has the Secrets of its clusters.
     pub fn in_namespace(self, argocd_namespace: impl Into<String>) -> Self {
         Self { argocd_namespace: argocd_namespace.into(), clusters: OnceLock::new(), ..self }
     }
 
-    /// The same with the params that generators gave which are answered outside of git, by the name of the generator:
+    /// Sets the recorded params of generators that are answered outside of git, by the name of the generator:
     /// `scmProvider`, `pullRequest`, `plugin`, `clusterDecisionResource`.
     pub fn with_recorded(self, recorded: Recorded) -> Self {
         Self { recorded: Arc::new(recorded), ..self }
     }
 
-    /// The same with files of the tree with such params, by the name of the set.
+    /// Sets the files of the tree with recorded params, by the name of the set.
     pub fn with_recorded_files(self, recorded_files: BTreeMap<String, RepoPath>) -> Self {
         Self { recorded_files, ..self }
     }
 
-    /// The same with the files of the tree that list clusters, beside their Secrets.
+    /// Sets the files of the tree that list clusters, beside the Secrets of clusters.
     pub fn with_lists(self, lists: Vec<RepoPath>) -> Self {
         Self { lists, clusters: OnceLock::new(), ..self }
     }
 
-    /// The same with clusters that are known already; without them the Secrets of clusters are looked for in the tree.
+    /// Sets clusters that are known already; without them the Secrets of clusters are looked for in the tree.
     pub fn with_clusters(self, clusters: Arc<Clusters>) -> Self {
         Self { clusters: clusters.into(), ..self }
     }

@@ -169,7 +169,7 @@ fn both(key: &str) -> anyhow::Error {
     .into()
 }
 
-/// The same of `settings.yaml`, whose other lines stay as the server has them.
+/// The `settings.yaml` of the server with what a commit of this clone changed; other lines stay as the server has them.
 fn merged_settings((before, after): (&str, &str), there: String, mine: bool) -> anyhow::Result<String> {
     let (before, after) = (edit::read(before)?, edit::read(after)?);
     let mut text = there;

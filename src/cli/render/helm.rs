@@ -34,13 +34,13 @@ struct Flags {
     /// Values, as `a.b=c,d[0]=e`.
     #[arg(long, value_name = "VALUES")]
     set: Vec<String>,
-    /// The same, all of them texts.
+    /// Values, all of them texts, as `a.b=c,d[0]=e`.
     #[arg(long, value_name = "VALUES")]
     set_string: Vec<String>,
-    /// The same with JSON values, or one JSON object.
+    /// Values in JSON, as `a.b=[1]`, or one JSON object.
     #[arg(long, value_name = "VALUES")]
     set_json: Vec<String>,
-    /// The same with the contents of files.
+    /// Values that are the contents of files, as `a.b=FILE`.
     #[arg(long, value_name = "VALUES")]
     set_file: Vec<String>,
     /// One value that is taken as it is written.

@@ -129,7 +129,7 @@ fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
     gains
 }
 
-/// The same for the security context of a Pod, or of one container.
+/// The rights that the security context of a Pod, or of one container, gains.
 fn root_of(old: &Value, new: &Value, whose: &str) -> Vec<String> {
     let flag = |of: &Value, key| of.at(&["securityContext", key]).and_then(Value::as_bool);
     let is_root = |of: &Value| of.at(&["securityContext", "runAsUser"]) == Some(&Value::Int(0));

@@ -47,7 +47,7 @@ impl Pruning {
         !matches!(self, Pruning::Off | Pruning::Orphaned | Pruning::Left)
     }
 
-    /// The same for one object, whose options override those of the Application.
+    /// What becomes of one object, whose options override those of the Application.
     ///
     /// Of an object that goes with its Application, `Delete` and Helm's `keep` decide; else `Prune`.
     pub(super) fn of(self, object: &Manifest) -> Self {

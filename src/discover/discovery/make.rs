@@ -1,7 +1,7 @@
 //! The Applications that others make: ApplicationSets of a dry tree, and Applications that render more of them.
 //!
-//! What a maker makes is a function of its document and of what is read of the same tree for it, so it is expanded again
-//! only where one of these is another. Each makes all of its Applications or none.
+//! What a maker makes is a function of its document and of what is read of the tree for it, so a maker is expanded
+//! again only if one of these changed. Each makes all of its Applications or none.
 //!
 //! Sets are expanded here. Applications are rendered by what [`Renders`], and only those whose sources have the word
 //! `sourceHydrator`, or may contain what a rule is for ([`Reach`]). What they render may make Applications again; [`MadeLimits`]
@@ -131,7 +131,7 @@ pub struct FoundSet {
     pub set: Arc<ApplicationSet>,
 }
 
-/// A maker of which it is not known what it makes.
+/// A maker whose Applications are unknown.
 #[derive(Debug, Clone)]
 pub struct Unanswered {
     /// The maker.
@@ -198,7 +198,7 @@ impl Expansion {
     }
 }
 
-/// Why it is not known what a maker makes.
+/// Why the Applications of a maker are unknown.
 #[derive(Debug, Clone)]
 struct Refused {
     diagnostic: Diagnostic,
@@ -324,8 +324,8 @@ impl Lists {
     }
 }
 
-/// The same with the URLs that Applications and templates of sets have for this repository, when no setting names any. Whether
-/// they are right is judged with the Applications.
+/// The makers with the URLs that Applications and templates of sets have for this repository, when no setting names
+/// any. Whether they are right is judged with the Applications.
 fn with_urls(makers: &Makers, discovered: &Discovered) -> Makers {
     let mut makers = makers.clone();
     if makers.repo_urls.is_empty() {

@@ -64,8 +64,8 @@ struct Substitution {
     text: String,
 }
 
-/// The lines that the field is taken from, of the files that were read: those that have its value, else those that have a
-/// part of it. `manifests` is what the Application renders to.
+/// The lines of the read files that the field comes from: those with its value, else those with a part of it.
+/// `manifests` is what the Application renders to.
 pub(super) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -> Vec<SourceLine> {
     let Some(index) = manifests.iter().position(|manifest| Object::from(manifest) == *trial.object) else {
         return Vec::new();

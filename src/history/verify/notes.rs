@@ -35,8 +35,8 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// The same of one commit. On a branch that dry branches share, the note may be of a dry commit of another one, which
-    /// changed nothing.
+    /// What is wrong with the note of one commit, which names `dry`. On a branch that dry branches share, the note may
+    /// be of a dry commit of another one, which changed nothing.
     fn misnamed_for_all(
         &mut self,
         hydrated: &[Hydrated],

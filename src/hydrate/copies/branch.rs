@@ -23,7 +23,7 @@ pub(super) const SETS: &str = "applicationsets";
 pub(super) struct Copy {
     /// Its `manifest.yaml`.
     pub manifest: Vec<u8>,
-    /// What it leads to: one directory, or those of all Applications that a set makes.
+    /// The destination paths that the copy leads to: one of an Application, all of the Applications of a set.
     pub leads_to: Vec<Hydrated>,
 }
 

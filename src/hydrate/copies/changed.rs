@@ -26,7 +26,7 @@ use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::heads::DryHead;
 use crate::repo::{Mode, ObjectId, object_id};
 
-/// What is known of one Application: nothing of its copy differs, or it is another one; none where that does not show it.
+/// The copies of one Application that differ: empty when none does; none when this cannot be told.
 type Differs = Option<Vec<(RepoPath, Copy)>>;
 
 const NOTHING: Differs = Some(Vec::new());

@@ -53,8 +53,8 @@ pub(super) fn keep(
     run.memory.keep_copies(Some(copies), &run.found);
 }
 
-/// Whether the copies that are there, without those that go, are those that there shall be. Others are looked at again by the
-/// next run.
+/// Whether all copies on the branch, once `gone` is removed, are wanted ones, and each is of one Application. Otherwise
+/// the next run looks again.
 pub(super) fn is_settled(there: &BTreeMap<RepoPath, Vec<Hydrated>>, gone: &[&RepoPath], wanted: &Wanted) -> bool {
     let is_wanted = |dir: &RepoPath| wanted.copies.contains_key(dir) || wanted.unsettled.contains(dir);
     !wanted.is_contested && there.keys().all(|dir| is_wanted(dir) || gone.contains(&dir))

@@ -35,9 +35,9 @@ const OBJECTS_MAX: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub copies: BTreeMap<RepoPath, Copy>,
-    /// Those of sets that stay as they are for now: not all that they make is hydrated alike yet.
+    /// The copies of sets that stay as they are for now: not all Applications of such a set are hydrated alike yet.
     pub unsettled: BTreeSet<RepoPath>,
-    /// Those of Applications of which an earlier dry commit is deployed than the branch shows. One that is there stays.
+    /// The copies of Applications that deploy an earlier dry commit than the branch shows. A copy that is there stays.
     pub earlier: BTreeSet<RepoPath>,
     /// Whether several Applications have one copy.
     pub is_contested: bool,
@@ -217,7 +217,8 @@ struct Search<'s, 'a> {
     sets: BTreeMap<RepoPath, OfSet>,
     /// The sets whose template cannot lead to what is hydrated, and why.
     unled: Vec<(By, String, Span)>,
-    /// The same of sets that hydrated Applications render; none where the template can.
+    /// The sets that hydrated Applications render, and why the template of each cannot lead to what is hydrated; none
+    /// where it can.
     left: BTreeMap<By, Option<(Maker, String, Span)>>,
     /// The sets that a hydrated Application renders although `expand` of a rule names them.
     unexpanded: BTreeMap<By, Span>,
@@ -527,7 +528,7 @@ fn warning_of(unled: &[(By, String, Span)]) -> Option<Diagnostic> {
     Some(Diagnostic::warning(text).hint(hint).at(at.clone()))
 }
 
-/// The same of all sets that stay in manifests as they are.
+/// One warning of all sets that stay in manifests as they are.
 fn warning_of_left(left: Vec<(Maker, String, Span)>) -> Option<Diagnostic> {
     let more = and_more_in_brackets(left.len().saturating_sub(1));
     let (maker, why, at) = left.into_iter().next()?;

@@ -13,7 +13,7 @@ use crate::hydrate::dry_tree::Former;
 /// The Applications that something is wrong with before anything is rendered.
 #[derive(Debug, Default)]
 pub(crate) struct Mistaken {
-    /// Those that fed the branch before, and of which the dry commit does not say what became of them.
+    /// The Applications that fed the branch before, and whose fate the dry commit does not tell.
     pub unread: Vec<Arc<Application>>,
     /// The files that those stood in.
     pub files: BTreeSet<RepoPath>,

@@ -65,7 +65,7 @@ fn write(path: &Path, text: &[u8], repository: &Repository) -> io::Result<()> {
     new.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Moves the refs as it was foreseen, if they are as it was foreseen. The caller holds the repository's lock.
+/// Moves the refs as foreseen, if all refs are as foreseen. The caller holds the repository's lock.
 ///
 /// None, and nothing has moved, when there is no such hydration or it is of another state.
 /// `refs` are those that it has read since.

@@ -38,7 +38,7 @@ pub(crate) struct RefUpdate {
     /// What it must point at when git moves it, as the push says; none when it must not be there. A deletion with an id
     /// that is no object, or none, is not checked by git.
     pub old: Option<ObjectId>,
-    /// What it would point at; none deletes it.
+    /// The new commit of the ref; none deletes the ref.
     pub new: Option<ObjectId>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Access {
     pub pusher: Option<String>,
     /// Who may add commits to hydrated branches.
     pub promoters: Vec<String>,
-    /// To which of them.
+    /// The hydrated branches that promoters may add commits to.
     pub promoted: Patterns,
     /// Who may push the settings.
     pub settings_pushers: Vec<String>,

@@ -28,7 +28,7 @@ use crate::settings::SETTINGS_REF;
 /// What a push is refused for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strictness {
-    /// What it breaks, or touches while it is broken.
+    /// What the push breaks, or touches while it is broken.
     Touched,
     /// Whatever does not hydrate.
     All,
@@ -40,7 +40,7 @@ pub(crate) struct Push<'a> {
     pub before: &'a Setup<'a>,
     /// The repository as it would be, with [`Wake::Pushed`].
     pub after: &'a Setup<'a>,
-    /// What it is refused for.
+    /// For what the push is refused.
     pub strictness: Strictness,
     /// The time, in seconds since 1970, after which no commit of it may be dated.
     pub latest: i64,
@@ -54,7 +54,7 @@ pub(crate) const DAY: i64 = 86_400;
 /// What is found of a push before it goes in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Judgement {
-    /// What it is refused for. Nothing else matters when there is anything.
+    /// Why the push is refused. Nothing else matters when there is a reason.
     pub refusals: Vec<Diagnostic>,
     /// What decides nothing, and the pusher shall know: Applications that the push leaves as they are, and of which a
     /// limit of this machine keeps us from telling whether they render.
@@ -163,7 +163,7 @@ struct Judge<'a> {
 enum Verdict {
     /// The push made it, or touches what it rests on.
     Theirs,
-    /// It is as it was.
+    /// The failure is as it was before the push.
     AsBefore,
     /// No time was left to find out.
     Unknown,
@@ -201,8 +201,8 @@ impl<'a> Judge<'a> {
         Ok(self.found)
     }
 
-    /// Those of `all` that are not about other dry branches alone: what is wrong there does not concern this push.
-    /// What is about all of them quotes nothing.
+    /// The diagnostics of `all` that concern this push: those of other dry branches alone do not. A diagnostic about
+    /// all dry branches quotes nothing.
     fn of_pushed(&self, all: &[Diagnostic], about: &BTreeMap<usize, About>) -> Result<Vec<Diagnostic>, HydrateError> {
         if self.settings_differ()? {
             return Ok(all.to_vec());

@@ -59,7 +59,7 @@ pub(crate) struct Branch {
     pub left: LeftBehind,
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
-    /// Which of those of its dry branch have some, where that was looked at.
+    /// Which Applications of its dry branch have random values, where that was looked at.
     pub seen: Option<DrawnPaths>,
     /// What those draw for, where that is not their name on this branch.
     pub identities: HeldIdentities,
@@ -374,7 +374,7 @@ impl Branch {
         Ok(None)
     }
 
-    /// The same of one destination path with the files of `tree`.
+    /// The other dry branch that made the destination path with the files of `tree`, as its metadata says.
     fn made_of(
         &self,
         tree: ObjectId,
@@ -457,7 +457,7 @@ impl Branch {
         }
     }
 
-    /// The same, where its dry branch had another name before.
+    /// Sets the name that the dry branch had before.
     pub(crate) fn renamed_from(self, before: Option<BranchName>) -> Self {
         Self { renamed_from: before, ..self }
     }
@@ -492,7 +492,7 @@ impl Branch {
         }
     }
 
-    /// The same, where Applications draw for what `identities` says.
+    /// Sets the identities that Applications draw for.
     pub(crate) fn drawing_for(self, identities: HeldIdentities) -> Self {
         Self { identities, ..self }
     }
@@ -503,7 +503,7 @@ impl Branch {
         Self { before, tip: None, ..Self::resume(name, head, parent, None, settings) }
     }
 
-    /// The same where the commit is of others, above one of ours with the tree `made`.
+    /// Says that the commit is of others, above a commit of ours with the tree `made`.
     pub(crate) fn above(self, made: ObjectId) -> Self {
         Self { made_below: Some(made), ..self }
     }
@@ -518,7 +518,7 @@ impl Branch {
         self.progress.new_sync.filter(|_| self.sync == *sync)
     }
 
-    /// Whether it has what hydration made of [`Branch::dry`], and nothing that others put there since.
+    /// Whether the branch has just what hydration made of [`Branch::dry`]: others put nothing there since.
     pub(crate) fn holds_what_was_made(&self) -> bool {
         let before = match &self.before.standing {
             Some(standing) => standing.record().is_some() && standing.is_as_made,

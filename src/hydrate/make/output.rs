@@ -74,7 +74,7 @@ impl Output {
         }
     }
 
-    /// The same as what is written for `application`.
+    /// What is written for `application`.
     pub(crate) fn at<'o>(&'o self, application: &'o Application) -> PathOutput<'o> {
         PathOutput {
             dir: &application.sync_path,

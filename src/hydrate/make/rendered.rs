@@ -49,7 +49,7 @@ pub(crate) fn render_again(
     Ok(rendered.map(|done| if is_wanted(&done.application) { again(done, &mut results) } else { done }))
 }
 
-/// The same with the next of what was rendered again.
+/// Takes the next result of what was rendered again in place of the first one.
 fn again(done: Done, rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Done {
     Done { result: next(rendered), ..done }
 }

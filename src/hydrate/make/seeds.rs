@@ -51,7 +51,7 @@ impl Branch {
         Some(drawn)
     }
 
-    /// The same of what was seen of the dry branch.
+    /// Which Applications of the dry branch have random values, after a hydration; none where that was not looked at.
     pub(crate) fn seen_after(&self, hydration: &Hydration<Done>, removals: &[Removal]) -> Option<DrawnPaths> {
         let mut seen = self.seen.clone()?;
         follow(&mut seen, hydration, removals);
@@ -152,7 +152,7 @@ impl Run<'_> {
         drawn
     }
 
-    /// The same of a branch that nothing is written to until now.
+    /// Which Applications had random values on a branch that nothing is written to until now.
     fn drawn_elsewhere(&mut self, name: &BranchName, head: &DryHead) -> Result<DrawnPaths, Stopped> {
         let key = (name.clone(), head.branch.clone());
         if let Some(seen) = self.seen_elsewhere.get(&key) {

@@ -192,7 +192,7 @@ impl ByChanges {
         Ok(Stage { head, dry, tree: commit.tree, branches, beside: Vec::new(), identities })
     }
 
-    /// Whether the Applications are those that there were, each on the branch where it was, and none was made anew.
+    /// Whether the set of Applications is unchanged: each was there before, on the same branch, and none was made anew.
     pub(crate) fn has_same_applications(&self) -> bool {
         !self.has_joined && !self.has_moved && !self.since.is_more
     }

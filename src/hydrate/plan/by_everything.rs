@@ -440,8 +440,8 @@ fn open(
     Ok(branch)
 }
 
-/// The same branch, back at the dry commit that it was made from when others fed it at the one that a note or a record names:
-/// hydration would have made a commit of that.
+/// Resets a branch to the dry commit in its own metadata if a note or record names one that fed other paths: hydration
+/// would have made a commit of that one.
 fn at_what_is_borne_out(
     mut branch: Branch,
     run: &mut Run<'_>,
@@ -550,8 +550,8 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
     Ok(unused.iter().map(unused_active_path).collect())
 }
 
-/// Warnings of globs of the settings `frozen` and `onFailure` that match no branch; and of those of `frozen` that match
-/// branches which promoters write, and not the ones that are promoted to them: such a branch is not frozen.
+/// Warns of globs of the settings `frozen` and `onFailure` that match no branch, and of globs of `frozen` that match a
+/// branch which promoters write, but not the branch that is promoted to it: such a branch is not frozen.
 fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     let settings = &run.found.policy.settings;
     if settings.frozen.is_empty() && settings.on_failure.unused(std::iter::empty()).is_empty() {

@@ -30,7 +30,7 @@ use dry_files::path::RepoPath;
 struct Departed {
     branch: BranchName,
     application: Arc<Application>,
-    /// What it draws for, where the branch says so.
+    /// The identity that the Application draws for, where the branch says so.
     identity: Option<SeedIdentity>,
 }
 
@@ -106,7 +106,8 @@ impl Run<'_> {
         self.branches.values().flat_map(|branch| branch.identities.of(dry_branch)).collect()
     }
 
-    /// The same, where those that drew for the first time draw for what is their own.
+    /// Gives Applications that drew for the first time identities of their own, and renders again those whose identity
+    /// is another one then.
     pub(crate) fn with_own_identities(&mut self, mut rendered: Rendered) -> Result<Rendered, Stopped> {
         let firsts = if self.claimed.is_some() { Vec::new() } else { self.first_draws(&rendered) };
         if firsts.is_empty() {
@@ -276,7 +277,7 @@ struct FirstDraw<'h> {
     dry_branch: &'h BranchName,
     /// Its name on its branch.
     plain: SeedIdentity,
-    /// Those of this name that others have.
+    /// The identities of this name that other Applications have.
     taken: BTreeSet<SeedIdentity>,
     /// Whether its dry branch gives names alone, and no other one has this name.
     is_plain: bool,
@@ -287,7 +288,7 @@ struct FirstDraw<'h> {
 }
 
 impl FirstDraw<'_> {
-    /// What it draws for instead; none where it may draw for its name.
+    /// The identity to draw for in place of the name; none where the Application may draw for its name.
     fn own(&self) -> Option<SeedIdentity> {
         let may = self.goes_on || (self.is_plain && !self.another_drew);
         let numbers = if may { 0..0 } else { 1..usize::MAX };

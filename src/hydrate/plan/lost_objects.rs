@@ -94,8 +94,8 @@ fn judged(
     Ok(Some(FailedRender::of_lost_objects(application, mistakes, reads.clone(), &view)))
 }
 
-/// The Application as it was when it made what the branch has, and the dry commit of that; none when that is not known, or
-/// is the same commit, so that settings decided.
+/// The Application as it was when it made what the branch has, and the dry commit of that time. None when the dry
+/// commit is unknown, or is this one, so that the settings made the difference.
 fn former(
     name: &BranchName,
     application: &Arc<Application>,

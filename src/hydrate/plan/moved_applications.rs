@@ -47,7 +47,7 @@ pub(crate) fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -
     tree.hydrated().filter(leaves).filter(|application| gone.contains(&name_of(application))).cloned().collect()
 }
 
-/// Why `branch` cannot let go of those that moved, before any is rendered: one that is paused shall stay as it is.
+/// Why moved Applications cannot leave `branch`, before any is rendered: a paused Application stays as it is.
 pub(crate) fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic> {
     let mut mistakes = Vec::new();
     for application in moved.iter().filter(|application| application.paused) {

@@ -101,8 +101,8 @@ impl Remaking<'_> {
         self.keep(maker, &again.expanded)
     }
 
-    /// Expands a set for what differs alone, as it was and as it is: what it makes of all else is the same. False where that
-    /// does not tell.
+    /// Expands a set for the changed files alone, before and after; for all others it makes what it made. False where
+    /// that does not tell all.
     fn by_part(&mut self, found: &FoundSet, maker: &Record) -> Result<bool, Stopped> {
         let has_links = |reads: &Reads| reads.values().any(|seen| matches!(seen, Seen::Link(_)));
         let fits = self.state.head.applications < Limits::default().applications;
@@ -161,7 +161,7 @@ impl Remaking<'_> {
         Ok(())
     }
 
-    /// The Applications that may render others, one after the other, and those that they make.
+    /// Asks the Applications that may render others, one after the other, and the Applications that they make.
     fn of_parents(&mut self, left: &mut BTreeMap<Identity, Record>, written: Vec<Application>) -> Result<(), Stopped> {
         let rules = &self.found.policy.plain;
         let mut reach = Reach::new(!rules.is_empty(), rules.inputs());

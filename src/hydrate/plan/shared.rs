@@ -16,8 +16,8 @@ use crate::hydrate::stopped::Stopped;
 use crate::owners::heads::DryHead;
 use crate::owners::standing::metadata_dir;
 
-/// The dry branches in the order in which they are hydrated: one that asks for a directory of a branch that it shares comes
-/// after the one that has it, which may give it up now.
+/// The dry branches in the order in which they are hydrated. When two share an environment branch, the dry branch that
+/// has a directory there goes before the one that asks for the directory, since it may release it.
 pub(crate) fn in_order(heads: &[DryHead], run: &mut Run<'_>) -> Result<Vec<DryHead>, Stopped> {
     let mut left = Vec::new();
     for head in heads {
@@ -131,7 +131,7 @@ fn directories(name: &BranchName, tree: &DryTree, run: &Run<'_>) -> BTreeSet<Rep
     tree.applications(name).map(|application| directory(name, application, run)).collect()
 }
 
-/// The same at the dry commit that the branch shows of a dry branch.
+/// The directories at the dry commit that the branch shows of a dry branch.
 fn directories_before(
     name: &BranchName,
     head: &DryHead,

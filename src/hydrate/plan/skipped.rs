@@ -106,7 +106,7 @@ impl LeftBehind {
         self.mistakes.iter().chain(renders).cloned().collect()
     }
 
-    /// The same as the branch lists it: each path once.
+    /// What stayed behind as the branch lists it: each path once.
     pub(crate) fn listed(&self) -> Vec<Behind> {
         let listed = |left: &Left| Behind { path: left.path.clone(), dry_commit: left.dry_commit };
         let mut behind: Vec<Behind> = self.paths.iter().map(listed).collect();

@@ -15,7 +15,7 @@ use crate::known::{About, Record, State};
 pub(crate) struct Touched {
     /// What is to be rendered, and why.
     pub work: BTreeMap<Identity, (Arc<Application>, Why)>,
-    /// Those of them that were not there, or wrote elsewhere.
+    /// The Applications of `work` that are new, or wrote elsewhere.
     coming: BTreeSet<Identity>,
     /// The records of Applications that are gone, or wrote elsewhere.
     pub gone: BTreeMap<Identity, Record>,
@@ -48,7 +48,7 @@ impl Touched {
         self.work.insert(identity, (Arc::new(application), why));
     }
 
-    /// Compares an Application as it is now with the record of what it was; without one it was not there.
+    /// Compares an Application with its record; an Application without a record is new.
     ///
     /// Errors: it is paused, of a branch that stays behind, its objects go to another cluster, or it is elsewhere and makes
     /// others.
@@ -115,7 +115,7 @@ impl Touched {
         })
     }
 
-    /// Whether one of those that are gone made Applications, as far as the state knows.
+    /// Whether a gone Application made others, as far as the state knows.
     pub(crate) fn lacks_maker(&self, state: &State) -> Result<bool, Stopped> {
         for (identity, record) in &self.gone {
             let ordinal = ordinal_of(record).ok_or(Stopped::Unknown)?;

@@ -45,7 +45,7 @@ pub(crate) fn unproven(
     Ok((!is_proven).then_some(failed))
 }
 
-/// The same of a branch whose dry commit is not here any more, so that what fed it is unknown.
+/// [`unproven`] for a branch whose dry commit is not here any more, so that what fed the branch is unknown.
 fn forgotten(branch: &BranchName, tree: &DryTree, run: &Run<'_>) -> Result<Option<FailedBranch>, Stopped> {
     let dry = run.branches.get(branch).and_then(|branch| branch.dry);
     let is_gone = dry.is_some_and(|dry| !run.found.setup.repository.has(dry));

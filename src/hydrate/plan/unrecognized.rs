@@ -34,7 +34,7 @@ impl<'a> GoneDocuments<'a> {
         self.0.entry(file).or_default().insert(name.to_owned());
     }
 
-    /// The same of an Application.
+    /// Notes the document that `application` comes from.
     pub(crate) fn add_of(&mut self, application: &'a Application) {
         let makers = application.maker.iter().flat_map(|maker| [&maker.by].into_iter().chain(&maker.above));
         let makers: Vec<By> = makers.cloned().collect();

@@ -22,8 +22,8 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged) -> Result<(), HydrateE
     set(draft, std::iter::once(&judged.dry_branch).chain(named.keys()))
 }
 
-/// Takes those out again whose Applications go where others go, and says so; of settings that name such, says so. Nothing while
-/// it is not known where Applications go.
+/// Takes those dry branches out again whose Applications go to branches that another one writes, and says so; of dry
+/// branches that the settings name, it says so only. Nothing while the destinations of Applications are unknown.
 pub(super) fn part(
     draft: &mut Draft,
     judged: &Judged,
@@ -111,7 +111,7 @@ fn written(draft: &Draft, judged: &Judged, dry: &BranchName) -> BTreeSet<BranchN
     branches
 }
 
-/// The same of a tree of its own.
+/// The environment branches of all Applications of a tree that is a repository of its own, shared ones left out.
 fn written_there(draft: &Draft, judged: &Judged, settings: &Settings) -> BTreeSet<BranchName> {
     let all = hydrated(judged).into_iter().filter(|(_, application)| !is_nowhere(draft, application));
     let all = all.map(|(_, application)| application.environment_branch().clone());

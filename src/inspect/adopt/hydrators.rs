@@ -329,7 +329,7 @@ impl<'c, 'a> Work<'_, 'c, 'a> {
         Ok((!is_same).then(|| "with `sourceHydrator`, it would render something else".to_owned()))
     }
 
-    /// What each renders; none for one that does not.
+    /// The manifests of each Application; none for an Application that does not render.
     fn rendered(&self, applications: &[&Application], tree: &Tree<'_>) -> Result<Vec<Option<Vec<u8>>>, HydrateError> {
         let context = render_context(&self.judged.policy.settings, tree.files, &tree.dry_commit);
         let results = attempt(applications, &context, self.renderers, &|_| {})?;

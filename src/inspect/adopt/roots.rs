@@ -95,7 +95,7 @@ const VALUE_FILES_MAX: usize = 64;
 #[derive(Default)]
 struct Candidates {
     roots: Vec<Root>,
-    /// Those that make what others of them make.
+    /// Warnings of makers that make what another candidate makes.
     notes: Vec<Diagnostic>,
     /// A URL of this repository that what they make names.
     url: Option<String>,
@@ -166,7 +166,8 @@ fn is_values(name: &str) -> bool {
     is_yaml && name != "values.yaml" && name.to_ascii_lowercase().contains("values")
 }
 
-/// Those that make no Applications of one name; of each chart those first that make most of them.
+/// Chooses roots of which no two make Applications of one name; of each chart, the file of values with the most
+/// Applications goes first.
 fn chosen(mut makers: Vec<Attempted>) -> (Vec<Root>, Vec<Diagnostic>) {
     makers.sort_by_key(|maker| (maker.path.clone(), std::cmp::Reverse(maker.names.len()), maker.values.clone()));
     let mut roots: Vec<Attempted> = Vec::new();

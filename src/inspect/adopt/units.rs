@@ -79,7 +79,7 @@ pub(crate) struct AdoptedApplication {
     /// What is wrong with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mistakes: Vec<Diagnostic>,
-    /// What it needs from elsewhere and is not here.
+    /// The inputs that are needed from elsewhere and are not here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
 }

@@ -15,7 +15,7 @@ enum Kind {
     Switch,
     /// A number that is not negative.
     Number,
-    /// The same, in seconds: git's units of thousands would not be meant.
+    /// A number of seconds that is not negative: git's units of thousands would not be meant.
     Seconds,
     /// One of these words.
     Word(&'static [&'static str]),

@@ -32,7 +32,7 @@ impl Jinja {
         Ok(compiled)
     }
 
-    /// The same of a text of ours, which is compiled when it is needed first: most pushes need none.
+    /// A template of ours, which is compiled when it is needed first: most pushes need none.
     pub(crate) fn of_ours(name: &'static str, text: &'static str) -> Self {
         Self { template: OnceLock::new(), name, text: text.into() }
     }

@@ -38,10 +38,10 @@ const ENTRIES: [&str; 9] = [
     "patchesStrategicMerge",
 ];
 
-/// Those of them that may name directories.
+/// The fields that may name directories.
 const DIRECTORIES: [&str; 6] = ["resources", "bases", "components", "generators", "transformers", "validators"];
 
-/// Those of them whose files configure something.
+/// The fields whose files configure something.
 const CONFIGURING: [&str; 3] = ["generators", "transformers", "validators"];
 
 /// The kind of a generator that is a chart by itself.

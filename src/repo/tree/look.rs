@@ -12,7 +12,8 @@ impl ObjectBuffer<'_> {
         self.new_tree_fault(root, None)
     }
 
-    /// The same without directories that `old` has at the same path.
+    /// The first directory below `root` that git would not write like that, with the reason, directories that `old` has
+    /// at the same path left out.
     pub fn new_tree_fault(&self, root: ObjectId, old: Option<ObjectId>) -> Result<Option<(String, String)>, Error> {
         let mut seen = HashSet::new();
         let mut open = vec![(String::new(), root, old)];

@@ -237,7 +237,7 @@ fn key<'a>(application: &ApplicationDiff, entries: &[Entry<'a>]) -> Option<Vec<(
     Some(key)
 }
 
-/// The same, and in one entry those that change the same field of other items of lists in at least three objects of a kind.
+/// Joins the entries that change the same field of other items of lists in at least three objects of a kind.
 fn joined(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     let commons: Vec<_> = entries.iter().map(Entry::common).collect();
@@ -330,7 +330,7 @@ impl Likeness {
         self
     }
 
-    /// The same of an environment of another name.
+    /// The likeness as an environment of another name would have it.
     pub(super) fn renamed(&self, words: &Words) -> Self {
         let of_application = |(head, objects): &(String, Vec<String>)| {
             (words.replaced(head), objects.iter().map(|object| words.replaced(object)).collect())

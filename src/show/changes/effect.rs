@@ -33,7 +33,7 @@ fn start(former: &FormerApplication) -> String {
     }
 }
 
-/// What becomes of one that is still there; none for one that goes.
+/// What keeps a former Application; none for one that is deleted.
 fn kept(former: &FormerApplication) -> Option<String> {
     let name = &former.name;
     match &former.end {

@@ -66,7 +66,7 @@ struct Environment {
     dry_commits: String,
     /// The earlier environment that changes alike, where there is one: all that follows is closed then.
     alike: Option<Alike>,
-    /// What a new one differs in from the one that it is like; its Applications are closed then.
+    /// How a new environment differs from an environment that it is like; its Applications are closed then.
     like: Option<Like>,
     dangers: Vec<Danger>,
     danger_count: usize,
@@ -90,7 +90,7 @@ struct Alike {
 struct Like {
     id: String,
     branch: String,
-    /// The Applications that the other one has and this one lacks, the first of them.
+    /// The first Applications that the like environment has and this one lacks.
     others: String,
     applications: Vec<Application>,
 }
@@ -158,7 +158,7 @@ struct Tag {
     what: String,
 }
 
-/// Lines that are together: those that go and those that come in their place, or one of another sort.
+/// Adjacent lines: removed lines with the lines added in their place, or lines of another sort.
 #[derive(Default, Serialize)]
 struct Run {
     differs: bool,

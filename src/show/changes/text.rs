@@ -206,7 +206,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What differs in a new environment from the one that it is like.
+    /// How a new environment differs from the environment that it is like.
     fn like(&mut self, like: &'a LikeEnvironment, environment: &'a EnvironmentDiff) {
         if !like.others.is_empty() {
             let names: Vec<&str> = like.others.iter().map(|name| name.as_str()).collect();

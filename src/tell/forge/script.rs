@@ -56,7 +56,7 @@ impl Forge {
         }
     }
 
-    /// The same, without the user.
+    /// The forge to tell of what hydration moves, without the user in whose name it is told.
     pub(super) fn named(repository: &Repository) -> Option<Self> {
         let command = repository.config("hydrate.tell").filter(|command| !command.is_empty());
         match (repository.config_bool("hydrate.tell"), command) {

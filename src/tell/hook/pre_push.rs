@@ -143,8 +143,8 @@ fn check(
     Ok(why_not)
 }
 
-/// The same with what the push itself changes, where an environment branch as it was fetched last lacks what the remote has of
-/// the dry branch already: a push without a fetch before it is none of what is new.
+/// Shows what the push itself changes of each environment branch that, as it was fetched last, lacks what the remote
+/// has of the dry branch already: what others pushed since the last fetch is no news of this push.
 fn since(
     mut preview: Preview,
     (setup, branch): (&Setup<'_>, &BranchName),

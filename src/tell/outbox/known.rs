@@ -65,12 +65,12 @@ pub(crate) struct Standing {
     pub branch: String,
     /// The URL of its repository.
     pub url: String,
-    /// Whether it is there as it was hydrated.
+    /// Whether the destination has the branch as it was hydrated.
     pub is_delivered: bool,
     /// Why it is not, if the last delivery failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Trouble>,
-    /// The same in words.
+    /// Why it is not, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -95,7 +95,7 @@ impl Known {
         Self { url: url.to_owned(), delivered, trouble, ..Self::default() }
     }
 
-    /// The same, with whose turn it is after a delivery that tried branches alone, in this order: who was tried is last.
+    /// Says whose turn it is after a delivery that tried branches alone, in this order: who was tried is last.
     pub(super) fn in_turn(mut self, before: &Self, tried: &[String]) -> Self {
         let is_left = |name: &&String| self.trouble.contains_key(*name);
         let waiting = before.alone.iter().filter(|name| !tried.contains(name));
@@ -103,7 +103,7 @@ impl Known {
         self
     }
 
-    /// The same, with what is to be remembered of a delivery that `took` so long and ended `now`.
+    /// Says what is to be remembered of a delivery that `took` so long and ended `now`.
     pub(super) fn hanging(mut self, before: &Self, took: Duration, now: i64) -> Self {
         let is_away = self.trouble.values().any(|(why, _)| *why == Trouble::Away);
         if is_away && took >= QUICK {

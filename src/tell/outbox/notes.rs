@@ -1,4 +1,4 @@
-//! The notes of a destination: those that are there, with ours of what is pushed.
+//! The notes of a destination: its own, with ours of the pushed commits.
 
 use super::wanted::Wanted;
 use crate::metadata::NOTES_REF;

@@ -26,7 +26,7 @@ pub(crate) struct Undelivered {
     pub branches: Vec<String>,
     /// Why.
     pub why: Trouble,
-    /// The same in words.
+    /// Why, in words.
     pub reason: String,
     /// What to do.
     pub hint: String,

@@ -101,7 +101,7 @@ fn read(repository: &Repository, commit: ObjectId) -> Option<Settings> {
 }
 
 impl Copy {
-    /// The same repository before anything was hydrated in it, with these settings. It can be read only.
+    /// The repository before anything was hydrated in it, with these settings. It can be read only.
     fn fresh(&self, settings: Option<ObjectId>) -> Result<Repository, Error> {
         let gone = [(NOTES_REF.to_owned(), None), (RECORDS_REF.to_owned(), None), (SETTINGS_REF.to_owned(), settings)];
         Ok(self.open()?.after(gone))

@@ -13,10 +13,10 @@ pub(crate) struct RefMove {
     /// Its full name.
     #[serde(rename = "ref")]
     pub name: String,
-    /// What it is there; none when it is not there.
+    /// The commit at the remote; none for a new ref.
     #[serde(serialize_with = "id", skip_serializing_if = "Option::is_none")]
     pub old: Option<ObjectId>,
-    /// What it shall be.
+    /// The commit after the move.
     #[serde(serialize_with = "id_of")]
     pub new: ObjectId,
 }

@@ -55,7 +55,7 @@ const IOCTL: &[u32] = &[
     FICLONERANGE,
 ];
 
-/// The same on every architecture that has a filter.
+/// This number and the two below are the same on every architecture that has a filter.
 const TCGETS2: u32 = 0x802c_542a;
 const FICLONE: u32 = 0x4004_9409;
 const FICLONERANGE: u32 = 0x4020_940d;

@@ -78,7 +78,7 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_sched_rr_get_interval, libc::SYS_getpriority, libc::SYS_ioprio_get,
 ];
 
-/// The same by older names, and what this architecture has for itself.
+/// Older names of calls in [`ALLOWED`], and calls that this architecture alone has.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
 pub(super) const ALLOWED_HERE: &[i64] = &[
@@ -107,7 +107,7 @@ pub(super) const PRETENDED: &[i64] = &[
     libc::SYS_fchmod, libc::SYS_fchmodat, newer::FCHMODAT2, libc::SYS_fchown, libc::SYS_fchownat,
 ];
 
-/// The same by older names.
+/// Older names of calls in [`PRETENDED`].
 #[cfg(target_arch = "x86_64")]
 pub(super) const PRETENDED_HERE: &[i64] = &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown];
 #[cfg(not(target_arch = "x86_64"))]

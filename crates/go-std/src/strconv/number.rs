@@ -60,7 +60,8 @@ pub fn atoi(text: &[u8]) -> Result<i64, NumberError> {
     signed(is_negative, value)
 }
 
-/// The same with the nearest number for one that is too large, and 0 for what is not a number: `strconv` without its error.
+/// Reads a number as `strconv` does without its error: the nearest number for one that is too large, and 0 for what is
+/// not a number.
 pub fn atoi_clamped(text: &[u8]) -> i64 {
     match atoi(text) {
         Ok(value) => value,

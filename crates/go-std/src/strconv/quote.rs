@@ -17,7 +17,7 @@ pub fn quote(text: &str) -> String {
     String::from_utf8(quote_bytes(text.as_bytes())).expect("text with ASCII put in is still text")
 }
 
-/// The same for what need not be UTF-8; the result is, but for the type.
+/// Bytes that need not be UTF-8 in double quotes, as [`quote`] puts them. The result is UTF-8, but for the type.
 pub fn quote_bytes(text: &[u8]) -> Vec<u8> {
     quote_with(text, b'"', Escape::NonPrintable)
 }

@@ -66,7 +66,7 @@ impl List {
         self.ty
     }
 
-    /// The same items under another type.
+    /// These items under another type.
     pub fn cast(&self, ty: &'static ListType) -> Self {
         Self { ty, items: self.items.clone() }
     }

@@ -60,7 +60,7 @@ impl Map {
         Self { ty, shared: None }
     }
 
-    /// The same map under another type.
+    /// This map under another type; changes are shared.
     pub fn cast(&self, ty: &'static MapType) -> Self {
         Self { ty, shared: self.shared.clone() }
     }

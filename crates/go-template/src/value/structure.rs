@@ -104,7 +104,7 @@ impl Struct {
         Self { ty, fields: RefCell::new(fields), inner: None }
     }
 
-    /// The same with something for its methods that templates can't see.
+    /// Adds something for the methods of the struct that templates can't see.
     pub fn with_inner(mut self, inner: Rc<dyn Any>) -> Self {
         self.inner = Some(inner);
         self

@@ -39,7 +39,7 @@ impl<'a> Templates<'a> {
         self.by_name.get(name).copied()
     }
 
-    /// The same in the order in which they are parsed and executed.
+    /// All templates, in the order in which they are parsed and executed.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = (&String, Template<'a>)> {
         self.order.iter().filter_map(|name| Some((name, self.get(name)?)))
     }

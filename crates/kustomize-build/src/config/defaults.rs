@@ -130,7 +130,7 @@ fn in_pods(without: &[&str], fields: &[&str]) -> Vec<FieldSpec> {
     kinds.flat_map(|(kind, pod)| fields.iter().map(move |field| spec(kind, format!("{pod}/{field}"), false))).collect()
 }
 
-/// The same without ReplicationController; a `Pod` is meant in version `v1` only.
+/// The given fields of the pods of all these kinds but ReplicationController; a `Pod` is meant in version `v1` only.
 fn in_v1_pods(fields: &[&str]) -> Vec<FieldSpec> {
     let mut specs = in_pods(&["ReplicationController"], fields);
     for spec in specs.iter_mut().filter(|spec| spec.gvk.kind == "Pod") {

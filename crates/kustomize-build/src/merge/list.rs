@@ -133,7 +133,7 @@ impl Merger<'_> {
         }
     }
 
-    /// The same for lists in which each item says who it is.
+    /// Merges two lists of many items, by an index of each list.
     fn indexed_items(
         &mut self,
         sources: Sources,

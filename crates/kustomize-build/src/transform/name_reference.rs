@@ -321,7 +321,7 @@ impl Referrer<'_> {
             || self.binding_namespaces.contains(resource::namespace(tree, root))
     }
 
-    /// The same once more, where service accounts of other namespaces are let through.
+    /// Whether the referrer sees a resource: it is in its namespace, in none, or a service account of any namespace.
     fn is_in_sight(&self, tree: &Tree, root: NodeId) -> bool {
         let id = resource::current_id(tree, self.schema, root);
         self.cluster_scoped

@@ -14,7 +14,7 @@ pub(crate) fn error(error: &yaml::Error) -> Error {
     Error::new(error.to_string())
 }
 
-/// The same for a fault of the text that is read, with its place.
+/// Turns a fault of the text that is read into an error with its place.
 fn misread(fault: &yaml::Error) -> Error {
     match fault.mark() {
         Some(mark) => error(fault).inside(Step::Line(mark.line, mark.column)),
@@ -27,12 +27,13 @@ pub(crate) fn value(text: &[u8]) -> Result<Value> {
     yaml::sigs::yaml_to_json(text, &limits()).map_err(|fault| misread(&fault))
 }
 
-/// The same with the words that its `Unmarshal` puts before an error.
+/// The first document of a text, read as `sigs.k8s.io/yaml` does with `Unmarshal`, with the words that it puts before
+/// an error.
 pub(crate) fn unmarshal(text: &[u8]) -> Result<Value> {
     yaml::sigs::unmarshal(text, &limits()).map_err(|fault| misread(&fault))
 }
 
-/// The same for its `UnmarshalStrict`, which takes no key twice.
+/// The first document of a text, read as `sigs.k8s.io/yaml` does with `UnmarshalStrict`, which takes no key twice.
 pub(crate) fn unmarshal_strict(text: &[u8]) -> Result<Value> {
     let value = unmarshal(text)?;
     let node = yaml::parse_first(text, &limits()).map_err(|fault| misread(&fault))?;

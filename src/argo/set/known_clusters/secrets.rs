@@ -27,7 +27,7 @@ pub(super) fn find(view: &View<'_>, namespace: &str, inputs: &InputsDir) -> Resu
     Ok(search.found)
 }
 
-/// The same in these files only, none of which is part of a chart.
+/// The clusters that Secrets in these files register. None of the files is part of a chart.
 pub(super) fn of_files<'p>(
     view: &View<'_>,
     namespace: &str,

@@ -1,4 +1,4 @@
-//! One maker alone, for what it makes after something changed that it looked at.
+//! Asks one maker alone again, after something changed that it looked at.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Again {
     pub sets: Vec<Arc<ApplicationSet>>,
     /// What it was expanded from.
     pub expanded: Expanded,
-    /// Whether it is a kustomization: what its files contain counts only as it renders it.
+    /// Whether the maker is a kustomization: the content of its files counts only as the kustomization renders it.
     pub is_built: bool,
 }
 

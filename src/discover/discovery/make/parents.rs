@@ -37,7 +37,8 @@ impl Asked {
 }
 
 impl Expansions {
-    /// What parents make of a tree, in their order. Those of which it is not known are rendered at once.
+    /// The Applications and sets that parents make of a tree, in the order of parents. Parents without a known answer
+    /// are rendered at once.
     ///
     /// Errors: the world failed.
     pub(super) fn of_parents(
@@ -95,7 +96,7 @@ pub(super) fn expansion(
 }
 
 impl Unanswered {
-    /// Why it is not known what a parent makes, when rendering it came to this; none when it is.
+    /// Why the Applications of a parent are unknown after it was rendered; none when they are known.
     ///
     /// Errors: the world failed.
     pub fn of(application: &Application, rendered: RenderedParent) -> Result<Option<Self>, String> {

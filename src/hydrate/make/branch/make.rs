@@ -279,7 +279,7 @@ pub(crate) struct BranchUpdate {
     pub left: LeftBehind,
     /// Which of its Applications have random values; none when that is not known.
     pub drawn: Option<DrawnPaths>,
-    /// The same of its dry branch, where that was looked at.
+    /// Which Applications of its dry branch have random values, where that was looked at.
     pub seen: Option<DrawnPaths>,
     /// What its Applications draw for, of each dry branch, where that is not their name there.
     pub identities: HeldIdentities,

@@ -61,8 +61,8 @@ pub(super) fn missing(
     Ok(missing)
 }
 
-/// The manifest that an Application has on its branch and the one that it renders to, where these differ. One that moves takes
-/// along what it has where it was.
+/// The manifest that an Application has on its branch and the new one, where these differ. An Application that moves
+/// brings the manifest of its old path.
 fn manifests(
     done: &Done,
     hydration: &Hydration<Done>,
@@ -82,8 +82,8 @@ fn manifest_of(tree: &HydratedTree<'_>, dir: &RepoPath) -> Result<Option<ObjectI
     Ok(tree.entry(&path)?.filter(|(mode, _)| matches!(mode, Mode::File | Mode::Executable)).map(|(_, blob)| blob))
 }
 
-/// The objects of a `manifest.yaml` that none of some others has; one that only gets another hash of its content as part of its
-/// name is there.
+/// The objects of a `manifest.yaml` that no text of `new` has. An object whose name only has another hash of its
+/// content is not missing.
 pub fn missing_in(old: &[u8], new: &[&[u8]]) -> Vec<Key> {
     let there: HashSet<Head<'_>> = new.iter().flat_map(|text| heads(text)).collect();
     if heads(old).iter().all(|head| there.contains(head)) {

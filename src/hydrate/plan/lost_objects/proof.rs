@@ -58,8 +58,8 @@ struct Files<'c> {
 }
 
 impl Comparison<'_> {
-    /// Why the Application may not go on without these objects, by file; nothing where it is proved of all of them that they
-    /// left. `reads` is what it looked at without them.
+    /// Why the Application may not go on without these objects, by file; nothing where each object is proved to have
+    /// left. `reads` is what the render without them looked at.
     ///
     /// Errors: the world failed, or what it was made of does not render any more.
     pub fn mistakes(&self, lost: &[Key], reads: &Reads) -> Result<Vec<Diagnostic>, Failure> {
