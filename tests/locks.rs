@@ -133,7 +133,7 @@ fn a_lock_that_contains_what_the_killed_git_would_not_have_written_stays() {
     clone.commit("next", &[(WEB, &config_map("web", "next"))]);
     let told = clone.push().success().remote().join(" ");
     assert!(told.contains("an admin removes it: rm"), "{told}");
-    assert_eq!(locks(&server), [path.clone()]);
+    assert_eq!(locks(&server), std::slice::from_ref(&path));
     fs::remove_file(server.path.join(path)).expect("removed");
     let last = push(&clone, "last");
     assert_eq!(note(&server, DEV), note_of(&last));
