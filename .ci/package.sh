@@ -77,6 +77,14 @@ lay() {
     copy "$stage/fish_git" "$1/share/fish/vendor_conf.d/git-hydrate.fish" 644
 }
 
+# explain DIRECTORY: the README and the pages that it links to.
+explain() {
+    copy "$here/README.md" "$1/README.md" 644
+    for page in "$here"/docs/*.md "$here/docs/push.svg"; do
+        copy "$page" "$1/docs/$(basename "$page")" 644
+    done
+}
+
 # archive DIRECTORY ENTRY FILE.tar.gz
 archive() {
     tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$date" -C "$1" -cf - "$2" | gzip -9n >"$3"
@@ -96,7 +104,7 @@ lay "$stage/tar/$whole" site-functions
 for hook in "$here"/hooks/*; do
     copy "$hook" "$stage/tar/$whole/hooks/$(basename "$hook")" 755
 done
-copy "$here/README.md" "$stage/tar/$whole/README.md" 644
+explain "$stage/tar/$whole"
 copy "$here/LICENSE" "$stage/tar/$whole/LICENSE" 644
 archive "$stage/tar" "$whole" "$package/$whole.tar.gz"
 
@@ -113,7 +121,7 @@ for hook in "$here"/hooks/*; do
     copy "$hook" "$root/usr/share/git-hydrate/hooks/$(basename "$hook")" 755
 done
 gzip -9n "$root"/usr/share/man/man1/*
-copy "$here/README.md" "$root/usr/share/doc/git-hydrate/README.md" 644
+explain "$root/usr/share/doc/git-hydrate"
 copy "$here/LICENSE" "$root/usr/share/doc/git-hydrate/copyright" 644
 mkdir "$stage/control"
 cat >"$stage/control/control" <<TEXT

@@ -59,6 +59,9 @@ use machine::machine;
 #[command(name = "git-hydrate", bin_name = "git hydrate", version, max_term_width = 100)]
 #[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
 #[command(override_usage = "git hydrate [OPTIONS] [REV]\n       git hydrate [--json] <COMMAND> …")]
+#[command(after_help = "\
+Pages of the documentation, without a network: git hydrate help PAGE, where PAGE is user, admin,
+hosts, migrate, tour, messages, reference, differences, security or architecture.")]
 struct Arguments {
     /// Print JSON, for programs.
     #[arg(long, global = true)]
@@ -138,8 +141,8 @@ struct WrongUse(String);
 /// Runs the command that this process's arguments name.
 ///
 /// The exit code is 0 when it is done or all is the same, 1 when it found differences or failures, 2 after an error or
-/// wrong use. A hook's is 0 or 1, as git expects.
-pub(crate) fn run() -> ExitCode {
+/// wrong use. A hook's is 0 or 1, as git expects. `pages` are those of the documentation, by name.
+pub(crate) fn run(pages: &[(&str, &str)]) -> ExitCode {
     let arguments = match hook::Arguments::of_server(std::env::args_os()) {
         Some(hook) => Arguments { command: Some(Command::Hook(hook)), ..Arguments::default() },
         None => match parse(std::env::args_os()) {
@@ -161,7 +164,7 @@ pub(crate) fn run() -> ExitCode {
         Isolation::Alone | Isolation::Together => {}
         Isolation::Apart => output::warn(&RETRIED),
     }
-    match command(arguments) {
+    match command(arguments, pages) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
         Err(error) => {
@@ -255,7 +258,7 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Er
     Arguments::from_arg_matches(&matches)
 }
 
-fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
+fn command(arguments: Arguments, pages: &[(&str, &str)]) -> anyhow::Result<Outcome> {
     let json = arguments.json;
     match arguments.command {
         Some(Command::Init(arguments)) => init::run(&arguments, json),
@@ -264,7 +267,7 @@ fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Command::Completions(_) | Command::Man(_) | Command::Clusters(_)) if json => Err(no_json()),
         Some(Command::Apps(arguments)) => apps::run(&arguments, json),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
-        Some(Command::Help(arguments)) => help::run(&arguments),
+        Some(Command::Help(arguments)) => help::run(&arguments, pages),
         Some(Command::Diff(arguments)) => diff::run(&arguments, json),
         Some(Command::Plan(arguments)) => plan::run(&arguments, json),
         Some(Command::Config(arguments)) => config::run(&arguments, json),

@@ -185,9 +185,10 @@ pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
     pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref());
     let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
     let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
+    let selected = noise::Selected::new(paths);
     let mut objects_by_path = Vec::with_capacity(paths.len());
     for (number, (path, pairs)) in paths.iter().zip(&pairs).enumerate() {
-        let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref());
+        let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref(), &selected);
         let mut objects = Vec::new();
         for pair in pairs {
             let pruning = pruning(pair.moved_from.unwrap_or(number));
@@ -203,7 +204,7 @@ pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
 
 fn object(
     pair: &pair::Pair<'_>,
-    (echoes, around): (&noise::Echoes, &Around<'_>),
+    (echoes, around): (&noise::Echoes<'_>, &Around<'_>),
     options: &Options,
 ) -> Option<ObjectDiff> {
     let dangers = danger::dangers(pair, around);

@@ -21,7 +21,7 @@
 mod barren;
 mod codec;
 mod copies;
-mod maker_limits;
+mod failed_makers;
 mod record;
 mod state;
 mod store;
@@ -31,7 +31,7 @@ mod unsearched;
 pub(crate) use barren::{Barren, BarrenFile};
 pub(crate) use codec::{Decoder, Encoder};
 pub(crate) use copies::{CopiedFrom, CopyBranch};
-pub(crate) use maker_limits::{MakerLimit, MakerLimits};
+pub(crate) use failed_makers::{FailedMaker, FailedMakers};
 pub(crate) use record::{About, Encoded, Failure, FailureKind, Record, Used};
 pub(crate) use state::{Branch, Frozen, Head, State, Stuck, Unusable};
 pub(crate) use store::Cache;

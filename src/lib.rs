@@ -1,5 +1,7 @@
 //! Renders Argo CD Applications into environment branches, inside the git server.
 //!
+//! `docs/architecture.md` is a page to begin with; the other pages of `docs/` are for those who use it.
+//!
 //! # One push
 //!
 //! `hydrate/pipeline.rs` leads through steps 3 to 10.
@@ -150,11 +152,12 @@ use std::process::ExitCode;
 use render::jsonnet::evaluate;
 use render::process::wall;
 
-/// Runs the command that this process's arguments name, and returns its exit code.
+/// Runs the command that this process's arguments name, and returns its exit code. `pages` are those of the documentation,
+/// by name, for `git hydrate help`.
 ///
 /// The first argument may also name what a process that we start of ourselves does: confine a program, evaluate Jsonnet,
 /// render one Application.
-pub fn run() -> ExitCode {
+pub fn run(pages: &[(&str, &str)]) -> ExitCode {
     wall::panic_plainly();
     let mut args = std::env::args_os().skip(1).peekable();
     if args.next_if(|arg| arg == confine::ARGUMENT).is_some() {
@@ -166,5 +169,5 @@ pub fn run() -> ExitCode {
     if args.next_if(|arg| arg == render::process::ARGUMENT).is_some() {
         return render::process::main(args);
     }
-    cli::run()
+    cli::run(pages)
 }

@@ -229,12 +229,12 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     shown.push(told);
     shown.push(compared(&lab, &server, &clone));
 
-    // The reference shows what they said.
-    let readme = include_str!("../.github/REFERENCE.md");
+    // The page shows what they said.
+    let readme = include_str!("../docs/migrate.md");
     let mut missing: Vec<String> =
         shown.iter().map(|told| told.replace(&upstream.url(), "https://charts.example.com")).collect();
     missing.retain(|told| !readme.contains(told.as_str()));
-    assert!(missing.is_empty(), ".github/REFERENCE.md has other words than these:\n{}", missing.join("\n----\n"));
+    assert!(missing.is_empty(), "docs/migrate.md has other words than these:\n{}", missing.join("\n----\n"));
 
     copies_follow(&server, &clone);
     one_breaks_and_others_go_on(&server, &clone);

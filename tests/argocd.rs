@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::support::{Lab, Repo};
 
-/// A row of the table of differences in .github/REFERENCE.md, by its first cell.
+/// A row of the table of differences in docs/differences.md, by its first cell.
 type Difference = &'static str;
 
 /// What a push gives, beside what Argo CD gives: the same, or with the difference that the reference names.
@@ -86,10 +86,10 @@ fn object(count: usize) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\ndata: {{count: '{count}'}}\n")
 }
 
-/// The names in the first column of the table in .github/REFERENCE.md.
+/// The names in the first column of the table in docs/differences.md.
 fn listed() -> BTreeSet<String> {
     // Read when the test runs, so that it can be seen to fail by an edit.
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/.github/REFERENCE.md"));
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/differences.md"));
     let readme = readme.expect("the reference");
     let table = readme.split("| what | Argo CD | `profile: argocd` |\n|---|---|---|\n").nth(1).expect("the table");
     let rows = table.lines().take_while(|line| line.starts_with("| "));
@@ -294,7 +294,7 @@ fn of_what_argocd_writes_nothing_differs_but_what_the_readme_lists() {
         judge(&vector, &hydrated.show("web/manifest.yaml"));
     }
     let listed = listed();
-    assert_eq!(seen, listed, ".github/REFERENCE.md lists these and no others");
+    assert_eq!(seen, listed, "docs/differences.md lists these and no others");
 }
 
 /// Objects, and the whole manifest that Argo CD makes of each.
@@ -477,7 +477,7 @@ fn commands_are_quoted_as_argocd_quotes_them() {
     hydrated.clone.push().success();
     let written = hydrated.show("web/README.md");
     assert!(written.contains(" --set \"a=$(touch x)\" --set b=$(id)"), "{written}");
-    let readme = include_str!("../.github/REFERENCE.md");
+    let readme = include_str!("../docs/differences.md");
     let (_, section) = readme.split_once("With the setting `profile: argocd`, files").expect("the section");
     let (before_table, _) = section.split_once("| what | Argo CD |").expect("its table");
     assert!(before_table.contains("**Do not paste"), "{before_table}");

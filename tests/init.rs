@@ -4,7 +4,13 @@ use crate::support::Lab;
 
 #[test]
 fn the_example_hydrates_as_it_is() {
-    for (args, file) in [(&["init"][..], "hello/base/service.yaml"), (&["init", "--chart"], "hello/Chart.yaml")] {
+    let rows = [
+        (&["init"][..], "hello/base/service.yaml"),
+        (&["init", "--kustomize"], "hello/prod/kustomization.yaml"),
+        (&["init", "--chart"], "hello/Chart.yaml"),
+        (&["init", "--plain"], "hello/dev/deployment.yaml"),
+    ];
+    for (args, file) in rows {
         let lab = Lab::new();
         let clone = lab.server().clone_to("clone");
         let answer = clone.hydrate(args).success();
@@ -25,6 +31,68 @@ fn the_example_hydrates_as_it_is() {
         let answer = clone.hydrate(args).exits(2);
         assert!(answer.stderr.contains("nothing was written") && answer.stderr.contains(file), "{}", answer.stderr);
     }
+}
+
+#[test]
+fn environments_and_the_application_have_the_names_that_are_given() {
+    for style in ["--kustomize", "--chart", "--plain"] {
+        let lab = Lab::new();
+        let clone = lab.server().clone_to("clone");
+        let answer = clone.hydrate(&["init", style, "--name", "shop", "qa", "staging", "eu-1"]).success();
+        assert!(answer.stdout.contains("git commit -m 'Run shop in 3 environments'"), "{}", answer.stdout);
+        clone.commit("Run shop in 3 environments", &[]);
+        clone.push().success();
+        clone.git(&["fetch", "-q"]);
+        let manifest = |name: &str| clone.git(&["show", &format!("origin/environments/{name}:shop/manifest.yaml")]);
+        for (name, replicas, tag) in [("qa", 1, "1.29.3"), ("staging", 1, "1.29.3"), ("eu-1", 3, "1.29.2")] {
+            let text = manifest(name);
+            let is_right = text.contains(&format!("replicas: {replicas}")) && text.contains(&format!("nginx:{tag}"));
+            assert!(is_right && text.contains("name: shop") && !text.contains("hello"), "{style} {name}: {text}");
+        }
+    }
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    for (args, expected) in [
+        (&["dev", "dev"][..], "two files would be applications/dev.yaml"),
+        (&["dev", "base"], "two files would be hello/base/kustomization.yaml"),
+        (&["Prod"], "lower case letters, digits and `-` only"),
+        (&["--name", "a/b"], "lower case letters, digits and `-` only"),
+        (&["--chart", "--plain"], "cannot be used with"),
+    ] {
+        let answer = clone.hydrate(&[&["init"], args].concat()).exits(2);
+        assert!(answer.stderr.contains(expected), "{args:?}: {}", answer.stderr);
+        assert!(!clone.path.join("applications").exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn the_first_steps_of_the_server_have_its_path() {
+    let lab = Lab::new();
+    let server = lab.server();
+    for (name, url, expected) in [
+        ("one", "/srv/git/it's.git", "  git hydrate install --server '/srv/git/it'\\''s.git'\n"),
+        ("two", "file:///srv/git/a.git", "  git hydrate install --server /srv/git/a.git\n"),
+        ("three", "git@example.com:team/a.git", "  ssh git@example.com git hydrate install --server team/a.git\n"),
+        ("four", "ssh://git@example.com/srv/a.git", "  ssh git@example.com git hydrate install --server /srv/a.git\n"),
+        ("five", "ssh://git@example.com:22/srv/a.git", "  git hydrate install --server REPO.git "),
+        ("six", "https://git.example.com/team/a.git", "  git hydrate push "),
+        ("seven", "git@github.com:team/a.git", "in a job, since this host runs no hooks\n"),
+        ("eight", "https://gitlab.com/team/a.git", "in a job, since this host runs no hooks\n"),
+    ] {
+        let clone = server.clone_to(name);
+        clone.git(&["remote", "set-url", "origin", url]);
+        let told = clone.hydrate(&["init"]).success().stdout;
+        assert!(told.contains(expected), "{url}: {told}");
+    }
+    std::fs::create_dir(lab.path("alone")).expect("made");
+    let alone = crate::support::Repo::at(&lab, "alone");
+    alone.git(&["init", "-q"]);
+    let told = alone.hydrate(&["init"]).success().stdout;
+    let path = format!("{}.git", std::fs::canonicalize(&alone.path).expect("there").display());
+    assert!(
+        told.contains(&format!("  git hydrate install --server {path}\n  git remote add origin {path}\n")),
+        "{told}"
+    );
 }
 
 #[test]
@@ -77,6 +145,28 @@ fn help_is_what_the_option_prints() {
     assert!(clone.hydrate(&["help"]).success().stdout.contains("  explain "));
     let answer = clone.hydrate(&["help", "statsu"]).exits(2);
     assert!(answer.stderr.contains("did you mean `status`?"), "{}", answer.stderr);
+}
+
+#[test]
+fn the_pages_are_in_the_program() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    for page in crate::readme::PAGES.iter().filter_map(|page| page.strip_prefix("docs/")?.strip_suffix(".md")) {
+        let shown = clone.hydrate(&["help", page]).success().stdout;
+        let text = crate::readme::text_of(&format!("docs/{page}.md"));
+        assert!(shown.lines().next() == text.lines().next() && shown.lines().last() == text.lines().last(), "{shown}");
+        assert!(
+            !shown.contains("<!-- setup")
+                && !shown.contains("\n$ git init --quiet --bare --initial-branch main config")
+        );
+    }
+    let shown = clone.hydrate(&["help", "strict", "mode"]).success().stdout;
+    assert!(shown.starts_with("## Strict mode\n") && shown.contains("hydrate.strictTimeLimit"), "{shown}");
+    assert!(!shown.contains("\n## "), "the next chapter: {shown}");
+    let shown = clone.hydrate(&["help", "When an"]).success().stdout;
+    assert!(shown.starts_with("## When an Application fails\n"), "{shown}");
+    let answer = clone.hydrate(&["help", "no", "such", "chapter"]).exits(2);
+    assert!(answer.stderr.contains("hint: the pages are user, admin, hosts,"), "{}", answer.stderr);
 }
 
 #[test]

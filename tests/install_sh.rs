@@ -183,6 +183,8 @@ fn packages_are_the_same_bytes_each_time() {
         ("-rwxr-xr-x", "hooks/post-receive"),
         ("-rw-r--r--", "LICENSE"),
         ("-rw-r--r--", "README.md"),
+        ("-rw-r--r--", "docs/admin.md"),
+        ("-rw-r--r--", "docs/push.svg"),
         ("-rw-r--r--", "share/man/man1/git-hydrate.1"),
         ("-rw-r--r--", "share/zsh/site-functions/_git-hydrate"),
     ] {
@@ -204,6 +206,7 @@ fn packages_are_the_same_bytes_each_time() {
         "bin/git-remote-hydrate",
         "share/bash-completion/completions/git-hydrate",
         "share/doc/git-hydrate/copyright",
+        "share/doc/git-hydrate/docs/user.md",
         "share/fish/vendor_completions.d/git-hydrate.fish",
         "share/git-hydrate/hooks/post-receive",
         "share/man/man1/git-hydrate.1.gz",

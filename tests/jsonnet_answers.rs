@@ -9,7 +9,7 @@ use rsjsonnet_lang::interner::InternedStr;
 use rsjsonnet_lang::program::{Callbacks, EvalStackTraceItem, ImportError, NativeError, Program, Thunk, Value};
 use rsjsonnet_lang::span::SpanId;
 
-/// Rows that differ, each with a word of why; REFERENCE.md has them among the known differences.
+/// Rows that differ, each with a word of why; docs/differences.md has them among the known differences.
 const DIFFERENT: &[(&str, &str)] = &[
     ("local f(a, a) = 1; f(1, 2)", "a parameter that is named twice"),
     ("std.format(['a',1], [])", "a list of characters as a format"),

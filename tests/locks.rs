@@ -9,8 +9,8 @@ use crate::support::{BINARY, Lab, Repo};
 const DEV: &str = "environments/dev";
 const WEB: &str = "apps/web/dev/config.yaml";
 
-/// A git in front of the real one that kills it in the midst of a transaction, between `prepare` and `commit`, and with it
-/// its parent when the file `kill` says so.
+/// A git in front of the real one that kills it in the midst of a transaction, as the file `kill` says: `git` between `prepare`
+/// and `commit`, `both` with it its parent, `preparing` both before the parent hears that all locks are taken.
 fn deadly_git(lab: &Lab) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file()).expect("git is there");
@@ -28,7 +28,15 @@ while read -r line; do
         kill -9 $$
     fi
     echo \"$line\" >&${{GIT[1]}}
-    [ \"$line\" = prepare ] && head -2 <&${{GIT[0]}}
+    if [ \"$line\" = prepare ]; then
+        whom=$(<{kill})
+        if [ \"$whom\" = preparing ]; then
+            head -2 <&${{GIT[0]}} >&2
+            rm {kill}
+            kill -9 $GIT_PID $PPID $$
+        fi
+        head -2 <&${{GIT[0]}}
+    fi
 done
 ",
         kill = kill.display(),
@@ -91,6 +99,44 @@ fn a_kill_between_prepare_and_commit_is_made_up_for() {
         // What was made for the commit that did not come about is git's own to prune.
         assert_eq!(server.git(&["fsck", "--strict", "--full", "--no-dangling"]), "");
     }
+}
+
+#[test]
+fn a_kill_while_git_takes_its_locks_is_made_up_for() {
+    for args in [&[] as &[&str], &["--ref-format=reftable"]] {
+        let lab = Lab::new();
+        let (server, clone) = server(&lab, args);
+        kill(&lab, &server, &clone, "preparing");
+        assert_ne!(locks(&server), [""; 0], "{args:?}");
+        if args.is_empty() {
+            // Killed before it wrote what it had opened.
+            let lock = server.path.join(format!("refs/heads/{DEV}.lock"));
+            fs::OpenOptions::new().write(true).truncate(true).open(lock).expect("emptied");
+        }
+        let told = server.hydrate(&["doctor"]).success().stdout;
+        assert!(told.contains("of a hydration that was killed: the next one removes them"), "{told}");
+        let last = push(&clone, "on");
+        assert_eq!(locks(&server), [""; 0], "{args:?}");
+        assert_eq!(note(&server, DEV), note_of(&last));
+        assert_eq!(server.names("hydrate.locks"), [""; 0]);
+    }
+}
+
+#[test]
+fn a_lock_that_contains_what_the_killed_git_would_not_have_written_stays() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[]);
+    kill(&lab, &server, &clone, "preparing");
+    let path = format!("refs/heads/{DEV}.lock");
+    fs::write(server.path.join(&path), format!("{}\n", "1".repeat(40))).expect("written");
+    server.git(&["config", "core.filesRefLockTimeout", "10"]);
+    clone.commit("next", &[(WEB, &config_map("web", "next"))]);
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains("an admin removes it: rm"), "{told}");
+    assert_eq!(locks(&server), [path.clone()]);
+    fs::remove_file(server.path.join(path)).expect("removed");
+    let last = push(&clone, "last");
+    assert_eq!(note(&server, DEV), note_of(&last));
 }
 
 #[test]

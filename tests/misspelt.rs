@@ -290,11 +290,40 @@ fn an_application_does_not_leave_its_branch_as_something_that_is_nearly_one() {
         (&right, &item, part),
         (&right, &below, part),
         (&right, &text, part),
+        // A file that was cut short, or damaged.
+        (&right, "apiVersion: ar", "error: `web-dev` is no longer an Application: this document has no `kind`"),
+        (&right, "apiVersion: argoproj.io/v1alpha1\nkind: Application\n", "this document has no `metadata.name`"),
+        (&right, "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n", "no `metadata.name`"),
+        (&right, "hello", "error: `web-dev` is no longer an Application: this document has no `apiVersion`"),
+        (&right, "[]", "this document has no `apiVersion`"),
     ];
     let lab = Lab::new();
     let server = lab.server();
     let clone = pushed_with_web_and_api(&server);
     nothing_is_removed_by(&server, &clone, (WEB, &right), &slips);
+}
+
+#[test]
+fn what_a_set_made_does_not_leave_its_branch_while_the_set_is_there_without_what_makes_it() {
+    both(|server| {
+        let (clone, set) = of_set(server);
+        let cut = |from: &str| set.split_once(from).expect("there").0.to_owned();
+        let (no_template, no_spec) = (cut("  template:"), cut("spec:"));
+        let no_template_spec = cut("    spec:");
+        let slips = [
+            ("spec:\n  generators", "sepc:\n  generators", "error: unknown field `sepc`, so what `shop` makes is not"),
+            ("spec:\n  generators", "Spec:\n  generators", "error: unknown field `Spec`"),
+            ("  template:", "  tempalte:", "error: unknown field `tempalte` in `spec`, so what `shop` makes is not"),
+            (&*set, &*no_template, "error: what `shop` makes is no longer hydrated: it has no `template` in `spec`"),
+            (&*set, &*no_spec, "error: what `shop` makes is no longer hydrated: it has no `spec`"),
+            ("      sourceHydrator:", "      other:", "it has no `sourceHydrator` in `spec` of its template"),
+            (&*set, &*no_template_spec, "it has no `spec` in its template"),
+        ];
+        nothing_is_removed_by(server, &clone, (SET, &set), &slips);
+        let plain = set.replace("sourceHydrator", "source");
+        let read = told(&clone, SET, &plain);
+        assert!(read.contains("would empty") && !read.contains("no longer hydrated"), "{read}");
+    });
 }
 
 /// A clone from which two Applications of `dev` were pushed.

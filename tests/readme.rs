@@ -1,5 +1,5 @@
-//! What README.md and the reference show is what happens: their console blocks are run one after the other, in one shell; and
-//! their links lead somewhere.
+//! What README.md and the pages of `docs/` show is what happens: the console blocks of a page are run one after the other, in
+//! a shell of its own; and their links lead somewhere.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,24 +13,46 @@ use crate::vendor::{application, chart, files_of, packed, sha256};
 /// Stands between the outputs of two commands.
 const MARK: &str = "---- next ----";
 
-/// The texts, in the order in which their commands run.
-const TEXTS: [&str; 2] = ["README.md", ".github/REFERENCE.md"];
+/// The pages; each has its own repositories.
+pub(crate) const PAGES: [&str; 11] = [
+    "README.md",
+    "docs/admin.md",
+    "docs/architecture.md",
+    "docs/differences.md",
+    "docs/hosts.md",
+    "docs/messages.md",
+    "docs/migrate.md",
+    "docs/reference.md",
+    "docs/security.md",
+    "docs/tour.md",
+    "docs/user.md",
+];
 
 /// A piece of a text.
 #[derive(Debug)]
 enum Piece {
     Text(String),
+    /// Its output is shown below it.
     Command(String),
+    /// A command of a comment `<!-- setup`, of which a reader sees nothing.
+    Setup(String),
 }
 
 /// Takes the commands of the console blocks apart from the text, in README.md those after `## In five minutes`; their outputs
 /// are dropped.
-fn pieces(file: &str, readme: &str) -> Vec<Piece> {
+fn pieces(file: &str, page: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
-    let (mut shown, mut inside) = (file != "README.md", false);
-    for line in readme.split_inclusive('\n') {
+    let (mut shown, mut inside, mut setup) = (file != "README.md", false, false);
+    for line in page.split_inclusive('\n') {
         shown |= line.starts_with("## In five minutes");
+        setup = (setup || line == "<!-- setup\n") && line != "-->\n";
+        if let (true, Some(command)) = (setup, line.strip_prefix("$ ")) {
+            text.push_str(line);
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Piece::Setup(command.trim_end().to_owned()));
+            continue;
+        }
         if shown && line == "```console\n" {
             inside = true;
         } else if inside && line == "```\n" {
@@ -98,14 +120,15 @@ pub(crate) fn only_charts(lab: &Lab, url: &str) -> std::path::PathBuf {
     root
 }
 
-/// The server has another port in each run, so commits that name it have other ids: shown is one for each of them.
+/// A server has another port in each run, and a repository another path, so commits that name them have other ids: shown is one
+/// for each of them.
 fn with_steady_ids(text: &str) -> String {
     let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
     let mut known: Vec<String> = Vec::new();
     let mut steady = String::new();
     for part in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        if word.len() == 7 && word.chars().all(is_digit) && word.chars().any(|c| c.is_ascii_digit()) {
+        if word.len() == 7 && word.chars().all(is_digit) {
             let index = known.iter().position(|id| id == word).unwrap_or_else(|| {
                 known.push(word.to_owned());
                 known.len() - 1
@@ -149,43 +172,48 @@ fn run(commands: &[&str]) -> Vec<String> {
     let git = git.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     let text =
         text.replace(&user, "belongs to user 1000\n").replace(&format!("good     git {git}\n"), "good     git 2.47\n");
-    let (before, after) = text
-        .split_once(&server.url())
-        .map_or((text.as_str(), String::new()), |(before, after)| (before, format!("{}{after}", server.url())));
-    let text = before.to_owned() + &with_steady_ids(&after).replace(&server.url(), CHARTS);
+    // What `git hydrate init` writes has the path of the repository.
+    let steady_from = if commands.contains(&"git hydrate init") { Some(0) } else { text.find(&server.url()) };
+    let (before, after) = text.split_at(steady_from.unwrap_or(text.len()));
+    let text = before.to_owned() + &with_steady_ids(after).replace(&server.url(), CHARTS);
     // The server of this test has no certificate.
     let lines = text.lines().filter(|line| !line.contains(" was fetched without TLS, "));
     let text = lines.map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
     text.split(&format!("{MARK}\n")).map(str::to_owned).collect()
 }
 
-fn text_of(file: &str) -> String {
+pub(crate) fn text_of(file: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("readable")
 }
 
 fn command(piece: &Piece) -> Option<&str> {
     match piece {
-        Piece::Command(text) => Some(text),
+        Piece::Command(text) | Piece::Setup(text) => Some(text),
         Piece::Text(_) => None,
     }
 }
 
+/// A page with what its commands print now.
+fn shown(pieces: &[Piece]) -> String {
+    let commands: Vec<&str> = pieces.iter().filter_map(command).collect();
+    let mut outputs = if commands.is_empty() { Vec::new() } else { run(&commands) }.into_iter();
+    let mut shown = String::new();
+    for piece in pieces {
+        let output = command(piece).map(|_| outputs.next().expect("an output for each command"));
+        match piece {
+            Piece::Text(text) => shown.push_str(text),
+            Piece::Command(command) => shown.push_str(&format!("$ {command}\n{}", output.unwrap_or_default())),
+            Piece::Setup(_) => {}
+        }
+    }
+    shown
+}
+
 #[test]
 fn their_commands_print_what_they_show() {
-    let texts = TEXTS.map(|file| (file, text_of(file)));
-    let pieces = texts.each_ref().map(|(file, text)| pieces(file, text));
-    let commands: Vec<&str> = pieces.iter().flatten().filter_map(command).collect();
-    let mut outputs = run(&commands).into_iter();
-    for ((file, text), pieces) in texts.iter().zip(&pieces) {
-        let mut shown = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => shown.push_str(text),
-                Piece::Command(command) => {
-                    shown.push_str(&format!("$ {command}\n{}", outputs.next().expect("an output for each command")));
-                }
-            }
-        }
+    for file in PAGES {
+        let text = text_of(file);
+        let shown = shown(&pieces(file, &text));
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
             fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &shown).expect("written");
             continue;
@@ -195,6 +223,37 @@ fn their_commands_print_what_they_show() {
         }
         assert_eq!(shown.lines().count(), text.lines().count(), "{file}");
     }
+}
+
+#[test]
+fn every_page_is_read() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let names = fs::read_dir(dir).expect("readable").map(|entry| entry.expect("readable").file_name());
+    let pages = names.filter_map(|name| name.into_string().ok()).filter(|name| name.ends_with(".md"));
+    let pages: BTreeSet<String> = pages.map(|name| format!("docs/{name}")).chain(["README.md".to_owned()]).collect();
+    assert_eq!(pages, PAGES.map(str::to_owned).into());
+}
+
+#[test]
+fn the_table_of_commands_names_commands_and_options_that_there_are() {
+    let clone = Lab::new().bare(&[]).clone_to("clone");
+    let page = text_of("docs/reference.md");
+    let (_, chapter) = page.split_once("\n## Commands\n").expect("a chapter");
+    let rows = chapter
+        .lines()
+        .take_while(|line| !line.starts_with('#'))
+        .filter_map(|line| line.strip_prefix("| `git hydrate "));
+    let mut count = 0;
+    for row in rows {
+        let name = row.split([' ', '`']).next().filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+        let help = clone.run(BINARY, &[name.as_slice(), &["--help"]].concat()).success().stdout;
+        for option in row.split('`').filter(|code| code.starts_with("--")) {
+            let option = option.split([' ', '=']).next().unwrap_or_default();
+            assert!(help.contains(option), "git hydrate {name:?} has no {option}");
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count}");
 }
 
 /// The headings of a text as GitHub names them in links.
@@ -215,7 +274,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 #[test]
 fn their_links_lead_to_headings_and_files() {
     let mut count = 0;
-    for file in TEXTS {
+    for file in PAGES {
         let text = text_of(file);
         let dir = Path::new(file).parent().expect("a name");
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

@@ -1,12 +1,14 @@
-//! The YAML of README.md and of the reference is what it says it is: each block parses, and what others read has the fields that they require.
+//! The YAML of README.md and of `docs/` is what it says it is: each block parses, and what others read has the fields that
+//! they require.
 
 use git_hydrate::testing::yaml::{self, Dialect, Limits, json};
 
+use crate::readme::{PAGES, text_of};
 use crate::support::Lab;
 
 /// The YAML blocks, each with the heading above it.
 pub(crate) fn blocks() -> Vec<(String, String)> {
-    let texts = concat!(include_str!("../README.md"), include_str!("../.github/REFERENCE.md"));
+    let texts: String = PAGES.map(text_of).concat();
     let (mut heading, mut blocks, mut open) = (String::new(), Vec::new(), None::<String>);
     for line in texts.split_inclusive('\n') {
         match &mut open {

@@ -1,4 +1,4 @@
-//! The jobs that the reference shows for hosts without hooks: the shell of each of their steps is run, against a remote on disk.
+//! The jobs that `docs/hosts.md` shows for hosts without hooks: the shell of each of their steps is run, against a remote on disk.
 
 use std::fs;
 

@@ -436,6 +436,38 @@ fn a_job_that_lacks_a_seed_says_how_its_settings_get_one() {
 }
 
 #[test]
+fn a_job_whose_settings_lack_the_seed_of_a_branch_replaces_no_password() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    server.hydrate(&["config", "set", "seeds", "new"]).success();
+    clone.push().success();
+    let web = password(&server, DEV, "web");
+    let elsewhere = Lab::new();
+    let host = elsewhere.bare(&[]);
+    server.git(&["push", "-q", host.path.to_str().expect("UTF-8"), "refs/*:refs/*"]);
+    let settings = elsewhere.path("settings");
+    for with_seed in [false, true] {
+        let folder = settings.to_str().expect("UTF-8");
+        drop(fs::remove_dir_all(&settings));
+        let seed: &[&str] = if with_seed { &["--with-seed"] } else { &[] };
+        server.hydrate(&[&["config", "export"], seed, &[folder]].concat()).success();
+        let job = host.beside("job");
+        drop(fs::remove_dir_all(&job.path));
+        let job = host.clone_to("job");
+        commit(&job, "edited", chart("web", if with_seed { "newer" } else { "new" }).into_iter().nth(2));
+        job.git(&["push", "-q", "origin", "HEAD:main"]);
+        let pushed = job.hydrate(&["push", "--settings", folder]);
+        if with_seed {
+            pushed.success();
+        } else {
+            let said = pushed.exits(1).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains("drew its random values from a seed") && said.contains("--with-seed DIR"), "{said}");
+        }
+        assert_eq!(password(&host, DEV, "web"), web);
+    }
+}
+
+#[test]
 fn status_says_that_a_branch_failed_by_the_settings_of_the_server_and_not_by_those_of_the_clone() {
     let lab = Lab::new();
     let (server, clone) = server(&lab);

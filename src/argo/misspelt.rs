@@ -191,6 +191,7 @@ impl Looks {
     /// not have `before`: a version or kind that is Argo CD's for neither, whatever it is near to, or another one of Argo CD's that it
     /// cannot be; one without a source; one that is a part of a document now; or because it cannot be told, where that would be too
     /// much to look at. None for names that no such document has.
+    /// Nor is a document gone that has lost what makes it an object.
     ///
     /// Errors: none of its own. A file that cannot be read now is one such reason.
     pub(crate) fn unrecognized(
@@ -222,6 +223,8 @@ impl Looks {
                     found.extend(lacks_source(&head, object).map(|name| without_source(name, object)))
                 }
                 Some(_) if is_new && is_no_such(&head, object) => found.push(head.mistake(object)),
+                Some(_) if was_without.contains(head.name) => {}
+                Some(_) if lacks_source(&head, object).is_some() => found.push(without_template(head.name, object)),
                 None | Some(_) => {}
             }
         }
@@ -230,6 +233,11 @@ impl Looks {
             Some(parts) => found.extend(parts.iter().map(|(name, part)| is_part(name, part))),
             None if names.is_empty() => {}
             None => found.push(is_too_much(path, &names)),
+        }
+        if found.is_empty()
+            && let (Some(name), Some(damaged)) = (names.first(), newly_damaged(&before, &documents))
+        {
+            found.push(is_damaged(name, damaged));
         }
         found
     }
@@ -300,11 +308,65 @@ fn is_no_such(head: &Head<'_>, object: &Field) -> bool {
 /// What makes an Application one that something can be deployed from.
 const SOURCES: [&str; 3] = [MARK, "source", "sources"];
 
-/// The name of an Application without a source.
+/// The name of an Application without a source, or of a set that gives none to the Applications that it makes.
 fn lacks_source<'f>(head: &Head<'f>, object: &Field) -> Option<&'f str> {
     let has = |spec: &Field| SOURCES.iter().any(|key| spec.get(key).is_some_and(|value| !value.is_null()));
-    let lacks = head.known() == Some("Application") && !object.get("spec").is_some_and(has);
+    let spec = object.get("spec");
+    let lacks = match head.known() {
+        Some("Application") => !spec.is_some_and(has),
+        Some("ApplicationSet") => !spec.is_some_and(|spec| {
+            let patch = spec.get("templatePatch").and_then(Field::as_str).unwrap_or_default();
+            let is_patched = SOURCES.iter().any(|key| patch.contains(key));
+            is_patched || templates(spec).any(|template| template.get("spec").is_some_and(has))
+        }),
+        _ => false,
+    };
     lacks.then_some(head.name)
+}
+
+/// That a set gives no source to what it makes: at the key that comes nearest to the one that is missing.
+fn without_template(name: &str, set: &Field) -> Diagnostic {
+    let missing = |within: &Field, key: &'static str, parent: &'static str| match near_entry(within, key) {
+        Some(entry) => not_hydrated(entry, key, parent, format!("what `{name}` makes is")).as_error(),
+        None => {
+            let text = format!("what `{name}` makes is no longer hydrated: it has no `{key}`{parent}");
+            let hint = format!("write `{key}` again; to take its Applications off their branches, remove the document");
+            Diagnostic::error(one_line(&text)).at(within.place.span()).hint(hint)
+        }
+    };
+    let Some(spec) = set.get("spec") else { return missing(set, "spec", "") };
+    let Some(template) = spec.get("template") else { return missing(spec, "template", " in `spec`") };
+    match template.get("spec") {
+        Some(spec) => missing(spec, MARK, " in `spec` of its template"),
+        None => missing(template, "spec", " in its template"),
+    }
+}
+
+/// The first document that is no object, where there are more of these than before: one that was an object may have become it.
+fn newly_damaged<'f>(before: &[Field], now: &'f [Field]) -> Option<&'f Field> {
+    let mut damaged = now.iter().filter(|document| !is_whole(document));
+    let first = damaged.next()?;
+    let count = before.iter().filter(|document| !is_whole(document)).count();
+    (1 + damaged.count() > count).then_some(first)
+}
+
+/// Whether a document has all that makes it an object, or a list of objects.
+fn is_whole(document: &Field) -> bool {
+    let has_name = |metadata: &Field| ["name", "generateName"].iter().any(|key| text(metadata, key).is_some());
+    let is_named = document.get("metadata").is_some_and(has_name) || document.get("items").is_some();
+    text(document, "apiVersion").is_some() && text(document, "kind").is_some_and(|kind| is_named || is_nameless(kind))
+}
+
+/// Whether objects of a kind need no name: they are read by tools, and no cluster has them.
+fn is_nameless(kind: &str) -> bool {
+    matches!(kind, "Kustomization" | "Component")
+}
+
+fn is_damaged(name: &str, document: &Field) -> Diagnostic {
+    let lacks = ["apiVersion", "kind"].into_iter().find(|key| text(document, key).is_none()).unwrap_or("metadata.name");
+    let text = format!("`{name}` is no longer an Application: this document has no `{lacks}`");
+    let hint = "write the document as it was; to take it off its branch, remove the document";
+    Diagnostic::error(one_line(&text)).at(document.place.span()).hint(hint)
 }
 
 fn without_source(name: &str, object: &Field) -> Diagnostic {

@@ -29,8 +29,8 @@ pub(crate) fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// Whether a branch was probably meant to be `other`: one word of it has one letter more or less, or two neighbours
-/// swapped; words of five letters and more may have another letter too. Digits and case never make the difference, and
-/// words of one or two letters, such as `eu`, are different ones.
+/// swapped; words of five letters and more may have another letter too; or all words are the same but for case. Digits never make
+/// the difference, and words of one or two letters, such as `eu`, are different ones.
 pub(super) fn is_near_branch(branch: &str, other: &str) -> bool {
     let words = |name: &str| -> Vec<String> { name.split(BETWEEN_WORDS).map(str::to_lowercase).collect() };
     let between = |name: &str| name.chars().filter(|c| BETWEEN_WORDS.contains(c)).collect::<String>();
@@ -39,7 +39,11 @@ pub(super) fn is_near_branch(branch: &str, other: &str) -> bool {
         return false;
     }
     let differing: Vec<(&String, &String)> = a.iter().zip(&b).filter(|(a, b)| a != b).collect();
-    matches!(&differing[..], [(a, b)] if is_near_word(a, b))
+    match &differing[..] {
+        [] => branch != other,
+        [(a, b)] => is_near_word(a, b),
+        _ => false,
+    }
 }
 
 /// What is between the words of a branch.
@@ -65,6 +69,8 @@ mod tests {
             ("environments/prd", "environments/prod", true),
             ("environmints/dev", "environments/dev", true),
             ("environments/dev", "environments/dev", false),
+            ("environments/Dev", "environments/dev", true),
+            ("Environments/DEV", "environments/dev", true),
             ("environments/dev2", "environments/dev", false),
             ("environments/cluster-1", "environments/cluster-2", false),
             ("environments/cluster-a", "environments/cluster-b", false),

@@ -1,10 +1,11 @@
-//! `git hydrate init`: a small working example to begin with.
+//! `git hydrate init`: a start in a repository without Applications.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use dry_files::diag::{shell_path, shell_word};
 
 use super::{Outcome, WrongUse, output};
 use crate::argo::{Patterns, RuleSet, without_credentials};
@@ -13,57 +14,88 @@ use crate::owners::heads;
 use crate::repo::Repository;
 use crate::repo::TreeFiles;
 
-/// Write a small working example: one application in two environments.
+/// Write a small working start: one application in each environment.
 ///
-/// Existing files are never overwritten.
+/// Existing files are never overwritten. What is written is meant to be edited and kept.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+git hydrate init                            dev and prod, by a Kustomize base with overlays
+git hydrate init --chart dev staging prod   three environments, by a Helm chart
+git hydrate init --plain --name shop eu us  plain manifests of shop in eu and us")]
 pub(super) struct Arguments {
-    /// Write a Helm chart with values for each environment, instead of a Kustomize base with overlays.
+    /// Write a Kustomize base with an overlay for each environment, as without an option.
     #[arg(long)]
+    kustomize: bool,
+    /// Write a Helm chart with values for each environment.
+    #[arg(long, conflicts_with = "kustomize")]
     chart: bool,
+    /// Write plain manifests for each environment.
+    #[arg(long, conflicts_with_all = ["kustomize", "chart"])]
+    plain: bool,
+    /// The name of the application.
+    #[arg(long, default_value = "hello", value_parser = label)]
+    name: String,
+    /// The environments in the order of promotion, production last.
+    #[arg(value_name = "ENVIRONMENT", default_values = ["dev", "prod"], value_parser = label)]
+    environments: Vec<String>,
 }
 
-/// A file of the example: its path and its text.
-type Example = (&'static str, &'static str);
+/// A file of a start: its path and its text, with placeholders. One with `ENVIRONMENT` in its path is written for each.
+type Template = (&'static str, &'static str);
 
-macro_rules! example {
-    ($dir:literal: $($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("init/", $dir, "/", $path)))),*]
+macro_rules! templates {
+    ($dir:literal: $($path:literal = $file:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("init/", $dir, "/", $file)))),*]
     };
 }
 
-const KUSTOMIZE: &[Example] = example!("kustomize":
-    "applications/dev.yaml",
-    "applications/prod.yaml",
-    "hello/base/deployment.yaml",
-    "hello/base/kustomization.yaml",
-    "hello/base/service.yaml",
-    "hello/dev/kustomization.yaml",
-    "hello/prod/kustomization.yaml",
+const KUSTOMIZE: &[Template] = templates!("kustomize":
+    "applications/ENVIRONMENT.yaml" = "application.yaml",
+    "NAME/base/deployment.yaml" = "base/deployment.yaml",
+    "NAME/base/kustomization.yaml" = "base/kustomization.yaml",
+    "NAME/base/service.yaml" = "base/service.yaml",
+    "NAME/ENVIRONMENT/kustomization.yaml" = "overlay.yaml",
 );
 
-const CHART: &[Example] = example!("chart":
-    "applications/dev.yaml",
-    "applications/prod.yaml",
-    "hello/Chart.yaml",
-    "hello/templates/deployment.yaml",
-    "hello/templates/service.yaml",
-    "hello/values-dev.yaml",
-    "hello/values-prod.yaml",
-    "hello/values.yaml",
+const CHART: &[Template] = templates!("chart":
+    "applications/ENVIRONMENT.yaml" = "application.yaml",
+    "NAME/Chart.yaml" = "Chart.yaml",
+    "NAME/templates/deployment.yaml" = "deployment.yaml",
+    "NAME/templates/service.yaml" = "service.yaml",
+    "NAME/values-ENVIRONMENT.yaml" = "values-environment.yaml",
+    "NAME/values.yaml" = "values.yaml",
 );
 
-/// What is in the examples for the URL and the dry branch of the repository.
-const PLACEHOLDERS: [&str; 2] = ["REPO_URL", "DRY_BRANCH"];
+const PLAIN: &[Template] = templates!("plain":
+    "applications/ENVIRONMENT.yaml" = "application.yaml",
+    "NAME/ENVIRONMENT/deployment.yaml" = "deployment.yaml",
+    "NAME/ENVIRONMENT/service.yaml" = "service.yaml",
+);
+
+/// The longest name of an application or environment: with both, an Application has one of at most 63 characters.
+const LABEL_MAX: usize = 31;
+
+/// A name that is one of Kubernetes, a directory and a part of a branch alike.
+fn label(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_label = text.chars().all(is_plain) && !text.is_empty() && !text.starts_with('-') && !text.ends_with('-');
+    if !is_label || text.len() > LABEL_MAX {
+        return Err(format!("it must have lower case letters, digits and `-` only, and at most {LABEL_MAX} of them"));
+    }
+    Ok(text.to_owned())
+}
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let repository = super::repository(None).context("to create a repository here: git init")?;
     let Some(top) = repository.worktree() else {
         bail!(WrongUse("a bare repository has no working tree; run this in a clone of it".to_owned()));
     };
-    let files = if arguments.chart { CHART } else { KUSTOMIZE };
+    let remote_url = url(&repository);
+    let quoted = remote_url.as_deref().map_or_else(|| EXAMPLE_URL.to_owned(), in_yaml);
+    let branch = branch(&repository)?;
+    let files = files(arguments, &branch, &quoted)?;
     let there: Vec<&str> =
-        files.iter().map(|(path, _)| *path).filter(|path| top.join(path).symlink_metadata().is_ok()).collect();
+        files.iter().map(|(path, _)| path.as_str()).filter(|path| top.join(path).symlink_metadata().is_ok()).collect();
     if !there.is_empty() {
         bail!(WrongUse(format!("nothing was written: these files exist already: {}", there.join(", "))));
     }
@@ -74,27 +106,94 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             "nothing was written: this repository has {who} already\nhint: `git hydrate adopt` tells how to hydrate them"
         )));
     }
-    let remote_url = url(&repository);
     if remote_url.is_none() {
         output::warn(&NO_REMOTE);
     }
-    let values = [remote_url.unwrap_or_else(|| EXAMPLE_URL.to_owned()), branch(&repository)?];
-    for (path, text) in files {
-        let mut text = (*text).to_owned();
-        for (name, value) in PLACEHOLDERS.iter().zip(&values) {
-            text = text.replace(name, value);
-        }
+    for (path, text) in &files {
         let path = top.join(path);
-        create(&path, &text).with_context(|| format!("writing {}", path.display()))?;
+        create(&path, text).with_context(|| format!("writing {}", path.display()))?;
     }
-    let written: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+    let written: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
     if json {
         output::print_json(&serde_json::json!({ "written": written }))?;
         return Ok(Outcome::Done);
     }
     let list: String = written.iter().map(|path| format!("wrote  {path}\n")).collect();
-    output::print(list + NEXT)?;
+    let environments = match arguments.environments.as_slice() {
+        [one] => one.clone(),
+        several => format!("{} environments", several.len()),
+    };
+    let next = NEXT.replace("NAME", &arguments.name).replace("ENVIRONMENTS", &environments);
+    output::print(list + &next + &server(remote_url.as_deref(), &top, &branch))?;
     Ok(Outcome::Done)
+}
+
+/// The files of a start, each path with its text. The last environment is behind the others, so that there is something to promote.
+fn files(arguments: &Arguments, branch: &str, url: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let templates = match arguments {
+        Arguments { chart: true, .. } => CHART,
+        Arguments { plain: true, .. } => PLAIN,
+        _ => KUSTOMIZE,
+    };
+    let environments = &arguments.environments;
+    let mut files = Vec::new();
+    for (path, text) in templates {
+        let for_each = path.contains("ENVIRONMENT");
+        for (at, environment) in environments.iter().enumerate().take(if for_each { usize::MAX } else { 1 }) {
+            let is_last = environments.len() > 1 && at + 1 == environments.len();
+            let (tag, replicas) = if is_last { ("1.29.2", "3") } else { ("1.29.3", "1") };
+            let named = |text: &str| text.replace("NAME", &arguments.name).replace("ENVIRONMENT", environment);
+            let text = named(text).replace("TAG", tag).replace("REPLICAS", replicas);
+            files.push((named(path), text.replace("DRY_BRANCH", branch).replace("REPO_URL", url)));
+        }
+    }
+    files.sort();
+    let twice = files.iter().zip(files.iter().skip(1)).find(|((path, _), (next, _))| path == next);
+    if let Some(((path, _), _)) = twice {
+        bail!(WrongUse(format!("two files would be {path}: name each environment once, and none of them `base`")));
+    }
+    Ok(files)
+}
+
+/// The first steps on the server, with the paths of this clone and its remote.
+fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
+    let steps = match url {
+        None => {
+            let name = top.file_name().map_or_else(|| "config".into(), |name| name.to_string_lossy());
+            let path = shell_path(&top.with_file_name(format!("{name}.git")));
+            let init = format!("git init --bare --initial-branch {} {path}", shell_word(branch));
+            format!("  {init}\n  git hydrate install --server {path}\n  git remote add origin {path}\n")
+        }
+        Some(url) if runs_no_hooks(url) => JOB.to_owned(),
+        Some(url) => match (local(url), over_ssh(url)) {
+            (Some(path), _) => format!("  git hydrate install --server {}\n", shell_word(path)),
+            (None, Some((host, path))) => {
+                format!("  ssh {} git hydrate install --server {}\n", shell_word(host), shell_word(path))
+            }
+            (None, None) => ANYWHERE.to_owned(),
+        },
+    };
+    format!("\nonce, so that pushes hydrate\n{steps}")
+}
+
+/// Whether the host of a URL is known to run no hooks of its users.
+fn runs_no_hooks(url: &str) -> bool {
+    let is_host = |host: &&str| url.contains(&format!("//{host}/")) || url.contains(&format!("@{host}"));
+    WITHOUT_HOOKS.iter().any(is_host)
+}
+
+/// The path of a repository on this machine.
+fn local(url: &str) -> Option<&str> {
+    url.strip_prefix("file://").or(Some(url)).filter(|path| path.starts_with('/'))
+}
+
+/// The host, with a user, and the path of a URL of ssh without a port.
+fn over_ssh(url: &str) -> Option<(&str, &str)> {
+    let (host, path) = match url.strip_prefix("ssh://") {
+        Some(rest) => rest.find('/').map(|slash| rest.split_at(slash))?,
+        None => url.split_once(':').filter(|(host, path)| !host.contains('/') && !path.starts_with("//"))?,
+    };
+    Some((host, path)).filter(|(host, _)| !host.contains(':') && !host.starts_with('-'))
 }
 
 /// Writes a file that must not exist yet, and the directories above it.
@@ -108,10 +207,24 @@ fn create(path: &Path, text: &str) -> std::io::Result<()> {
 const NEXT: &str = "
 next
   git hydrate diff --worktree                       what each environment would get
-  git add . && git commit -m 'Run hello in two environments'
+  git add . && git commit -m 'Run NAME in ENVIRONMENTS'
   git push                                          hydrates it, if the server does so
 
 `git hydrate` makes the same commits in this clone, below refs/remotes/hydrate/, with any server or none.
+";
+
+/// Hosts that run no hooks of their users.
+const WITHOUT_HOOKS: [&str; 6] =
+    ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com", "ssh.dev.azure.com"];
+
+/// The first step where the host runs no hooks.
+const JOB: &str = "  git hydrate push                                  in a job, since this host runs no hooks
+";
+
+/// The first steps on a server whose path is not known.
+const ANYWHERE: &str =
+    "  git hydrate install --server REPO.git             on the server, as the owner of the repository
+  git hydrate push                                  in a job, on a host that runs no hooks
 ";
 
 /// What is written where there is no remote.
@@ -131,15 +244,19 @@ fn applications(repository: &Repository) -> anyhow::Result<usize> {
     Ok(found.map_or(0, |found| found.documents))
 }
 
-/// The URL of the remote, in the quotes that it needs; none without a remote.
+/// The URL of the remote; none without a remote.
 fn url(repository: &Repository) -> Option<String> {
     let remote = heads::dry_remote(repository);
     let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")))?;
     // What a clone logs in with is not for those who read the repository.
-    let url = without_credentials(&url);
+    Some(without_credentials(&url))
+}
+
+/// A URL in the quotes that YAML needs.
+fn in_yaml(url: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c);
     let is_plain = url.chars().all(plain) && url.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
-    Some(if is_plain { url } else { go_yaml::json::encode_string(&url, false) })
+    if is_plain { url.to_owned() } else { go_yaml::json::encode_string(url, false) }
 }
 
 fn branch(repository: &Repository) -> anyhow::Result<String> {

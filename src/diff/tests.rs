@@ -124,6 +124,23 @@ fn differences() {
              metadata.labels.tier: \"web\" -> \"api\"\n",
         ),
         (
+            "a label that something selects by is no noise",
+            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-1, chart: web-1}}\n---\nkind: B\nmetadata: {name: b}\n\
+             spec: {podSelector: {matchExpressions: [{key: helm.sh/chart, operator: Exists}]}}\n"
+                .to_owned(),
+            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-2, chart: web-2}}\n---\nkind: B\nmetadata: {name: b}\n\
+             spec: {podSelector: {matchExpressions: [{key: helm.sh/chart, operator: Exists}]}}\n"
+                .to_owned(),
+            "~ A a\n  metadata.labels.chart: \"web-1\" -> \"web-2\" (chart labels)\n  \
+             metadata.labels[\"helm.sh/chart\"]: \"web-1\" -> \"web-2\"\n",
+        ),
+        (
+            "a text is no checksum, whatever the key says",
+            "kind: A\nmetadata: {name: a, annotations: {checksum/run: '#!/bin/sh 1'}}\n".to_owned(),
+            "kind: A\nmetadata: {name: a, annotations: {checksum/run: '#!/bin/evil 1'}}\n".to_owned(),
+            "~ A a\n  metadata.annotations[\"checksum/run\"]: \"#!/bin/sh 1\" -> \"#!/bin/evil 1\"\n",
+        ),
+        (
             "a label that is new is somebody's decision, one in a selector is no label",
             "kind: A\nmetadata: {name: a}\nspec: {selector: {helm.sh/chart: web-1}}\n".to_owned(),
             "kind: A\nmetadata: {name: a, labels: {chart: web-2}}\nspec: {selector: {helm.sh/chart: web-2}}\n".to_owned(),

@@ -100,12 +100,12 @@ impl Difference {
 }
 
 /// Where two values differ; none when they are equal. Recurses as deep as they both go.
-pub(super) fn difference(old: &Value, new: &Value, echoes: &Echoes) -> Option<Difference> {
+pub(super) fn difference(old: &Value, new: &Value, echoes: &Echoes<'_>) -> Option<Difference> {
     Comparison { echoes, path: FieldPath::root() }.values(old, new)
 }
 
 struct Comparison<'a> {
-    echoes: &'a Echoes,
+    echoes: &'a Echoes<'a>,
     path: FieldPath,
 }
 

@@ -19,8 +19,8 @@ use crate::discover::{Broken, Destination, Discovered, Discovery, Expanded, Unan
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::owners::branch_limit::too_many;
 use crate::owners::error::HydrateError;
+use crate::owners::failed_makers::FailedMakers;
 use crate::owners::heads::DryHead;
-use crate::owners::maker_limits::MakerLimits;
 use crate::owners::making::Making;
 use crate::owners::policy::Policy;
 use crate::owners::snapshot::Snapshot;
@@ -447,8 +447,8 @@ pub(crate) struct DryTrees<'a> {
     pub unsearched: UnsearchedTrees,
     /// Large files of them that have no Applications.
     pub barren: BarrenCache,
-    /// The makers of them that reached a limit.
-    pub limits: Rc<MakerLimits>,
+    /// The makers of them that failed.
+    pub failed: Rc<FailedMakers>,
     /// The one that was read last by settings that a branch was hydrated with before.
     former: Option<(ObjectId, Option<ObjectId>, Rc<DryTree>)>,
 }
@@ -519,8 +519,8 @@ impl<'a> DryTrees<'a> {
         let files = self.files(commit.tree, repository);
         let id = dry.to_string();
         let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
-        let limits = Some(self.limits.by(policy, found.setup.renderers, repository));
-        let making = Making { limits, ..policy.making(found.setup.renderers, &id) };
+        let failed = Some(self.failed.by(policy, found.setup.renderers, repository));
+        let making = Making { failed, ..policy.making(found.setup.renderers, &id) };
         let search = Search::of(commit.tree, policy, (head, heads), found);
         let unsearched = |why: &Diagnostic, because| {
             let told = search.shares.told(why, &head.branch, because);
@@ -556,7 +556,8 @@ impl<'a> DryTrees<'a> {
         let (mut verdict, mut proven_url) = judge(&discovered);
         let feeding = hydrated(&verdict, &discovered).map(|application| &**application);
         let is_there = |branch: &BranchName| found.is_hydrated(branch);
-        if let Some(why) = too_many(&head.branch, feeding, is_there, policy.settings.limits.branches) {
+        let fed = found.hydrated_from(&head.branch);
+        if let Some(why) = too_many(&head.branch, feeding, fed, is_there, policy.settings.limits.branches) {
             self.unsearched.add(&search, Because::Branches, repository, &why);
             discovered = unsearched(&why, Because::Branches);
             (verdict, proven_url) = judge(&discovered);

@@ -12,8 +12,8 @@ use crate::argo::{Application, BranchName, Context};
 use crate::discover::Expanded;
 use crate::hydrate::dry_tree::DryTree;
 use crate::known::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
+use crate::owners::failed_makers::FailedMakers;
 use crate::owners::heads::DryHead;
-use crate::owners::maker_limits::MakerLimits;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::unsearched;
 use crate::repo::{ObjectId, Repository, object_id};
@@ -28,8 +28,8 @@ pub(crate) type Identity = (RepoPath, usize);
 pub(crate) struct Attempt {
     /// What did not render in an earlier try.
     pub failed: Rc<FailedRenders>,
-    /// Which makers reached a limit, in earlier tries too.
-    pub limits: Rc<MakerLimits>,
+    /// Which makers failed, in earlier tries too.
+    pub failed_makers: Rc<FailedMakers>,
     /// Whether the branches are taken to be where the cache says.
     pub trusts_cache: bool,
     /// Whether what reached a limit of this machine in an earlier run is tried again.

@@ -301,7 +301,7 @@ impl Run<'_> {
         let trees = std::mem::take(&mut self.trees);
         trees.barren.write(self.found.setup.repository);
         trees.unsearched.write(self.found.setup.repository);
-        trees.limits.write(self.found.setup.repository);
+        trees.failed.write(self.found.setup.repository);
         drop(trees);
         moves.carry_out(&self.found, std::mem::replace(&mut self.start, Start::Never))?;
         self.report.left_alone = self.ledger.faults.names().collect();

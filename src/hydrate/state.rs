@@ -137,10 +137,10 @@ impl<'a> Run<'a> {
 
     /// Adds what earlier runs and tries found out.
     pub(crate) fn recalling(mut self, attempt: &Attempt) -> Self {
-        self.trees.limits = attempt.limits.clone();
+        self.trees.failed = attempt.failed_makers.clone();
         let memory = Memory::new(self.found.setup.repository, attempt);
         if attempt.retry {
-            self.trees.limits.retry();
+            self.trees.failed.retry();
             self.trees.unsearched.retry();
         }
         Self { memory, ..self }

@@ -388,7 +388,7 @@ fn many_branches(
     let Some((repository, names)) = tree.repository else { return Ok(None) };
     let refs = repository.refs()?;
     let is_there = |branch: &BranchName| names.tip(&refs, branch).is_some();
-    Ok(too_many(dry_branch, hydrated.iter().copied(), is_there, policy.settings.limits.branches))
+    Ok(too_many(dry_branch, hydrated.iter().copied(), std::iter::empty(), is_there, policy.settings.limits.branches))
 }
 
 /// The branch that most Applications name.

@@ -11,7 +11,7 @@ use dry_files::regular;
 
 use super::barren::Barren;
 use super::copies::CopyBranch;
-use super::maker_limits::{BYTES_MAX as MAKER_LIMITS_BYTES_MAX, MakerLimits};
+use super::failed_makers::{BYTES_MAX as FAILED_MAKERS_BYTES_MAX, FailedMakers};
 use super::record::{Encoded, Way};
 use super::state::{Head, State};
 use super::table::{PREFIX as TABLE, TEMPORARY, Table};
@@ -45,7 +45,7 @@ const BARREN_BYTES_MAX: u64 = 16 << 20;
 const NOTE_BYTES_MAX: u64 = 1024;
 
 /// The name of what is known of makers that reached a limit.
-const MAKER_LIMITS: &str = "limits";
+const FAILED_MAKERS: &str = "failed-makers";
 
 /// What the names of files about branches of copies start with, and how large one may be, in bytes.
 const COPIES: &str = "copies-";
@@ -129,16 +129,16 @@ impl Cache {
         self.place(&self.dir.join(BARREN), &barren.written())
     }
 
-    /// The makers that are known to reach a limit.
-    pub(crate) fn load_maker_limits(&self) -> MakerLimits {
-        let bytes = regular::read(&self.dir.join(MAKER_LIMITS), MAKER_LIMITS_BYTES_MAX as u64).ok();
-        bytes.and_then(|bytes| MakerLimits::read(&bytes)).unwrap_or_default()
+    /// The makers that are known to fail.
+    pub(crate) fn load_failed_makers(&self) -> FailedMakers {
+        let bytes = regular::read(&self.dir.join(FAILED_MAKERS), FAILED_MAKERS_BYTES_MAX as u64).ok();
+        bytes.and_then(|bytes| FailedMakers::read(&bytes)).unwrap_or_default()
     }
 
     /// Remembers them.
-    pub(crate) fn save_maker_limits(&self, limits: &MakerLimits) -> io::Result<()> {
+    pub(crate) fn save_failed_makers(&self, makers: &FailedMakers) -> io::Result<()> {
         self.make_dir()?;
-        self.place(&self.dir.join(MAKER_LIMITS), &limits.written())
+        self.place(&self.dir.join(FAILED_MAKERS), &makers.written())
     }
 
     /// What is remembered under a name of the branch of copies; none when it is nothing, or damaged.

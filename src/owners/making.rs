@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::maker_limits::Remembered;
+use super::failed_makers::Remembered;
 use crate::argo::parent::may_be_made;
 use crate::argo::set::{Clusters, Question};
 use crate::argo::{Application, Variable, cost_of};
 use crate::discover::{Answered, FoundSet, ParentFailure, RenderedParent, Renders};
-use crate::known::MakerLimit;
+use crate::known::FailedMaker;
 use crate::manifest::Manifest;
 use crate::owners::policy::{Policy, render_context};
 use crate::render::{self, Failure, Renderers, Set, Unexpanded};
@@ -22,34 +22,36 @@ pub(crate) struct Making<'a> {
     pub settings: &'a Settings,
     pub renderers: &'a Renderers,
     pub dry_commit: &'a str,
-    /// What is known of makers that reached a limit; none where nothing is remembered.
-    pub limits: Option<Remembered<'a>>,
+    /// What is known of makers that failed; none where nothing is remembered.
+    pub failed: Option<Remembered<'a>>,
 }
 
 impl Policy {
     /// Renders and expands what makes Applications of a dry commit, and remembers nothing.
     pub(crate) fn making<'a>(&'a self, renderers: &'a Renderers, dry_commit: &'a str) -> Making<'a> {
-        Making { settings: &self.settings, renderers, dry_commit, limits: None }
+        Making { settings: &self.settings, renderers, dry_commit, failed: None }
     }
 }
 
 impl Making<'_> {
-    /// The limit that a maker reached before, and would reach again.
-    fn known(&self, id: Option<&str>, view: &View<'_>) -> Option<MakerLimit> {
-        self.limits.as_ref()?.find(id?, view)
+    /// How a maker failed before, and would fail again.
+    fn known(&self, id: Option<&str>, view: &View<'_>) -> Option<FailedMaker> {
+        self.failed.as_ref()?.find(id?, view)
     }
 
-    /// Whether a maker reached a limit in this run.
-    pub(crate) fn has_new_limits(&self) -> bool {
-        self.limits.as_ref().is_some_and(Remembered::has_new)
+    /// Whether a maker failed in this run.
+    pub(crate) fn has_new_failures(&self) -> bool {
+        self.failed.as_ref().is_some_and(Remembered::has_new)
     }
 
-    /// Notes what became of a maker: which limit it reached, if it did.
-    fn remember(&self, id: Option<String>, limit: Option<(&str, Reads)>) {
-        let (Some(limits), Some(id)) = (&self.limits, id) else { return };
-        match limit {
-            Some((why, reads)) => limits.add(MakerLimit { id, why: why.to_owned(), reads }),
-            None => limits.clear(&id),
+    /// Notes what became of a maker: which limit it reached or what is wrong with it, if it failed.
+    fn remember(&self, id: Option<String>, failure: Option<(&str, &[Diagnostic], Reads)>) {
+        let (Some(failed), Some(id)) = (&self.failed, id) else { return };
+        match failure {
+            Some((why, mistakes, reads)) => {
+                failed.add(FailedMaker { id, why: why.to_owned(), mistakes: mistakes.to_vec(), reads });
+            }
+            None => failed.clear(&id),
         }
     }
 }
@@ -57,20 +59,22 @@ impl Making<'_> {
 impl Renders for Making<'_> {
     fn render(&self, parents: &[&Application], files: &dyn Files) -> Vec<RenderedParent> {
         let view = View::new(files);
-        let id = |parent: &&Application| self.limits.as_ref().map(|limits| limits.of_parent(parent));
+        let id = |parent: &&Application| self.failed.as_ref().map(|failed| failed.of_parent(parent));
         let ids: Vec<Option<String>> = parents.iter().map(id).collect();
         let mut results: Vec<Option<RenderedParent>> =
-            ids.iter().map(|id| self.known(id.as_deref(), &view).map(limited)).collect();
+            ids.iter().map(|id| self.known(id.as_deref(), &view).map(failed_before)).collect();
         let unknown = results.iter().zip(parents).filter(|(result, _)| result.is_none()).map(|(_, parent)| *parent);
-        let mut rendered = self.rendered(&unknown.collect::<Vec<_>>(), files).into_iter();
+        let (rendered, is_whole) = self.rendered(&unknown.collect::<Vec<_>>(), files);
+        let mut rendered = rendered.into_iter();
         for (result, id) in results.iter_mut().zip(ids).filter(|(result, _)| result.is_none()) {
             *result = rendered.next();
             if let Some(RenderedParent { objects, reads, repeats: true }) = result {
-                let limit = match objects {
-                    Err(ParentFailure::Limit(why)) => Some((why.as_str(), reads.clone())),
+                let failure = match objects {
+                    Err(ParentFailure::Limit(why)) => Some((why.as_str(), &[][..], reads.clone())),
+                    Err(ParentFailure::Mistakes(mistakes)) if is_whole => Some(("", &mistakes[..], reads.clone())),
                     Ok(_) | Err(ParentFailure::Mistakes(_) | ParentFailure::World(_)) => None,
                 };
-                self.remember(id, limit);
+                self.remember(id, failure);
             }
         }
         results.into_iter().flatten().collect()
@@ -78,8 +82,8 @@ impl Renders for Making<'_> {
 
     fn expand(&self, found: &FoundSet, question: &Question, clusters: &Arc<Clusters>, files: &dyn Files) -> Answered {
         let context = render_context(self.settings, files, self.dry_commit);
-        let id = self.limits.as_ref().map(|limits| limits.of_set(found, question));
-        if let Some(MakerLimit { why, reads, .. }) = self.known(id.as_deref(), &View::new(files)) {
+        let id = self.failed.as_ref().map(|failed| failed.of_set(found, question));
+        if let Some(FailedMaker { why, reads, .. }) = self.known(id.as_deref(), &View::new(files)) {
             return Answered { answer: Err(why), reads, repeats: true };
         }
         let asked = Set { set: &found.set, file: &found.file.0, ordinal: found.ordinal, question, clusters };
@@ -94,7 +98,7 @@ impl Renders for Making<'_> {
                 if repeats {
                     // It may have asked for clusters, which are read beside it.
                     let clusters = clusters.reads().iter().map(|(place, seen)| (place.clone(), *seen));
-                    self.remember(id, Some((&why, reads.clone().into_iter().chain(clusters).collect())));
+                    self.remember(id, Some((&why, &[], reads.clone().into_iter().chain(clusters).collect())));
                 }
                 Answered { answer: Err(why), reads, repeats }
             }
@@ -103,9 +107,10 @@ impl Renders for Making<'_> {
 }
 
 impl Making<'_> {
-    fn rendered(&self, parents: &[&Application], files: &dyn Files) -> Vec<RenderedParent> {
+    /// Renders parents; answers also whether all of them together did not render too much.
+    fn rendered(&self, parents: &[&Application], files: &dyn Files) -> (Vec<RenderedParent>, bool) {
         if parents.is_empty() {
-            return Vec::new();
+            return (Vec::new(), true);
         }
         let context = render_context(self.settings, files, self.dry_commit);
         let cost = AtomicU64::new(0);
@@ -113,8 +118,8 @@ impl Making<'_> {
         let results = self.renderers.render_into(parents, &context, &|_| false, &take, &|_| ());
         let rendered = results.into_iter().map(|result| result.unwrap_or_else(unrendered));
         match cost.into_inner() > RENDERED_MAX {
-            true => rendered.map(too_much).collect(),
-            false => rendered.collect(),
+            true => (rendered.map(too_much).collect(), false),
+            false => (rendered.collect(), true),
         }
     }
 }
@@ -129,9 +134,13 @@ fn too_much(rendered: RenderedParent) -> RenderedParent {
     RenderedParent { objects, ..rendered }
 }
 
-/// What comes of a parent that reached a limit before.
-fn limited(limit: MakerLimit) -> RenderedParent {
-    RenderedParent { objects: Err(ParentFailure::Limit(limit.why)), reads: limit.reads, repeats: true }
+/// What comes of a parent that failed before.
+fn failed_before(maker: FailedMaker) -> RenderedParent {
+    let failure = match maker.mistakes.is_empty() {
+        true => ParentFailure::Limit(maker.why),
+        false => ParentFailure::Mistakes(maker.mistakes),
+    };
+    RenderedParent { objects: Err(failure), reads: maker.reads, repeats: true }
 }
 
 /// What is kept of a render, on the thread that made it: nothing more once `cost`, that of all together, is too much.

@@ -31,6 +31,22 @@ pub(crate) fn refused(application: &Application, place: &Place) -> Diagnostic {
     Diagnostic::error(text).at(application.places.dry_path.clone()).hint(remedy(place))
 }
 
+/// That the random values of an Application were secret, and would not be any more.
+pub(crate) fn seed_is_missing(application: &Application, place: &Place) -> Diagnostic {
+    let text = format!(
+        "`{}` drew its random values from a seed when its branch was hydrated last, and these settings have no seed: anybody \
+         could compute the new values",
+        application.name
+    );
+    let hint = match place.believes_records() {
+        true => remedy(place),
+        false => {
+            "bring the seed along: on the server, git hydrate config export --with-seed DIR, and give DIR to the job as its settings"
+        }
+    };
+    Diagnostic::error(text).at(application.places.dry_path.clone()).hint(hint)
+}
+
 /// Warns of the objects whose random values anybody can compute; none where there are none.
 pub(crate) fn warning(
     all: &BTreeMap<BranchName, DrawnPaths>,

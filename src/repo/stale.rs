@@ -1,12 +1,17 @@
 //! Locks that a dead `git update-ref` of ours left, distinguished from those of others and removed.
 //!
-//! git itself never removes a lock, and on reftable a single one stops every ref of the repository. So before each commit
-//! of a transaction the locks that it holds by then are recorded, with the process that holds them. A later transaction
-//! removes those that are still the same files and whose process is proven dead. All others stay, for a person to judge.
+//! git itself never removes a lock, and on reftable a single one stops every ref of the repository. So before git takes any
+//! for a transaction, the process and the locks that it will take are recorded, and before it commits, the files that it holds
+//! by then. A later transaction removes those of a process that is proven dead: what it held, if it is still the same file;
+//! what it may have taken before it was killed, if it is younger than the record and contains what that git would have written.
+//! All others stay, for a person to judge.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use dry_files::regular;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -20,11 +25,29 @@ const DIR: &str = "hydrate.locks";
 /// More than this is no record of ours, in bytes: a transaction of 100,000 refs takes half of it.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
 
-/// The locks that a transaction holds, and the process that holds them.
+/// More than this is in no lock of a ref, in bytes.
+const LOCK_BYTES_MAX: u64 = 1 << 10;
+
+/// How long an empty lock of a dead process is watched. git holds the lock of a ref for a moment where it packs refs, and that is
+/// empty too.
+const WATCH: Duration = Duration::from_secs(1);
+
+/// The locks of a transaction, and the process that takes them.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     process: Process,
+    /// Those that it held once the transaction was prepared; none until then.
     locks: Vec<Held>,
+    /// Those that it takes to prepare it; none from then on.
+    #[serde(default)]
+    wanted: Vec<Wanted>,
+}
+
+/// A lock that git takes, and what it writes there.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Wanted {
+    path: PathBuf,
+    content: String,
 }
 
 /// A process, distinct from every other there was or will be, as long as the machine is known.
@@ -70,19 +93,29 @@ impl Drop for Recorded {
     }
 }
 
-/// Records the locks that the process `pid` holds for `edits`, prepared by now.
+/// Records the locks that the process `pid` is about to take for `edits`.
 ///
 /// On a machine without `/proc` nothing can be proven later, so nothing is recorded.
-pub(super) fn record(repository: &Repository, pid: u32, edits: &[RefEdit]) -> Result<Recorded, Error> {
+pub(super) fn record_wanted(repository: &Repository, pid: u32, edits: &[RefEdit]) -> Result<Recorded, Error> {
     let Some(process) = Process::of(pid) else { return Ok(Recorded(None)) };
-    let locks: Vec<Held> = candidates(repository, edits).into_iter().filter_map(Held::of).collect();
+    write(repository, pid, &Record { process, locks: Vec::new(), wanted: candidates(repository, edits) })
+}
+
+/// Records in its place the locks that the process `pid` holds for `edits`, prepared by now.
+pub(super) fn record_held(repository: &Repository, pid: u32, edits: &[RefEdit]) -> Result<Recorded, Error> {
+    let Some(process) = Process::of(pid) else { return Ok(Recorded(None)) };
+    let locks = candidates(repository, edits).into_iter().filter_map(|wanted| Held::of(wanted.path));
+    write(repository, pid, &Record { process, locks: locks.collect(), wanted: Vec::new() })
+}
+
+fn write(repository: &Repository, pid: u32, record: &Record) -> Result<Recorded, Error> {
     let dir = repository.common_dir().join(DIR);
     let path = dir.join(pid.to_string());
     let doing = || format!("writing {}", path.display());
     super::store::make_dir(&dir, repository.shared())?;
-    let text = serde_json::to_vec(&Record { process, locks }).expect("a record of texts and numbers is JSON");
+    let text = serde_json::to_vec(record).expect("a record of texts and numbers is JSON");
     let mut new = tempfile::NamedTempFile::new_in(&dir).doing(doing)?;
-    std::io::Write::write_all(&mut new, &text).doing(doing)?;
+    new.write_all(&text).doing(doing)?;
     repository.shared().give(new.as_file()).doing(doing)?;
     new.persist(&path).map_err(|error| error.error).doing(doing)?;
     Ok(Recorded(Some(path)))
@@ -107,12 +140,33 @@ pub(super) fn clear(repository: &Repository) {
         let record =
             regular::read(&path, RECORD_BYTES_MAX).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
         let Some(record) = record.filter(|record| record.process.is_dead()) else { continue };
-        let ours = record.locks.iter().filter(|held| held.path.starts_with(repository.common_dir()));
-        for held in ours.filter(|held| Held::of(held.path.clone()).as_ref() == Some(*held)) {
-            // Should it fail, git says so in a moment: it finds the lock.
-            drop(fs::remove_file(&held.path));
+        let (certain, empty): (Vec<Held>, Vec<Held>) =
+            record.left(&path).into_iter().partition(|held| !held.is_empty());
+        certain.iter().for_each(|held| held.remove(repository));
+        if !empty.is_empty() {
+            thread::sleep(WATCH);
+            empty.iter().filter(|held| held.is_empty()).for_each(|held| held.remove(repository));
         }
         drop(fs::remove_file(&path));
+    }
+}
+
+impl Record {
+    /// The locks that are there and that its process left; `path` is where the record is.
+    fn left(&self, path: &Path) -> Vec<Held> {
+        let since = Held::of(path.to_owned()).map(|record| record.born);
+        let taken = self.wanted.iter().filter_map(|wanted| wanted.taken(since?));
+        let held = self.locks.iter().filter_map(|held| Held::of(held.path.clone()).filter(|now| now == held));
+        held.chain(taken).collect()
+    }
+}
+
+impl Wanted {
+    /// The lock, if it was made after `since` and contains what git would have written, or nothing yet.
+    fn taken(&self, since: (i64, u32)) -> Option<Held> {
+        let held = Held::of(self.path.clone()).filter(|held| held.born >= since)?;
+        let content = regular::read(&self.path, LOCK_BYTES_MAX).ok()?;
+        (content.is_empty() || content == self.content.as_bytes()).then_some(held)
     }
 }
 
@@ -120,22 +174,27 @@ pub(super) fn clear(repository: &Repository) {
 fn dead(repository: &Repository) -> Vec<PathBuf> {
     let entries = fs::read_dir(repository.common_dir().join(DIR)).into_iter().flatten().flatten();
     let records = entries.filter_map(|entry| {
-        serde_json::from_slice::<Record>(&regular::read(&entry.path(), RECORD_BYTES_MAX).ok()?).ok()
+        let text = regular::read(&entry.path(), RECORD_BYTES_MAX).ok()?;
+        Some((entry.path(), serde_json::from_slice::<Record>(&text).ok()?))
     });
-    let dead = records.filter(|record| record.process.is_dead()).flat_map(|record| record.locks);
-    dead.filter(|held| Held::of(held.path.clone()).as_ref() == Some(held)).map(|held| held.path).collect()
+    let dead = records.filter(|(_, record)| record.process.is_dead());
+    dead.flat_map(|(path, record)| record.left(&path)).map(|held| held.path).collect()
 }
 
-/// The files that git locks for a transaction, once it is prepared.
+/// The files that git locks to prepare a transaction, and what it has written there then.
 ///
-/// Reference: git 2.47 refs/files-backend.c `lock_ref_for_update` and `split_head_update`, reftable/stack.c
-/// `reftable_addition_init`.
-fn candidates(repository: &Repository, edits: &[RefEdit]) -> Vec<PathBuf> {
+/// Reference: git 2.47 refs/files-backend.c `lock_ref_for_update`, `write_ref_to_lockfile` and `split_head_update`,
+/// reftable/stack.c `reftable_addition_init`.
+fn candidates(repository: &Repository, edits: &[RefEdit]) -> Vec<Wanted> {
     let top = repository.common_dir();
     if repository.uses_reftable() {
-        return vec![top.join("reftable/tables.list.lock")];
+        return vec![Wanted { path: top.join("reftable/tables.list.lock"), content: String::new() }];
     }
-    edits.iter().map(|edit| top.join(format!("{}.lock", edit.name))).collect()
+    let wanted = |edit: &RefEdit| Wanted {
+        path: top.join(format!("{}.lock", edit.name)),
+        content: edit.new.map(|id| format!("{id}\n")).unwrap_or_default(),
+    };
+    edits.iter().map(wanted).collect()
 }
 
 impl Held {
@@ -146,6 +205,19 @@ impl Held {
         let known = StatxFlags::from_bits_retain(seen.stx_mask).contains(StatxFlags::BTIME);
         let time = if known { seen.stx_btime } else { seen.stx_ctime };
         Some(Self { path, device: metadata.dev(), inode: metadata.ino(), born: (time.tv_sec, time.tv_nsec) })
+    }
+
+    fn is_empty(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
+    }
+
+    /// Removes it if it is still this file, of this repository.
+    fn remove(&self, repository: &Repository) {
+        let is_ours = self.path.starts_with(repository.common_dir());
+        if is_ours && Self::of(self.path.clone()).as_ref() == Some(self) {
+            // Should it fail, git says so in a moment: it finds the lock.
+            drop(fs::remove_file(&self.path));
+        }
     }
 }
 

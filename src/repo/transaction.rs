@@ -124,16 +124,23 @@ impl<'a> Transaction<'a> {
         input + "prepare\n"
     }
 
-    /// Has git prepare the transaction, records the locks that it holds then, and has it commit. Answers how that ended,
-    /// with what git complained of.
+    /// Records the locks that git is about to take, has it prepare the transaction, records those that it holds then, and has
+    /// it commit. Answers how that ended, with what git complained of.
     fn converse(&mut self, input: &str, edits: &[RefEdit]) -> Result<(Outcome, String), Error> {
         let mut stdin = self.stdin.take().expect("a transaction is committed once");
         // A git that stops reading has failed, which its complaint explains better than a broken pipe. One that still reads
         // waits for the rest, so its answer must not be waited for.
-        let sent = stdin.write_all(input.as_bytes()).is_ok();
+        let wanted = stale::record_wanted(self.repository, self.git.id(), edits);
+        let sent = wanted.is_ok() && stdin.write_all(input.as_bytes()).is_ok();
         let prepared = sent && self.is_prepared();
-        let recorded = prepared.then(|| stale::record(self.repository, self.git.id(), edits)).transpose();
-        if let Ok(Some(_)) = &recorded {
+        let recorded = match wanted {
+            Ok(wanted) if prepared => {
+                wanted.leave();
+                stale::record_held(self.repository, self.git.id(), edits)
+            }
+            wanted => wanted,
+        };
+        if prepared && recorded.is_ok() {
             drop(stdin.write_all(b"commit\n"));
         }
         // At the end of its input, git drops what is not committed.
@@ -142,9 +149,7 @@ impl<'a> Transaction<'a> {
         let status = self.git.wait().doing(|| "waiting for git update-ref".to_owned())?;
         let complaint = self.complaint.take().map(JoinHandle::join).transpose().ok().flatten().unwrap_or_default();
         let recorded = recorded?;
-        if status.signal().is_some()
-            && let Some(recorded) = recorded
-        {
+        if status.signal().is_some() {
             recorded.leave();
         }
         Ok((if committed { Outcome::Committed } else { Outcome::Failed(status) }, complaint))

@@ -252,6 +252,42 @@ fn branches_that_are_there_are_hydrated_on_beyond_the_limit_until_a_new_one_is_n
 }
 
 #[test]
+fn a_parent_that_fails_on_one_dry_branch_is_rendered_by_its_own_push_alone() {
+    let (_lab, server, clone) = two_dry_branches();
+    let (file, text) = grown(0, 100);
+    let (spec, sync) = (text.split_once("      helm:").expect("there").0, "    syncSource:");
+    let parent = format!("{spec}{sync}{}", text.split_once(sync).expect("there").1).replace("apps/grown", "makes");
+    let fails = "local sourceHydrator = 1; if sourceHydrator > 0 then error 'oops' else {}";
+    clone.commit("a parent", &[(&*file, &*parent), ("makes/all.jsonnet", fails)]);
+    assert!(push_other(&clone).contains("oops"));
+    let blob = server.git(&["rev-parse", "other:makes/all.jsonnet"]);
+    fs::remove_file(server.path.join("objects").join(&blob[..2]).join(&blob[2..])).expect("is loose");
+    // Who renders it again misses what it reads.
+    for value in ["on", "and on"] {
+        let told = main_goes_on(&server, &clone, value);
+        assert!(!told.contains("other") && !told.contains(&blob), "{told}");
+        let told = push_topic(&clone, &value.replace(' ', "-"));
+        assert!(!told.contains(&blob), "{told}");
+    }
+}
+
+#[test]
+fn branches_that_were_left_behind_count_with_those_that_are_named() {
+    let (_lab, server, clone) = two_dry_branches();
+    commit_branches(&clone, 1..4);
+    push_other(&clone);
+    assert_eq!(branched(&server), 3);
+    server.hydrate(&["config", "set", "limits.branches", "4"]).success();
+    clone.git(&["rm", "-q", "-r", "branched"]);
+    commit_branches(&clone, 4..7);
+    let told = push_other(&clone);
+    let why = "error: `other` is not hydrated: its Applications name 4 environment branches, of which 3 are new and 3 more are \
+               left of former ones; the setting limits.branches allows 4";
+    assert!(told.contains(why) && told.contains("delete the branches that nothing deploys"), "{told}");
+    assert_eq!(branched(&server), 3);
+}
+
+#[test]
 fn strict_refuses_the_dry_branch_that_names_too_many_branches_and_no_other() {
     let (_lab, server, clone) = two_dry_branches();
     server.hydrate(&["config", "set", "limits.branches", "3"]).success();

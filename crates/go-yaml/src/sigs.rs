@@ -46,6 +46,31 @@ pub fn marshal(value: &Value) -> Result<String, Error> {
     })
 }
 
+/// What [`unmarshal`] reads of what [`marshal`] writes of `value`, borrowed where that is the value itself.
+///
+/// # Errors
+///
+/// Those of [`marshal`].
+pub fn reread(value: &Value) -> Result<Cow<'_, Value>, Error> {
+    if !has(value, &has_unusual_text) {
+        return Ok(Cow::Borrowed(value));
+    }
+    let text = marshal(value)?;
+    unmarshal(text.as_bytes(), &Limits { bytes: text.len(), ..Limits::default() }).map(Cow::Owned)
+}
+
+/// Whether a value, apart from those inside it, has text that may not come back as it was written.
+///
+/// Lines of printable ASCII do: a test of `tests/meaning.rs`.
+fn has_unusual_text(value: &Value) -> bool {
+    let is_unusual = |text: &str| text.bytes().any(|byte| !matches!(byte, b' '..=b'~' | b'\n'));
+    match value {
+        Value::String(text) => is_unusual(text),
+        Value::Mapping(mapping) => mapping.keys().any(|key| is_unusual(key)),
+        _ => false,
+    }
+}
+
 /// What is read of `value` once it has been written as JSON.
 fn through_json(value: &Value) -> Result<Cow<'_, Value>, Error> {
     if has(value, &|value| matches!(value, Value::Float(number) if !number.is_finite())) {

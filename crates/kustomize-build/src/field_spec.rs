@@ -48,6 +48,12 @@ impl FieldSpec {
         gvk.is_selected(self.gvk.borrow())
     }
 
+    /// The names of the fields on the way, unless a part of the path has another meaning.
+    pub(crate) fn field_names(&self) -> Option<impl Iterator<Item = &str>> {
+        let is_plain = |segment: &Segment| !segment.sequence && path::is_field_name(&segment.name);
+        self.segments.iter().all(is_plain).then(|| self.segments.iter().map(|segment| segment.name.as_str()))
+    }
+
     /// Whether an entry that is merged into a list says the same as this one, which is in it.
     fn covers(&self, incoming: &FieldSpec) -> bool {
         self.path == incoming.path && self.gvk.borrow().is_selected(incoming.gvk.borrow())

@@ -207,15 +207,20 @@ impl Operation<'_> {
     fn test(&self, document: &mut Value, work: &dyn Fn(usize) -> Result<()>) -> Result<()> {
         let path = self.path().map_err(|error| error.prefix("test operation failed to decode path"))?;
         let failed = || Error::new(format!("testing value {path} failed: test failed"));
-        let wanted = self.0.get("value").ok_or_else(failed)?;
+        let wanted = self.0.get("value");
         if path.is_empty() {
-            return if wanted.equals(document) { Ok(()) } else { Err(failed()) };
+            return if wanted.ok_or_else(failed)?.equals(document) { Ok(()) } else { Err(failed()) };
         }
         let (container, key) = find(document, &path)
             .ok_or_else(|| missing(format!("test operation does not apply: is missing path: {path}")))?;
         let value = container.get(&key).map_err(|error| error.prefix(format!("error in test for path: '{path}'")))?;
         work(size(value) / BYTES_PER_WORK)?;
-        if wanted.equals(value) { Ok(()) } else { Err(failed()) }
+        match wanted {
+            // A missing value is what a missing field, or null, has.
+            None if value.is_null() => Ok(()),
+            Some(wanted) if wanted.equals(value) => Ok(()),
+            _ => Err(failed()),
+        }
     }
 }
 

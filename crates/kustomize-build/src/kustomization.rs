@@ -1,9 +1,10 @@
 //! The kustomization file.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dry_files::path::RepoPath;
-use go_yaml::Value;
+use go_yaml::{self as yaml, Value};
 
 use super::config::WrittenSpec;
 use super::decode::{self, Mode, record};
@@ -305,6 +306,53 @@ impl From<HelmChartArgs> for HelmChart {
     }
 }
 
+/// The fields that configure the built-in generators and transformers.
+const CONFIGURATION: [&str; 19] = [
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "commonLabels",
+    "labels",
+    "commonAnnotations",
+    "patchesStrategicMerge",
+    "patchesJson6902",
+    "patches",
+    "images",
+    "imageTags",
+    "replacements",
+    "replicas",
+    "configMapGenerator",
+    "secretGenerator",
+    "generatorOptions",
+    "helmGlobals",
+    "helmCharts",
+    "helmChartInflationGenerator",
+];
+
+/// The kustomization as its generators and transformers see it; none where that is no other.
+///
+/// Kustomize writes what it read as YAML for each of them, which reads that again. The way is not without loss: U+0085
+/// becomes a blank, in names, labels and the texts of generators alike, and what YAML forbids is an error. It is a fault of
+/// Kustomize, but what Argo CD deploys.
+///
+/// Reference: kustomize api/internal/target/kusttarget.go `configureBuiltinPlugin`.
+fn reread_configuration(value: &Value) -> Result<Option<Value>> {
+    let Some(fields) = value.as_mapping() else { return Ok(None) };
+    let mut changed = None;
+    for (key, field) in fields {
+        if go_std::json::find_field(CONFIGURATION.iter().copied(), key).is_none() {
+            continue;
+        }
+        let reread = yaml::sigs::reread(field).map_err(|fault| {
+            text::error(&fault).inside(key.as_str()).hint("remove what YAML does not allow, such as U+007F")
+        })?;
+        if let Cow::Owned(field) = reread {
+            changed.get_or_insert_with(|| fields.clone()).insert(key.clone(), field);
+        }
+    }
+    Ok(changed.map(Value::Mapping))
+}
+
 fn append<T>(list: &mut Option<Vec<T>>, more: Option<Vec<T>>) {
     match (list.as_mut(), more) {
         (Some(list), Some(more)) => list.extend(more),
@@ -321,6 +369,9 @@ impl Kustomization {
         let in_kustomization = |error: Error| error.prefix("invalid Kustomization");
         let value = text::value(content).map_err(in_kustomization)?;
         let mut kustomization: Self = decode::decode(&value, Mode::Kustomization).map_err(in_kustomization)?;
+        if let Some(configuration) = reread_configuration(&value)? {
+            kustomization = decode::decode(&configuration, Mode::Kustomization).map_err(in_kustomization)?;
+        }
         warnings.extend(kustomization.deprecations());
         kustomization.fix();
         let bare = Kustomization {

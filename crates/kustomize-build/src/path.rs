@@ -52,6 +52,15 @@ pub(crate) fn atoi(text: &str) -> Option<i64> {
     go_std::strconv::atoi(text.as_bytes()).ok()
 }
 
+/// Whether a part of a path means the field that is called so, and nothing else.
+pub(crate) fn is_field_name(part: &str) -> bool {
+    !part.is_empty()
+        && part.trim() == part
+        && atoi(part).is_none()
+        && !["-", "*"].contains(&part)
+        && !is_list_index(part)
+}
+
 fn is_list_index(segment: &str) -> bool {
     segment.starts_with('[') && segment.ends_with(']')
 }

@@ -185,13 +185,14 @@ fn find(content: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
 }
 
 /// A new object of which only kind and version are set.
+///
+/// Its nodes are where they are in the text that Kustomize reads for it, whose first line is empty: hashes see that.
 pub(crate) fn new_object(tree: &mut Tree, api_version: &str, kind: &str) -> NodeId {
     let mut content = Vec::with_capacity(4);
-    for (key, value) in [("apiVersion", api_version), ("kind", kind)] {
-        for text in [key, value] {
-            content.push(tree.add(Node::string(text)));
-        }
+    for (line, key, column, value) in [(2, "apiVersion", 13, api_version), (3, "kind", 7, kind)] {
+        content.push(tree.add(Node::string(key).placed(line, 1)));
+        content.push(tree.add(Node::string(value).placed(line, column)));
     }
     let tag = yaml::Tag::Map;
-    tree.add(Node { content, ..Node::new(Kind::Mapping).tagged(tag) })
+    tree.add(Node { content, ..Node::new(Kind::Mapping).tagged(tag).placed(2, 1) })
 }

@@ -202,6 +202,8 @@ fn metadata_map(tree: &Tree, root: NodeId, field: &str) -> StringMap {
 }
 
 /// Replaces all annotations by strings; removes the field when there are none.
+///
+/// An empty key is an error, which leaves an empty field behind (kyaml `setMapInMetadata`).
 pub(crate) fn set_annotations(tree: &mut Tree, root: NodeId, map: &StringMap) -> Result<()> {
     set_metadata_map(tree, root, "annotations", map)
 }
@@ -218,6 +220,9 @@ fn set_metadata_map(tree: &mut Tree, root: NodeId, field: &str, map: &StringMap)
         return Ok(());
     }
     let Some(target) = tree.lookup_create(metadata, Kind::Mapping, &[field])? else { return Ok(()) };
+    if map.contains_key("") {
+        return Err(Error::new(format!("metadata.{field} has an empty key")).hint("give the key a name, or remove it"));
+    }
     for (key, value) in map {
         let value = tree.add(Node::string(value.as_str()));
         tree.set_field(target, key, Some(value), SetOptions::default())?;

@@ -259,10 +259,10 @@ impl Resources {
         };
         let Some(old) = self.list.get(index).cloned() else { return Ok(()) };
         match behavior {
-            Behavior::Replace => copy_metadata(tree, new.root, old.root)?,
+            Behavior::Replace => copy_what_is_valid(tree, new.root, old.root),
             Behavior::Merge => {
                 let origin = resource::annotation_of(tree, old.root, annotation::ORIGIN).map(str::to_owned);
-                copy_metadata(tree, new.root, old.root)?;
+                copy_what_is_valid(tree, new.root, old.root);
                 merge_data(tree, new.root, old.root, self.merged.remove(&old.root))?;
                 self.merged.insert(new.root);
                 if let Some(origin) = origin {
@@ -367,4 +367,10 @@ pub(crate) fn copy_metadata(tree: &mut Tree, new: NodeId, old: NodeId) -> Result
     let (name, namespace) = (resource::name(tree, old).to_owned(), resource::namespace(tree, old).to_owned());
     resource::set_name(tree, new, &name)?;
     resource::set_namespace(tree, new, &namespace)
+}
+
+/// Does so for what a generator made, up to the first error. Kustomize looks at none here, so an empty key in labels or
+/// annotations ends it in silence. It is a fault, but what Argo CD deploys.
+fn copy_what_is_valid(tree: &mut Tree, new: NodeId, old: NodeId) {
+    let _ = copy_metadata(tree, new, old);
 }

@@ -76,8 +76,10 @@ pub(crate) struct Node {
     /// They can carry the schema of a field, and stay in documents inside of strings.
     pub comments: Comments,
     pub anchor: Option<Box<str>>,
-    /// 1-based; 0 for nodes that were not read from a file.
+    /// 1-based; 0 for nodes that were not read from a text.
     pub line: u32,
+    /// 1-based, in characters; 0 as for the line.
+    pub column: u32,
 }
 
 impl Node {
@@ -91,6 +93,7 @@ impl Node {
             comments: Comments::default(),
             anchor: None,
             line: 0,
+            column: 0,
         }
     }
 
@@ -112,6 +115,10 @@ impl Node {
 
     pub(crate) fn styled(self, style: Style) -> Self {
         Self { style, ..self }
+    }
+
+    pub(crate) fn placed(self, line: u32, column: u32) -> Self {
+        Self { line, column, ..self }
     }
 
     fn is_zero(&self) -> bool {
@@ -353,10 +360,17 @@ impl Tree {
     }
 
     /// The value of a field. None for a null node and for a missing field; an error for any other kind (kyaml `Get`).
+    ///
+    /// The empty name means the node itself, which must be a scalar, and is found when it is empty: kyaml's `FieldMatcher`
+    /// then compares it with the text that it looks for, of which there is none.
     pub(crate) fn get(&self, id: NodeId, name: &str) -> Result<Option<NodeId>> {
         self.go_on()?;
         if self.node(id).is_null() {
             return Ok(None);
+        }
+        if name.is_empty() {
+            self.expect(id, Kind::Scalar)?;
+            return Ok(self.text(id).is_empty().then_some(id));
         }
         self.expect(id, Kind::Mapping)?;
         Ok(self.value_of(id, name))
@@ -372,7 +386,8 @@ impl Tree {
     /// Sets a field and gives its node; none when it was cleared (kyaml `FieldSetter` with a name).
     ///
     /// An existing node keeps its identity and style and takes the rest. A missing field gets `value` itself: the
-    /// caller that sets one value in several places shares it between them, as Kustomize does.
+    /// caller that sets one value in several places shares it between them, as Kustomize does. The empty name means the
+    /// node itself, so it is an error for a mapping: kyaml cannot set a field with an empty key.
     pub(crate) fn set_field(
         &mut self,
         id: NodeId,
@@ -380,6 +395,9 @@ impl Tree {
         value: Option<NodeId>,
         options: SetOptions,
     ) -> Result<Option<NodeId>> {
+        if let Some(value) = value.filter(|_| name.is_empty()) {
+            return self.set_scalar(id, value).map(|()| Some(id));
+        }
         let Some(value) = value.filter(|value| !self.node(*value).is_null() || options.keep_null) else {
             return self.clear(id, name).map(|_| None);
         };

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_reference_lists_every_key() {
-        let reference = include_str!("../../../.github/REFERENCE.md");
+        let reference = include_str!("../../../docs/reference.md");
         let keys = NEW_SETTINGS.lines().filter_map(|line| line.strip_prefix('#')?.split_once(": ").map(|(key, _)| key));
         for key in keys.filter(|key| key.chars().all(char::is_alphanumeric)) {
             assert!(reference.contains(&format!("\n| `{key}` | ")), "{key}");

@@ -6,7 +6,7 @@ use go_yaml::Value;
 
 use super::quantity::quantity;
 use super::{Danger, Severity, What, has_sync_option, text};
-use crate::diff::noise::Echoes;
+use crate::diff::noise::{Echoes, Selected};
 use crate::diff::{Place, value};
 use crate::manifest::Manifest;
 
@@ -166,7 +166,8 @@ fn or_default(value: Option<&Value>, default: Option<&str>) -> Option<Value> {
 fn spec_but(old: &Manifest, new: &Manifest, free: &[&[&str]], defaults: &[(&str, &str)]) -> Vec<String> {
     let empty = Value::Mapping(Default::default());
     let spec = |manifest: &Manifest| manifest.object().get("spec").unwrap_or(&empty).clone();
-    let Some(difference) = value::difference(&spec(old), &spec(new), &Echoes::new(&[], None)) else {
+    let Some(difference) = value::difference(&spec(old), &spec(new), &Echoes::new(&[], None, &Selected::new(&[])))
+    else {
         return Vec::new();
     };
     let mut found = Vec::new();

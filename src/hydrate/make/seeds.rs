@@ -15,9 +15,9 @@ use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::owners::heads::DryHead;
 use crate::owners::policy::{Policy, render_context};
-use crate::owners::public_seeds::{refused, warning};
+use crate::owners::public_seeds::{refused, seed_is_missing, warning};
 use crate::render::{self, Failure, Unrendered};
-use crate::settings::Settings;
+use crate::settings::{Seeds, Settings};
 use dry_files::diag::Diagnostic;
 use dry_files::view::View;
 
@@ -81,7 +81,7 @@ impl Run<'_> {
     }
 
     /// Makes mistakes of the renders whose random values anybody could compute, unless their Applications had such values when
-    /// their branches were hydrated last.
+    /// their branches were hydrated last. Of one whose values were secret then, they are a mistake all the same.
     pub(crate) fn refuse_public(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
         let seeds = self.found.policy.settings.seeds.clone();
         // What a hydrated commit was made of was allowed then.
@@ -96,18 +96,34 @@ impl Run<'_> {
             return Ok(());
         }
         let known = self.drew_before(&rendered.head)?;
+        let earlier = self.seeds_before(&rendered.head);
+        let was_secret = |identity: &SeedIdentity| earlier.iter().any(|seeds| !seeds.is_public(identity));
         let place = self.found.setup.place.clone();
         let files = self.files(rendered.tree);
         let view = View::new(&*files);
         let hydrations = rendered.branches.values_mut().flat_map(work_of);
         for done in hydrations.chain(&mut rendered.beside).filter(|done| is_public(done)) {
-            let Ok(output) = &done.result else { continue };
-            if output.drawn.as_ref().is_none_or(|drawn| known.contains(&drawn.identity)) {
-                continue;
-            }
-            fail(done, refused(&done.application, &place), &view)?;
+            let drawn = done.result.as_ref().ok().and_then(|output| output.drawn.as_ref());
+            let Some(identity) = drawn.map(|drawn| &drawn.identity) else { continue };
+            let mistake = match known.contains(identity) {
+                true if was_secret(identity) => seed_is_missing(&done.application, &place),
+                true => continue,
+                false => refused(&done.application, &place),
+            };
+            fail(done, mistake, &view)?;
         }
         Ok(())
+    }
+
+    /// What the branches of a dry branch drew from when they were hydrated last, as far as those settings are here.
+    fn seeds_before(&self, head: &DryHead) -> Vec<Seeds> {
+        let settings = |name: &BranchName| {
+            let of_run = self.branches.get(name).and_then(|branch| branch.settings);
+            of_run.or_else(|| self.found.records.get(name).and_then(|record| record.settings))
+        };
+        let ids: BTreeSet<_> = self.branches_of(head).iter().filter_map(settings).collect();
+        let policies = ids.into_iter().filter_map(|id| Policy::at(Some(id), &self.found.buffer).ok());
+        policies.map(|policy| policy.settings.seeds).filter(Seeds::is_set).collect()
     }
 
     /// What the Applications draw for that had random values when the branches of a dry branch were hydrated last.

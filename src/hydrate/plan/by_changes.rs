@@ -348,8 +348,8 @@ impl ByChanges {
             touched.render(clusters.known(&*documents.application(&record)?), why);
         }
         let id = dry.to_string();
-        let limits = Some(run.trees.limits.by(&found.policy, found.setup.renderers, found.setup.repository));
-        let making = Making { limits, ..found.policy.making(found.setup.renderers, &id) };
+        let failed = Some(run.trees.failed.by(&found.policy, found.setup.renderers, found.setup.repository));
+        let making = Making { failed, ..found.policy.making(found.setup.renderers, &id) };
         let makers = found.policy.makers(Some(&head.branch), found.default_branch());
         let (files, only, clusters) = (new, &only, &clusters);
         let touched_now = &mut touched;

@@ -113,7 +113,7 @@ impl Remaking<'_> {
         let part = |files: &TreeFiles<'_>| expand_again(found, files, Some(self.only), &self.makers, &self.making);
         let (Some(before), Some(now)) = (part(self.old), part(self.files)) else {
             // One that a part of the tree is too much for is not asked for all of it here.
-            return if self.making.has_new_limits() { Err(Stopped::Unknown) } else { Ok(false) };
+            return if self.making.has_new_failures() { Err(Stopped::Unknown) } else { Ok(false) };
         };
         if has_links(&before.expanded.reads) || has_links(&now.expanded.reads) {
             return Ok(false);

@@ -74,8 +74,8 @@ fn unrendered(parents: &[&Application], tree: &DryTree, run: &Run<'_>) -> Result
     let id = tree.commit.id.to_string();
     let setup = run.found.setup;
     let policy = &run.found.policy;
-    let limits = Some(run.trees.limits.by(policy, setup.renderers, setup.repository));
-    let making = Making { limits, ..policy.making(setup.renderers, &id) };
+    let failed = Some(run.trees.failed.by(policy, setup.renderers, setup.repository));
+    let making = Making { failed, ..policy.making(setup.renderers, &id) };
     let files = TreeFiles::new(setup.repository, tree.tree);
     let rendered = parents.iter().zip(making.render(parents, &files));
     let unanswered = rendered.filter_map(|(parent, rendered)| Unanswered::of(parent, rendered).transpose());

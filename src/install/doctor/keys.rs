@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_readme_is_known() {
-        let readme = include_str!("../../../.github/REFERENCE.md");
+        let readme = include_str!("../../../docs/reference.md");
         let (_, table) = readme.split_once("## git config").expect("a chapter");
         let (table, _) = table.split_once("\n## ").expect("another chapter");
         let named: Vec<&str> = table.split('`').skip(1).step_by(2).filter(|key| key.starts_with("hydrate.")).collect();

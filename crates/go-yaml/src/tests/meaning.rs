@@ -297,3 +297,36 @@ fn json_is_read_as_go_reads_it() {
     let error = json::decode(b"{\n  \"\xC3\xA9\": x\n}", &LIMITS).expect_err("no value");
     assert_eq!((error.line(), error.column()), (2, 8));
 }
+
+/// Every short text of these characters, which include all that YAML gives a meaning, and the words of scalars.
+#[test]
+fn lines_of_printable_ascii_come_back_as_they_were_written() {
+    const CHARACTERS: &[u8] = b"a \n#:-'\"|>?{[,&*!%@~0";
+    let mut texts = vec![String::new()];
+    for _ in 0..3 {
+        let longer = texts.iter().flat_map(|text| CHARACTERS.iter().map(move |c| format!("{text}{}", char::from(*c))));
+        texts = [String::new()].into_iter().chain(longer.collect::<Vec<_>>()).collect();
+    }
+    let mut rng = Rng(1);
+    for _ in 0..5_000 {
+        let length = 4 + rng.below(200);
+        texts.push((0..length).map(|_| char::from(*rng.pick(CHARACTERS))).collect());
+    }
+    texts.extend(SCALARS.iter().map(|(text, ..)| (*text).to_owned()));
+    for text in texts {
+        let inner = Value::Mapping(Mapping::from([("k".to_owned(), text.as_str().into())]));
+        let value = Value::Sequence(vec![text.as_str().into(), inner]);
+        let written = sigs::marshal(&value).expect("it is printable");
+        assert_eq!(sigs::unmarshal(written.as_bytes(), &LIMITS).as_ref(), Ok(&value), "{text:?}");
+    }
+}
+
+#[test]
+fn unusual_text_is_read_again() {
+    let rows = [("x\u{85}y", "x y"), ("x \u{85} y", "x y"), ("x\u{85}\u{85}y", "x\ny"), ("\tx", "\tx"), ("é", "é")];
+    for (text, expected) in rows {
+        assert_eq!(sigs::reread(&text.into()).as_deref(), Ok(&expected.into()), "{text:?}");
+    }
+    assert!(sigs::reread(&"\u{7F}".into()).is_err());
+    assert!(sigs::reread(&"\u{FFFF}".into()).is_err());
+}

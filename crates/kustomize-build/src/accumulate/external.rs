@@ -365,7 +365,10 @@ impl Target {
 }
 
 fn config_value(session: &Session<'_>, root: NodeId) -> Result<Value> {
-    text::to_value(&session.tree, root).map_err(|error| {
+    // It is written as YAML for the plugin, as what a kustomization says for the built-in ones.
+    let written = text::to_value(&session.tree, root)
+        .and_then(|value| Ok(yaml::sigs::reread(&value).map_err(|fault| text::error(&fault))?.into_owned()));
+    written.map_err(|error| {
         let id = resource::original_id(&session.tree, &session.schema, root);
         error.prefix(format!("marshalling yaml from res {id}"))
     })

@@ -52,7 +52,12 @@ pub(crate) fn of_crds(files: impl Iterator<Item = (String, Result<(RepoPath, Blo
 }
 
 fn definitions(content: &[u8]) -> Result<Definitions> {
-    let value = text::value(content)?;
+    // What begins as JSON must be JSON; anything else is YAML.
+    let value = match content.first() {
+        None => return Err(Error::new("the file is empty")),
+        Some(b'{') => text::json_bytes(content)?,
+        Some(_) => text::value(content)?,
+    };
     let map: Option<Definitions> = decode::decode(&value, Mode::Plugin)?;
     Ok(map.unwrap_or_default())
 }

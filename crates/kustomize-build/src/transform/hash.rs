@@ -1,14 +1,14 @@
 //! The suffix of names of generated objects.
 
-use go_yaml::{Mapping, Value};
+use go_yaml::{Mapping, Style as Form, Tag, Value};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::resource::{self, annotation};
 use crate::resources::Resources;
 use crate::session::Session;
 use crate::text;
-use crate::tree::{Kind, NodeId, Tree};
+use crate::tree::{Kind, NodeId, Style, Tree, check_depth};
 
 /// Adds a hash of their content to the names of the generated objects that want one.
 pub(crate) fn add_hashes(session: &mut Session<'_>, resources: &Resources) -> Result<()> {
@@ -26,21 +26,28 @@ pub(crate) fn add_hashes(session: &mut Session<'_>, resources: &Resources) -> Re
 
 /// Ten characters of the SHA-256 of the object's content, without those that could spell words.
 ///
-/// The name is not part of it: Kustomize looks for it under a key that no object has.
+/// Reference: kustomize api/hasher/hasher.go.
 fn hash(tree: &mut Tree, root: NodeId) -> Result<String> {
-    let kind = resource::kind(tree, root).to_owned();
-    let (fields, optional): (&[&str], &str) = match kind.as_str() {
-        "ConfigMap" => (&["data"], "binaryData"),
-        "Secret" => (&["type", "data"], "stringData"),
-        other => {
-            return Err(Error::unsupported(
-                format!("a name suffix hash for an object of kind {other}"),
-                format!("remove the annotation `{}` from it", annotation::NEEDS_HASH),
-            ));
+    let content = match resource::kind(tree, root) {
+        "ConfigMap" => text::to_json(&Value::Mapping(data(tree, root, "ConfigMap", &["data"], "binaryData")?)),
+        "Secret" => text::to_json(&Value::Mapping(data(tree, root, "Secret", &["type", "data"], "stringData")?)),
+        _ => {
+            let mut nodes = String::new();
+            write_node(tree, root, &mut nodes, 0)?;
+            nodes
         }
     };
+    let digest = Sha256::digest(content);
+    let hex: String = digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+    Ok(hex.chars().map(without_words).collect())
+}
+
+/// The content of a ConfigMap or a Secret.
+///
+/// The name is not part of it: Kustomize looks for it under a key that no object has.
+fn data(tree: &mut Tree, root: NodeId, kind: &str, fields: &[&str], optional: &str) -> Result<Mapping> {
     let mut content = Mapping::new();
-    content.insert("kind".to_owned(), kind.as_str().into());
+    content.insert("kind".to_owned(), kind.into());
     content.insert("name".to_owned(), "".into());
     for field in fields {
         content.insert((*field).to_owned(), field_value(tree, root, field)?);
@@ -49,9 +56,67 @@ fn hash(tree: &mut Tree, root: NodeId) -> Result<String> {
     if matches!(value, Value::Mapping(_)) {
         content.insert(optional.to_owned(), value);
     }
-    let digest = Sha256::digest(text::to_json(&Value::Mapping(content)));
-    let hex: String = digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
-    Ok(hex.chars().map(without_words).collect())
+    Ok(content)
+}
+
+/// What the hash of any other kind is made of: the nodes themselves, as Go's `json.Marshal` writes go-yaml's `Node`.
+///
+/// So it depends on quotes, comments and places. A transformer that renames the kind of a generated object comes here.
+fn write_node(tree: &Tree, id: NodeId, out: &mut String, depth: usize) -> Result<()> {
+    check_depth(depth)?;
+    let node = tree.node(id);
+    tree.work(1)?;
+    tree.fits(out.len())?;
+    let quoted = |text: &str| text::to_json(&text.into());
+    let (comments, tag) = (&node.comments, node.tag.as_ref().map_or("", Tag::as_str));
+    // The line of a document is counted in the whole file here, but that of its first key, which is the same one, is not.
+    let first = node.content.first().filter(|_| depth == 0 && node.line > 0);
+    let line = first.map_or(node.line, |key| tree.node(*key).line);
+    out.push_str(&format!(
+        r#"{{"Kind":{},"Style":{},"Tag":{},"Value":{},"Anchor":{},"Alias":null,"Content":"#,
+        kind_number(node.kind),
+        style_number(node.style),
+        quoted(tag),
+        quoted(&node.value),
+        quoted(node.anchor.as_deref().unwrap_or_default()),
+    ));
+    for (index, child) in node.content.iter().enumerate() {
+        out.push(if index == 0 { '[' } else { ',' });
+        write_node(tree, *child, out, depth + 1)?;
+    }
+    out.push_str(if node.content.is_empty() { "null" } else { "]" });
+    out.push_str(&format!(
+        r#","HeadComment":{},"LineComment":{},"FootComment":{},"Line":{line},"Column":{}}}"#,
+        quoted(comments.head()),
+        quoted(comments.line()),
+        quoted(comments.foot()),
+        node.column
+    ));
+    Ok(())
+}
+
+/// The constant of go-yaml.
+fn kind_number(kind: Kind) -> u8 {
+    match kind {
+        Kind::None => 0,
+        Kind::Sequence => 2,
+        Kind::Mapping => 4,
+        Kind::Scalar => 8,
+        Kind::Alias => 16,
+    }
+}
+
+/// The constants of go-yaml, added.
+fn style_number(style: Style) -> u8 {
+    let form = match style.form {
+        Form::Plain => 0,
+        Form::DoubleQuoted => 2,
+        Form::SingleQuoted => 4,
+        Form::Literal => 8,
+        Form::Folded => 16,
+        Form::Flow => 32,
+    };
+    form + u8::from(style.tagged)
 }
 
 /// The digits that could spell words are replaced.

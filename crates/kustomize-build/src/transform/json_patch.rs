@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::json_patch::JsonPatch;
 use crate::kustomization::Patch;
 use crate::loader::Loader;
-use crate::resource::{self, annotation};
+use crate::resource::{self, StringMap, annotation};
 use crate::resources::Resources;
 use crate::selector::Selector;
 use crate::session::Session;
@@ -54,25 +54,49 @@ impl JsonPatches {
 
     pub(super) fn run(&self, session: &mut Session<'_>, resources: &Resources) -> Result<()> {
         for root in resources.select(&session.tree, &session.schema, &self.target)? {
-            apply(&mut session.tree, root, &self.patch)?;
+            let tree = &mut session.tree;
+            let internal = internal_annotations(tree, root);
+            apply(tree, root, &self.patch)?;
+            restore(tree, root, internal)?;
+            tree.check()?;
         }
         Ok(())
     }
 }
 
-/// Applies a JSON patch to a resource. Kustomize's own annotations survive it.
-pub(super) fn apply(tree: &mut Tree, root: NodeId, patch: &JsonPatch) -> Result<()> {
-    let internal = resource::annotations(tree, root).into_iter().filter(|(key, _)| annotation::is_internal(key));
-    let internal: Vec<(String, String)> = internal.collect();
+/// Applies the JSON patch of an entry of `patches` to a resource.
+pub(super) fn apply_of_patches(tree: &mut Tree, root: NodeId, patch: &JsonPatch) -> Result<()> {
+    let internal = internal_annotations(tree, root);
+    apply(tree, root, patch)?;
+    // Kustomize looks at no error here, so an annotation with an empty key loses all annotations. It is a fault, but what
+    // Argo CD deploys.
+    let _ = restore(tree, root, internal);
+    tree.check()
+}
+
+/// Kustomize's own annotations, which survive a JSON patch.
+fn internal_annotations(tree: &Tree, root: NodeId) -> StringMap {
+    let mut internal = resource::annotations(tree, root);
+    internal.retain(|key, _| annotation::is_internal(key));
+    internal
+}
+
+fn restore(tree: &mut Tree, root: NodeId, internal: StringMap) -> Result<()> {
+    let mut annotations = resource::annotations(tree, root);
+    annotations.extend(internal);
+    resource::set_annotations(tree, root, &annotations)
+}
+
+fn apply(tree: &mut Tree, root: NodeId, patch: &JsonPatch) -> Result<()> {
+    let needs_hash = resource::is_enabled(tree, root, annotation::NEEDS_HASH);
     let mut document = text::to_value(tree, root)?;
     patch.apply(&mut document, &|work| tree.work(work))?;
     if !matches!(document, Value::Mapping(_)) {
         return Err(Error::new(UnmarshalTypeError::of_value("array", "map[string]interface {}").to_string()));
     }
     let patched = text::from_json(tree, &document);
+    // Kustomize writes the document and reads it again, and the hash of some kinds sees the places of what it reads.
+    let patched = if needs_hash { text::written_and_read(tree, patched)? } else { patched };
     tree.assign(root, patched);
-    let mut annotations = resource::annotations(tree, root);
-    annotations.extend(internal);
-    resource::set_annotations(tree, root, &annotations)?;
-    tree.check()
+    Ok(())
 }

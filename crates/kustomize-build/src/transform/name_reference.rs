@@ -1,5 +1,7 @@
 //! References follow the names that were changed.
 
+mod shape;
+
 use std::collections::{HashMap, HashSet};
 
 use go_yaml::Value;
@@ -15,26 +17,25 @@ use crate::schema::Schema;
 use crate::session::Session;
 use crate::text;
 use crate::tree::{Kind, Node, NodeId, SetOptions, Tree};
+use shape::Shape;
 
 /// Writes the new names of resources into the fields that refer to them by old ones.
 ///
 /// Whom a name means is decided by earlier names and types, then by namespace, then by the prefixes and suffixes that
-/// both got. Where that leaves more than one, of different names, it is an error.
+/// both got. Where that leaves more than one, of different names, it is an error. So is a field of the wrong shape, whether
+/// anything was renamed or not.
 ///
 /// Reference: kustomize api/filters/nameref, api/internal/accumulator/namereferencetransformer.go. Kustomize also
 /// notes on each resource who refers to it; nothing reads that, so it is left out.
 pub(crate) fn fix_name_references(session: &mut Session<'_>, resources: &Resources, config: &Config) -> Result<()> {
     let index = Index::new(&session.tree, &session.schema, resources);
-    if index.by_name.is_empty() {
-        return check_role_bindings(session, resources, config);
-    }
-    let mut of_type: HashMap<OwnedGvk, Vec<(&FieldSpec, &OwnedGvk)>> = HashMap::new();
+    let mut of_type: HashMap<OwnedGvk, Fields<'_>> = HashMap::new();
     for root in resources.roots() {
         let Session { tree, schema, .. } = session;
         let gvk = resource::original_id(tree, schema, root).gvk;
         let gvk = OwnedGvk::new(gvk.group, gvk.version, gvk.kind);
-        let fields = of_type.entry(gvk).or_insert_with_key(|gvk| fields_of(config, gvk.borrow()));
-        if fields.is_empty() {
+        let fields = of_type.entry(gvk).or_insert_with_key(|gvk| Fields::of(config, gvk.borrow()));
+        if fields.list.is_empty() {
             continue;
         }
         let referrer = Referrer {
@@ -44,7 +45,11 @@ pub(crate) fn fix_name_references(session: &mut Session<'_>, resources: &Resourc
             binding_namespaces: binding_namespaces(tree, schema, root)?,
             cluster_scoped: resource::current_id(tree, schema, root).cluster_scoped,
         };
-        for (spec, target) in fields.iter() {
+        check_identity(tree, root)?;
+        if index.by_name.is_empty() && fields.shape.accepts(tree, root)? {
+            continue;
+        }
+        for (spec, target) in &fields.list {
             let result = field_spec::apply_to_any(tree, root, spec, &mut |tree, node| {
                 referrer.set(tree, node, spec, target.borrow())
             });
@@ -57,25 +62,57 @@ pub(crate) fn fix_name_references(session: &mut Session<'_>, resources: &Resourc
     Ok(())
 }
 
-/// Without any earlier name nothing can change; only what Kustomize checks on the way is left.
-fn check_role_bindings(session: &Session<'_>, resources: &Resources, config: &Config) -> Result<()> {
-    let Session { tree, schema, .. } = session;
-    for root in resources.roots() {
-        if resource::kind(tree, root) == "RoleBinding" {
-            let gvk = resource::original_id(tree, schema, root).gvk;
-            if !fields_of(config, gvk).is_empty() {
-                binding_namespaces(tree, schema, root)?;
-            }
+/// An error when a resource's own fields are read differently by two parts of Kustomize, which compares them.
+///
+/// One takes null and what is empty for a missing field, the other for its text; one keeps the slash of an `apiVersion`
+/// without a group.
+///
+/// Reference: kustomize api/filters/nameref `confirmNodeMatchesReferrer`, kyaml `RNode.GetMeta`.
+fn check_identity(tree: &Tree, root: NodeId) -> Result<()> {
+    let field = |map: NodeId, name: &str| {
+        tree.value_of(map, name).filter(|node| !tree.node(*node).is_nil_or_empty()).map_or("", |node| tree.text(node))
+    };
+    let gvk = resource::gvk(tree, root);
+    let (read, known) = (field(root, "apiVersion"), gvk.api_version());
+    if read != known {
+        return Err(mismatch("APIVersion", read, &known));
+    }
+    let read = field(root, "kind");
+    if read != gvk.kind {
+        return Err(mismatch("Kind", read, gvk.kind));
+    }
+    let metadata = tree.value_of(root, "metadata").filter(|node| !tree.node(*node).is_nil_or_empty());
+    let names =
+        [("Name", "name", resource::name(tree, root)), ("Namespace", "namespace", resource::namespace(tree, root))];
+    for (what, name, known) in names {
+        let read = metadata.map_or("", |metadata| field(metadata, name));
+        if read != known {
+            return Err(mismatch(what, read, known));
         }
     }
     Ok(())
 }
 
-/// The fields of a type that may have names, each with the type that is named.
-fn fields_of<'c>(config: &'c Config, gvk: Gvk<'_>) -> Vec<(&'c FieldSpec, &'c OwnedGvk)> {
-    let references = config.name_reference.iter();
-    let all = references.flat_map(|reference| reference.referrers.iter().map(|spec| (spec, &reference.gvk)));
-    all.filter(|(spec, _)| spec.applies_to(gvk)).collect()
+fn mismatch(what: &str, read: &str, known: &str) -> Error {
+    Error::new(format!("node-referrerOriginal '{what}' mismatch '{read}' != '{known}'"))
+        .hint("give each object an apiVersion, such as `v1` or `apps/v1`, and a kind")
+}
+
+/// The fields of a type that may have names.
+struct Fields<'c> {
+    /// Each with the type that is named.
+    list: Vec<(&'c FieldSpec, &'c OwnedGvk)>,
+    shape: Shape,
+}
+
+impl<'c> Fields<'c> {
+    fn of(config: &'c Config, gvk: Gvk<'_>) -> Self {
+        let references = config.name_reference.iter();
+        let all = references.flat_map(|reference| reference.referrers.iter().map(|spec| (spec, &reference.gvk)));
+        let list: Vec<_> = all.filter(|(spec, _)| spec.applies_to(gvk)).collect();
+        let shape = Shape::of(list.iter().map(|(spec, _)| *spec));
+        Self { list, shape }
+    }
 }
 
 /// The namespaces of the service accounts that a role binding names: it may refer to what is in them.
@@ -84,25 +121,35 @@ fn binding_namespaces(tree: &Tree, schema: &Schema, root: NodeId) -> Result<Hash
     if resource::kind(tree, root) != "RoleBinding" {
         return Ok(namespaces);
     }
-    let subjects = tree.value_of(root, "subjects").filter(|subjects| tree.kind(*subjects) == Kind::Sequence);
-    let Some(subjects) = subjects else { return Ok(namespaces) };
-    for subject in tree.content(subjects) {
-        let kind = tree.value_of(*subject, "kind").map(|kind| tree.text(kind));
-        let Some(namespace) = tree.value_of(*subject, "namespace").filter(|_| kind == Some("ServiceAccount")) else {
-            continue;
+    let Some(subjects) = tree.value_of(root, "subjects") else { return Ok(namespaces) };
+    let Ok(Value::Sequence(subjects)) = text::decode(tree, subjects) else { return Ok(namespaces) };
+    tree.work(subjects.len())?;
+    for subject in subjects {
+        let Value::Mapping(subject) = subject else {
+            return Err(wrong_subject(tree, schema, root, "a subject that is no mapping"));
         };
-        match text::to_value(tree, namespace) {
-            Ok(Value::String(namespace)) => {
-                namespaces.insert(namespace);
-            }
-            _ => {
-                let id = resource::current_id(tree, schema, root);
-                return Err(Error::new(format!("Invalid Input: namespace is blank for resource \"{id}\"\n"))
-                    .hint("set the namespace of the service account, or remove the field"));
-            }
+        match (subject.get("kind"), subject.get("namespace")) {
+            (None, _) | (_, None) => {}
+            (Some(Value::String(kind)), Some(namespace)) if kind == "ServiceAccount" => match namespace {
+                Value::String(namespace) => {
+                    namespaces.insert(namespace.clone());
+                }
+                _ => {
+                    let id = resource::current_id(tree, schema, root);
+                    return Err(Error::new(format!("Invalid Input: namespace is blank for resource \"{id}\"\n"))
+                        .hint("set the namespace of the service account, or remove the field"));
+                }
+            },
+            (Some(Value::String(_)), Some(_)) => {}
+            (Some(_), Some(_)) => return Err(wrong_subject(tree, schema, root, "a subject whose kind is no text")),
         }
     }
     Ok(namespaces)
+}
+
+/// What Kustomize crashes at.
+fn wrong_subject(tree: &Tree, schema: &Schema, root: NodeId, what: &str) -> Error {
+    Error::new(format!("{} has {what}", resource::current_id(tree, schema, root)))
 }
 
 /// Resources by what they were called.

@@ -101,7 +101,7 @@ impl Patches {
                 let selected = resources.select(&session.tree, &session.schema, target);
                 for root in selected.map_err(|error| error.inside("target"))? {
                     resource::store_previous_id(&mut session.tree, &session.schema, root)?;
-                    super::json_patch::apply(&mut session.tree, root, patch)?;
+                    super::json_patch::apply_of_patches(&mut session.tree, root, patch)?;
                 }
                 Ok(())
             }

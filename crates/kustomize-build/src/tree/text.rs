@@ -64,7 +64,12 @@ fn duplicate_key(node: &yaml::Node) -> Option<&yaml::Node> {
 
 /// The value of a JSON text.
 pub(crate) fn json(text: &str) -> Result<Value> {
-    yaml::json::decode(text.as_bytes(), &limits()).map_err(|fault| error(&fault))
+    json_bytes(text.as_bytes())
+}
+
+/// The value of a JSON text that may not be UTF-8.
+pub(crate) fn json_bytes(text: &[u8]) -> Result<Value> {
+    yaml::json::decode(text, &limits()).map_err(|fault| misread(&fault))
 }
 
 /// A value as Go's `json.Marshal` writes it.
@@ -96,6 +101,7 @@ fn add(tree: &mut Tree, node: yaml::Node, anchors: &mut Anchors, depth: usize) -
         comments: node.comments,
         anchor: node.anchor,
         line: node.mark.line,
+        column: node.mark.column,
     };
     match node.data {
         Data::Scalar(text) => kept.value = text,
@@ -135,6 +141,12 @@ pub(crate) fn parse_into(tree: &mut Tree, text: &str) -> Result<NodeId> {
         Some(node) => add_document(tree, node),
         None => Ok(tree.add(Node::new(Kind::None))),
     }
+}
+
+/// What is read of a node once it is written: the same, but each node with its place in that text.
+pub(crate) fn written_and_read(tree: &mut Tree, id: NodeId) -> Result<NodeId> {
+    let text = of(tree, id)?;
+    parse_into(tree, &text)
 }
 
 /// The node as kyaml's own text: indented by 2, lists at the column of their key, comments kept, a line break at the end.
@@ -191,9 +203,24 @@ pub(crate) fn to_value(tree: &Tree, id: NodeId) -> Result<Value> {
         return Ok(Value::Null);
     }
     match direct(tree, id, 0, false) {
-        Some(value) => Ok(value),
-        None => through_text(tree, id),
+        Some(value) if !gets_another_line(tree, id) => Ok(value),
+        _ => through_text(tree, id),
     }
+}
+
+/// Whether a text may get a line break more when it is written: it ends with an empty line, and a comment may be behind.
+///
+/// go-yaml sets a foot comment apart from what is before it by an empty line, which `|+` then takes for its own. It is a
+/// fault, but what Kustomize prints and Argo CD deploys.
+fn gets_another_line(tree: &Tree, id: NodeId) -> bool {
+    let keeps_lines = |node: &Node| node.kind == Kind::Scalar && (node.value == "\n" || node.value.ends_with("\n\n"));
+    any(tree, id, &keeps_lines) && any(tree, id, &|node| !node.comments.is_empty())
+}
+
+/// Whether a node, or one inside it, is so.
+fn any(tree: &Tree, id: NodeId, is_so: &impl Fn(&Node) -> bool) -> bool {
+    let node = tree.node(id);
+    is_so(node) || node.content.iter().any(|child| any(tree, *child, is_so))
 }
 
 /// What a node means without being written first (kyaml `Map`).
