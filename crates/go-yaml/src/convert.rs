@@ -29,6 +29,7 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
         decoded: 0,
         aliased: 0,
         aliased_bytes: 0,
+        is_key: false,
         unsupported: None,
         mistakes: Vec::new(),
     };
@@ -52,6 +53,8 @@ struct Converter<'a> {
     aliased: usize,
     /// The size of the scalars among those of aliases.
     aliased_bytes: usize,
+    /// Whether the node at hand is a key, or inside of one.
+    is_key: bool,
     /// What JSON can't have, reported if all else is right: a key or a number.
     unsupported: Option<Error>,
     /// What go-yaml collects and reports at the end.
@@ -128,6 +131,14 @@ impl<'a> Converter<'a> {
         }
     }
 
+    /// A key, which unlike a value may be a float that JSON lacks: it becomes text.
+    fn key(&mut self, key: &'a Node) -> Result<Value> {
+        self.is_key = true;
+        let value = self.node(key);
+        self.is_key = false;
+        value
+    }
+
     fn enter(&mut self, mark: Mark) -> Result<()> {
         self.depth += 1;
         if self.depth > self.limits.depth {
@@ -189,7 +200,7 @@ impl<'a> Converter<'a> {
             Plain::Bool(value) => Value::Bool(value),
             Plain::Int(value) => Value::Int(value),
             Plain::Uint(value) => Value::Uint(value),
-            Plain::Float(value) if value.is_finite() => Value::Float(value),
+            Plain::Float(value) if value.is_finite() || self.is_key => Value::Float(value),
             Plain::Float(value) => {
                 let message = format!("json: unsupported value: {}", format_shortest(value));
                 self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
@@ -245,7 +256,7 @@ impl<'a> Converter<'a> {
                 }
                 continue;
             }
-            let name = self.node(key)?;
+            let name = self.key(key)?;
             if let Value::Sequence(_) | Value::Mapping(_) = name {
                 return Err(invalid_key(&name, self.dialect, key.mark));
             }
@@ -253,7 +264,7 @@ impl<'a> Converter<'a> {
             let name = match name {
                 Value::String(name) => name,
                 Value::Int(number) => number.to_string(),
-                Value::Float(number) => format_shortest_32(number as f32),
+                Value::Float(number) => float_key(number as f32),
                 Value::Bool(value) => value.to_string(),
                 Value::Null => {
                     self.unsupported.get_or_insert_with(|| unsupported_key("%!s(<nil>)", &name, &value, key.mark));
@@ -284,7 +295,7 @@ impl<'a> Converter<'a> {
                 merge = Some(value);
                 continue;
             }
-            let name = self.node(key)?;
+            let name = self.key(key)?;
             if let Value::Sequence(_) | Value::Mapping(_) = name {
                 return Err(invalid_key(&name, self.dialect, key.mark));
             }
@@ -375,6 +386,16 @@ fn is_merge(key: &Node) -> bool {
             Some(Tag::Other(tag)) if &**tag == "!" => true,
             _ => !key.tagged && key.style == Style::Plain && key.tag != Some(Tag::Str),
         }
+}
+
+/// A float as a key.
+fn float_key(number: f32) -> String {
+    match number {
+        number if number.is_nan() => ".nan".to_owned(),
+        f32::INFINITY => ".inf".to_owned(),
+        f32::NEG_INFINITY => "-.inf".to_owned(),
+        number => format_shortest_32(number),
+    }
 }
 
 fn invalid_key(key: &Value, dialect: Dialect, mark: Mark) -> Error {
