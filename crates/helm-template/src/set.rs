@@ -297,12 +297,13 @@ impl Parser<'_> {
         self.next_if(',') || self.rest.is_empty()
     }
 
-    fn index(&mut self) -> Result<i64, SetError> {
+    /// The index before `]`. Helm takes one that is not closed for the end of the text: it and all behind it are dropped.
+    fn index(&mut self) -> Result<i64, Stop> {
         let (text, end) = self.until("]");
         if end.is_none() {
-            return Err(SetError::BadIndex("EOF".to_owned()));
+            return Err(Stop::End);
         }
-        atoi(text.as_bytes()).map_err(|error| SetError::BadIndex(error.of("Atoi", &text)))
+        atoi(text.as_bytes()).map_err(|error| SetError::BadIndex(error.of("Atoi", &text)).into())
     }
 
     /// The text up to one of the characters `stops`, which is taken too, or up to the end.
