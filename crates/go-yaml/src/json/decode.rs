@@ -41,11 +41,7 @@ pub struct Decoded {
 ///
 /// As [`decode`], but for such numbers.
 pub fn decode_all(text: &[u8], limits: &Limits) -> Result<Decoded, Error> {
-    if text.len() > limits.bytes {
-        return Err(Error::too_long(text.len(), limits.bytes));
-    }
-    let mut decoder = Decoder { text, at: 0, depth: 0, nodes_left: limits.nodes, limits, out_of_range: None };
-    decoder.skip_blanks();
+    let mut decoder = Decoder::new(text, limits)?;
     let value = decoder.value()?;
     decoder.skip_blanks();
     if decoder.at < text.len() {
@@ -54,6 +50,16 @@ pub fn decode_all(text: &[u8], limits: &Limits) -> Result<Decoded, Error> {
     Ok(Decoded { value, out_of_range: decoder.out_of_range })
 }
 
+/// Reads the JSON value that a text starts with, and says where it ends: whatever follows may follow, as for Go's `Decoder`.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_first(text: &[u8], limits: &Limits) -> Result<(Value, usize), Error> {
+    let mut decoder = Decoder::new(text, limits)?;
+    let value = decoder.value()?;
+    decoder.out_of_range.map_or(Ok((value, decoder.at)), Err)
+}
 struct Decoder<'a> {
     text: &'a [u8],
     at: usize,
@@ -63,7 +69,17 @@ struct Decoder<'a> {
     out_of_range: Option<Error>,
 }
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
+    /// At the value.
+    fn new(text: &'a [u8], limits: &'a Limits) -> Result<Self, Error> {
+        if text.len() > limits.bytes {
+            return Err(Error::too_long(text.len(), limits.bytes));
+        }
+        let mut decoder = Self { text, at: 0, depth: 0, nodes_left: limits.nodes, limits, out_of_range: None };
+        decoder.skip_blanks();
+        Ok(decoder)
+    }
+
     fn byte(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }

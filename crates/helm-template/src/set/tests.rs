@@ -54,6 +54,8 @@ fn other_flags() {
         (&[(Typing::Json, r#"a={"b":[1,null]} ,c="d",e=,f=1.5"#)], r#"{"a":{"b":[1,null]},"c":"d","e":null,"f":1.5}"#),
         (&[(Typing::Json, r#"a[1]={"b":1}"#)], r#"{"a":[null,{"b":1}]}"#),
         (&[(Typing::Json, "a={")], "invalid JSON"),
+        (&[(Typing::Json, "a=true=")], r#"{"a":true}"#),
+        (&[(Typing::Json, "a=1b=2.5x={}y=[1]")], r#"{"a":1,"b":2.5,"x":{},"y":[1]}"#),
         (&[(Typing::Json, "a=1,b[0={}")], r#"{"a":1}"#),
         (&[(Typing::Literal, "a.b\\[=2")], "{}"),
         (&[(Typing::Files, "a[=g")], "{}"),
