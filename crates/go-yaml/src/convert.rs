@@ -3,7 +3,7 @@
 //! Reference: go-yaml v2.4.3 and v3.0.4 decode.go; sigs.k8s.io/yaml v1.6.0 yaml.go, `convertToJSONableObject`;
 //! kyaml 0.21.1 yaml/rnode.go, `MarshalJSON`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use go_std::strconv::{format_shortest, format_shortest_32, quote};
 
@@ -204,7 +204,8 @@ impl<'a> Converter<'a> {
             Plain::Float(value) => {
                 let message = format!("json: unsupported value: {}", format_shortest(value));
                 self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
-                Value::Null
+                // Never comes out, but may be shown by another error.
+                Value::Float(value)
             }
             Plain::Timestamp if self.dialect == Dialect::V3 => {
                 match timestamp::parse(text).and_then(|time| time.to_json()) {
@@ -246,14 +247,17 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Later entries replace earlier ones, merged ones included.
+    /// Later entries replace earlier ones, merged ones included; what JSON can't have counts only in those that are left.
     fn mapping_v2(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
         let mut mapping = Mapping::new();
+        let before = self.unsupported.take();
+        let mut unsupported: BTreeMap<Option<String>, Error> = BTreeMap::new();
         for (key, value) in entries {
             if is_merge(key) {
                 for merged in self.merged(value)?.into_iter().rev() {
                     mapping.extend(merged);
                 }
+                unsupported.extend(self.unsupported.take().map(|error| (None, error)));
                 continue;
             }
             let name = self.key(key)?;
@@ -261,24 +265,26 @@ impl<'a> Converter<'a> {
                 return Err(invalid_key(&name, self.dialect, key.mark));
             }
             let value = self.node(value)?;
-            let name = match name {
-                Value::String(name) => name,
-                Value::Int(number) => number.to_string(),
-                Value::Float(number) => float_key(number as f32),
-                Value::Bool(value) => value.to_string(),
-                Value::Null => {
-                    self.unsupported.get_or_insert_with(|| unsupported_key("%!s(<nil>)", &name, &value, key.mark));
-                    continue;
-                }
-                Value::Uint(_) => {
-                    self.unsupported.get_or_insert_with(|| unsupported_key("uint64", &name, &value, key.mark));
-                    continue;
-                }
+            let inner = self.unsupported.take();
+            let (name, own) = match name {
+                Value::String(name) => (Some(name), None),
+                Value::Int(number) => (Some(number.to_string()), None),
+                Value::Float(number) => (Some(float_key(number as f32)), None),
+                Value::Bool(value) => (Some(value.to_string()), None),
+                Value::Null => (None, Some(unsupported_key("%!s(<nil>)", &name, &value, key.mark))),
+                Value::Uint(_) => (None, Some(unsupported_key("uint64", &name, &value, key.mark))),
                 // Refused above.
                 Value::Sequence(_) | Value::Mapping(_) => continue,
             };
-            mapping.insert(name, value);
+            match own.or(inner) {
+                Some(error) => drop(unsupported.insert(name.clone(), error)),
+                None => drop(unsupported.remove(&name)),
+            }
+            if let Some(name) = name {
+                mapping.insert(name, value);
+            }
         }
+        self.unsupported = before.or_else(|| unsupported.into_values().next());
         Ok(mapping)
     }
 

@@ -109,6 +109,12 @@ fn plain_scalars_have_a_kind() {
 fn texts_mean_json() {
     let rows = [
         ("nothing", "", "", ""),
+        (
+            "infinite keys",
+            "{.inf: 1, -.Inf: 2, .NaN: 3, 1e39: 4}",
+            r#"{"-.inf":2,".inf":4,".nan":3}"#,
+            r#"{"-.Inf":2,".NaN":3,".inf":1,"1e39":4}"#,
+        ),
         ("a comment alone", "# a\n", "", ""),
         ("empty documents", "---\n---\n", "null null", "null null"),
         (
@@ -251,7 +257,8 @@ fn mistakes_have_a_place() {
         ("a: 1\nb: *x\n", 2, 4, "unknown anchor 'x' referenced"),
         ("a: 1\nb: !!int x\n", 2, 4, "cannot decode !!str `x` as a !!int"),
         ("b:\n  ? [x]\n  : 1\n", 2, 5, "invalid map key: []interface {}{\"x\"}"),
-        ("a: 1\n~: .inf\n", 2, 4, "json: unsupported value: +Inf"),
+        ("a: 1\nb: .inf\n", 2, 4, "json: unsupported value: +Inf"),
+        ("a: 1\n~: .inf\n", 2, 1, "unsupported map key of type: %!s(<nil>), key: <nil>, value: +Inf"),
     ];
     for (text, line, column, message) in rows {
         let error = decode(text.as_bytes(), Dialect::V2, &LIMITS).expect_err(text);
