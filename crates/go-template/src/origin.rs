@@ -29,6 +29,8 @@ pub struct Trace {
     passed: HashMap<Site, u32>,
     /// The random texts, by their digests, as long in every probe as in this one.
     texts: HashSet<u64>,
+    /// Texts whose start is the same in every probe, [`head`].
+    headed: HashSet<u64>,
     is_full: bool,
 }
 
@@ -62,6 +64,9 @@ impl Trace {
             | "ternary" => true,
             // What is given by chance here is what is given if nothing else is.
             "dig" => true,
+            // Gives back what `encryptAES` was given.
+            "decryptAES" => true,
+            "trunc" | "hasPrefix" => self.is_within_head(values),
             "len" => values.iter().all(|value| value.value().is_none_or(|value| self.has_fixed_length(value))),
             "empty" | "not" => !values.iter().any(is_number),
             _ => false,
@@ -108,9 +113,31 @@ impl Trace {
 
     /// Notes a text of random characters, or what a function made of one whose result is as long for all texts of a length.
     pub(super) fn drawn(&mut self, result: &Operand) {
-        if let Some(Value::String(_)) = result.value() {
-            self.texts.extend(digest_operand(result));
+        match result.value() {
+            Some(Value::String(text)) => {
+                self.texts.extend(digest_operand(result));
+                self.headed.extend(digest_operand(result).filter(|_| head(text) > 0));
+            }
+            Some(Value::Struct(fields)) => {
+                let is_headed = |value: &Value| value.as_text().is_some_and(|text| head(text) > 0);
+                let fields = fields.fields().map(|(_, value)| value);
+                self.headed.extend(fields.filter(is_headed).filter_map(|value| digest(&value)));
+            }
+            _ => {}
         }
+    }
+
+    /// Whether no more of a text is asked for than what it always starts with.
+    fn is_within_head(&self, values: &[Operand]) -> bool {
+        let [first, text] = values else { return false };
+        let Some(Value::String(text)) = text.value() else { return false };
+        let wanted = match first.value() {
+            Some(Value::Int(_, length)) => usize::try_from(*length).ok(),
+            Some(Value::String(prefix)) => Some(prefix.len()),
+            _ => None,
+        };
+        wanted.is_some_and(|wanted| wanted <= head(text))
+            && digest(&Value::String(text.clone())).is_some_and(|digest| self.headed.contains(&digest))
     }
 
     /// Whether a function makes texts of one length of all texts of a length, and is given a random one.
@@ -125,6 +152,15 @@ impl Trace {
             _ => true,
         }
     }
+}
+
+/// How many bytes a key, a certificate or a password of `bcrypt` always starts with: `-----BEGIN CERTIFICATE-----`, `web:$2a$10$`.
+fn head(text: &[u8]) -> usize {
+    if text.starts_with(b"-----BEGIN ") {
+        return memchr::memchr(b'\n', text).map_or(0, |end| end + 1);
+    }
+    const COST: &[u8] = b"$2a$10$";
+    memchr::memmem::find(text, COST).map_or(0, |at| at + COST.len())
 }
 
 fn is_number(value: &Operand) -> bool {

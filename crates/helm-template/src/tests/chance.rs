@@ -52,6 +52,9 @@ fn what_drops_chance_for_good_is_fixed() {
         "{{ $ca := genCA \"ca\" 365 }}a: {{ if .Values.given }}{{ .Values.given }}{{ else }}{{ $ca.Cert }}{{ end }}",
         "{{ $_ := randAlpha 3 }}{{ range .Values.list }}{{ if eq . \"b\" }}b: {{ upper . }}{{ end }}{{ end }}",
         "a: {{ include \"none\" (randAlpha 3) }}",
+        "a: {{ encryptAES \"key\" \"plain\" | decryptAES \"key\" }}",
+        "a: {{ htpasswd \"u\" \"p\" | trunc 9 }}{{ bcrypt \"p\" | len }}{{ bcrypt \"p\" | hasPrefix \"$2a$\" }}",
+        "a: {{ (genCA \"a\" 1).Cert | trunc 27 }}{{ genPrivateKey \"ecdsa\" | trunc 30 }}",
         "a: {{ randInt 3 4 }}",
     ];
     for row in rows {
@@ -88,6 +91,8 @@ fn what_may_be_another_on_another_day_is_refused() {
         "a: {{ semverCompare \">=1.0.0\" (now | date \"2006.1.2\") }}",
         "a: {{ atoi (randAlpha 5) }}",
         "a: {{ now | date \"MST\" }}",
+        "a: {{ genPrivateKey \"ecdsa\" | trunc 40 }}",
+        "a: {{ htpasswd \"u\" \"p\" | trunc 10 | hasSuffix \"x\" }}",
         // Every probe answers another way.
         "a: {{ randInt 0 2 }}",
         "a: {{ randNumeric 1 }}",
