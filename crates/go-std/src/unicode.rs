@@ -5,13 +5,30 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
-use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use super::regexp::class;
+/// What Unicode 15 has assigned. Noncharacters have an age, too.
+pub(super) static ASSIGNED: LazyLock<ClassUnicode> = LazyLock::new(|| {
+    let [mut class, unassigned] =
+        ["age=15.0", "gc=Unassigned"].map(|name| property(name).expect("the tables of Unicode are built in"));
+    class.difference(&unassigned);
+    class
+});
 
-/// What Unicode 15 has assigned.
-pub(super) static ASSIGNED: LazyLock<ClassUnicode> = LazyLock::new(class::assigned);
+/// The class of a property as `regex-syntax` names it.
+pub(super) fn property(name: &str) -> Option<ClassUnicode> {
+    let hir = regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?;
+    match hir.into_kind() {
+        HirKind::Class(Class::Unicode(class)) => Some(class),
+        // A class of one character, or of none.
+        HirKind::Literal(literal) => {
+            let only = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
+            Some(ClassUnicode::new([ClassUnicodeRange::new(only, only)]))
+        }
+        _ => None,
+    }
+}
 
 fn is_assigned(c: char) -> bool {
     c.is_ascii() || contains(&ASSIGNED, c)
@@ -141,6 +158,7 @@ fn iota_subscript(c: char) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::regexp::class;
     use super::*;
 
     const RECORDED: &str = include_str!("../../../tests/cases/go/unicode.txt");

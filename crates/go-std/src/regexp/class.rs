@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use super::super::unicode::ASSIGNED;
+use super::super::unicode::{ASSIGNED, property};
 
 /// The class of some ranges.
 pub(in super::super) fn of(ranges: &[(char, char)]) -> ClassUnicode {
@@ -121,31 +121,9 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
     Some(class)
 }
 
-/// What Unicode 15 has assigned. Noncharacters have an age, too.
-pub(in super::super) fn assigned() -> ClassUnicode {
-    let [mut class, unassigned] =
-        ["age=15.0", "gc=Unassigned"].map(|name| property(name).expect("the tables of Unicode are built in"));
-    class.difference(&unassigned);
-    class
-}
-
 fn negated(mut class: ClassUnicode) -> ClassUnicode {
     class.negate();
     class
-}
-
-/// The class of a property as `regex-syntax` names it.
-fn property(name: &str) -> Option<ClassUnicode> {
-    let hir = regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?;
-    match hir.into_kind() {
-        HirKind::Class(Class::Unicode(class)) => Some(class),
-        // A class of one character, or of none.
-        HirKind::Literal(literal) => {
-            let only = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
-            Some(of(&[(only, only)]))
-        }
-        _ => None,
-    }
 }
 
 /// The first letter in upper case, the others in lower case, without `_`, `-` and blanks.
