@@ -2,6 +2,10 @@
 //! alike.
 #![expect(clippy::indexing_slicing, reason = "there is one place more than nodes")]
 
+mod quirks;
+
+use std::sync::OnceLock;
+
 /// A compiled pattern of the `gobwas/glob` dialect.
 ///
 /// With `/` as separator `*` and `?` stop at it and `**` does not; without, nothing stops. `[abc]`, `[a-z]` and their opposites `[!abc]`, `[!a-z]` match one
@@ -14,6 +18,9 @@
 pub struct Glob {
     nodes: Vec<Node>,
     separated: bool,
+    is_ascii: bool,
+    /// For names and patterns that are not ASCII.
+    quirks: OnceLock<Option<quirks::Matcher>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,16 +61,28 @@ pub const DEPTH_MAX: usize = 64;
 impl Glob {
     /// Compiles a pattern with `/` as separator.
     pub fn new(text: &str) -> Result<Self, BadGlob> {
-        Ok(Self { nodes: parse(text)?, separated: true })
+        Self::compiled(text, true)
     }
 
     /// Compiles a pattern without a separator: `*` takes `/` too.
     pub fn without_separator(text: &str) -> Result<Self, BadGlob> {
-        Ok(Self { nodes: parse(text)?, separated: false })
+        Self::compiled(text, false)
+    }
+
+    fn compiled(text: &str, separated: bool) -> Result<Self, BadGlob> {
+        Ok(Self { nodes: parse(text)?, separated, is_ascii: text.is_ascii(), quirks: OnceLock::new() })
     }
 
     /// Whether the pattern describes all of `name`. Takes time in proportion to both lengths.
+    ///
+    /// Characters of more than one byte are matched as the library matches them, unless that takes it too long.
     pub fn matches(&self, name: &str) -> bool {
+        if (!self.is_ascii || !name.is_ascii())
+            && let Some(matcher) = self.quirks.get_or_init(|| quirks::compile(&self.nodes, self.separated))
+            && let Some(found) = quirks::matches(matcher, name.as_bytes())
+        {
+            return found;
+        }
         let name: Vec<char> = name.chars().collect();
         let mut ends = vec![false; name.len() + 1];
         ends[0] = true;

@@ -11,6 +11,7 @@
 //! | [`path`] | `path`, `path/filepath`: `Match`, `Clean` |
 //! | [`regexp`] | `regexp`, `regexp/syntax` |
 //! | [`semver`] | `Masterminds/semver`: versions and ranges of charts |
+//! | [`slices`] | the runtime's `growslice` |
 //! | [`strconv`] | `strconv` |
 //! | [`time`] | `time`: layouts, durations, zones |
 //! | [`unicode`] | `unicode` |
@@ -26,6 +27,7 @@ pub mod mail;
 pub mod path;
 pub mod regexp;
 pub mod semver;
+pub mod slices;
 pub mod strconv;
 pub mod time;
 pub mod unicode;

@@ -3,7 +3,7 @@
 //! What differs between Go and Rust is syntax: ASCII classes, literal braces, refused stacks of repetitions, limits on counts.
 //! So the text is parsed here ([`parse`]), and the engine gets what it means. Both match leftmost-first.
 
-mod class;
+pub(super) mod class;
 mod cost;
 mod groups;
 mod parse;

@@ -9,6 +9,7 @@ use go_std::regexp::{PATTERN_BYTES_MAX, PATTERN_GROWTH, Regex, RegexError};
 use super::effects::{self, Effects, Random};
 use super::error::{Cause, Failure, Limit, Refused, RefusedCall};
 use super::limits::{Budget, Limits};
+use super::origin::Trace;
 use super::source::{Source, Spot};
 use super::text::Text;
 use super::trail::{Caller, Trail};
@@ -29,7 +30,7 @@ pub enum MissingKey {
 /// and the host's own state. One serves all templates of a render, one after the other.
 pub struct Runtime {
     pub(super) budget: Budget,
-    effects: effects::Source,
+    pub(super) effects: effects::Source,
     pub(super) depth: u32,
     pub(super) trail: Trail,
     host: Box<dyn Any>,
@@ -78,6 +79,11 @@ impl Runtime {
     /// How many steps were taken.
     pub fn steps(&self) -> u64 {
         self.budget.steps_taken()
+    }
+
+    /// What a probe saw of calls so far; it begins anew.
+    pub fn take_trace(&mut self) -> Trace {
+        self.effects.take_trace()
     }
 
     /// The calls so far that a probe answered instead of refusing them, in the order of execution, one for each site; of

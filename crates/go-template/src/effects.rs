@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use sha2::{Digest, Sha256};
 
 use super::error::{Cause, Failure, Refused, RefusedCall};
+use super::operand::Operand;
+use super::origin::Trace;
 use super::seed::{Drew, Seed};
 use super::source::Site;
 use super::trail::Caller;
@@ -65,8 +67,9 @@ pub enum Calls {
     At(BTreeSet<Site>),
 }
 
-/// What the clock says in a probe; far apart in every field that a clock shows.
-const PROBE_SECONDS: [i64; 3] = [1_000_000_000, 86_400 * 400 + 3_661, 4_102_441_199];
+/// What the clock says in a probe, in seconds and nanoseconds; far apart in every field that a clock shows.
+const PROBE_TIMES: [(i64, i32); 3] =
+    [(1_000_000_000, 123_456_789), (86_400 * 400 + 3_661, 987_654_321), (4_102_441_199, 456_012_378)];
 
 /// How many calls a probe notes.
 const PROBED_MAX: usize = 1000;
@@ -81,6 +84,8 @@ const SKETCH_FACTOR: usize = 64;
 struct Chance {
     seed: Seed,
     now: jiff::Timestamp,
+    /// The number of the probe that answers.
+    probe: Option<u8>,
 }
 
 /// The effects of one render, with what distinguishes its calls.
@@ -91,6 +96,16 @@ pub(super) struct Source {
     /// The sites of calls that a probe answered, and the first calls of them.
     probed_sites: BTreeSet<Site>,
     probed: Vec<RefusedCall>,
+    trace: Trace,
+    /// How many calls drew from a probe.
+    draws: u64,
+}
+
+/// What a probe saw of a call before it ran.
+pub(super) struct Look {
+    given: Option<u64>,
+    keeps_length: bool,
+    draws: u64,
 }
 
 impl Source {
@@ -101,6 +116,39 @@ impl Source {
     /// What a probe answered.
     pub(super) fn probed(&self) -> &[RefusedCall] {
         &self.probed
+    }
+
+    /// What a probe saw.
+    pub(super) fn take_trace(&mut self) -> Trace {
+        std::mem::take(&mut self.trace)
+    }
+
+    /// Looks at a call that is about to run, in a probe.
+    pub(super) fn look(&self, function: &str, values: &[Operand]) -> Option<Look> {
+        if !matches!(self.effects, Effects::Probe { .. }) {
+            return None;
+        }
+        // Before the first draw nothing is chance.
+        let given = if self.probed.is_empty() { None } else { self.trace.given(function, values) };
+        Some(Look { given, keeps_length: self.trace.keeps_length(function, values), draws: self.draws })
+    }
+
+    /// Looks at what a call made that [`Source::look`] looked at.
+    pub(super) fn saw(&mut self, look: &Look, function: &str, site: impl FnOnce() -> Site, result: &Operand) {
+        let draws = self.draws != look.draws && !matches!(function, "include" | "tpl");
+        if draws || look.keeps_length {
+            self.trace.drawn(result);
+        }
+        if let Some(given) = look.given {
+            self.trace.made(site(), given, result);
+        }
+    }
+
+    /// Looks at what decides a branch, in a probe.
+    pub(super) fn saw_test(&mut self, site: impl FnOnce() -> Site, value: &Operand) {
+        if matches!(self.effects, Effects::Probe { .. }) && !self.probed.is_empty() {
+            self.trace.tested(site(), value);
+        }
     }
 
     /// The clock, for a function that may read it.
@@ -115,7 +163,7 @@ impl Source {
         caller: Caller<'_>,
         call: impl FnOnce() -> String,
     ) -> Result<Random, Failure> {
-        let Chance { seed, .. } = self.chance(function, caller, Refused::Random)?;
+        let Chance { seed, probe, .. } = self.chance(function, caller, Refused::Random)?;
         let call = format!("{function}\0{}", call());
         let passed = self.passed.entry(call.clone()).or_default();
         *passed += 1;
@@ -124,7 +172,11 @@ impl Source {
         }
         let sketch = seed == Seed::Sketch || matches!(self.effects, Effects::Probe { sketch: true, .. });
         let repeats_always = matches!(seed, Seed::Secret { .. });
-        Ok(Random { sketch, repeats_always, ..Random::new(seed.key(*passed, &call)) })
+        let turned = probe.map(|number| {
+            self.draws += 1;
+            (Box::new(Random::new(Chance::of_probe(0).seed.key(*passed, &call))), number)
+        });
+        Ok(Random { sketch, repeats_always, turned, ..Random::new(seed.key(*passed, &call)) })
     }
 
     /// What a call draws from, if it is not refused.
@@ -142,7 +194,7 @@ impl Source {
             Effects::Refuse => None,
         };
         if let Some((seed, now)) = allowed {
-            return Ok(Chance { seed, now: *now });
+            return Ok(Chance { seed, now: *now, probe: None });
         }
         let Effects::Probe { calls, number, .. } = &self.effects else {
             return Err(Cause::Refused(Box::new(caller.refused(refused(function.to_owned())))).into());
@@ -161,8 +213,9 @@ impl Source {
 
 impl Chance {
     fn of_probe(number: u8) -> Self {
-        let seconds = PROBE_SECONDS.get(usize::from(number)).copied().unwrap_or_default();
-        Self { seed: Seed::Public([number; 32]), now: jiff::Timestamp::from_second(seconds).unwrap_or_default() }
+        let (seconds, nanoseconds) = PROBE_TIMES.get(usize::from(number)).copied().unwrap_or_default();
+        let now = jiff::Timestamp::new(seconds, nanoseconds).unwrap_or_default();
+        Self { seed: Seed::Public([number; 32]), now, probe: Some(number) }
     }
 }
 
@@ -175,12 +228,14 @@ pub struct Random {
     used: usize,
     sketch: bool,
     repeats_always: bool,
+    /// For a probe: what the first one draws from, and its own number.
+    turned: Option<(Box<Random>, u8)>,
 }
 
 impl Random {
     /// The stream of a key.
     pub(super) fn new(key: [u8; 32]) -> Self {
-        Self { key, counter: 0, block: [0; 32], used: 32, sketch: false, repeats_always: false }
+        Self { key, counter: 0, block: [0; 32], used: 32, sketch: false, repeats_always: false, turned: None }
     }
 
     /// Whether renders give the same until an admin says otherwise, so that what is drawn has no date of its own.
@@ -219,7 +274,13 @@ impl Random {
     }
 
     /// An even choice of the numbers below `end`, which must not be 0.
+    ///
+    /// Of probes each gives another one, a third of the way further: a letter in the first is a digit in another.
     pub fn below(&mut self, end: u64) -> u64 {
+        if let Some((first, number)) = &mut self.turned {
+            let step = u128::from(end / 3).max(1) * u128::from(*number);
+            return ((u128::from(first.below(end)) + step) % u128::from(end.max(1))) as u64;
+        }
         let reach = u64::MAX - u64::MAX % end.max(1);
         loop {
             let mut bytes = [0; 8];

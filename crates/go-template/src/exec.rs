@@ -103,6 +103,12 @@ impl<'f> Frame<'f> {
         Err(self.locate(Cause::Engine(message.into())))
     }
 
+    /// Looks at what decides a branch.
+    fn saw_test(&mut self, at: u32, value: &Operand) {
+        let Runtime { effects, trail, .. } = &mut *self.runtime;
+        effects.saw_test(|| trail.site(&self.tree.source, at), value);
+    }
+
     fn step(&mut self) -> Result<(), Failure> {
         self.runtime.budget.steps(1).map_err(|failure| self.locate(failure))
     }

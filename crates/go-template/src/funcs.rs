@@ -13,6 +13,7 @@ mod formats;
 mod lists;
 mod math;
 mod paths;
+mod pretty;
 mod random;
 mod regex;
 mod semver;

@@ -37,7 +37,8 @@ impl Trail {
         self.0.truncate(len);
     }
 
-    fn site(&self, source: &Source, at: u32) -> Site {
+    /// The site of a place at the end of this way.
+    pub(super) fn site(&self, source: &Source, at: u32) -> Site {
         let mut hasher = DefaultHasher::new();
         (self.0.last().map(|step| step.site), &source.name, at).hash(&mut hasher);
         Site(hasher.finish())

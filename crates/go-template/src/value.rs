@@ -9,6 +9,8 @@ pub(super) mod structure;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use go_std::slices::Layout;
+
 use super::text::Text;
 use super::time::Time;
 use function::{Function, Functions};
@@ -130,6 +132,16 @@ pub enum Element {
 }
 
 impl Element {
+    /// What Go's allocator sees of it.
+    pub fn layout(self) -> Layout {
+        match self {
+            Element::Any | Element::String => Layout::PAIR,
+            Element::Int => Layout::INT,
+            Element::Bytes | Element::List => Layout::SLICE,
+            Element::Map => Layout::MAP,
+        }
+    }
+
     /// The zero value: what a key that is not there gives.
     pub fn zero(self) -> Value {
         match self {

@@ -3,7 +3,7 @@
 //! Reference: go-yaml v2.4.3 and v3.0.4 decode.go; sigs.k8s.io/yaml v1.6.0 yaml.go, `convertToJSONableObject`;
 //! kyaml 0.21.1 yaml/rnode.go, `MarshalJSON`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use go_std::strconv::{format_shortest, format_shortest_32, quote};
 
@@ -29,6 +29,7 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
         decoded: 0,
         aliased: 0,
         aliased_bytes: 0,
+        is_key: false,
         unsupported: None,
         mistakes: Vec::new(),
     };
@@ -52,6 +53,8 @@ struct Converter<'a> {
     aliased: usize,
     /// The size of the scalars among those of aliases.
     aliased_bytes: usize,
+    /// Whether the node at hand is a key, or inside of one.
+    is_key: bool,
     /// What JSON can't have, reported if all else is right: a key or a number.
     unsupported: Option<Error>,
     /// What go-yaml collects and reports at the end.
@@ -128,6 +131,14 @@ impl<'a> Converter<'a> {
         }
     }
 
+    /// A key, which unlike a value may be a float that JSON lacks: it becomes text.
+    fn key(&mut self, key: &'a Node) -> Result<Value> {
+        self.is_key = true;
+        let value = self.node(key);
+        self.is_key = false;
+        value
+    }
+
     fn enter(&mut self, mark: Mark) -> Result<()> {
         self.depth += 1;
         if self.depth > self.limits.depth {
@@ -189,11 +200,12 @@ impl<'a> Converter<'a> {
             Plain::Bool(value) => Value::Bool(value),
             Plain::Int(value) => Value::Int(value),
             Plain::Uint(value) => Value::Uint(value),
-            Plain::Float(value) if value.is_finite() => Value::Float(value),
+            Plain::Float(value) if value.is_finite() || self.is_key => Value::Float(value),
             Plain::Float(value) => {
                 let message = format!("json: unsupported value: {}", format_shortest(value));
                 self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
-                Value::Null
+                // Never comes out, but may be shown by another error.
+                Value::Float(value)
             }
             Plain::Timestamp if self.dialect == Dialect::V3 => {
                 match timestamp::parse(text).and_then(|time| time.to_json()) {
@@ -235,39 +247,44 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Later entries replace earlier ones, merged ones included.
+    /// Later entries replace earlier ones, merged ones included; what JSON can't have counts only in those that are left.
     fn mapping_v2(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
         let mut mapping = Mapping::new();
+        let before = self.unsupported.take();
+        let mut unsupported: BTreeMap<Option<String>, Error> = BTreeMap::new();
         for (key, value) in entries {
             if is_merge(key) {
                 for merged in self.merged(value)?.into_iter().rev() {
                     mapping.extend(merged);
                 }
+                unsupported.extend(self.unsupported.take().map(|error| (None, error)));
                 continue;
             }
-            let name = self.node(key)?;
+            let name = self.key(key)?;
             if let Value::Sequence(_) | Value::Mapping(_) = name {
                 return Err(invalid_key(&name, self.dialect, key.mark));
             }
             let value = self.node(value)?;
-            let name = match name {
-                Value::String(name) => name,
-                Value::Int(number) => number.to_string(),
-                Value::Float(number) => format_shortest_32(number as f32),
-                Value::Bool(value) => value.to_string(),
-                Value::Null => {
-                    self.unsupported.get_or_insert_with(|| unsupported_key("%!s(<nil>)", &name, &value, key.mark));
-                    continue;
-                }
-                Value::Uint(_) => {
-                    self.unsupported.get_or_insert_with(|| unsupported_key("uint64", &name, &value, key.mark));
-                    continue;
-                }
+            let inner = self.unsupported.take();
+            let (name, own) = match name {
+                Value::String(name) => (Some(name), None),
+                Value::Int(number) => (Some(number.to_string()), None),
+                Value::Float(number) => (Some(float_key(number as f32)), None),
+                Value::Bool(value) => (Some(value.to_string()), None),
+                Value::Null => (None, Some(unsupported_key("%!s(<nil>)", &name, &value, key.mark))),
+                Value::Uint(_) => (None, Some(unsupported_key("uint64", &name, &value, key.mark))),
                 // Refused above.
                 Value::Sequence(_) | Value::Mapping(_) => continue,
             };
-            mapping.insert(name, value);
+            match own.or(inner) {
+                Some(error) => drop(unsupported.insert(name.clone(), error)),
+                None => drop(unsupported.remove(&name)),
+            }
+            if let Some(name) = name {
+                mapping.insert(name, value);
+            }
         }
+        self.unsupported = before.or_else(|| unsupported.into_values().next());
         Ok(mapping)
     }
 
@@ -284,7 +301,7 @@ impl<'a> Converter<'a> {
                 merge = Some(value);
                 continue;
             }
-            let name = self.node(key)?;
+            let name = self.key(key)?;
             if let Value::Sequence(_) | Value::Mapping(_) = name {
                 return Err(invalid_key(&name, self.dialect, key.mark));
             }
@@ -375,6 +392,16 @@ fn is_merge(key: &Node) -> bool {
             Some(Tag::Other(tag)) if &**tag == "!" => true,
             _ => !key.tagged && key.style == Style::Plain && key.tag != Some(Tag::Str),
         }
+}
+
+/// A float as a key.
+fn float_key(number: f32) -> String {
+    match number {
+        number if number.is_nan() => ".nan".to_owned(),
+        f32::INFINITY => ".inf".to_owned(),
+        f32::NEG_INFINITY => "-.inf".to_owned(),
+        number => format_shortest_32(number),
+    }
 }
 
 fn invalid_key(key: &Value, dialect: Dialect, mark: Mark) -> Error {

@@ -5,6 +5,7 @@
 //!
 //! Reference: go-yaml v2.4.3 and v3.0.4 encode.go and emitterc.go.
 
+mod go;
 mod machine;
 mod nodes;
 
@@ -15,6 +16,7 @@ use super::node::Style;
 use super::resolve::{self, Plain, is_base_60};
 use super::sort::sort;
 use super::value::{Mapping, Value};
+pub use go::{GoValue, emit_go};
 use machine::{Emitter, Event, Kind};
 pub use nodes::{emit_node, emit_nodes};
 

@@ -4,7 +4,7 @@ mod decode;
 
 use std::borrow::Cow;
 
-pub use decode::decode;
+pub use decode::{Decoded, decode, decode_all, decode_first};
 
 use super::value::Value;
 

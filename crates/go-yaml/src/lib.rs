@@ -45,7 +45,7 @@ mod tests;
 pub use alias::resolve_aliases;
 pub use comments::Comments;
 pub use emit::emit_v3_documents;
-pub use emit::{Sequences, emit_node, emit_nodes, emit_v2, emit_v3};
+pub use emit::{GoValue, Sequences, emit_go, emit_node, emit_nodes, emit_v2, emit_v3};
 pub use error::Error;
 pub use error::Mark;
 pub use extent::Extents;

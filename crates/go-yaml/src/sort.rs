@@ -2,7 +2,7 @@
 //!
 //! Reference: go-yaml v2.4.3 and v3.0.4 sorter.go.
 
-use unicode_general_category::{GeneralCategory, get_general_category};
+use go_std::unicode::{is_digit, is_letter};
 
 use super::Dialect;
 
@@ -63,19 +63,4 @@ fn number(text: &str, start: i64) -> (i64, usize) {
         let digit = i64::from(u32::from(c)) - i64::from(u32::from('0'));
         (number.wrapping_mul(10).wrapping_add(digit), digits + 1)
     })
-}
-
-/// Go's `unicode.IsLetter`, which is narrower than `char::is_alphabetic`.
-fn is_letter(c: char) -> bool {
-    use GeneralCategory::*;
-    c.is_ascii_alphabetic()
-        || (!c.is_ascii()
-            && matches!(
-                get_general_category(c),
-                UppercaseLetter | LowercaseLetter | TitlecaseLetter | ModifierLetter | OtherLetter
-            ))
-}
-
-fn is_digit(c: char) -> bool {
-    c.is_ascii_digit() || (!c.is_ascii() && get_general_category(c) == GeneralCategory::DecimalNumber)
 }

@@ -120,7 +120,11 @@ impl Round<'_, '_> {
                 return;
             }
         };
-        for (key, value) in ours.entries().iter() {
+        // A subchart may be named `global`: its values are the globals then, and what is handed on depends on which key is
+        // first. With Helm that is chance; most often it is this one.
+        let ours = ours.entries();
+        let (first, others): (Vec<_>, Vec<_>) = ours.iter().partition(|(key, _)| key.as_bytes() == GLOBAL);
+        for (key, value) in first.into_iter().chain(others) {
             match (value, theirs.get(key)) {
                 (Value::Map(table), None) => {
                     theirs.set(key.clone(), shallow(table));

@@ -9,7 +9,7 @@ pub(super) mod templates;
 use std::rc::Rc;
 
 use dry_files::view::ViewError;
-use go_template::{self as template, RefusedCall, Runtime, Set, Text};
+use go_template::{self as template, RefusedCall, Runtime, Set, Text, Trace};
 
 use super::error::{Error, ErrorKind};
 use super::functions::{SET_NAME, functions, without_no_value};
@@ -27,6 +27,8 @@ pub(super) struct Executed {
     pub rendered: Vec<RenderedFile>,
     /// The calls that were answered only because this is a probe.
     pub probed: Vec<RefusedCall>,
+    /// What a probe saw of calls.
+    pub trace: Trace,
     /// How many steps that took.
     pub steps: u64,
 }
@@ -72,7 +74,8 @@ pub(super) fn render(
             break;
         }
     }
-    Ok(Executed { rendered, probed: runtime.probed().to_vec(), steps: runtime.steps() })
+    let trace = runtime.take_trace();
+    Ok(Executed { rendered, probed: runtime.probed().to_vec(), trace, steps: runtime.steps() })
 }
 
 fn unreadable(tree: &Tree<'_>, chart: ChartId) -> Unreadable {

@@ -77,6 +77,9 @@ fn lines(call: &mut Call<'_>, files: Value, path: Text) -> Result<List, Failure>
     Ok(List::strings(text.split(|byte| *byte == b'\n').map(Text::from)))
 }
 
+/// What it takes at most, more or less, to match a name or pattern that is not ASCII.
+const STEPS_PER_WIDE_NAME: usize = 1024;
+
 fn glob(call: &mut Call<'_>, files: Value, pattern: Text) -> Result<Map, Failure> {
     let files = entries(&files);
     if pattern.len() > PATTERN_BYTES_MAX {
@@ -85,6 +88,8 @@ fn glob(call: &mut Call<'_>, files: Value, pattern: Text) -> Result<Map, Failure
     // Matching takes time in proportion to pattern and name.
     let names: usize = files.keys().map(|name| name.len()).sum();
     call.charge(names.saturating_mul(pattern.len()) / 16)?;
+    let wide = files.keys().filter(|name| !name.is_ascii() || !pattern.is_ascii()).count();
+    call.charge(wide.saturating_mul(STEPS_PER_WIDE_NAME))?;
     let matching = match Glob::new(&pattern.to_str()) {
         Ok(glob) => {
             let matches = |(name, _): &(&Text, &Value)| glob.matches(&name.to_str());

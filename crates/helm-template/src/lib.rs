@@ -139,6 +139,8 @@ struct Files {
     crds: Vec<Document>,
     /// The calls that were answered only because this is a probe.
     probed: Vec<RefusedCall>,
+    /// What the probe saw of calls.
+    trace: template::Trace,
     /// How many steps the templates took.
     steps: u64,
 }
@@ -153,10 +155,10 @@ fn files(
     warnings: &mut Vec<String>,
 ) -> Result<Files, Error> {
     let (tree, roots) = prepared(chart, values, options, warnings)?;
-    let Executed { rendered, probed, steps } = engine::render(&tree, &roots, options.limits, effects, until)?;
+    let Executed { rendered, probed, trace, steps } = engine::render(&tree, &roots, options.limits, effects, until)?;
     let crds = tree.crds(Tree::ROOT).into_iter().map(|(source, file)| Document::crd(source, file));
     let crds = if options.include_crds { crds.collect::<Result<_, _>>()? } else { Vec::new() };
-    Ok(Files { rendered, crds, probed, steps })
+    Ok(Files { rendered, crds, probed, trace, steps })
 }
 
 /// The charts, and the objects that their templates start from.

@@ -71,7 +71,7 @@ pub(super) fn template_object(name: &str, base_path: &str) -> Value {
 
 fn chart_object(tree: &Tree<'_>, chart: ChartId) -> Map {
     let metadata: &Metadata = &tree.chart(chart).metadata;
-    let texts = |items: &[String]| items.iter().map(|item| Value::from(item.as_str())).collect::<List>();
+    let texts = |items: &[String]| List::new(items.iter().map(|item| Value::from(item.as_str())).collect());
     let object = Map::new();
     object.set("Name", tree.name(chart));
     object.set("Home", metadata.home.as_str());
@@ -89,9 +89,9 @@ fn chart_object(tree: &Tree<'_>, chart: ChartId) -> Map {
     object.set("KubeVersion", metadata.kube_version.as_str());
     object.set("Type", metadata.kind.as_str());
     object.set("IsRoot", tree.is_root(chart));
-    object.set("Maintainers", metadata.maintainers.iter().map(maintainer_object).collect::<List>());
+    object.set("Maintainers", List::new(metadata.maintainers.iter().map(maintainer_object).collect()));
     let dependencies = tree.dependencies(chart).unwrap_or_default();
-    object.set("Dependencies", dependencies.iter().map(dependency_object).collect::<List>());
+    object.set("Dependencies", List::new(dependencies.iter().map(dependency_object).collect()));
     object
 }
 
@@ -119,10 +119,10 @@ fn dependency_object(dependency: &Dependency) -> Value {
     object.set("Version", dependency.version.as_str());
     object.set("Repository", dependency.repository.as_str());
     object.set("Condition", dependency.condition.as_str());
-    object.set("Tags", dependency.tags.iter().map(|tag| Value::from(tag.as_str())).collect::<List>());
+    object.set("Tags", List::new(dependency.tags.iter().map(|tag| Value::from(tag.as_str())).collect()));
     object.set("Enabled", dependency.enabled);
     object.set("Alias", dependency.alias.as_str());
-    object.set("ImportValues", dependency.import_values.iter().flatten().map(import_value).collect::<List>());
+    object.set("ImportValues", List::new(dependency.import_values.iter().flatten().map(import_value).collect()));
     object.into()
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use go_template::{Calls, RefusedCall, Site};
+use go_template::{Calls, RefusedCall, Site, Trace};
 use go_yaml::{self as yaml, Dialect, Limits, Mapping, Value};
 
 use super::chart::Chart;
@@ -57,8 +57,14 @@ impl Subject<'_> {
         let file = calls.first().and_then(|call| call.places.first()).filter(|_| !self.options.leaves_something_out());
         let start = file.map(|place| self.printed(&draw(OTHERS[0]), Some(&place.template)));
         let shows = start.is_some_and(|start| start.is_ok_and(|start| !plain.rendered.starts_with(&start.rendered)));
-        let is_other = |files: Files| !self.prints_alike(&files, plain);
-        shows || OTHERS.iter().any(|number| self.printed(&draw(*number), None).map_or(true, is_other))
+        let is_other = |files: &Files| !self.prints_alike(files, plain);
+        if shows {
+            return true;
+        }
+        let others = OTHERS.map(|number| self.printed(&draw(number), None));
+        let mut seen = vec![&plain.trace];
+        seen.extend(others.iter().flatten().map(|files| &files.trace));
+        others.iter().any(|other| other.as_ref().map_or(true, is_other)) || Trace::loses_chance(&seen)
     }
 
     /// Whether two renders print the same, as far as it counts.

@@ -1,7 +1,7 @@
 //! The little language of `--set` and its sisters: `a.b=1,c[0]={x,y}`.
 
 use go_std::strconv::{atoi, quote};
-use go_yaml::{Mapping, Value};
+use go_yaml::{Limits, Mapping, Value, json};
 
 /// How deep names may nest by dots.
 const NESTING_MAX: u32 = 30;
@@ -279,13 +279,9 @@ impl Parser<'_> {
         if self.blank() {
             return Ok(Value::Null);
         }
-        let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<serde::de::IgnoredAny>();
-        if !matches!(values.next(), Some(Ok(_))) {
-            return Err(SetError::Json);
-        }
-        let (text, rest) = self.rest.split_at_checked(values.byte_offset()).unwrap_or_default();
-        self.rest = rest;
-        let mut value = super::values::parse_json(text).map_err(|_| SetError::Json)?;
+        let first = json::decode_first(self.rest.as_bytes(), &Limits::default());
+        let (mut value, end) = first.map_err(|_| SetError::Json)?;
+        self.rest = self.rest.get(end..).unwrap_or_default();
         super::values::floats(&mut value);
         self.blank();
         Ok(value)
@@ -297,12 +293,13 @@ impl Parser<'_> {
         self.next_if(',') || self.rest.is_empty()
     }
 
-    fn index(&mut self) -> Result<i64, SetError> {
+    /// The index before `]`. Helm takes one that is not closed for the end of the text: it and all behind it are dropped.
+    fn index(&mut self) -> Result<i64, Stop> {
         let (text, end) = self.until("]");
         if end.is_none() {
-            return Err(SetError::BadIndex("EOF".to_owned()));
+            return Err(Stop::End);
         }
-        atoi(text.as_bytes()).map_err(|error| SetError::BadIndex(error.of("Atoi", &text)))
+        atoi(text.as_bytes()).map_err(|error| SetError::BadIndex(error.of("Atoi", &text)).into())
     }
 
     /// The text up to one of the characters `stops`, which is taken too, or up to the end.

@@ -49,7 +49,9 @@ pub(super) fn copy(map: &Map) -> Map {
 fn copy_value(value: &GoValue) -> GoValue {
     match value {
         GoValue::Map(map) => GoValue::Map(copy(map)),
-        GoValue::List(list) => GoValue::List(list.iter().map(copy_value).collect::<List>()),
+        GoValue::List(list) => {
+            GoValue::List(List::with_capacity(list.ty(), list.iter().map(copy_value).collect(), list.capacity()))
+        }
         scalar => scalar.clone(),
     }
 }

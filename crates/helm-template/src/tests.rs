@@ -1,5 +1,7 @@
 //! Whether a render can be stopped, wherever it is.
 
+mod chance;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dry_files::inputs::NoInputs;

@@ -11,7 +11,7 @@ use go_yaml::{Limits, Mapping, Value, json, sigs};
 
 /// Why values can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot unmarshal yaml document: {message}")]
+#[error("{message}")]
 pub(super) struct ValuesError {
     message: String,
     /// 1-based; 0 when unknown.
@@ -24,24 +24,29 @@ impl ValuesError {
     /// `lines_before` are those of the file before the document.
     fn in_document(error: &go_yaml::Error, lines_before: u32) -> Self {
         let line = if error.line() == 0 { 0 } else { error.line() + lines_before };
-        Self { message: error.to_string(), line, column: error.column() }
+        Self { message: format!("{NO_DOCUMENT}{error}"), line, column: error.column() }
     }
 }
+
+/// What precedes the reason why a document is no values.
+const NO_DOCUMENT: &str = "cannot unmarshal yaml document: ";
 
 /// After how many documents the time is looked at.
 const DOCUMENTS_PER_LOOK: usize = 1024;
 
 /// Reads the text of a values file: one or more documents, merged in order. It ends early once `stop` is set.
 ///
-/// A line of `---` and blanks separates documents. What follows another mark, such as `--- # more`, is not read.
+/// A line of `---`, blanks, and a comment if there is one, separates documents; nothing else may follow `---` at the start
+/// of a line, also within a text in quotes.
 /// The last line has an end, also when the file has none: a block scalar there keeps it.
 ///
-/// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`.
+/// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`; k8s.io/apimachinery 0.36 pkg/util/yaml `YAMLReader`.
 pub(super) fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let text = if text.ends_with(b"\n") { Cow::Borrowed(text) } else { Cow::Owned([text, b"\n"].concat()) };
     let mut values = Mapping::new();
-    for (number, (document, first_line)) in documents(&text).into_iter().enumerate() {
+    let (documents, error) = documents(&text);
+    for (number, (document, first_line)) in documents.into_iter().enumerate() {
         if number % DOCUMENTS_PER_LOOK == DOCUMENTS_PER_LOOK - 1 && stop.is_set() {
             return Err(ValuesError { message: "the time limit was reached".to_owned(), line: 0, column: 0 });
         }
@@ -55,22 +60,25 @@ pub(super) fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
             }
             other => {
                 let wrong = UnmarshalTypeError::of_value(other.json_kind(), "map[string]interface {}");
-                let message = format!("error unmarshaling JSON: while decoding JSON: {wrong}");
+                let message = format!("{NO_DOCUMENT}error unmarshaling JSON: while decoding JSON: {wrong}");
                 return Err(ValuesError { message, line: first_line + 1, column: 1 });
             }
         }
     }
-    Ok(values)
+    error.map_or(Ok(values), Err)
 }
 
-/// The documents with the number of lines before each.
-fn documents(text: &[u8]) -> Vec<(&[u8], u32)> {
+/// The documents with the number of lines before each, up to a line that may not be there.
+fn documents(text: &[u8]) -> (Vec<(&[u8], u32)>, Option<ValuesError>) {
     let mut documents = Vec::new();
     let (mut start, mut at, mut first_line) = (0, 0, 0);
     for (line, number) in text.split_inclusive(|byte| *byte == b'\n').zip(1..) {
-        let is_separator =
-            line.strip_prefix(b"---").is_some_and(|rest| rest.iter().all(u8::is_ascii_whitespace)) && at > start;
-        if is_separator {
+        let behind = line.strip_prefix(b"---").map(String::from_utf8_lossy);
+        if let Some(error) = behind.as_ref().and_then(|behind| no_separator(behind.trim(), number)) {
+            return (documents, Some(error));
+        }
+        // One at the start belongs to the document behind it.
+        if behind.is_some() && at > start {
             documents.push((text.get(start..at).unwrap_or_default(), first_line));
             (start, first_line) = (at + line.len(), number);
         }
@@ -79,7 +87,16 @@ fn documents(text: &[u8]) -> Vec<(&[u8], u32)> {
     if start < at {
         documents.push((text.get(start..).unwrap_or_default(), first_line));
     }
-    documents
+    (documents, None)
+}
+
+/// The error for what follows `---`.
+fn no_separator(behind: &str, line: u32) -> Option<ValuesError> {
+    if behind.is_empty() || behind.starts_with('#') {
+        return None;
+    }
+    let message = format!("error reading yaml document: invalid Yaml document separator: {behind}");
+    Some(ValuesError { message, line, column: 4 })
 }
 
 /// Puts `over` over `values`: maps merge key by key, all else is replaced, null too.
@@ -128,7 +145,10 @@ mod tests {
             ("---\na: 1\n", r#"{"a":1}"#),
             ("a: 1\nb: {c: 1}\n---  \nb: {d: 2}\n", r#"{"a":1,"b":{"c":1,"d":2}}"#),
             ("a: 1\n---\r\na: null\n---\n", r#"{"a":null}"#),
-            ("a: 1\n--- # more\na: 2\n", r#"{"a":1}"#),
+            ("a: 1\n--- # more\nb: 2\n", r#"{"a":1,"b":2}"#),
+            ("a: 1\n---# more\nb: 2\n---\t#\nc: 3", r#"{"a":1,"b":2,"c":3}"#),
+            ("--- # first\na: 1\n--- # empty\n--- # more\nb: 2\n", r#"{"a":1,"b":2}"#),
+            ("# --- c\na: 1\n", r#"{"a":1}"#),
             ("a: |\n  x\n  ---\n  y\n", r#"{"a":"x\n---\ny\n"}"#),
             ("\u{feff}a: 1", r#"{"a":1}"#),
             ("a: |\n  x", r#"{"a":"x\n"}"#),
@@ -142,6 +162,11 @@ mod tests {
 
     #[test]
     fn errors_have_their_line() {
+        for (text, behind) in [("a: 1\n---: 2\n", ": 2"), ("a: 1\n--- {b: 1}", "{b: 1}"), ("a: \"\n---x\"", "x\"")] {
+            let line = text.lines().position(|line| line.starts_with("---")).map_or(0, |at| at + 1);
+            let message = "error reading yaml document: invalid Yaml document separator: ";
+            assert_eq!(shown(text), Err(format!("{line}: {message}{behind}")));
+        }
         let text = "a: 1\n---\nb: 2\nc: [\n";
         assert_eq!(shown(text).expect_err("open list").split(':').next(), Some("5"));
         assert_eq!(

@@ -23,37 +23,37 @@ struct Flags {
     #[arg(value_name = "[NAME] CHART", num_args = 1..=2, required = true)]
     operands: Vec<String>,
     /// The name of the release.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     name_template: Option<String>,
     /// The namespace of the release.
-    #[arg(long, short, default_value = "default")]
+    #[arg(long, short, default_value = "default", allow_hyphen_values = true)]
     namespace: String,
     /// Values files, separated by commas; may be given more than once, later ones win.
-    #[arg(long, short = 'f', value_name = "FILES")]
+    #[arg(long, short = 'f', value_name = "FILES", allow_hyphen_values = true)]
     values: Vec<String>,
     /// Values, as `a.b=c,d[0]=e`.
-    #[arg(long, value_name = "VALUES")]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     set: Vec<String>,
     /// Values, all of them texts, as `a.b=c,d[0]=e`.
-    #[arg(long, value_name = "VALUES")]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     set_string: Vec<String>,
     /// Values in JSON, as `a.b=[1]`, or one JSON object.
-    #[arg(long, value_name = "VALUES")]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     set_json: Vec<String>,
     /// Values that are the contents of files, as `a.b=FILE`.
-    #[arg(long, value_name = "VALUES")]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     set_file: Vec<String>,
     /// One value that is taken as it is written.
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     set_literal: Vec<String>,
     /// The version of Helm to render as.
     #[arg(long, value_name = "VERSION", default_value_t)]
     helm_version: Helm,
     /// The version of Kubernetes that templates see.
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
     kube_version: Option<String>,
     /// API versions that templates see besides the usual ones.
-    #[arg(long, short, value_name = "LIST")]
+    #[arg(long, short, value_name = "LIST", allow_hyphen_values = true)]
     api_versions: Vec<String>,
     /// Print custom resource definitions too.
     #[arg(long)]
@@ -74,7 +74,7 @@ struct Flags {
     #[arg(long)]
     skip_schema_validation: bool,
     /// Print only the manifests of these templates.
-    #[arg(long, short, value_name = "TEMPLATE")]
+    #[arg(long, short, value_name = "TEMPLATE", allow_hyphen_values = true)]
     show_only: Vec<String>,
     /// Let random and clock functions run: no two outputs are the same then.
     #[arg(long)]

@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::super::unicode::{ASSIGNED, property};
 
 /// The class of some ranges.
-pub(super) fn of(ranges: &[(char, char)]) -> ClassUnicode {
+pub(in super::super) fn of(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|(low, high)| ClassUnicodeRange::new(*low, *high)))
 }
 
@@ -15,27 +17,39 @@ pub(super) fn any(with_line_breaks: bool) -> ClassUnicode {
 }
 
 /// With all characters that differ from its own only by case; and how many were looked at for it.
-pub(super) fn folded(mut class: ClassUnicode) -> (ClassUnicode, usize) {
+pub(in super::super) fn folded(mut class: ClassUnicode) -> (ClassUnicode, usize) {
     // Most characters have no case, and folding looks at each.
     let mut cased = class.clone();
     cased.intersect(&CASED);
     let count = cased.ranges().iter().map(ClassUnicodeRange::len).sum();
     // Fails only without Unicode tables, which are built in.
     let _ = cased.try_case_fold_simple();
+    cased.intersect(&ASSIGNED);
     class.union(&cased);
     (class, count)
 }
 
 /// At least the characters that differ from another only by case.
-static CASED: LazyLock<ClassUnicode> = LazyLock::new(cased);
+pub(in super::super) static CASED: LazyLock<ClassUnicode> = LazyLock::new(cased);
 
 fn cased() -> ClassUnicode {
     let mut all = ClassUnicode::empty();
     for part in ["Changes_When_Casemapped", "Changes_When_Casefolded", "Cased"].into_iter().filter_map(property) {
         all.union(&part);
     }
+    all.intersect(&ASSIGNED);
+    all.difference(&of(&LATER_ALIKE));
     all
 }
+
+/// Three pairs that differ only by case since Unicode 15.1.
+const LATER_ALIKE: [(char, char); 5] = [
+    ('\u{390}', '\u{390}'),
+    ('\u{3b0}', '\u{3b0}'),
+    ('\u{1fd3}', '\u{1fd3}'),
+    ('\u{1fe3}', '\u{1fe3}'),
+    ('\u{fb05}', '\u{fb06}'),
+];
 
 /// `\d`, `\s` and `\w`, of ASCII only, by their letter.
 pub(super) fn perl(letter: u8) -> Option<ClassUnicode> {
@@ -82,8 +96,8 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
         "Ascii" => return Some(of(&[('\0', '\x7f')])),
         // No text has surrogates.
         "Cs" => return Some(ClassUnicode::empty()),
-        "Assigned" => return ASSIGNED.clone(),
-        "Cn" => return ASSIGNED.clone().map(negated),
+        "Assigned" => return Some(ASSIGNED.clone()),
+        "Cn" => return Some(negated(ASSIGNED.clone())),
         _ => {}
     }
     let property_of = |key: &str| property(&format!("{key}={name}"));
@@ -102,37 +116,14 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
         _ => return None,
     };
     if name != "C" {
-        class.intersect(ASSIGNED.as_ref()?);
+        class.intersect(&ASSIGNED);
     }
-    Some(class)
-}
-
-/// What Unicode 15 has assigned. Noncharacters have an age, too.
-static ASSIGNED: LazyLock<Option<ClassUnicode>> = LazyLock::new(assigned);
-
-fn assigned() -> Option<ClassUnicode> {
-    let mut class = property("age=15.0")?;
-    class.difference(&property("gc=Unassigned")?);
     Some(class)
 }
 
 fn negated(mut class: ClassUnicode) -> ClassUnicode {
     class.negate();
     class
-}
-
-/// The class of a property as `regex-syntax` names it.
-fn property(name: &str) -> Option<ClassUnicode> {
-    let hir = regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?;
-    match hir.into_kind() {
-        HirKind::Class(Class::Unicode(class)) => Some(class),
-        // A class of one character, or of none.
-        HirKind::Literal(literal) => {
-            let only = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
-            Some(of(&[(only, only)]))
-        }
-        _ => None,
-    }
 }
 
 /// The first letter in upper case, the others in lower case, without `_`, `-` and blanks.
@@ -314,28 +305,3 @@ const SCRIPTS: &[&str] = &[
     "Yezidi",
     "Yi",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_character_with_a_case_is_among_those_that_are_folded() {
-        for c in ('\0'..=char::MAX).filter(|c| CASED.ranges().binary_search_by(|range| side(*range, *c)).is_err()) {
-            let mut class = of(&[(c, c)]);
-            class.try_case_fold_simple().expect("tables");
-            assert_eq!(class, of(&[(c, c)]), "{c:?}");
-        }
-    }
-
-    /// On which side of a character a range is.
-    fn side(range: ClassUnicodeRange, c: char) -> std::cmp::Ordering {
-        if range.end() < c {
-            std::cmp::Ordering::Less
-        } else if range.start() > c {
-            std::cmp::Ordering::Greater
-        } else {
-            std::cmp::Ordering::Equal
-        }
-    }
-}

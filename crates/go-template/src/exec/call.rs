@@ -1,6 +1,6 @@
 //! Calls: arguments are counted, evaluated and checked, then the function runs.
 
-use super::super::call::Call;
+use super::super::call::{Call, Runtime};
 use super::super::error::Failure;
 use super::super::expense::Expense;
 use super::super::function::{Form, Function, Type};
@@ -56,6 +56,7 @@ impl<'f> Frame<'f> {
             self.at = node;
             return Err(self.leave(failure, Some(name)));
         }
+        let look = self.runtime.effects.look(function.name(), &values);
         let mut call = Call {
             runtime: self.runtime,
             set: self.set,
@@ -73,6 +74,10 @@ impl<'f> Frame<'f> {
             self.at = node;
             self.leave(failure, Some(name))
         })?;
+        if let Some(look) = look {
+            let Runtime { effects, trail, .. } = &mut *self.runtime;
+            effects.saw(&look, function.name(), || trail.site(&self.tree.source, node.at()), &value);
+        }
         self.rise();
         Ok(value)
     }
@@ -88,6 +93,7 @@ impl<'f> Frame<'f> {
         let mut value = Operand::Invalid;
         for arg in args {
             value = self.eval_arg(dot, Some(Type::Reflect), arg)?;
+            self.saw_test((arg as &dyn Spot).at(), &value);
             if value.is_true() == is_or {
                 return Ok(value);
             }

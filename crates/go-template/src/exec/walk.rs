@@ -85,8 +85,9 @@ impl<'f> Frame<'f> {
     }
 
     fn walk_if_or_with(&mut self, dot: &Operand, branch: &'f Branch, is_with: bool) -> Result<Flow, Failure> {
-        let visible = self.variables.len();
+        let (visible, at) = (self.variables.len(), self.at.at());
         let value = self.eval_pipeline(dot, &branch.pipe)?;
+        self.saw_test(at, &value);
         let flow = if value.is_true() {
             self.walk_deeper(if is_with { &value } else { dot }, &branch.block)?
         } else if let Some(otherwise) = &branch.otherwise {

@@ -7,7 +7,7 @@ use go_std::unicode::{
 use super::super::call::Call;
 use super::super::error::Failure;
 use super::super::function::{Functions, Int};
-use super::super::text::{Text, push_char, runes};
+use super::super::text::{Rune, Text, push_char, runes};
 
 pub(super) fn add(table: &mut Functions) {
     table
@@ -222,19 +222,46 @@ fn is_alphabet(c: char) -> bool {
     is_letter(c) && !matches!(c, '\u{4e00}'..='\u{9fcc}' | '\u{3400}'..='\u{4d85}' | '\u{20000}'..='\u{2b81d}')
 }
 
+/// A character with the bytes that belong to it: wrong ones, and any U+FFFD, belong to the character behind them, at the
+/// end to the last one.
+#[derive(Clone, Copy)]
+struct Unit<'t> {
+    /// U+FFFD when there is no character in the text at all.
+    char: char,
+    bytes: &'t [u8],
+}
+
+/// Reference: xstrings 1.5.0 convert.go `nextValidRune`.
+fn units(text: &[u8]) -> Vec<Unit<'_>> {
+    let is_valid = |(_, rune): &(usize, Rune)| rune.char != char::REPLACEMENT_CHARACTER;
+    let ends: Vec<(char, usize)> =
+        runes(text).filter(is_valid).map(|(offset, rune)| (rune.char, offset + rune.width)).collect();
+    let mut units = Vec::with_capacity(ends.len());
+    let mut start = 0;
+    for (at, (char, end)) in ends.iter().enumerate() {
+        let end = if at + 1 == ends.len() { text.len() } else { *end };
+        units.push(Unit { char: *char, bytes: text.get(start..end).unwrap_or_default() });
+        start = end;
+    }
+    if units.is_empty() && !text.is_empty() {
+        units.push(Unit { char: char::REPLACEMENT_CHARACTER, bytes: text });
+    }
+    units
+}
+
 /// Cuts off the first piece.
-fn next_word(text: &[char]) -> (Word, &[char], &[char]) {
+fn next_word<'u, 't>(text: &'u [Unit<'t>]) -> (Word, &'u [Unit<'t>], &'u [Unit<'t>]) {
     let Some(first) = text.first() else { return (Word::None, &[], &[]) };
-    let run = |is_part: &dyn Fn(char) -> bool| 1 + text.iter().skip(1).take_while(|c| is_part(**c)).count();
+    let run = |is_part: &dyn Fn(char) -> bool| 1 + text.iter().skip(1).take_while(|unit| is_part(unit.char)).count();
     let is_small = |c: char| is_alphabet(c) && !is_upper(c);
-    let (word, length) = match *first {
+    let (word, length) = match first.char {
         char::REPLACEMENT_CHARACTER => (Word::None, 1),
         c if is_connector(c) => (Word::Connector, run(&is_connector)),
         c if is_punct(c) => (Word::Punct, run(&is_punct)),
         c if is_upper(c) => {
             let capitals = run(&is_upper);
             // Of `HTTPServer` the `S` belongs to the next word.
-            let is_next_word = text.get(capitals).is_some_and(|c| is_alphabet(*c));
+            let is_next_word = text.get(capitals).is_some_and(|unit| is_alphabet(unit.char));
             match capitals {
                 1 => (Word::Upper, run(&is_small)),
                 _ if is_next_word => (Word::Upper, capitals - 1),
@@ -255,11 +282,11 @@ fn next_word(text: &[char]) -> (Word, &[char], &[char]) {
 /// Words in lower case with connectors between them; numbers stick to the word before, or to the one behind when that
 /// is in lower case.
 fn lower_words(text: &[u8], connector: char) -> Text {
-    let characters: Vec<char> = runes(text).map(|(_, rune)| rune.char).collect();
-    let mut out = String::new();
-    let push = |out: &mut String, kind: Word, word: &[char]| push_lower(out, kind, word, connector);
+    let units = units(text);
+    let mut out = Vec::with_capacity(text.len());
+    let push = |out: &mut Vec<u8>, kind: Word, word: &[Unit<'_>]| push_lower(out, kind, word, connector);
     let joins = |kind: Word| !matches!(kind, Word::None | Word::Punct | Word::Connector);
-    let (mut kind, mut word, mut rest) = next_word(&characters);
+    let (mut kind, mut word, mut rest) = next_word(&units);
     while !rest.is_empty() {
         if kind != Word::Connector {
             push(&mut out, kind, word);
@@ -273,7 +300,7 @@ fn lower_words(text: &[u8], connector: char) -> Text {
                     (kind, word, rest) = next_word(rest);
                 }
                 if joins(kind) {
-                    out.push(connector);
+                    push_char(&mut out, connector);
                 }
             }
             Word::Connector => push(&mut out, before, before_word),
@@ -281,7 +308,7 @@ fn lower_words(text: &[u8], connector: char) -> Text {
             Word::None | Word::Upper | Word::Alphabet | Word::Other => {
                 if kind != Word::Number {
                     if !matches!(kind, Word::Connector | Word::Punct) {
-                        out.push(connector);
+                        push_char(&mut out, connector);
                     }
                     continue;
                 }
@@ -293,18 +320,18 @@ fn lower_words(text: &[u8], connector: char) -> Text {
                 if kind != Word::Alphabet {
                     push(&mut out, Word::Number, number);
                     if !matches!(kind, Word::Connector | Word::Punct) {
-                        out.push(connector);
+                        push_char(&mut out, connector);
                     }
                     continue;
                 }
-                out.push(connector);
+                push_char(&mut out, connector);
                 push(&mut out, Word::Number, number);
                 while matches!(kind, Word::Alphabet | Word::Number) {
                     push(&mut out, kind, word);
                     (kind, word, rest) = next_word(rest);
                 }
                 if joins(kind) {
-                    out.push(connector);
+                    push_char(&mut out, connector);
                 }
             }
         }
@@ -313,13 +340,16 @@ fn lower_words(text: &[u8], connector: char) -> Text {
     out.into()
 }
 
-/// Appends a piece in lower case, connectors replaced.
+/// Appends a piece in lower case, connectors replaced. Only there a wrong byte becomes U+FFFD.
 ///
 /// Reference: xstrings 1.5.0 convert.go `toLower`.
-fn push_lower(out: &mut String, kind: Word, word: &[char], connector: char) {
-    if !matches!(kind, Word::Upper | Word::Connector) {
-        out.extend(word);
-        return;
+fn push_lower(out: &mut Vec<u8>, kind: Word, word: &[Unit<'_>], connector: char) {
+    for unit in word {
+        if matches!(kind, Word::Upper | Word::Connector) {
+            let lower = |c: char| if is_connector(c) { connector } else { to_lower(c) };
+            runes(unit.bytes).for_each(|(_, rune)| push_char(out, lower(rune.char)));
+        } else {
+            out.extend_from_slice(unit.bytes);
+        }
     }
-    out.extend(word.iter().map(|c| if is_connector(*c) { connector } else { to_lower(*c) }));
 }

@@ -6,7 +6,7 @@ use super::super::call::Call;
 use super::super::error::{Failure, Limit};
 use super::super::function::{Functions, Rest};
 use super::super::limits::VALUE_DEPTH_MAX;
-use super::super::list::List;
+use super::super::list::{List, ListType};
 use super::super::map::{Entries, Map, MapType};
 use super::super::structure::Struct;
 use super::super::text::Text;
@@ -67,7 +67,8 @@ fn charged(call: &mut Call<'_>, map: Map) -> Result<Map, Failure> {
 /// Of all maps, with repetitions.
 fn keys(call: &mut Call<'_>, maps: Rest<Map>) -> Result<List, Failure> {
     charge_items(call, &maps.0)?;
-    Ok(List::strings(maps.0.iter().flat_map(|map| map.entries().keys().cloned().collect::<Vec<_>>())))
+    let keys = |map: &Map| map.entries().keys().cloned().map(Value::from).collect::<Vec<_>>();
+    Ok(List::appended(&ListType::STRINGS, maps.0.iter().flat_map(keys).collect()))
 }
 
 fn omit(call: &mut Call<'_>, map: Map, keys: Rest<Text>) -> Result<Map, Failure> {
@@ -149,7 +150,7 @@ fn copy_at(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Fail
         Value::List(list) => {
             call.charge_bytes((list.len() + 1) * ENTRY_BYTES)?;
             let items = list.iter().map(|item| copy_at(call, item, depth + 1)).collect::<Result<_, _>>()?;
-            Value::List(List::of(list.ty(), items))
+            Value::List(List::with_capacity(list.ty(), items, list.capacity()))
         }
         Value::Map(map) if map.is_nil() => value.clone(),
         Value::Map(map) => {

@@ -8,19 +8,19 @@ use super::super::call::Call;
 use super::super::convert::count;
 use super::super::error::{Cause, Failure};
 use super::super::function::Functions;
-use super::super::limits::VALUE_DEPTH_MAX;
 use super::super::list::{List, ListType};
 use super::super::map::{Map, MapType};
 use super::super::text::Text;
 use super::super::value::Value;
 use super::common::charge_printed;
+use super::pretty::to_yaml_pretty;
 use super::toml;
 
 pub(super) fn add(table: &mut Functions) {
     table
         .add("toYaml", |call: &mut Call<'_>, value: Value| or_empty(to_yaml(call, &value)))
         .add("mustToYaml", |call: &mut Call<'_>, value: Value| to_yaml(call, &value))
-        .add("toYamlPretty", |call: &mut Call<'_>, value: Value| to_yaml_pretty(call, &value))
+        .add("toYamlPretty", |call: &mut Call<'_>, value: Value| to_yaml_pretty(call, &value).map(without_last_break))
         .add("fromYaml", |call: &mut Call<'_>, text: Text| {
             from_yaml(call, &text).map(|result| or_error_map(result, IN_YAML))
         })
@@ -92,31 +92,6 @@ fn in_json(failure: Failure) -> Failure {
     }
 }
 
-/// By go-yaml v3, which sees the values themselves: floats stay floats.
-///
-/// It writes times, infinities and wrong bytes with tags and forms that JSON can't carry, so those are refused.
-fn to_yaml_pretty(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
-    refuse_untransportable(value, 0)?;
-    Ok(without_last_break(yaml::emit_v3(&encodable(call, value)?, yaml::Sequences::Indented)))
-}
-
-fn refuse_untransportable(value: &Value, depth: u32) -> Result<(), Failure> {
-    let what = match value {
-        Value::Time(_) => "a time",
-        Value::Bytes(_) => "bytes",
-        Value::Float(number) if !number.is_finite() => "an infinity",
-        Value::String(text) if std::str::from_utf8(text).is_err() => "text that is not UTF-8",
-        Value::List(list) if depth < VALUE_DEPTH_MAX => {
-            return list.iter().try_for_each(|item| refuse_untransportable(item, depth + 1));
-        }
-        Value::Map(map) if depth < VALUE_DEPTH_MAX => {
-            return map.entries().values().try_for_each(|item| refuse_untransportable(item, depth + 1));
-        }
-        _ => return Ok(()),
-    };
-    Err(Failure::message(format!("toYamlPretty of {what} is not supported; use toYaml")))
-}
-
 fn without_last_break(mut text: String) -> String {
     if text.ends_with('\n') {
         text.pop();
@@ -157,20 +132,38 @@ pub(super) fn from_json(call: &mut Call<'_>, text: &[u8]) -> Result<Result<Value
     decoded(call, json::decode(text, &limits))
 }
 
-/// Helm's `fromJSON`: null stays nil, which `fromYAML` makes an empty map.
+/// Helm's `fromJSON`: null stays nil, which `fromYAML` makes an empty map; a number that no float can have is null beside
+/// the error for it.
 fn from_json_map(call: &mut Call<'_>, text: Text) -> Result<Map, Failure> {
-    Ok(match from_json(call, &text)? {
-        Ok(Value::Nil) => Map::nil(&MapType::ANY),
-        result => or_error_map(result, ""),
+    Ok(match from_json_all(call, &text)? {
+        (Ok(Value::Nil), None) => Map::nil(&MapType::ANY),
+        (Ok(Value::Nil), Some(_)) => error_map(not_decoded(&Value::Float(0.0), "map[string]interface {}")),
+        (Ok(Value::Map(map)), Some(error)) => {
+            map.set("Error", error);
+            map
+        }
+        (result, _) => or_error_map(result, ""),
     })
 }
 
 /// Helm's `fromJSONArray`; see [`from_json_map`] for null.
 fn from_json_array(call: &mut Call<'_>, text: Text) -> Result<List, Failure> {
-    Ok(match from_json(call, &text)? {
-        Ok(Value::Nil) => List::nil(&ListType::ANY),
-        result => or_error_list(result, ""),
+    Ok(match from_json_all(call, &text)? {
+        (Ok(Value::Nil), None) => List::nil(&ListType::ANY),
+        (Ok(Value::Nil), Some(_)) => error_list(not_decoded(&Value::Float(0.0), "[]interface {}")),
+        (Ok(Value::List(_)), Some(error)) => error_list(error),
+        (result, _) => or_error_list(result, ""),
     })
+}
+
+/// A value with the error for a number in it that no float can have, which is null.
+fn from_json_all(call: &mut Call<'_>, text: &[u8]) -> Result<(Result<Value, String>, Option<String>), Failure> {
+    let limits = limits(call, text)?;
+    let (value, out_of_range) = match json::decode_all(text, &limits) {
+        Ok(found) => (Ok(found.value), found.out_of_range),
+        Err(error) => (Err(error), None),
+    };
+    Ok((decoded(call, value)?, out_of_range.map(|error| error.to_string())))
 }
 
 /// What may be read, which the budget also bounds: aliases can make much of a small text.
@@ -211,9 +204,13 @@ fn or_error_list(result: Result<Value, String>, prefix: &str) -> List {
     match result {
         Ok(Value::List(list)) => list,
         Ok(Value::Nil) => List::new(Vec::new()),
-        Ok(other) => List::new(vec![(prefix.to_owned() + &not_decoded(&other, "[]interface {}")).into()]),
-        Err(message) => List::new(vec![message.into()]),
+        Ok(other) => error_list(prefix.to_owned() + &not_decoded(&other, "[]interface {}")),
+        Err(message) => error_list(message),
     }
+}
+
+fn error_list(message: String) -> List {
+    List::new(vec![message.into()])
 }
 
 /// What `encoding/json` says of a value that is of another sort than wanted.

@@ -4,6 +4,7 @@ use super::super::call::Call;
 use super::super::error::Failure;
 use super::super::function::{Functions, Int, Rest};
 use super::super::list::{List, ListType};
+use super::super::text::Text;
 use super::super::value::Value;
 use super::common::{deep_equal, int_of, is_empty, items, nil_list, text_of, texts_of};
 
@@ -41,7 +42,8 @@ pub(super) fn add(table: &mut Functions) {
     }
     for name in ["reverse", "mustReverse"] {
         table.add(name, |call: &mut Call<'_>, list: Value| {
-            items(call, &list, "Cannot find reverse on type").map(|list| list.iter().rev().cloned().collect::<List>())
+            items(call, &list, "Cannot find reverse on type")
+                .map(|list| List::new(list.iter().rev().cloned().collect()))
         });
     }
     for name in ["compact", "mustCompact"] {
@@ -81,7 +83,8 @@ fn push(call: &mut Call<'_>, list: Value, item: Value) -> Result<List, Failure> 
     call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
     let mut all = list.to_vec();
     all.push(item);
-    Ok(List::new(all))
+    // It is appended to a copy without room.
+    Ok(List::appended_to(&ListType::ANY, all, list.len()))
 }
 
 fn prepend(call: &mut Call<'_>, list: Value, item: Value) -> Result<List, Failure> {
@@ -89,7 +92,9 @@ fn prepend(call: &mut Call<'_>, list: Value, item: Value) -> Result<List, Failur
     call.reserve(list.len().saturating_mul(2 * size_of::<Value>()))?;
     let mut all = vec![item];
     all.extend_from_slice(&list);
-    Ok(List::new(all))
+    // All of the list is appended at once.
+    let capacity = ListType::ANY.element.layout().grown(1, all.len());
+    Ok(List::with_capacity(&ListType::ANY, all, capacity))
 }
 
 fn has(call: &mut Call<'_>, item: Value, list: Value) -> Result<bool, Failure> {
@@ -103,8 +108,16 @@ fn has(call: &mut Call<'_>, item: Value, list: Value) -> Result<bool, Failure> {
 fn to_strings(call: &mut Call<'_>, value: Value) -> Result<List, Failure> {
     match value {
         Value::List(list) if list.ty().name == ListType::STRINGS.name => Ok(list),
-        value => texts_of(call, &value).map(List::strings),
+        value => {
+            let room = value.as_list().map_or(0, |list| list.len());
+            Ok(with_room(texts_of(call, &value)?, room))
+        }
     }
+}
+
+/// Texts of a list of so many values, some of which may have been nil.
+fn with_room(texts: Vec<Text>, room: usize) -> List {
+    List::with_capacity(&ListType::STRINGS, texts.into_iter().map(Value::from).collect(), room)
 }
 
 fn contains(call: &mut Call<'_>, list: &[Value], item: &Value) -> Result<bool, Failure> {
@@ -123,7 +136,7 @@ fn uniq(call: &mut Call<'_>, list: Value) -> Result<List, Failure> {
             kept.push(item.clone());
         }
     }
-    Ok(List::new(kept))
+    Ok(List::appended(&ListType::ANY, kept))
 }
 
 fn without(call: &mut Call<'_>, list: Value, omit: Rest<Value>) -> Result<List, Failure> {
@@ -133,7 +146,7 @@ fn without(call: &mut Call<'_>, list: Value, omit: Rest<Value>) -> Result<List, 
             kept.push(item.clone());
         }
     }
-    Ok(List::new(kept))
+    Ok(List::appended(&ListType::ANY, kept))
 }
 
 fn slice(call: &mut Call<'_>, list: Value, indexes: Rest<Value>) -> Result<Value, Failure> {
@@ -143,25 +156,54 @@ fn slice(call: &mut Call<'_>, list: Value, indexes: Rest<Value>) -> Result<Value
     }
     let start = indexes.0.first().map_or(0, int_of);
     let end = indexes.0.get(1).map_or(all.len() as i64, int_of);
-    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok()).map(|(start, end)| start..end);
-    match (range.and_then(|range| all.get(range)), &list) {
-        (None, _) => Err(Failure::message("reflect.Value.Slice: slice index out of bounds")),
-        (Some(part), Value::Bytes(_)) => {
-            Ok(Value::Bytes(part.iter().map(|byte| int_of(byte) as u8).collect::<Vec<u8>>().into()))
-        }
-        (Some(part), _) => Ok(List::of(all.ty(), part.to_vec()).into()),
+    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+    if let Value::Bytes(bytes) = &list {
+        return range.and_then(|(start, end)| bytes_between(bytes, start, end)).ok_or_else(out_of_bounds);
     }
+    call.reserve(all.capacity().saturating_mul(size_of::<Value>()))?;
+    let part = range.and_then(|(start, end)| all.slice(start, end)).ok_or_else(out_of_bounds)?;
+    Ok(part.into())
 }
+
+fn out_of_bounds() -> Failure {
+    Failure::message("reflect.Value.Slice: slice index out of bounds")
+}
+
+/// A part of the content of a file, which is the only thing that is bytes. Behind it is room up to where Go's `ReadFile`
+/// looked for more.
+fn bytes_between(bytes: &[u8], start: usize, end: usize) -> Option<Value> {
+    let mut all = bytes.to_vec();
+    if end > all.len() {
+        let capacity = READ_MIN.max(bytes.len() + 1);
+        all.resize(end.min(capacity), 0);
+    }
+    all.get(start..end).map(|part| Value::Bytes(part.into()))
+}
+
+/// How much Go's `ReadFile` asks for at least.
+const READ_MIN: usize = 512;
 
 fn chunk(call: &mut Call<'_>, size: Int, list: Value) -> Result<List, Failure> {
     let list = items(call, &list, "Cannot chunk type")?;
     let Some(size) = usize::try_from(size.0).ok().filter(|size| *size > 0) else {
-        // Go computes with an infinite or negative number of chunks.
-        return Err(Failure::message("runtime error: makeslice: len out of range"));
+        return chunk_backwards(&list, size.0.unsigned_abs());
     };
     let count = list.len().div_ceil(size);
     call.charge_bytes((list.len() + 2 * count).saturating_mul(size_of::<Value>()))?;
     let chunks = list.chunks(size).map(|chunk| Value::List(List::new(chunk.to_vec()))).collect();
+    Ok(List::of(&ListType::LISTS, chunks))
+}
+
+/// What Go makes of a size below one: one chunk fewer than there were with a positive size, less than none as a rule.
+///
+/// Reference: sprig 3.3.0 list.go `mustChunk`, which computes with floats: `-0.5` is rounded down.
+fn chunk_backwards(list: &[Value], size: u64) -> Result<List, Failure> {
+    let steps = (list.len() as u64).checked_sub(1);
+    let chunks = match (steps, list) {
+        (Some(0), [item]) if size > 1 => vec![Value::List(List::new(vec![item.clone()]))],
+        (Some(steps), _) if (1..=size).contains(&steps) => Vec::new(),
+        _ => return Err(Failure::message("runtime error: makeslice: len out of range")),
+    };
     Ok(List::of(&ListType::LISTS, chunks))
 }
 
@@ -180,11 +222,13 @@ fn concat(call: &mut Call<'_>, lists: Rest<Value>) -> Result<Value, Failure> {
             }
         }
     }
-    Ok(if all.is_empty() { nil_list() } else { List::new(all).into() })
+    Ok(if all.is_empty() { nil_list() } else { List::appended(&ListType::ANY, all).into() })
 }
 
+/// A list of strings is sorted in place: who has it elsewhere sees it sorted, too.
 fn sort_alpha(call: &mut Call<'_>, value: Value) -> Result<List, Failure> {
     let mut texts = match &value {
+        Value::List(list) if list.ty().name == ListType::STRINGS.name && list.is_sorted() => return Ok(list.clone()),
         Value::List(_) | Value::Bytes(_) => texts_of(call, &value)?,
         other => vec![text_of(call, other)?],
     };
@@ -193,11 +237,17 @@ fn sort_alpha(call: &mut Call<'_>, value: Value) -> Result<List, Failure> {
     let rounds = texts.len().checked_ilog2().unwrap_or_default() as usize + 1;
     call.charge(texts.len().saturating_mul(rounds) + length.saturating_mul(rounds) / 64)?;
     texts.sort();
-    Ok(List::strings(texts))
+    match value {
+        Value::List(list) if list.ty().name == ListType::STRINGS.name => {
+            list.sort_in_place(texts.into_iter().map(Value::from).collect());
+            Ok(list)
+        }
+        value => Ok(with_room(texts, value.as_list().map_or(0, |list| list.len()))),
+    }
 }
 
 fn int_list(numbers: Vec<i64>) -> List {
-    List::of(&ListType::INTS, numbers.into_iter().map(Value::int).collect())
+    List::appended(&ListType::INTS, numbers.into_iter().map(Value::int).collect())
 }
 
 fn until(call: &mut Call<'_>, count: Int) -> Result<List, Failure> {

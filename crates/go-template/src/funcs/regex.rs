@@ -8,6 +8,7 @@ use super::super::error::{Failure, Limit};
 use super::super::function::{Functions, Int};
 use super::super::list::{List, ListType};
 use super::super::text::Text;
+use super::super::value::Value;
 use super::common::TEXT_BYTES;
 
 pub(super) fn add(table: &mut Functions) {
@@ -68,7 +69,8 @@ fn find_all(call: &mut Call<'_>, regex: &Regex, text: &Text, count: Int) -> Resu
     let count = usize::try_from(count.0).unwrap_or(usize::MAX);
     prepare(call, text)?;
     let found = regex.find_all(text, count, |work| take(call, work))?;
-    Ok(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found) })
+    // Go's regexp begins with room for ten.
+    Ok(if found.is_empty() { List::nil(&ListType::STRINGS) } else { texts(found, 10) })
 }
 
 /// Go's `Split`, which is nil for a count of 0 and cuts everywhere for a negative one; an empty expression has a rule of
@@ -80,7 +82,8 @@ fn split(call: &mut Call<'_>, regex: &Regex, text: &Text, count: Int, is_empty: 
     let count = usize::try_from(count.0).unwrap_or(usize::MAX);
     prepare(call, text)?;
     let parts = regex.split(text, count, is_empty, |work| take(call, work))?;
-    Ok(texts(parts))
+    let cuts = parts.len().saturating_sub(1);
+    Ok(texts(parts, cuts))
 }
 
 fn replace_all(
@@ -96,8 +99,10 @@ fn replace_all(
     Ok(replaced.map_or(text, Text::from))
 }
 
-fn texts(parts: Vec<&[u8]>) -> List {
-    List::strings(parts.into_iter().map(Text::from))
+/// Texts that were appended to a list with so much room.
+fn texts(parts: Vec<&[u8]>, room: usize) -> List {
+    let parts = parts.into_iter().map(|part| Value::from(Text::from(part))).collect();
+    List::appended_to(&ListType::STRINGS, parts, room)
 }
 
 /// How a function fails on a bad expression: Go's `MustCompile` panics, with more words.

@@ -16,33 +16,70 @@ use super::lossy;
 ///
 /// # Errors
 ///
-/// In Go's words: `invalid character 'a' looking for beginning of value`, `unexpected end of JSON input`; and when a
-/// limit is passed.
+/// In Go's words: `invalid character 'a' looking for beginning of value`, `unexpected end of JSON input`; for a number
+/// that no float can have; and when a limit is passed.
 ///
 /// Reference: Go 1.26 encoding/json scanner.go and decode.go, `Unmarshal` into an interface.
 pub fn decode(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    if text.len() > limits.bytes {
-        return Err(Error::too_long(text.len(), limits.bytes));
-    }
-    let mut decoder = Decoder { text, at: 0, depth: 0, nodes_left: limits.nodes, limits };
-    decoder.skip_blanks();
+    let Decoded { value, out_of_range } = decode_all(text, limits)?;
+    out_of_range.map_or(Ok(value), Err)
+}
+
+/// What [`decode_all`] read.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The value, with null in place of each number that no float can have.
+    pub value: Value,
+    /// The error for the first of these.
+    pub out_of_range: Option<Error>,
+}
+
+/// As [`decode`], but a number that no float can have leaves the rest of the value as it is: Go notes the first such
+/// error and reads on.
+///
+/// # Errors
+///
+/// As [`decode`], but for such numbers.
+pub fn decode_all(text: &[u8], limits: &Limits) -> Result<Decoded, Error> {
+    let mut decoder = Decoder::new(text, limits)?;
     let value = decoder.value()?;
     decoder.skip_blanks();
     if decoder.at < text.len() {
         return Err(decoder.unexpected("after top-level value"));
     }
-    Ok(value)
+    Ok(Decoded { value, out_of_range: decoder.out_of_range })
 }
 
+/// Reads the JSON value that a text starts with, and says where it ends: whatever follows may follow, as for Go's `Decoder`.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_first(text: &[u8], limits: &Limits) -> Result<(Value, usize), Error> {
+    let mut decoder = Decoder::new(text, limits)?;
+    let value = decoder.value()?;
+    decoder.out_of_range.map_or(Ok((value, decoder.at)), Err)
+}
 struct Decoder<'a> {
     text: &'a [u8],
     at: usize,
     depth: u32,
     nodes_left: usize,
     limits: &'a Limits,
+    out_of_range: Option<Error>,
 }
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
+    /// At the value.
+    fn new(text: &'a [u8], limits: &'a Limits) -> Result<Self, Error> {
+        if text.len() > limits.bytes {
+            return Err(Error::too_long(text.len(), limits.bytes));
+        }
+        let mut decoder = Self { text, at: 0, depth: 0, nodes_left: limits.nodes, limits, out_of_range: None };
+        decoder.skip_blanks();
+        Ok(decoder)
+    }
+
     fn byte(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -62,11 +99,21 @@ impl Decoder<'_> {
         Mark { line: number(line), column: number(column), offset: self.at }
     }
 
-    /// The error for the current character, or for the end of the text.
+    /// The error for the current character, or for the end of the text where a blank may follow.
     fn unexpected(&self, context: &str) -> Error {
-        let Some(byte) = self.byte() else {
-            return Error::bare("unexpected end of JSON input", Some(self.mark()));
-        };
+        match self.byte() {
+            Some(byte) => self.invalid(byte, context),
+            None => Error::bare("unexpected end of JSON input", Some(self.mark())),
+        }
+    }
+
+    /// The error for the current character of a literal, a number or an escape. At the end of the text Go looks what a
+    /// blank would do there, and names that.
+    fn unexpected_within(&self, context: &str) -> Error {
+        self.invalid(self.byte().unwrap_or(b' '), context)
+    }
+
+    fn invalid(&self, byte: u8, context: &str) -> Error {
         let mut character = Vec::new();
         // Go takes the byte for a character.
         escape_char(&mut character, char::from(byte), b'\'', Escape::NonPrintable);
@@ -154,7 +201,7 @@ impl Decoder<'_> {
         for expected in literal.bytes() {
             if self.byte() != Some(expected) {
                 let expected = char::from(expected);
-                return Err(self.unexpected(&format!("in literal {literal} (expecting '{expected}')")));
+                return Err(self.unexpected_within(&format!("in literal {literal} (expecting '{expected}')")));
             }
             self.at += 1;
         }
@@ -168,7 +215,7 @@ impl Decoder<'_> {
         match self.byte() {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.skip_digits(),
-            _ => return Err(self.unexpected("in numeric literal")),
+            _ => return Err(self.unexpected_within("in numeric literal")),
         }
         let mut integer = true;
         if self.byte() == Some(b'.') {
@@ -197,14 +244,16 @@ impl Decoder<'_> {
             Ok(value) if f64::is_finite(value) => Ok(Value::Float(value)),
             _ => {
                 let wrong = UnmarshalTypeError::of_value(format!("number {text}"), "float64");
-                Err(Error::bare(wrong.to_string(), Some(self.mark())))
+                let error = Error::bare(wrong.to_string(), Some(self.mark()));
+                self.out_of_range.get_or_insert(error);
+                Ok(Value::Null)
             }
         }
     }
 
     fn digits(&mut self, context: &str) -> Result<(), Error> {
         if !self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
-            return Err(self.unexpected(context));
+            return Err(self.unexpected_within(context));
         }
         self.skip_digits();
         Ok(())
@@ -246,7 +295,7 @@ impl Decoder<'_> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode_escape(),
-            _ => return Err(self.unexpected("in string escape code")),
+            _ => return Err(self.unexpected_within("in string escape code")),
         };
         self.at += 1;
         Ok(c)
@@ -274,7 +323,7 @@ impl Decoder<'_> {
         for _ in 0..4 {
             self.at += 1;
             let Some(digit) = self.byte().and_then(|byte| char::from(byte).to_digit(16)) else {
-                return Err(self.unexpected("in \\u hexadecimal character escape"));
+                return Err(self.unexpected_within("in \\u hexadecimal character escape"));
             };
             value = value << 4 | digit;
         }

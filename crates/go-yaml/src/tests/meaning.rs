@@ -109,6 +109,12 @@ fn plain_scalars_have_a_kind() {
 fn texts_mean_json() {
     let rows = [
         ("nothing", "", "", ""),
+        (
+            "infinite keys",
+            "{.inf: 1, -.Inf: 2, .NaN: 3, 1e38: 4}",
+            r#"{"-.inf":2,".inf":1,".nan":3,"1e+38":4}"#,
+            r#"{"-.Inf":2,".NaN":3,".inf":1,"1e38":4}"#,
+        ),
         ("a comment alone", "# a\n", "", ""),
         ("empty documents", "---\n---\n", "null null", "null null"),
         (
@@ -251,7 +257,8 @@ fn mistakes_have_a_place() {
         ("a: 1\nb: *x\n", 2, 4, "unknown anchor 'x' referenced"),
         ("a: 1\nb: !!int x\n", 2, 4, "cannot decode !!str `x` as a !!int"),
         ("b:\n  ? [x]\n  : 1\n", 2, 5, "invalid map key: []interface {}{\"x\"}"),
-        ("a: 1\n~: .inf\n", 2, 4, "json: unsupported value: +Inf"),
+        ("a: 1\nb: .inf\n", 2, 4, "json: unsupported value: +Inf"),
+        ("a: 1\n~: .inf\n", 2, 1, "unsupported map key of type: %!s(<nil>), key: <nil>, value: +Inf"),
     ];
     for (text, line, column, message) in rows {
         let error = decode(text.as_bytes(), Dialect::V2, &LIMITS).expect_err(text);
@@ -275,11 +282,19 @@ fn json_is_read_as_go_reads_it() {
         (r#"{"a" 1}"#, "! invalid character '1' after object key"),
         (r#"{"a": 1 "b"}"#, "! invalid character '\"' after object key:value pair"),
         ("1 2", "! invalid character '2' after top-level value"),
-        ("tru", "! unexpected end of JSON input"),
+        ("tru", "! invalid character ' ' in literal true (expecting 'e')"),
+        ("[nul", "! invalid character ' ' in literal null (expecting 'l')"),
+        ("-", "! invalid character ' ' in numeric literal"),
+        ("\"a", "! unexpected end of JSON input"),
+        ("\"\\", "! invalid character ' ' in string escape code"),
+        ("\"\\u12", "! invalid character ' ' in \\u hexadecimal character escape"),
+        ("{\"a\": 1", "! unexpected end of JSON input"),
+        ("1e", "! invalid character ' ' in exponent of numeric literal"),
+        ("[1e999, {\"a\": -1e999}]", "! json: cannot unmarshal number 1e999 into Go value of type float64"),
         ("trux", "! invalid character 'x' in literal true (expecting 'e')"),
         ("01", "! invalid character '1' after top-level value"),
         ("-a", "! invalid character 'a' in numeric literal"),
-        ("1.", "! unexpected end of JSON input"),
+        ("1.", "! invalid character ' ' after decimal point in numeric literal"),
         ("1.a", "! invalid character 'a' after decimal point in numeric literal"),
         ("1ea", "! invalid character 'a' in exponent of numeric literal"),
         ("\"a\nb\"", "! invalid character '\\n' in string literal"),

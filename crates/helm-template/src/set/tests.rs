@@ -30,6 +30,11 @@ fn values() {
         ("a[0].b=", r#"{"a":[]}"#),
         ("a[0].b=1,a[0].c=", r#"{"a":[{"b":1,"c":""}]}"#),
         ("a[0]", r#"{"a":[]}"#),
+        ("a[1", "{}"),
+        ("a=1,b[0=2,c=3", r#"{"a":1}"#),
+        ("a=1,b.c[0=2", r#"{"a":1}"#),
+        ("a[0]=1,a[1][0=2", r#"{"a":[1]}"#),
+        ("a[0].b[=2", r#"{"a":[]}"#),
         ("=x,a=1,", r#"{"a":1}"#),
         ("", "{}"),
     ];
@@ -49,6 +54,11 @@ fn other_flags() {
         (&[(Typing::Json, r#"a={"b":[1,null]} ,c="d",e=,f=1.5"#)], r#"{"a":{"b":[1,null]},"c":"d","e":null,"f":1.5}"#),
         (&[(Typing::Json, r#"a[1]={"b":1}"#)], r#"{"a":[null,{"b":1}]}"#),
         (&[(Typing::Json, "a={")], "invalid JSON"),
+        (&[(Typing::Json, "a=true=")], r#"{"a":true}"#),
+        (&[(Typing::Json, "a=1b=2.5x={}y=[1]")], r#"{"a":1,"b":2.5,"x":{},"y":[1]}"#),
+        (&[(Typing::Json, "a=1,b[0={}")], r#"{"a":1}"#),
+        (&[(Typing::Literal, "a.b\\[=2")], "{}"),
+        (&[(Typing::Files, "a[=g")], "{}"),
         (&[(Typing::Typed, "a.b=1"), (Typing::Typed, "a.c=2,a.b=3")], r#"{"a":{"b":3,"c":2}}"#),
     ];
     for (texts, expected) in rows {
@@ -68,7 +78,6 @@ fn errors() {
             "a[99999999999999999999]=1",
             "error parsing index: strconv.Atoi: parsing \"99999999999999999999\": value out of range",
         ),
-        ("a[1", "error parsing index: EOF"),
         ("a[-1]=1", "negative -1 index not allowed"),
         ("a[65537]=1", "index of 65537 is greater than maximum supported index of 65536"),
         ("a[0]xy=1", "unexpected data at end of array index: ['x' 'y']"),

@@ -67,7 +67,9 @@ impl From<Node> for Value {
             Node::Value(value) => value,
             Node::Table(table) => map_of(table).into(),
             Node::Tables(tables) => {
-                List::of(&ListType::MAPS, tables.into_iter().map(|table| map_of(table).into()).collect()).into()
+                let tables = tables.into_iter().map(|table| map_of(table).into()).collect();
+                // The library begins with room for four.
+                List::appended_to(&ListType::MAPS, tables, 4).into()
             }
         }
     }

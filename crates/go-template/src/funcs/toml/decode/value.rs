@@ -1,6 +1,6 @@
 //! Values: words, arrays and inline tables.
 
-use super::super::super::super::list::List;
+use super::super::super::super::list::{List, ListType};
 use super::super::super::super::text::to_str;
 use super::super::super::super::value::Value;
 use super::cursor::{is_blank, is_break, plain, shown};
@@ -108,7 +108,8 @@ impl Decoder<'_> {
             }
         }
         self.depth -= 1;
-        Ok(List::new(items).into())
+        // The library begins with room for two.
+        Ok(List::appended_to(&ListType::ANY, items, 2).into())
     }
 
     /// Blanks, line breaks and comments.
