@@ -16,10 +16,6 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("std.minArray([1,2], onEmpty=error 'x')", "what is not needed is not looked at"),
     ("std.sin(1e22)", "the last digit of the C library"),
     ("std.sum([1e308,1e308])==1", "a sum that is no number is an error where it is made"),
-    (
-        r#"std.parseYaml("? k\n: .inf\n0640:  &x {a: 1}\n? k\n: \n  1.5:TRUE\n  y:Off\n  0640:true")"#,
-        "a value that cannot be JSON, of a key that has another one later",
-    ),
 ];
 
 /// Expressions alone: there is nothing to import.
