@@ -114,7 +114,7 @@ fn nginx(lab: &Lab, root: &str) -> (Running, Running, u16) {
         server = server.replace(from, &to);
     }
     let config = format!(
-        "daemon off; {} pid {here}/pid; error_log {here}/error.log; events {{}} http {{ access_log off; client_body_temp_path \
+        "daemon off; master_process off; {} pid {here}/pid; error_log {here}/error.log; events {{}} http {{ access_log off; client_body_temp_path \
          {here}/body; proxy_temp_path {here}/proxy; fastcgi_temp_path {here}/fastcgi; uwsgi_temp_path {here}/uwsgi; \
          scgi_temp_path {here}/scgi;\n{server}}}\n",
         if is_root { "user root;" } else { "" }

@@ -85,7 +85,7 @@ impl Nginx {
         fs::write(dir.join("passwords"), "user:{PLAIN}word\n").expect("written");
         let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
         let config = format!(
-            "daemon off; {user} pid {dir_text}/nginx.pid; error_log {dir_text}/error.log;
+            "daemon off; master_process off; {user} pid {dir_text}/nginx.pid; error_log {dir_text}/error.log;
              events {{}}
              http {{
                access_log {dir_text}/access.log; client_body_temp_path {dir_text}/body; proxy_temp_path {dir_text}/proxy;
