@@ -38,26 +38,36 @@ impl Value {
     /// Converts the value as [`Self::to_yaml`] does, to at most `bytes_max` bytes. The number is about how many bytes
     /// the result takes, as YAML and as a value.
     pub(super) fn to_yaml_within(&self, bytes_max: usize) -> Result<(yaml::Value, usize), Failure> {
-        let mut converter = Converter { nodes: 0, bytes: 0, bytes_max };
+        let mut converter = Converter { made: Made::new(bytes_max) };
         let value = converter.convert(self, 0)?;
-        Ok((value, converter.bytes))
+        Ok((value, converter.made.bytes))
     }
 }
 
 /// How much a value may take that a host converts.
 const BYTES_MAX: usize = 1 << 30;
 
-/// What a value takes beside its text.
-const NODE_BYTES: usize = 16;
-
-struct Converter {
+/// How much a conversion may make, and how much it has made.
+pub(super) struct Made {
     nodes: usize,
-    bytes: usize,
+    /// About how many bytes the result takes, as YAML and as a value.
+    pub bytes: usize,
     bytes_max: usize,
 }
 
-impl Converter {
-    fn convert(&mut self, value: &Value, depth: u32) -> Result<yaml::Value, Failure> {
+impl Made {
+    /// Nothing yet, of at most `bytes_max` bytes.
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { nodes: 0, bytes: 0, bytes_max }
+    }
+
+    /// What a value takes beside its text, so deep in another one.
+    pub(super) fn node_bytes(depth: u32) -> usize {
+        16 + 2 * depth as usize
+    }
+
+    /// Takes a value, so deep in another one, without its text.
+    pub(super) fn node(&mut self, depth: u32) -> Result<(), Failure> {
         if depth > VALUE_DEPTH_MAX {
             return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).into());
         }
@@ -66,7 +76,23 @@ impl Converter {
         if self.nodes > nodes_max {
             return Err(Limit::Values(nodes_max).into());
         }
-        self.take(NODE_BYTES + 2 * depth as usize)?;
+        self.take(Self::node_bytes(depth))
+    }
+
+    /// Takes so many bytes.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > self.bytes_max { Err(Limit::Bytes(self.bytes_max as u64).into()) } else { Ok(()) }
+    }
+}
+
+struct Converter {
+    made: Made,
+}
+
+impl Converter {
+    fn convert(&mut self, value: &Value, depth: u32) -> Result<yaml::Value, Failure> {
+        self.made.node(depth)?;
         Ok(match value {
             Value::Nil => yaml::Value::Null,
             Value::Bool(value) => yaml::Value::Bool(*value),
@@ -79,11 +105,11 @@ impl Converter {
             Value::String(text) => {
                 // Each line is indented.
                 let lines = memchr::memchr_iter(b'\n', text).count();
-                self.take(text.len().saturating_add(lines.saturating_mul(2 * depth as usize)))?;
+                self.made.take(text.len().saturating_add(lines.saturating_mul(2 * depth as usize)))?;
                 yaml::Value::String(text.to_str().into_owned())
             }
             Value::Bytes(bytes) => {
-                self.take(bytes.len().saturating_mul(2))?;
+                self.made.take(bytes.len().saturating_mul(2))?;
                 yaml::Value::String(data_encoding::BASE64.encode(bytes))
             }
             Value::List(list) if list.is_nil() => yaml::Value::Null,
@@ -95,7 +121,7 @@ impl Converter {
             Value::Map(map) => {
                 let mut entries = yaml::Mapping::new();
                 for (key, value) in map.entries().iter() {
-                    self.take(key.len())?;
+                    self.made.take(key.len())?;
                     entries.insert(key.to_str().into_owned(), self.convert(value, depth + 1)?);
                 }
                 yaml::Value::Mapping(entries)
@@ -106,11 +132,6 @@ impl Converter {
             })?),
             Value::Struct(fields) => self.convert_struct(fields, depth)?,
         })
-    }
-
-    fn take(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > self.bytes_max { Err(Limit::Bytes(self.bytes_max as u64).into()) } else { Ok(()) }
     }
 
     fn convert_struct(&mut self, fields: &Struct, depth: u32) -> Result<yaml::Value, Failure> {

@@ -4,8 +4,8 @@ use go_std::time::duration_string;
 use go_yaml::{self as yaml, GoValue};
 
 use super::super::call::Call;
-use super::super::error::{Failure, Limit};
-use super::super::limits::VALUE_DEPTH_MAX;
+use super::super::convert::Made;
+use super::super::error::Failure;
 use super::super::structure::{Field, Struct};
 use super::super::text::Text;
 use super::super::value::{IntType, Value};
@@ -18,34 +18,21 @@ use super::common::charge_printed;
 ///
 /// Reference: helm 4.2.3 pkg/engine/funcs.go `toYAMLPretty`; go-yaml v3.0.4 encode.go `marshal`.
 pub(super) fn to_yaml_pretty(call: &mut Call<'_>, value: &Value) -> Result<String, Failure> {
-    let mut converter = Converter { nodes: 0, bytes: 0, bytes_max: call.bytes_left() };
+    let mut converter = Converter { made: Made::new(call.bytes_left()) };
     let value = converter.convert(value, 0)?;
-    call.charge_bytes(converter.bytes)?;
-    charge_printed(call, converter.bytes)?;
-    call.reserve(converter.bytes.saturating_mul(2))?;
+    call.charge_bytes(converter.made.bytes)?;
+    charge_printed(call, converter.made.bytes)?;
+    call.reserve(converter.made.bytes.saturating_mul(2))?;
     Ok(yaml::emit_go(&value))
 }
 
-/// What a value takes beside its text.
-const NODE_BYTES: usize = 16;
-
 struct Converter {
-    nodes: usize,
-    bytes: usize,
-    bytes_max: usize,
+    made: Made,
 }
 
 impl Converter {
     fn convert(&mut self, value: &Value, depth: u32) -> Result<GoValue, Failure> {
-        if depth > VALUE_DEPTH_MAX {
-            return Err(Limit::ValueDepth(VALUE_DEPTH_MAX).into());
-        }
-        self.nodes += 1;
-        let nodes_max = yaml::Limits::default().nodes;
-        if self.nodes > nodes_max {
-            return Err(Limit::Values(nodes_max).into());
-        }
-        self.take(NODE_BYTES + 2 * depth as usize)?;
+        self.made.node(depth)?;
         Ok(match value {
             Value::Nil => GoValue::Plain("null".to_owned()),
             Value::Bool(value) => GoValue::Plain(value.to_string()),
@@ -56,7 +43,7 @@ impl Converter {
             Value::String(text) => self.text(text, depth)?,
             Value::Bytes(bytes) => {
                 // A list of numbers.
-                self.take(bytes.len().saturating_mul(NODE_BYTES + 2 * depth as usize))?;
+                self.made.take(bytes.len().saturating_mul(Made::node_bytes(depth)))?;
                 GoValue::Sequence(bytes.iter().map(|byte| GoValue::Plain(byte.to_string())).collect())
             }
             Value::List(list) => {
@@ -65,7 +52,7 @@ impl Converter {
             Value::Map(map) => {
                 let entries = map.entries();
                 let entry = |(key, value): (&Text, &Value)| {
-                    self.take(key.len().saturating_mul(2))?;
+                    self.made.take(key.len().saturating_mul(2))?;
                     Ok((key.to_vec(), self.convert(value, depth + 1)?))
                 };
                 GoValue::Mapping(entries.iter().map(entry).collect::<Result<_, Failure>>()?)
@@ -78,7 +65,7 @@ impl Converter {
     /// Base64 is longer than text, and each line is indented.
     fn text(&mut self, text: &[u8], depth: u32) -> Result<GoValue, Failure> {
         let lines = memchr::memchr_iter(b'\n', text).count();
-        self.take(text.len().saturating_mul(2).saturating_add(lines.saturating_mul(2 * depth as usize)))?;
+        self.made.take(text.len().saturating_mul(2).saturating_add(lines.saturating_mul(2 * depth as usize)))?;
         Ok(GoValue::Text(text.to_vec()))
     }
 
@@ -91,10 +78,5 @@ impl Converter {
         let field =
             |(field, value): (&Field, Value)| Ok((field.name.to_ascii_lowercase(), self.convert(&value, depth + 1)?));
         Ok(GoValue::Fields(exported.map(field).collect::<Result<_, Failure>>()?))
-    }
-
-    fn take(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > self.bytes_max { Err(Limit::Bytes(self.bytes_max as u64).into()) } else { Ok(()) }
     }
 }

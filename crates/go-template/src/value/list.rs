@@ -45,7 +45,7 @@ struct Items {
     sorted: OnceCell<Vec<Value>>,
     /// For how many elements there is room, which [`List::slice`] shows.
     capacity: usize,
-    /// The list that this is a part of, and where in it; that one is no part itself.
+    /// The list that this is a part of, and where in it; that list is not a part of another.
     whole: Option<(List, usize)>,
 }
 
