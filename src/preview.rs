@@ -234,7 +234,7 @@ pub(crate) fn preview(setup: &Setup<'_>, against: &Against) -> Result<Preview, H
 }
 
 /// Previews commits that are pushed or merged as they are: that a branch ends otherwise when each of them is hydrated,
-/// or that this cannot be told, is a problem ([`one_by_one`]).
+/// or that this is unknown, is a problem ([`one_by_one`]).
 pub(crate) fn preview_commits(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     let mut preview = preview(setup, against)?;
     one_by_one::complete(&mut preview, setup, against)?;

@@ -100,7 +100,7 @@ fn two_regions_of_three_environments() {
     );
 }
 
-/// The repository as it stands in the proposal: `test-east` writes where `prod-east` writes.
+/// The repository of the proposal: `test-east` writes where `prod-east` writes.
 #[test]
 fn test_writes_to_prod() {
     let (printed, _) = push(&case("test-writes-to-prod"));

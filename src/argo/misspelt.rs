@@ -342,7 +342,7 @@ fn without_template(name: &str, set: &Field) -> Diagnostic {
     }
 }
 
-/// The first document that is no object, where there are more of these than before: one that was an object may have become it.
+/// The first document that is not an object, where there are more of these than before: one that was an object may have become it.
 fn newly_damaged<'f>(before: &[Field], now: &'f [Field]) -> Option<&'f Field> {
     let mut damaged = now.iter().filter(|document| !is_whole(document));
     let first = damaged.next()?;

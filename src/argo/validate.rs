@@ -98,8 +98,8 @@ pub struct Finding {
     pub diagnostic: Diagnostic,
     /// Whether it is wrong with the branch that they write, and so with all Applications of it.
     pub is_of_branch: bool,
-    /// Whether the finding keeps the Applications from the branches that they wrote before, although nobody decided
-    /// that: what they have there stays.
+    /// Whether the finding keeps the Applications from the branches that they wrote before, although that was not
+    /// decided: what they have there stays.
     pub is_kept_off: bool,
 }
 

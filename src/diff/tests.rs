@@ -124,7 +124,7 @@ fn differences() {
              metadata.labels.tier: \"web\" -> \"api\"\n",
         ),
         (
-            "a label that something selects by is no noise",
+            "a label that something selects by is not noise",
             "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-1, chart: web-1}}\n---\nkind: B\nmetadata: {name: b}\n\
              spec: {podSelector: {matchExpressions: [{key: helm.sh/chart, operator: Exists}]}}\n"
                 .to_owned(),
@@ -135,7 +135,7 @@ fn differences() {
              metadata.labels[\"helm.sh/chart\"]: \"web-1\" -> \"web-2\"\n",
         ),
         (
-            "a text is no checksum, whatever the key says",
+            "a text is not a checksum, whatever the key says",
             "kind: A\nmetadata: {name: a, annotations: {checksum/run: '#!/bin/sh 1'}}\n".to_owned(),
             "kind: A\nmetadata: {name: a, annotations: {checksum/run: '#!/bin/evil 1'}}\n".to_owned(),
             "~ A a\n  metadata.annotations[\"checksum/run\"]: \"#!/bin/sh 1\" -> \"#!/bin/evil 1\"\n",

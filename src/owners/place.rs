@@ -35,7 +35,7 @@ enum Kind {
     /// A clone of a remote where only the branches are protected.
     CloneOfProtected,
     /// The repository of the remote helper, whose dry branches are hydrated where upstream's environment branches end. Settings
-    /// that nobody named may be anyone's.
+    /// that are not named may be anyone's.
     Helper { has_named_settings: bool },
 }
 

@@ -11,7 +11,7 @@ use dry_files::diag::more::listed;
 /// How many objects a warning names.
 const NAMED_MAX: usize = 20;
 
-/// The command that mends it, where the settings are those of a server, or those that a job is given.
+/// The command to run, where the settings are those of a server, or those that a job is given.
 fn remedy(place: &Place) -> &'static str {
     match place.believes_records() {
         true => "on the server: git hydrate config set seeds new",

@@ -77,7 +77,7 @@ fn counted(what: &str, count: usize, defaults: usize) -> String {
 }
 
 /// How inputs differ between the dry commits that environments show and the dry commits that they would show. `base`
-/// stands for an unknown dry commit.
+/// takes the place of an unknown dry commit.
 pub(super) fn input_changes(
     (repository, refs): (&Repository, &Place),
     renderers: &Renderers,

@@ -1,4 +1,4 @@
-//! How much room Go leaves behind the elements of a slice, which whoever cuts a slice can see.
+//! How much room Go leaves behind the elements of a slice, which shows when a slice is cut.
 
 /// The largest sizes of Go's classes of small objects.
 ///

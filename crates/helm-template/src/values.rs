@@ -28,7 +28,7 @@ impl ValuesError {
     }
 }
 
-/// What precedes the reason why a document is no values.
+/// What precedes the reason why a document has no values.
 const NO_DOCUMENT: &str = "cannot unmarshal yaml document: ";
 
 /// After how many documents the time is looked at.

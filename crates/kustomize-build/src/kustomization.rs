@@ -329,7 +329,7 @@ const CONFIGURATION: [&str; 19] = [
     "helmChartInflationGenerator",
 ];
 
-/// The kustomization as its generators and transformers see it; none where that is no other.
+/// The kustomization as its generators and transformers see it; none where it is the same one.
 ///
 /// Kustomize writes what it read as YAML for each of them, which reads that again. The way is not without loss: U+0085
 /// becomes a blank, in names, labels and the texts of generators alike, and what YAML forbids is an error. It is a fault of

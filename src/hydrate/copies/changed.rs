@@ -26,7 +26,7 @@ use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::heads::DryHead;
 use crate::repo::{Mode, ObjectId, object_id};
 
-/// The copies of one Application that differ: empty when none does; none when this cannot be told.
+/// The copies of one Application that differ: empty when none does; none when this is unknown.
 type Differs = Option<Vec<(RepoPath, Copy)>>;
 
 const NOTHING: Differs = Some(Vec::new());

@@ -144,7 +144,7 @@ fn check(
 }
 
 /// Shows what the push itself changes of each environment branch that, as it was fetched last, lacks what the remote
-/// has of the dry branch already: what others pushed since the last fetch is no news of this push.
+/// has of the dry branch already: what others pushed since the last fetch is not part of this push.
 fn since(
     mut preview: Preview,
     (setup, branch): (&Setup<'_>, &BranchName),

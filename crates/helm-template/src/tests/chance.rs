@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether a template renders, and if not, whether all calls that it may depend on are told.
+/// Whether a template renders, and if not, whether every call that it may depend on is named.
 fn is_fixed(template: &str) -> bool {
     let files = MemoryFiles::new()
         .file("c0/Chart.yaml", "apiVersion: v2\nname: c0\nversion: 1.0.0\n")

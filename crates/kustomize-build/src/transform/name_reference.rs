@@ -126,7 +126,7 @@ fn binding_namespaces(tree: &Tree, schema: &Schema, root: NodeId) -> Result<Hash
     tree.work(subjects.len())?;
     for subject in subjects {
         let Value::Mapping(subject) = subject else {
-            return Err(wrong_subject(tree, schema, root, "a subject that is no mapping"));
+            return Err(wrong_subject(tree, schema, root, "a subject that is not a mapping"));
         };
         match (subject.get("kind"), subject.get("namespace")) {
             (None, _) | (_, None) => {}
@@ -141,7 +141,7 @@ fn binding_namespaces(tree: &Tree, schema: &Schema, root: NodeId) -> Result<Hash
                 }
             },
             (Some(Value::String(_)), Some(_)) => {}
-            (Some(_), Some(_)) => return Err(wrong_subject(tree, schema, root, "a subject whose kind is no text")),
+            (Some(_), Some(_)) => return Err(wrong_subject(tree, schema, root, "a subject whose kind is not a text")),
         }
     }
     Ok(namespaces)
