@@ -280,7 +280,7 @@ pub(crate) fn sort(manifests: &mut [Manifest]) {
 /// The identity of an object: two manifests with one key in the same cluster overwrite each other.
 ///
 /// The version is no part of it: `apps/v1` and `apps/v1beta1` name the same Deployment.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Key {
     /// The API group, empty for the core group.
     pub group: String,

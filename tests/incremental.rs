@@ -17,6 +17,7 @@ use git_hydrate::testing::render::{Isolation, Machine, Renderers};
 
 use super::support::{BINARY, Lab, Repo};
 
+mod broken;
 mod copies;
 mod joining;
 mod made;
@@ -355,6 +356,33 @@ fn what_stays_behind_is_the_same_with_a_cache_and_without() {
     });
     assert!(behind.get() > 20, "{} times something stayed behind", behind.get());
     assert!(with < without, "{with} renders with what is remembered, {without} without");
+}
+
+/// Applications that are invalid or paused hold back their branch; each push is told so, with a cache and without.
+#[test]
+fn what_holds_a_branch_back_is_the_same_with_a_cache_and_without() {
+    let held = Cell::new(0);
+    let [with, without] = compare(23, "", "onFailure: branch\n", |report| {
+        let failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. });
+        held.set(held.get() + report.branches.iter().filter(|branch| failed(&branch.outcome)).count());
+        report
+    });
+    assert!(held.get() > 20, "{} times a branch was held back", held.get());
+    assert!(with < without, "{with} renders with what is remembered, {without} without");
+}
+
+/// `SEEDS="FIRST COUNT"` compares over more random trees; `tests/long/seeds` runs it.
+#[test]
+#[ignore = "takes long: tests/long/seeds"]
+fn from_many_seeds() {
+    let seeds = std::env::var("SEEDS").unwrap_or_else(|_| "1000 10".to_owned());
+    let (first, count) = seeds.split_once(' ').expect("two numbers");
+    let (first, count): (u64, u64) = (first.parse().expect("a number"), count.parse().expect("a number"));
+    for seed in first..first + count {
+        let settings = ["", "onFailure: application\n", "onFailure: branch\n"][seed as usize % 3];
+        println!("seed {seed} {settings:?}");
+        compare(seed, "", settings, |report| report);
+    }
 }
 
 /// Edits two repositories in the same way; answers how much each rendered. With settings, Applications are also mistaken or

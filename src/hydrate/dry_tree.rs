@@ -96,6 +96,31 @@ impl DryTree {
         is_read && !mistakes.any(Diagnostic::is_error) && !findings.any(Diagnostic::is_error)
     }
 
+    /// The files that something is wrong with: what is wrong follows from them, and from the Applications beside one another. None
+    /// where it follows from more than that.
+    pub(crate) fn wrong_files(&self) -> Option<BTreeSet<RepoPath>> {
+        let Discovered { broken, mistakes, misspelt, unusable, unanswered, unlisted, .. } = &self.discovered;
+        if unlisted.is_some() || broken.iter().any(|broken| broken.is_limit || broken.file.is_root()) {
+            return None;
+        }
+        let documents = unusable.iter().flat_map(|document| &document.mistakes);
+        let all = mistakes.iter().map(|(_, mistake)| mistake).chain(documents);
+        let mut files = BTreeSet::new();
+        for mistake in all.filter(|mistake| mistake.is_error()) {
+            files.insert(mistake.span.as_ref()?.path.clone());
+        }
+        files.extend(broken.iter().map(|broken| broken.file.clone()));
+        files.extend(unanswered.iter().map(|unanswered| unanswered.file.clone()));
+        for finding in self.verdict.findings.iter().filter(|finding| finding.diagnostic.is_error()) {
+            let about = finding.applications.iter().filter_map(|index| self.judged(*index));
+            files.extend(about.map(|(application, _)| application.file.clone()));
+        }
+        if !files.is_empty() {
+            files.extend(misspelt.iter().map(|misspelt| misspelt.file.clone()));
+        }
+        Some(files)
+    }
+
     /// What Applications have for revisions, and the branches that they name to be written.
     pub(crate) fn branch_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let applications = &self.discovered.applications;

@@ -3,11 +3,13 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::failed_render::FailedRenders;
 use super::make::branch::Branch;
+use super::plan::skipped::LeftBehind;
 use crate::argo::{Application, BranchName, Context};
 use crate::discover::Expanded;
 use crate::hydrate::dry_tree::DryTree;
@@ -213,22 +215,29 @@ impl Memory {
         found: &Snapshot<'_>,
         branches: &BTreeMap<BranchName, Branch>,
     ) {
-        let Overview { head, heads, tree, names, mut rendered, earlier, warnings } = overview;
+        let Overview { head, heads, tree, names, mut rendered, earlier, warnings, problems } = overview;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
-        let asked = tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
-        let count = asked.count();
-        if self.cache.is_none() || self.is_cut_off || (rendered.is_empty() && count > 0) {
+        let asked = || tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
+        if self.cache.is_none() || self.is_cut_off || (rendered.is_empty() && asked().next().is_some()) {
             return;
         }
-        let is_whole = tree.is_sound() && rendered.len() == count;
+        let mut wrong_files = tree.wrong_files();
+        let is_rendered = |one: &Application| rendered.contains_key(&(one.file.clone(), one.index));
+        // To name a dry branch is a mistake of an Application alone.
+        let names_dry = |one: &Application| heads.iter().any(|head| head.branch == *one.environment_branch());
+        let leaves =
+            |one: &Application| branches.get(one.environment_branch()).is_some_and(|branch| leaves(branch, one, head));
+        let is_decided = |one: &Arc<Application>| is_rendered(one) || names_dry(one) || leaves(one);
+        let is_whole = wrong_files.is_some() && asked().all(is_decided);
         let stuck: Vec<Stuck> = names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip)).collect();
+        wrong_files.iter_mut().for_each(|files| files.extend(stuck.iter().flat_map(Stuck::files_of_documents)));
         let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
         let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
         let moving = others.into_iter().filter(|name| !staying.contains(name.as_str()));
         let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(name)?, head, tree, found)).collect();
         let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?))).collect();
         // What was not tried now, because something else is wrong, may serve again.
-        for application in tree.hydrated().filter(|app| !is_whole || is_frozen(app.environment_branch())) {
+        for application in tree.hydrated() {
             if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
                 let known = earlier.as_ref().and_then(|state| known_record(state, application));
                 known.map(|record| vacant.insert(record.encode()));
@@ -245,6 +254,8 @@ impl Memory {
             revisions,
             destinations,
             warnings,
+            problems,
+            wrong_files: wrong_files.unwrap_or_default(),
             applications: tree.count(),
             documents: tree.documents(),
             is_open: tree.is_open(),
@@ -277,11 +288,21 @@ pub(crate) struct Overview<'k> {
     pub earlier: Option<State>,
     /// What is odd.
     pub warnings: Vec<Diagnostic>,
+    /// What is wrong and belongs to no environment branch.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Whether it was decided without a render that an Application of a branch is not on it as the tip has it: the branch stays
+/// behind, or the Application does.
+fn leaves(branch: &Branch, application: &Application, head: &DryHead) -> bool {
+    let left = || branch.left_at(head.tip).is_some_and(|left| left.has(&application.sync_path));
+    branch.lasting_at(head.tip).is_some() || left()
 }
 
 /// A branch as a state has it; none when it is not just what hydration makes of the tip, or something of it stays behind.
 fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<known::Branch> {
-    let branch = Some(branch).filter(|branch| branch.has_reached(head.tip) && branch.left.paths.is_empty())?;
+    let branch = Some(branch).filter(|branch| branch.has_reached(head.tip))?;
+    let left = Some(&branch.left).filter(|left| !left.is_nothing()).map(LeftBehind::known);
     let first = tree.applications(&branch.name).find(|application| application.has_own_source());
     let repo_url = found.repo_url(first.map(|first| &**first));
     Some(known::Branch {
@@ -291,6 +312,10 @@ fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapsho
         applications: branch.applications,
         repo_url: repo_url.to_owned(),
         has_one_url: tree.applications(&branch.name).all(|application| application.dry.repo_url == repo_url),
+        left: match left {
+            Some(left) => Some(left?),
+            None => None,
+        },
     })
 }
 
@@ -392,18 +417,20 @@ fn state_facts(
     }
 }
 
-/// A branch that a render keeps from being hydrated from `dry`, as a state has it.
+/// A branch that is kept from being hydrated from `dry`, as long as nothing changes that it rests on, as a state has it.
 pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
-    let failed = branch.failed_at(dry)?;
+    let (failed, lasting) = (branch.failed_at(dry), branch.lasting_at(dry));
+    let mistakes = failed.map(|failed| &*failed.mistakes).or(lasting)?;
     Some(Stuck {
         name: branch.name.to_string(),
         sync: branch.sync.to_string(),
         tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
         dry: branch.dry.map(|dry| dry.to_string()),
         applications: branch.applications,
-        mistakes: failed.mistakes.clone(),
-        limits: failed.limits.clone(),
-        of_commit: failed.of_commit,
+        mistakes: mistakes.to_vec(),
+        limits: failed.map(|failed| failed.limits.clone()).unwrap_or_default(),
+        of_commit: failed.is_some_and(|failed| failed.of_commit),
+        of_documents: failed.is_none(),
     })
 }
 

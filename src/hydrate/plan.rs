@@ -37,7 +37,7 @@ use crate::owners::heads::DryHead;
 use crate::repo::ObjectId;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
-use skipped::Leaving;
+use skipped::{Leaving, LeftBehind};
 
 /// One dry commit, and for each environment branch that lacks it what is done there.
 #[derive(Debug, Clone)]
@@ -89,6 +89,8 @@ pub(crate) struct Hydration<W> {
     pub before: Option<Rc<DryTree>>,
     /// What stays as it is; none where nothing does, and nothing did at the dry commit that the branch shows.
     pub leaving: Option<Rc<Leaving>>,
+    /// What stays as it is because it did at the dry commit before, and nothing changed since that it rests on.
+    pub stays: Option<Rc<LeftBehind>>,
     /// The Applications that moved from this branch to others: their manifests leave it once they render on the new
     /// branch.
     pub moved: Vec<Arc<Application>>,
@@ -101,6 +103,9 @@ pub(crate) struct Hydration<W> {
 pub(crate) enum Failing {
     /// Something is wrong with its Applications, found before they are rendered or after.
     Mistakes(Vec<Diagnostic>),
+    /// Something is wrong with the documents of its Applications, or with what they come to together: it lasts until one of them
+    /// changes.
+    Lasting(Vec<Diagnostic>),
     /// The branch would write paths or objects that another dry branch writes, as long as that one does. This does not
     /// follow from the dry commit alone, so it is not recorded.
     Taken(Diagnostic),
@@ -212,9 +217,9 @@ impl<W> Step<W> {
 
 impl<W> Hydration<W> {
     fn map<V>(self, become_other: impl FnMut(W) -> V) -> Hydration<V> {
-        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, moved, taken } = self;
+        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken } = self;
         let work = work.into_iter().map(become_other).collect();
-        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, moved, taken }
+        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken }
     }
 
     /// One with nothing but work.
@@ -227,6 +232,7 @@ impl<W> Hydration<W> {
             limits_losses: false,
             before: None,
             leaving: None,
+            stays: None,
             moved: Vec::new(),
             taken: None,
         }
@@ -260,7 +266,9 @@ impl Failing {
     /// What is said of it.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
-            Self::Mistakes(diagnostics) | Self::Recorded(diagnostics) => diagnostics.clone(),
+            Self::Mistakes(diagnostics) | Self::Lasting(diagnostics) | Self::Recorded(diagnostics) => {
+                diagnostics.clone()
+            }
             Self::Taken(mistake) => vec![mistake.clone()],
             Self::Limited(failed) | Self::Renders(failed) => failed.diagnostics(),
         }

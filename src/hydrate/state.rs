@@ -71,6 +71,8 @@ pub(crate) struct Run<'a> {
     pub branches: BTreeMap<BranchName, Branch>,
     /// What the dry branches changed that were planned by that alone.
     pub since: BTreeMap<BranchName, Since>,
+    /// What was wrong or odd before, and is so still: nothing changed that it rests on.
+    pub as_before: Vec<Diagnostic>,
     /// What is reported beside the branches.
     pub report: Report,
     /// The branches of which earlier runs reported that no Application names them.
@@ -124,6 +126,7 @@ impl<'a> Run<'a> {
             memory: Memory::default(),
             branches: BTreeMap::new(),
             since: BTreeMap::new(),
+            as_before: Vec::new(),
             report,
             departures: Vec::new(),
             start: Start::Never,
@@ -315,6 +318,11 @@ impl<'a> Run<'a> {
             Failing::Mistakes(mistakes) => {
                 self.ledger.record_failure(name, head, dry, settings, mistakes, Vec::new());
                 branch.fail(dry, diagnostics, false);
+            }
+            Failing::Lasting(mistakes) => {
+                self.ledger.record_failure(name, head, dry, settings, mistakes, Vec::new());
+                branch.fail(dry, diagnostics, false);
+                branch.fail_until_changed();
             }
             Failing::Taken(_) => branch.fail(dry, diagnostics, false),
             Failing::Recorded(_) => branch.fail(dry, diagnostics, true),

@@ -16,8 +16,8 @@ use crate::manifest::Key;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
 /// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they
-/// are about; before 5, they did not say where Applications are written to.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x05";
+/// are about; before 5, they did not say where Applications are written to; before 6, nothing was known where something is wrong.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x06";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;
@@ -57,6 +57,11 @@ pub(crate) struct Head {
     pub destinations: BTreeSet<String>,
     /// What is odd, and repeated each time.
     pub warnings: Vec<Diagnostic>,
+    /// What is wrong and belongs to no environment branch, repeated each time too.
+    pub problems: Vec<Diagnostic>,
+    /// The files that something is wrong with, and those of Applications that stay as they are: what follows from them was
+    /// found out by a look at everything, and holds until one of them changes or Applications come or go.
+    pub wrong_files: BTreeSet<RepoPath>,
     /// How many Applications the dry tree has, those that are not hydrated and those that others make among them.
     pub applications: usize,
     /// How many documents all of its files have that are Applications, whether or not they count.
@@ -68,6 +73,33 @@ pub(crate) struct Head {
     pub has_shared: bool,
     /// What all sets together used up.
     pub used: Used,
+}
+
+impl Head {
+    /// Whether something is wrong, or stays as it is: whether that is still so once Applications come or go is not known here.
+    pub(crate) fn is_wrong(&self) -> bool {
+        let stays = self.branches.iter().flatten().any(|branch| branch.left.is_some());
+        stays || !self.wrong_files.is_empty() || self.stuck.iter().any(|stuck| stuck.of_documents)
+    }
+
+    /// Whether a branch stays behind by its documents, so that no Application of it is rendered.
+    pub(crate) fn is_held(&self, branch: &BranchName) -> bool {
+        self.stuck.iter().any(|stuck| stuck.of_documents && stuck.name == branch.as_str())
+    }
+
+    /// Whether a path of a branch stays at an earlier dry commit.
+    pub(crate) fn leaves(&self, branch: &BranchName, path: &RepoPath) -> bool {
+        let known = self.branches.iter().flatten().find(|known| known.name == branch.as_str());
+        let left = known.and_then(|known| known.left.as_ref());
+        left.is_some_and(|left| left.paths.iter().any(|left| left.path == *path))
+    }
+
+    /// What is wrong or odd as long as nothing changes that it rests on.
+    pub(crate) fn as_before(&self) -> impl Iterator<Item = &Diagnostic> {
+        let stuck = self.stuck.iter().flat_map(|stuck| &stuck.mistakes);
+        let left = self.branches.iter().flatten().filter_map(|branch| branch.left.as_ref());
+        self.warnings.iter().chain(&self.problems).chain(stuck).chain(left.flat_map(|left| &left.mistakes))
+    }
 }
 
 /// An environment branch.
@@ -85,6 +117,36 @@ pub(crate) struct Branch {
     pub repo_url: String,
     /// Whether all Applications name the repository by this URL.
     pub has_one_url: bool,
+    /// What of it stays at an earlier dry commit.
+    pub left: Option<Left>,
+}
+
+/// What of an environment branch stays as it is while the others go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    /// Where, in the order of paths.
+    pub paths: Vec<LeftPath>,
+    /// Everything that is wrong.
+    pub mistakes: Vec<Diagnostic>,
+}
+
+/// A path that stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeftPath {
+    /// The path.
+    pub path: RepoPath,
+    /// The dry commit that it shows; none when nothing was hydrated into it yet.
+    pub dry_commit: Option<String>,
+    /// The Application.
+    pub application: AppName,
+    /// Whether somebody wants it so.
+    pub is_paused: bool,
+    /// Whether the dry commit has the Application; else it does not say what became of it.
+    pub is_read: bool,
+    /// The cluster that its objects go to.
+    pub cluster: Option<String>,
+    /// What the API server knows its objects by.
+    pub objects: Vec<Key>,
 }
 
 /// An environment branch that stays behind. It does so until something changes that its Applications rest on.
@@ -106,6 +168,16 @@ pub(crate) struct Stuck {
     pub limits: Vec<Diagnostic>,
     /// Whether one of them is that of all Applications together, so that others may be the reason.
     pub of_commit: bool,
+    /// Whether the mistakes are those of documents, found before anything is rendered.
+    pub of_documents: bool,
+}
+
+impl Stuck {
+    /// The files that its documents are wrong in.
+    pub(crate) fn files_of_documents(&self) -> impl Iterator<Item = RepoPath> {
+        let spans = self.mistakes.iter().filter(|_| self.of_documents).filter_map(|mistake| mistake.span.as_ref());
+        spans.map(|span| span.path.clone())
+    }
 }
 
 /// An environment branch that was frozen.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::argo::{Application, BranchName};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::memory::Attempt;
-use crate::hydrate::plan::skipped::{Unrendered, WhyUnrendered};
+use crate::hydrate::plan::skipped::{Left, Unrendered, WhyUnrendered};
 use crate::hydrate::plan::{Plan, Step, Task, Why, Work};
 use crate::hydrate::report::{Frozen, Outcome};
 use crate::hydrate::run::planned;
@@ -269,6 +269,10 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
         branch.stays.push(PlannedStay::new(application, *why == WhyUnrendered::Paused));
     }
     branch.failures.clone_from(&leaving.mistakes);
+    if let Some(stays) = &hydration.stays {
+        branch.stays.extend(stays.paths.iter().map(PlannedStay::from));
+        branch.failures.extend(stays.diagnostics());
+    }
     for Work { application, task } in &hydration.work {
         match task {
             Task::Known(_) => branch.known += 1,
@@ -293,6 +297,13 @@ impl PlannedStay {
     fn new(application: &Application, paused: bool) -> Self {
         let (application, path) = (application.name.to_string(), application.sync_path.to_string());
         Self { application, path, paused }
+    }
+}
+
+impl From<&Left> for PlannedStay {
+    fn from(left: &Left) -> Self {
+        let application = left.application.as_ref().map(ToString::to_string).unwrap_or_default();
+        Self { application, path: left.path.to_string(), paused: left.is_paused }
     }
 }
 

@@ -120,7 +120,7 @@ impl Dry {
 }
 
 /// The tables of a cache: a look at everything writes another one.
-fn tables(server: &Server) -> Vec<PathBuf> {
+pub(super) fn tables(server: &Server) -> Vec<PathBuf> {
     let entries = fs::read_dir(server.path.join("hydrate/cache")).into_iter().flatten().flatten();
     let mut tables: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     tables.retain(|path| path.to_string_lossy().contains("table-"));

@@ -340,6 +340,10 @@ impl<'a> Judge<'a> {
 
     /// Whether the push made something wrong, or touches what was wrong before in the same way.
     fn verdict(&mut self, branch: Option<&Branch>, diagnostic: &Diagnostic) -> Result<Verdict, HydrateError> {
+        // What changed since the last run was all that was looked at, and this does not follow from it.
+        if self.made.as_before.contains(diagnostic) {
+            return Ok(Verdict::AsBefore);
+        }
         if self.is_touched(branch, diagnostic)? {
             return Ok(Verdict::Theirs);
         }

@@ -100,6 +100,8 @@ struct Progress {
     failure: Option<Outcome>,
     /// The Applications that it failed by, when it is renders that failed.
     failed: Option<FailedBranch>,
+    /// Whether it fails so until the documents of its Applications change.
+    lasts: bool,
     /// Whether a dry commit was hydrated onto it.
     reached: bool,
     /// What other dry branches that share it made of it.
@@ -532,6 +534,11 @@ impl Branch {
         self.progress.failed = Some(failed);
     }
 
+    /// Notes that it fails so until the documents of its Applications change.
+    pub(crate) fn fail_until_changed(&mut self) {
+        self.progress.lasts = true;
+    }
+
     /// The Applications that it failed by, when it is renders that failed.
     pub(crate) fn failed(&self) -> Option<&FailedBranch> {
         self.progress.failed.as_ref()
@@ -593,6 +600,7 @@ impl Branch {
         self.progress.skipped.push(Skipped { dry_sha: dry_sha.clone(), message });
         self.progress.failure = Some(Outcome::Failed { dry_sha, diagnostics, recorded, unnamed: false });
         self.progress.failed = None;
+        self.progress.lasts = false;
     }
 
     /// Notes that an earlier run has reported why it failed, if that is that no Application names it.
@@ -632,6 +640,16 @@ impl Branch {
         let is_there = |dry_sha: &str| object_id(dry_sha) == Some(dry);
         match &self.progress.failure {
             Some(Outcome::Failed { dry_sha, .. }) if is_there(dry_sha) && !self.closed => self.progress.failed.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with this dry commit, when that lasts until the documents of its Applications change.
+    pub(crate) fn lasting_at(&self, dry: ObjectId) -> Option<&[Diagnostic]> {
+        match &self.progress.failure {
+            Some(Outcome::Failed { dry_sha, diagnostics, .. }) if self.progress.lasts && !self.closed => {
+                (object_id(dry_sha) == Some(dry)).then_some(diagnostics)
+            }
             _ => None,
         }
     }

@@ -121,10 +121,11 @@ impl Commits {
         if hydration.limits_losses
             && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, self.dry.id, found)?
         {
-            return Ok(Becomes::Failed(Failing::Mistakes(vec![lost])));
+            return Ok(Becomes::Failed(Failing::Lasting(vec![lost])));
         }
         let behind = left.listed();
-        let behind = hydration.leaving.is_some().then_some(&behind[..]);
+        let lists = hydration.leaving.is_some() || hydration.stays.is_some();
+        let behind = lists.then_some(&behind[..]);
         let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, &removals, &keeps, behind, sync);
         let made = match made {
             // What a pusher wrote may be too much for a template: that is a mistake of this branch.

@@ -16,6 +16,7 @@
 //! found at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -25,6 +26,7 @@ use super::joining::{Joined, Joining};
 use super::known;
 use super::remade::Remaking;
 use super::since::Since;
+use super::skipped::LeftBehind;
 use super::touched::Touched;
 use super::unrecognized::{GoneDocuments, Looked};
 use super::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
@@ -96,6 +98,7 @@ impl ByChanges {
             return Ok(Err(state));
         }
         run.branches.extend(branches);
+        run.as_before.extend(state.head.as_before().cloned());
         let stuck: HashMap<&str, &Stuck> = state.head.stuck.iter().map(|stuck| (&*stuck.name, stuck)).collect();
         for (name, lacking) in &lacking {
             recall_failures((&state, stuck.get(name.as_str()).copied()), name, lacking, &commits, run, head);
@@ -154,8 +157,11 @@ impl ByChanges {
         if self.state.head.stuck.iter().any(|stuck| allowed.contains(&stuck.name)) {
             return Err(Stopped::Unknown);
         }
+        if self.state.head.is_wrong() && (touched.coming().next().is_some() || !touched.gone.is_empty()) {
+            return Err(Stopped::Unknown);
+        }
         self.since.note_touched(&touched);
-        let mut joined = self.join(&touched, run, (head, heads), allowed)?;
+        let mut joined = self.join(&touched, run, (head, heads), allowed.clone())?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
         self.tree = commit.tree;
@@ -167,16 +173,24 @@ impl ByChanges {
             by_branch.entry(application.environment_branch().clone()).or_default().push(Work { application, task });
         }
         let mut branches = BTreeMap::new();
-        for KnownBranch { name, repo_url, applications, .. } in self.state.head.branches.iter().flatten() {
+        for KnownBranch { name, repo_url, applications, left, .. } in self.state.head.branches.iter().flatten() {
             let Ok(name) = BranchName::read(name) else { return Err(Stopped::Unknown) };
             let mut work = by_branch.remove(&name).unwrap_or_default();
             if may_leave(&name, run) && work.iter().any(|work| matches!(work.task, Task::Fails(_))) {
                 return Err(Stopped::Unknown);
             }
             work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
-            let untouched = applications.saturating_sub(work.len());
+            let stays = left.as_ref().map(|left| Rc::new(LeftBehind::recalled(left)));
+            if let Some(stays) = &stays
+                && (allowed.iter().any(|allowed| allowed == name.as_str())
+                    || work.iter().any(|work| stays.has(&work.application.sync_path)))
+            {
+                return Err(Stopped::Unknown);
+            }
+            let here = left.as_ref().map_or(0, |left| left.paths.iter().filter(|path| path.is_read).count());
+            let untouched = applications.saturating_sub(work.len() + here);
             let removals = joined.remove(&name).unwrap_or_default().removals;
-            let hydration = Hydration { removals, ..Hydration::of(repo_url.clone(), work, untouched) };
+            let hydration = Hydration { removals, stays, ..Hydration::of(repo_url.clone(), work, untouched) };
             branches.insert(name, Step::Hydrate(hydration));
         }
         for stuck in &self.state.head.stuck {
@@ -184,8 +198,11 @@ impl ByChanges {
             if self.lacking.get(&name).is_none_or(|lacking| lacking.contains(&dry)) {
                 // One that failed in this very run is reported with its renders.
                 let failed = run.branches.get(&name).and_then(|branch| branch.failed().cloned());
-                let failed = failed.unwrap_or_else(|| FailedBranch::carried(stuck));
-                branches.insert(name, Step::Fail(Failing::Renders(failed)));
+                let failing = match stuck.of_documents {
+                    true => Failing::Lasting(stuck.mistakes.clone()),
+                    false => Failing::Renders(failed.unwrap_or_else(|| FailedBranch::carried(stuck))),
+                };
+                branches.insert(name, Step::Fail(failing));
             }
         }
         let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), known);
@@ -241,6 +258,11 @@ impl ByChanges {
             if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
                 return Err(Stopped::Unknown);
             }
+            let stays = hydration.stays.iter().flat_map(|stays| &stays.paths).filter_map(|left| left.objects.as_ref());
+            let mut keys = stays.filter(|left| left.cluster.as_deref() == Some(cluster)).flat_map(|left| &left.keys);
+            if keys.any(|key| output.objects.contains(key)) {
+                return Err(Stopped::Unknown);
+            }
         }
         if conflicts(hydration).is_empty() { Ok(()) } else { Err(Stopped::Unknown) }
     }
@@ -288,6 +310,7 @@ impl ByChanges {
         let Self { state, reached, since, .. } = self;
         run.since.insert(head.branch.clone(), since);
         run.report.warnings.extend(state.head.warnings.iter().cloned());
+        run.report.problems.extend(state.head.problems.iter().cloned());
         if let Some(reached) = reached {
             run.memory.keep(state, head, reached, &run.found, &run.branches);
         }
@@ -305,6 +328,9 @@ impl ByChanges {
         let view = View::new(new);
         let only = Only::new(&changes.paths);
         let state = &mut self.state;
+        if state.head.wrong_files.iter().any(|file| changes.paths.contains(file)) {
+            return Err(Stopped::Unknown);
+        }
         check_patches(state, changes, &view, &found.policy.plain)?;
         let clusters = found.policy.clusters(&view);
         let makes = |file: &argo::File| !file.sets.is_empty();
@@ -333,6 +359,10 @@ impl ByChanges {
                 if difference.is_some() || record.names_the_commit {
                     differing.push(record);
                 }
+                continue;
+            }
+            // It is not rendered before its branch is corrected, whatever it reads.
+            if state.head.is_held(&record.branch) {
                 continue;
             }
             // Without the setting, every directory that an Application names proves which repository this is.
@@ -448,10 +478,13 @@ fn open_known(
     head: &DryHead,
 ) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
     let mut branches = BTreeMap::new();
-    for KnownBranch { name, sync, tip, applications, .. } in state.head.branches.iter().flatten() {
+    for KnownBranch { name, sync, tip, applications, left, .. } in state.head.branches.iter().flatten() {
         let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = *applications;
+        if let Some(left) = left {
+            branch.left = LeftBehind::before(left, run.ledger.left_behind(&name, known));
+        }
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));

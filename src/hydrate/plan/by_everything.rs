@@ -11,8 +11,8 @@ use dry_files::path::RepoPath;
 
 use super::covered::covered;
 use super::known;
-use super::moved_applications::astray;
 use super::moved_applications::{self, Departures, moved_from};
+use super::moved_applications::{Astray, astray};
 use super::shared::{path_of_another, taken_path};
 use super::skipped::leaving;
 use super::skipped::{Left, LeftBehind};
@@ -49,6 +49,8 @@ pub(crate) struct ByEverything {
     rendered: BTreeMap<Identity, Encoded>,
     /// What is odd.
     warnings: Vec<Diagnostic>,
+    /// What is wrong and belongs to no environment branch.
+    problems: Vec<Diagnostic>,
     /// The Applications that leave branches.
     departures: Departures,
 }
@@ -102,7 +104,7 @@ impl ByEverything {
             }
         }
         note_silence(run, &tree, head);
-        let mut warnings = report_problems(run, &tree, &backlog, &formers);
+        let (problems, mut warnings) = report_problems(run, &tree, &backlog, &formers);
         let held = mistakes_of_frozen(run, &tree, backlog.keys(), (head, heads))?;
         run.report.warnings.extend(held.iter().cloned());
         warnings.extend(held);
@@ -111,7 +113,8 @@ impl ByEverything {
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
-        Ok(Self { tree, backlog, passed_over, earlier, rendered: BTreeMap::new(), warnings, departures })
+        let rendered = BTreeMap::new();
+        Ok(Self { tree, backlog, passed_over, earlier, rendered, warnings, problems, departures })
     }
 
     /// The dry commits to plan, oldest first.
@@ -214,10 +217,10 @@ impl ByEverything {
     pub(crate) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
         self.recall_others(run, head);
         self.warn_of_departures(run);
-        let Self { tree, backlog, earlier, rendered, warnings, .. } = self;
+        let Self { tree, backlog, earlier, rendered, warnings, problems, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.contains_key(branch));
         let names = backlog.keys().collect();
-        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings };
+        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings, problems };
         run.memory.keep_all(overview, &run.found, &run.branches);
     }
 }
@@ -313,7 +316,7 @@ fn asked(
     let mistaken = match mistaken {
         Some(mistaken) => mistaken,
         None if mistakes.is_empty() => Mistaken::default(),
-        None => return Ok(Err(Failing::Mistakes(mistakes))),
+        None => return Ok(Err(Failing::Lasting(mistakes))),
     };
     let limits = tree.limits(&former);
     let unknown = match limits.is_empty() {
@@ -324,22 +327,28 @@ fn asked(
         return Ok(Err(Failing::Renders(unknown)));
     }
     let removals = removals(name, tree, &former, &mistaken, &run.found);
-    for emptied in tree.emptied_sets(name, &former) {
-        if !run.report.warnings.contains(&emptied) {
-            run.report.warnings.push(emptied);
+    let emptied = tree.emptied_sets(name, &former);
+    for emptied in &emptied {
+        if !run.report.warnings.contains(emptied) {
+            run.report.warnings.push(emptied.clone());
         }
     }
     let is_nothing = removals.as_ref().is_ok_and(Vec::is_empty);
     let mut unread = if is_nothing { Vec::new() } else { tree.unread(name, &former, &mistaken.files) };
+    // What other dry branches have, and settings that are others by now, are found out anew each time.
+    let mut lasts = emptied.is_empty();
     if !is_nothing {
-        unread.extend(astray(name, tree, &former, run, heads)?);
-        unread.extend(covered(name, tree, &former, run));
+        let Astray { mistakes, rests_on_others } = astray(name, tree, &former, run, heads)?;
+        let covered = covered(name, tree, &former, run);
+        lasts &= !rests_on_others && covered.is_empty();
+        unread.extend(mistakes.into_iter().chain(covered));
     }
+    let failing = |mistakes| if lasts { Failing::Lasting(mistakes) } else { Failing::Mistakes(mistakes) };
     let removals = match removals {
         // What is wrong there may be the very Application that seems to have left.
-        _ if !unread.is_empty() => return Ok(Err(Failing::Mistakes(unread))),
+        _ if !unread.is_empty() => return Ok(Err(failing(unread))),
         Ok(removals) => removals,
-        Err(diagnostic) => return Ok(Err(Failing::Mistakes(vec![diagnostic]))),
+        Err(diagnostic) => return Ok(Err(failing(vec![diagnostic]))),
     };
     let first = tree.applications(name).find(|application| application.has_own_source());
     let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
@@ -351,11 +360,11 @@ fn asked(
     let moved = moved_from(name, tree, &former);
     let paused = moved_applications::paused(name, &moved);
     if !paused.is_empty() {
-        return Ok(Err(Failing::Mistakes(paused)));
+        return Ok(Err(failing(paused)));
     }
     let leaving = match leaving(name, tree, (former, mistaken), leaves_failed, run, (head, heads))? {
         Ok(leaving) => leaving,
-        Err(mistakes) => return Ok(Err(Failing::Mistakes(mistakes))),
+        Err(mistakes) => return Ok(Err(failing(mistakes))),
     };
     Ok(Ok(Hydration {
         removals,
@@ -469,6 +478,7 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
         let application = tree.applications(&branch.name).find(|application| application.sync_path == *path);
         paths.push(Left {
             path: path.clone(),
+            objects: None,
             dry_commit: *dry_commit,
             application: application.map(|application| application.name.clone()),
             is_paused: application.is_some_and(|application| application.paused),
@@ -504,19 +514,19 @@ fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
     }
 }
 
-/// What is wrong or odd at the tip and belongs to no environment branch that is known. Answers what is odd.
+/// What is wrong or odd at the tip and belongs to no environment branch that is known. Answers what is wrong, and what is odd.
 fn report_problems(
     run: &mut Run<'_>,
     tree: &DryTree,
     backlog: &BTreeMap<BranchName, Vec<ObjectId>>,
     formers: &[Former],
-) -> Vec<Diagnostic> {
+) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     let fed = |feeds: &dyn Fn(&Former) -> bool| formers.iter().any(feeds);
-    let (mut problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
-    run.report.problems.append(&mut problems);
+    let (problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
+    run.report.problems.extend(problems.iter().cloned());
     run.report.warnings.extend(warnings.iter().cloned());
     // Once this run has made it, a branch is not new any more.
-    warnings.into_iter().filter(|warning| warning.near.is_none()).collect()
+    (problems, warnings.into_iter().filter(|warning| warning.near.is_none()).collect())
 }
 
 /// What is wrong with the Applications of branches that are frozen, as warnings: it fails no branch until the freeze ends.

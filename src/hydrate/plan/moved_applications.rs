@@ -20,7 +20,7 @@ use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::memory::Identity;
 
 pub(crate) use departures::{Departures, on_no_branch};
-pub(crate) use unhydrated::astray;
+pub(crate) use unhydrated::{Astray, astray};
 
 /// The name and namespace of an Application.
 pub(crate) type Name = (Option<AppName>, AppName);
@@ -76,7 +76,7 @@ pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &
     match FailedBranch::of(others) {
         Some(others) => Some(Failing::Renders(FailedBranch { mistakes, ..others })),
         None if mistakes.is_empty() => None,
-        None => Some(Failing::Mistakes(mistakes)),
+        None => Some(Failing::Lasting(mistakes)),
     }
 }
 

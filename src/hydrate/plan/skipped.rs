@@ -16,9 +16,11 @@ use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
 use crate::argo::{AppName, Application};
-use crate::hydrate::failed_render::{FailedBranch, FailedRender};
+use crate::hydrate::failed_render::{FailedBranch, FailedRender, FailureKind};
+use crate::known;
+use crate::manifest::Key;
 use crate::metadata::Behind;
-use crate::repo::ObjectId;
+use crate::repo::{ObjectId, object_id};
 
 pub(crate) use after_render::left_behind;
 pub(crate) use before_render::leaving;
@@ -82,7 +84,7 @@ pub(crate) struct LeftBehind {
     pub paths: Vec<Left>,
     /// What was wrong before anything was rendered, or in an earlier run.
     pub mistakes: Vec<Diagnostic>,
-    /// The Applications that did not render.
+    /// The Applications that did not render; none of them when all of this was so at the dry commit before.
     pub renders: Vec<FailedRender>,
 }
 
@@ -97,6 +99,19 @@ pub(crate) struct Left {
     pub application: Option<AppName>,
     /// Whether somebody wants it so.
     pub is_paused: bool,
+    /// What is there, where that was looked at.
+    pub objects: Option<LeftObjects>,
+}
+
+/// The objects of a path that stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeftObjects {
+    /// The cluster that they go to.
+    pub cluster: Option<String>,
+    /// What the API server knows them by.
+    pub keys: Vec<Key>,
+    /// Whether the dry commit has the Application.
+    pub is_read: bool,
 }
 
 impl LeftBehind {
@@ -114,10 +129,65 @@ impl LeftBehind {
         behind
     }
 
+    /// Whether nothing stayed, and nothing is wrong.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.paths.is_empty() && self.mistakes.is_empty() && self.renders.is_empty()
+    }
+
+    /// Whether a path is one of them.
+    pub(crate) fn has(&self, path: &RepoPath) -> bool {
+        self.paths.iter().any(|left| left.path == *path)
+    }
+
     /// The paths of Applications that failed.
     pub(crate) fn failed(&self) -> Vec<RepoPath> {
         let failed = self.paths.iter().filter(|left| !left.is_paused);
         failed.map(|left| left.path.clone()).collect()
+    }
+
+    /// What the next run has to know, so that all of it stays without a look at what is wrong; none where it may not: objects that
+    /// were lost may turn up in another Application.
+    pub(crate) fn known(&self) -> Option<known::Left> {
+        let is_lost = |render: &FailedRender| render.kind == FailureKind::LostObjects;
+        let paths = self.paths.iter().map(|left| {
+            let LeftObjects { cluster, keys, is_read } = left.objects.clone()?;
+            Some(known::LeftPath {
+                path: left.path.clone(),
+                dry_commit: left.dry_commit.map(|id| id.to_string()),
+                application: left.application.clone()?,
+                is_paused: left.is_paused,
+                is_read,
+                cluster,
+                objects: keys,
+            })
+        });
+        let paths = paths.collect::<Option<_>>()?;
+        (!self.renders.iter().any(is_lost)).then(|| known::Left { paths, mistakes: self.diagnostics() })
+    }
+
+    /// What stays as an earlier run left it.
+    pub(crate) fn recalled(known: &known::Left) -> Self {
+        let left = |path: &known::LeftPath| Left {
+            path: path.path.clone(),
+            dry_commit: path.dry_commit.as_deref().and_then(object_id),
+            application: Some(path.application.clone()),
+            is_paused: path.is_paused,
+            objects: Some(LeftObjects {
+                cluster: path.cluster.clone(),
+                keys: path.objects.clone(),
+                is_read: path.is_read,
+            }),
+        };
+        Self { paths: known.paths.iter().map(left).collect(), mistakes: known.mistakes.clone(), renders: Vec::new() }
+    }
+
+    /// What an earlier run left, with the mistakes that it recorded.
+    pub(crate) fn before(known: &known::Left, mistakes: Vec<Diagnostic>) -> Self {
+        let mut left = Self { mistakes, ..Self::recalled(known) };
+        for (path, known) in left.paths.iter_mut().zip(&known.paths) {
+            path.application = path.application.take().filter(|_| known.is_read);
+        }
+        left
     }
 
     /// The branch as a whole, which stays for these mistakes too.

@@ -50,7 +50,7 @@ impl Touched {
 
     /// Compares an Application with its record; an Application without a record is new.
     ///
-    /// Errors: it is paused, of a branch that stays behind, its objects go to another cluster, or it is elsewhere and makes
+    /// Errors: it is paused, it or its branch stays behind, its objects go to another cluster, or it is elsewhere and makes
     /// others.
     pub(crate) fn compare(
         &mut self,
@@ -69,6 +69,9 @@ impl Touched {
         };
         // What is said of it names lines that may be others now.
         check_not_stuck(state, record.branch.as_str())?;
+        if state.head.leaves(&record.branch, &record.sync_path) {
+            return Err(Stopped::Unknown);
+        }
         let is_same = record.fingerprint == application.fingerprint();
         let is_of_branch = record.branch == *application.environment_branch();
         if record.placement != application.placement() {

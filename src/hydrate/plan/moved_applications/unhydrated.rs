@@ -18,6 +18,15 @@ fn name(application: &Application) -> Name<'_> {
     (application.namespace.as_ref(), &application.name)
 }
 
+/// What keeps Applications that a dry commit does not have on a branch from leaving it.
+#[derive(Debug, Default)]
+pub(crate) struct Astray {
+    /// The mistakes.
+    pub mistakes: Vec<Diagnostic>,
+    /// Whether they follow from what other dry branches have, too.
+    pub rests_on_others: bool,
+}
+
 /// The mistakes of Applications that a dry commit does not have on `branch` any more, and that are hydrated nowhere else
 /// instead.
 pub(crate) fn astray(
@@ -26,25 +35,26 @@ pub(crate) fn astray(
     former: &Former,
     run: &mut Run<'_>,
     heads: &[DryHead],
-) -> Result<Vec<Diagnostic>, Stopped> {
+) -> Result<Astray, Stopped> {
     if run.moved == Moved::Made {
-        return Ok(Vec::new());
+        return Ok(Astray::default());
     }
     let written: BTreeSet<_> = tree.applications(branch).map(|application| &application.sync_path).collect();
     let gone = former.applications.iter().filter(|application| !written.contains(&application.sync_path));
     let gone: BTreeSet<Name<'_>> = gone.map(|application| name(application)).collect();
     let is_gone =
         |application: &Application| gone.contains(&name(application)) && !former.is_elsewhere(application, branch);
-    let mut astray = Vec::new();
+    let mut astray = Astray::default();
     for (application, pinned) in tree.pinned().filter(|(application, _)| is_gone(application)) {
-        astray.push(stays_pinned(application, pinned, tree.branch()));
+        astray.mistakes.push(stays_pinned(application, pinned, tree.branch()));
     }
     for application in tree.not_hydrated().filter(|application| is_gone(application)) {
         let mistake = moved_nowhere(application, branch, tree.branch(), run, heads)?;
-        astray.extend(mistake.map(|mistake| application.tells(mistake)));
+        astray.mistakes.extend(mistake.map(|mistake| application.tells(mistake)));
+        astray.rests_on_others = true;
     }
-    astray.extend(restaged(branch, tree, former));
-    astray.extend(unrecognized(tree, former, run));
+    astray.mistakes.extend(restaged(branch, tree, former));
+    astray.mistakes.extend(unrecognized(tree, former, run));
     Ok(astray)
 }
 

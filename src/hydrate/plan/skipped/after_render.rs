@@ -9,7 +9,7 @@ use crate::argo::Application;
 use crate::discover::Removal;
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::Branch;
-use crate::hydrate::plan::skipped::{Left, LeftBehind, WhyUnrendered};
+use crate::hydrate::plan::skipped::{Left, LeftBehind, LeftObjects, WhyUnrendered};
 use crate::hydrate::plan::{Done, Hydration};
 use crate::manifest::{self, Key, Source};
 use crate::owners::files::MANIFEST;
@@ -25,6 +25,9 @@ pub(crate) fn left_behind(
     hydration: &Hydration<Done>,
     found: &Snapshot<'_>,
 ) -> Result<Result<(LeftBehind, Vec<Removal>), FailedBranch>, Error> {
+    if let Some(stays) = &hydration.stays {
+        return Ok(Ok(((**stays).clone(), hydration.removals.clone())));
+    }
     let leaving = hydration.leaving();
     let held = hydration.failed().filter(|failed| !leaving.leaves_failed || !failed.is_of_dry_commit());
     if let Some(failed) = FailedBranch::of(held.cloned().collect()) {
@@ -43,7 +46,8 @@ pub(crate) fn left_behind(
     for (application, why) in staying(hydration) {
         let is_paused = why == Some(WhyUnrendered::Paused);
         let paths = paths_of(application, why, hydration).into_iter();
-        kept.extend(paths.map(|(path, is_its)| SkippedPath { application, path, is_its, is_paused }));
+        let is_read = why != Some(WhyUnrendered::Unread);
+        kept.extend(paths.map(|(path, is_its)| SkippedPath { application, path, is_its, is_paused, is_read }));
     }
     kept.sort_by(|a, b| (&a.path, !a.is_its, a.is_paused).cmp(&(&b.path, !b.is_its, b.is_paused)));
     kept.dedup_by(|a, b| a.path == b.path);
@@ -58,17 +62,21 @@ pub(crate) fn left_behind(
     }
     let mut objects: Vec<(&Application, Vec<Key>)> = Vec::new();
     let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
-    for SkippedPath { application, path, is_paused, .. } in kept {
+    for SkippedPath { application, path, is_paused, is_read, .. } in kept {
         let metadata = branch.tip_metadata(&found.buffer)?;
         let manifest = match &tree {
             Some(tree) if is_former(&path, hydration) => tree.file(&below(&path))?,
             Some(_) | None => None,
         };
         let dry_commit = manifest.as_ref().and_then(|_| metadata.shown_at(&path));
+        let mut keys = Vec::new();
         if let Some(Ok(manifests)) = manifest.map(|text| manifest::read(&text, Source::File(&path))) {
-            objects.push((application, render::objects(application, &manifests)));
+            keys = render::objects(application, &manifests);
+            objects.push((application, keys.clone()));
         }
-        left.paths.push(Left { path, dry_commit, application: Some(application.name.clone()), is_paused });
+        let (name, cluster) = (application.name.clone(), application.destination_cluster.clone());
+        let objects = Some(LeftObjects { cluster, keys, is_read });
+        left.paths.push(Left { path, dry_commit, application: Some(name), is_paused, objects });
     }
     let rendered = hydration.outputs().map(|(application, output)| (application, &*output.objects));
     let all = rendered.chain(objects.iter().map(|(application, objects)| (*application, &objects[..])));
@@ -88,6 +96,8 @@ struct SkippedPath<'a> {
     /// Whether what is there is of this Application.
     is_its: bool,
     is_paused: bool,
+    /// Whether the dry commit has the Application.
+    is_read: bool,
 }
 
 /// The Applications that stay as they are; with why those are not rendered that are not.
