@@ -5,8 +5,9 @@
 //! All others render to the same, and their files are on the branch as they would be written: their README and
 //! metadata are remade only when settings, document or manifest change.
 //!
-//! A branch with an Application that does not render stays where it is, as it does without the cache. As long as nothing
-//! changes that one of its Applications rests on, each further dry commit fails by the same; so it costs the others nothing.
+//! What is broken costs the others nothing. A branch stays where it is by an Application that does not render, or by documents
+//! that are wrong; an Application stays alone where the setting `onFailure` says so, or because it is paused. As long as nothing
+//! changes that this rests on, it is so at each further dry commit, and is said again.
 //!
 //! Applications that come, go or move are [judged](super::joining) beside what the state knows of all others, and what makes
 //! Applications is [expanded again](super::remade) where something differs that it looked at.
