@@ -1,7 +1,7 @@
 use super::super::{
     BuiltInFunc, FuncData, FuncKind, FuncParams, ThunkData, ThunkEnv, ThunkEnvData, ir,
 };
-use super::{EvalErrorKind, EvalResult, Evaluator, State, TraceItem};
+use super::{EvalErrorKind, EvalResult, Evaluator, PendingThunk, State, ThunkState, TraceItem};
 use crate::gc::{Gc, GcView};
 use crate::interner::InternedStr;
 use crate::span::SpanId;
@@ -239,6 +239,20 @@ impl<'p> Evaluator<'_, 'p> {
     fn force(&mut self, arg: &GcView<ThunkData<'p>>) {
         self.state_stack.push(State::DiscardValue);
         self.state_stack.push(State::DoThunk(arg.clone()));
+    }
+
+    /// Evaluates what is left out in `on_empty` only when it is needed, but what the caller gave in any case.
+    fn force_given(&mut self, on_empty: &GcView<ThunkData<'p>>) {
+        let is_left_out = matches!(
+            *on_empty.state(),
+            ThunkState::Pending(PendingThunk::Expr {
+                expr: ir::Expr::OtherError { .. },
+                ..
+            })
+        );
+        if !is_left_out {
+            self.force(on_empty);
+        }
     }
 
     fn execute_built_in_call(&mut self, kind: BuiltInFunc, args: &[Gc<ThunkData<'p>>]) {
@@ -800,6 +814,7 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::StdMinArray {
                     on_empty: arg2.view(),
                 });
+                self.force_given(&arg2.view());
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }
@@ -808,6 +823,7 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::StdMaxArray {
                     on_empty: arg2.view(),
                 });
+                self.force_given(&arg2.view());
                 self.state_stack.push(State::DoThunk(arg1.view()));
                 self.state_stack.push(State::DoThunk(arg0.view()));
             }

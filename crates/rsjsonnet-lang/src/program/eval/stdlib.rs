@@ -1276,13 +1276,13 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::StringToValue);
 
                 for chr in s.chars().rev() {
-                    let args_thunks = Box::new([self
+                    let item = self
                         .program
-                        .gc_alloc(ThunkData::new_done(ValueData::from_char(chr)))]);
+                        .gc_alloc_view(ThunkData::new_done(ValueData::from_char(chr)));
 
                     self.state_stack
                         .push(State::FnFallible(Self::do_std_flat_map_string_part));
-                    self.execute_call(&func, args_thunks);
+                    self.check_thunk_args_and_execute_call(&func, &[item], &[], None)?;
                 }
 
                 Ok(())
@@ -1294,11 +1294,9 @@ impl<'p> Evaluator<'_, 'p> {
                 self.state_stack.push(State::ArrayToValue);
 
                 for item in array.iter().rev() {
-                    let args_thunks = Box::new([item.clone()]);
-
                     self.state_stack
                         .push(State::FnFallible(Self::do_std_flat_map_array_part));
-                    self.execute_call(&func, args_thunks);
+                    self.check_thunk_args_and_execute_call(&func, &[item.view()], &[], None)?;
                 }
 
                 Ok(())
@@ -1316,7 +1314,6 @@ impl<'p> Evaluator<'_, 'p> {
         let value = self.value_stack.pop().unwrap();
 
         match value {
-            ValueData::Null => Ok(()),
             ValueData::String(s) => {
                 self.string_stack.last_mut().unwrap().push_str(&s);
                 Ok(())
@@ -2352,18 +2349,15 @@ impl<'p> Evaluator<'_, 'p> {
         let index_f = self.expect_std_func_arg_number(index, "removeAt", 1)?;
 
         let index = index_f as usize;
-        if index_f.trunc() == index_f && index_f >= 0.0 && index < array.len() {
-            let new_array = self.program.make_thunk_array(
-                array[..index]
-                    .iter()
-                    .cloned()
-                    .chain(array[(index + 1)..].iter().cloned()),
-            );
-            self.value_stack.push(ValueData::Array(new_array));
-        } else {
-            self.value_stack.push(ValueData::Array(Gc::from(&array)));
+        if index_f.trunc() != index_f || index_f < 0.0 || index >= array.len() {
+            return Err(self.report_error(EvalErrorKind::Other {
+                span: None,
+                message: format!("no item of the {} is at index {index_f}", array.len()),
+            }));
         }
-
+        let rest = array.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, item)| item.clone());
+        let new_array = self.program.make_thunk_array(rest);
+        self.value_stack.push(ValueData::Array(new_array));
         Ok(())
     }
 
