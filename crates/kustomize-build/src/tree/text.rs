@@ -77,9 +77,23 @@ pub(crate) fn to_json(value: &Value) -> String {
     yaml::json::encode(value, yaml::json::Options { escape_html: true, indent: None })
 }
 
-/// Whether YAML 1.1 reads a plain text as anything but a string.
+/// Whether YAML 1.1 reads a text as anything but a string: `on`, and `a: b` or `# c` too. What it cannot read is a string.
+///
+/// Reference: kustomize kyaml/yaml/compatibility.go `IsValueNonString`.
 pub(crate) fn is_yaml_1_1_non_string(text: &str) -> bool {
-    !text.is_empty() && !text.contains('\n') && !matches!(yaml::plain(text, Dialect::V2), Plain::Str | Plain::Timestamp)
+    if text.is_empty() || text.contains('\n') {
+        return false;
+    }
+    if is_bare_word(text) {
+        return !matches!(yaml::plain(text, Dialect::V2), Plain::Str | Plain::Timestamp);
+    }
+    match yaml::parse_first(text.as_bytes(), &limits()) {
+        Ok(Some(node)) => {
+            node.to_value(Dialect::V2, &limits()).is_ok_and(|value| !matches!(value, Value::String(_)))
+        }
+        Ok(None) => true,
+        Err(_) => false,
+    }
 }
 
 /// A document's nodes in the tree. Aliases stay aliases.
