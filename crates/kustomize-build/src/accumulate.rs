@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use super::config::{self, Config};
 use super::error::{Error, Result};
+use super::field_spec::{self, FieldSpec};
+use super::id::OwnedGvk;
 use super::kustomization::{COMPONENT, FILE_NAMES, Kustomization, Var};
 use super::loader::Loader;
 use super::origin::{self, Origin};
@@ -25,6 +27,7 @@ use super::resource::{self, annotation};
 use super::resources::{Resource, Resources};
 use super::session::Session;
 use super::transform;
+use super::tree::{Kind, NodeId, Tree};
 
 pub use external::INSTEAD_OF_DECRYPTING;
 pub(crate) use transformers::metadata_labels;
@@ -211,7 +214,8 @@ impl Target {
         if let Some(origin) = &self.origin {
             let text = origin.append(path).text();
             for root in read.roots() {
-                resource::set_annotation(&mut session.tree, root, annotation::ORIGIN, &text)
+                refuse_scalar_annotations(&mut session.tree, root)
+                    .and_then(|()| resource::set_annotation(&mut session.tree, root, annotation::ORIGIN, &text))
                     .map_err(|error| error.prefix(format!("cannot add path annotation for '{path}'")))?;
             }
         }
@@ -326,6 +330,15 @@ fn component_not_entered(error: Error) -> Error {
 
 fn component_not_accumulated(error: Error) -> Error {
     error.map_message(|message| format!("accumulateDirectory: {}", go_yaml::quote(message)))
+}
+
+/// Refuses annotations that are a text or a number, which nothing can be added to.
+fn refuse_scalar_annotations(tree: &mut Tree, root: NodeId) -> Result<()> {
+    let spec = FieldSpec::new(OwnedGvk::default(), "metadata/annotations", false);
+    field_spec::apply_to_any(tree, root, &spec, &mut |tree, annotations| match tree.kind(annotations) {
+        Kind::Scalar => tree.expect(annotations, Kind::Mapping),
+        Kind::None | Kind::Sequence | Kind::Mapping | Kind::Alias => Ok(()),
+    })
 }
 
 /// Notes the origin of what has none yet.

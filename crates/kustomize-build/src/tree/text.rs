@@ -88,9 +88,7 @@ pub(crate) fn is_yaml_1_1_non_string(text: &str) -> bool {
         return !matches!(yaml::plain(text, Dialect::V2), Plain::Str | Plain::Timestamp);
     }
     match yaml::parse_first(text.as_bytes(), &limits()) {
-        Ok(Some(node)) => {
-            node.to_value(Dialect::V2, &limits()).is_ok_and(|value| !matches!(value, Value::String(_)))
-        }
+        Ok(Some(node)) => node.to_value(Dialect::V2, &limits()).is_ok_and(|value| !matches!(value, Value::String(_))),
         Ok(None) => true,
         Err(_) => false,
     }
