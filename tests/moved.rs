@@ -232,3 +232,41 @@ fn who_moves_an_application_to_a_branch_that_another_one_holds_is_warned_that_it
     push(&clone);
     assert!(has_web(&server, PROD));
 }
+
+#[test]
+fn an_application_that_moves_where_another_renders_its_object_stays_on_its_old_branch() {
+    both(|server| clashes(server, "branch"));
+    both(|server| clashes(server, "application"));
+}
+
+fn clashes(server: &Repo, on_failure: &str) {
+    const OTHER: &str = "apps/api/prod/config.yaml";
+    server.hydrate(&["config", "set", "onFailure", on_failure]).success();
+    let clone = hydrated(server);
+    let in_one_cluster = |(file, text): (String, String)| {
+        (
+            file,
+            text.replace("  destination:\n", "  destination:\n    server: https://k8s\n")
+                .replace("namespace: api", "namespace: web"),
+        )
+    };
+    let (file, text) = in_one_cluster(moved_to(DEV));
+    let (other_file, other_text) = in_one_cluster(application("api", "prod"));
+    clone.commit("one cluster", &[(&file, &text), (&other_file, &other_text), (OTHER, &config_map("web", "theirs"))]);
+    push(&clone);
+    let (before, prod) = (tip(server, DEV), tip(server, PROD));
+    let (_, text) = in_one_cluster(moved_to(PROD));
+    clone.commit("move web", &[(&file, &text)]);
+    let told = push(&clone);
+    let held = "error: `web-dev` moves from `environments/dev` to `environments/prod`, where another Application renders one of its objects too";
+    assert!(told.contains(held) && told.contains("both render ConfigMap"), "{told}");
+    assert!(!told.contains("no branch has its manifests") && !told.contains("removed web"), "{told}");
+    assert_eq!((tip(server, DEV), tip(server, PROD)), (before, prod));
+    clone.commit("api", &[("apps/api/dev/config.yaml", &config_map("api", "two"))]);
+    let told = push(&clone);
+    assert!(has_web(server, DEV) && told.contains(held), "{told}");
+    clone.commit("correct it", &[(OTHER, &config_map("api", "theirs"))]);
+    push(&clone);
+    assert_eq!((has_web(server, DEV), has_web(server, PROD)), (false, true));
+    verified(server);
+}

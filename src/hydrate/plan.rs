@@ -50,7 +50,7 @@ pub(crate) struct Stage<W> {
     pub tree: ObjectId,
     /// What becomes of the branches. Others stay at an earlier dry commit, or do not lack this one.
     pub branches: BTreeMap<BranchName, Step<W>>,
-    /// Applications of other branches that branches wait for: see [`Hydration::moved`].
+    /// Applications of other branches that branches wait for: see [`Hydration::moved`]; and those that are there beside them.
     pub beside: Vec<W>,
     /// What Applications draw for, where that is not their name on their branch.
     pub identities: SeedIdentities,

@@ -264,9 +264,13 @@ pub(crate) fn plan(
     }
     let wanted: BTreeSet<Identity> =
         applications.iter().map(|application| moved_applications::identity(application)).collect();
-    let moved = hydrations.values().flat_map(|hydration| &hydration.moved);
-    applications
-        .extend(moved.filter(|application| !wanted.contains(&moved_applications::identity(application))).cloned());
+    let moved = || hydrations.values().flat_map(|hydration| &hydration.moved);
+    // Whether a new branch takes one depends on what else is there.
+    let there: BTreeSet<&BranchName> = moved().map(|application| application.environment_branch()).collect();
+    let there = there.into_iter().filter(|branch| !hydrations.contains_key(*branch));
+    let mut named = wanted.clone();
+    let besides = moved().chain(there.flat_map(|branch| tree.applications(branch)));
+    applications.extend(besides.filter(|one| named.insert(moved_applications::identity(one))).cloned());
     let identities = run.planned_identities(hydrations.keys(), &tree, (head, heads))?;
     let files = run.files(tree.tree);
     let mut beside = Vec::new();

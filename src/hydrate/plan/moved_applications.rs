@@ -1,9 +1,9 @@
 //! Applications that move from one environment branch to another.
 //!
-//! The old branch lets go only of what renders for the new one: that follows from the dry commit and the settings alone, so
-//! the same is decided when the hydrated commit is made again. Whether the new branch takes it in the end does not: it may be
-//! frozen, of others, or held back by another of its Applications. Branches do not wait for each other then, and the pusher is
-//! warned of an Application that is on neither.
+//! The old branch lets go only of what renders for the new one, and of what renders no object of another Application there: that
+//! follows from the dry commit and the settings alone. Whether the new branch takes it in the end does not: it may be frozen, of
+//! others, or held back by another of its Applications. Branches do not wait for each other then, and the pusher is warned of an
+//! Application that is on neither.
 
 mod departures;
 mod unhydrated;
@@ -18,6 +18,7 @@ use crate::argo::{AppName, Application, BranchName, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::memory::Identity;
+use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
 pub(crate) use unhydrated::{Astray, astray};
@@ -58,7 +59,8 @@ pub(crate) fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Dia
     mistakes
 }
 
-/// Why a branch keeps what it has: one of the Applications that moved does not render. None when all do.
+/// Why a branch keeps what it has: one of the Applications that moved does not render, or renders an object that another one
+/// of its new branch renders too. None where neither is so.
 pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &Stage<Done>) -> Option<Failing> {
     if hydration.moved.is_empty() {
         return None;
@@ -73,6 +75,8 @@ pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &
             Ok(_) => {}
         }
     }
+    let clashing = hydration.moved.iter().filter(|application| clashes(application, rendered));
+    mistakes.extend(clashing.map(|application| is_refused(application, branch)));
     match FailedBranch::of(others) {
         Some(others) => Some(Failing::Renders(FailedBranch { mistakes, ..others })),
         None if mistakes.is_empty() => None,
@@ -83,6 +87,21 @@ pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &
 fn fails(application: &Application, branch: &BranchName) -> Diagnostic {
     let hint = "correct it, or move it back: a branch lets go of an Application that renders for its new one";
     at_branch(application, Diagnostic::error(leaves(application, branch, "where it fails to render")).hint(hint))
+}
+
+/// Whether its new branch takes neither it nor anything else, as another Application there renders one of its objects too.
+fn clashes(application: &Application, rendered: &Stage<Done>) -> bool {
+    let to = application.environment_branch();
+    let there = rendered.work().filter(|done| done.application.environment_branch() == to);
+    let outputs = there.filter_map(|done| Some((&*done.application, &*done.result.as_ref().ok()?.objects)));
+    let (own, others): (Vec<_>, Vec<_>) = outputs.partition(|(one, _)| identity(one) == identity(application));
+    own.first().is_some_and(|own| others.iter().any(|other| !render::conflicts(&[*own, *other]).is_empty()))
+}
+
+fn is_refused(application: &Application, branch: &BranchName) -> Diagnostic {
+    let hint = "render the object from one of them only, or move it back: a branch lets go of an Application that its new one takes";
+    let why = "where another Application renders one of its objects too";
+    at_branch(application, Diagnostic::error(leaves(application, branch, why)).hint(hint))
 }
 
 fn leaves(application: &Application, branch: &BranchName, why: &str) -> String {
