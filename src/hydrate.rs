@@ -16,6 +16,7 @@
 
 mod barren;
 pub(crate) mod copies;
+mod deleted;
 pub(crate) mod dry_tree;
 mod failed_render;
 pub(crate) mod gate;

@@ -257,7 +257,9 @@ fn what_cannot_be_told_is_said_with_what_can() {
 fn a_branch_that_was_made_anew_leads_to_the_commit_that_changed_what_is_read() {
     let lab = Lab::new();
     let (server, clone) = server(&lab);
-    server.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    for gone in ["refs/heads/environments/dev", "refs/hydrate/branches"] {
+        server.git(&["update-ref", "-d", gone]);
+    }
     clone.commit("nothing", &[]);
     clone.push().success();
     clone.git(&["fetch", "-q", "--prune"]);

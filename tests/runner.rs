@@ -19,6 +19,7 @@ mod contract;
 mod copies;
 mod counted;
 mod crashes;
+mod deleted;
 mod dependencies;
 mod deployed;
 mod destinations;

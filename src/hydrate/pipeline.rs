@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dry_files::diag::Diagnostic;
 use dry_files::diag::more::listed;
 
+use super::deleted;
 use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::make::branch::Branch;
@@ -141,6 +142,7 @@ impl Run<'_> {
         }
         let said = self.report.said();
         warn_of_odd_promotions(self)?;
+        deleted::warn(self);
         self.report.is_about(said, &About::Push);
         let said = self.report.said();
         self.copy_applications(&heads)?;

@@ -22,6 +22,15 @@ use crate::repo::publish::{HydratedTree, Listings};
 use crate::repo::{self, Notes, ObjectBuffer, ObjectId, Refs};
 use crate::settings::{Freeze, SETTINGS_REF};
 
+/// Where hydration left a branch that somebody deleted since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deleted {
+    /// The commit that it ended with.
+    pub tip: ObjectId,
+    /// Whether that is still in the repository, so that the branch can go on from there.
+    pub is_here: bool,
+}
+
 /// A repository as it was found, and a buffer over it that takes what is made.
 pub(crate) struct Snapshot<'a> {
     pub setup: &'a Setup<'a>,
@@ -132,6 +141,13 @@ impl<'a> Snapshot<'a> {
     /// The tip of a branch.
     pub(crate) fn tip(&self, branch: &BranchName) -> Option<ObjectId> {
         self.setup.place.tip(&self.refs, branch)
+    }
+
+    /// Where hydration left a branch that is not there any more, as its record says where no push gets at records.
+    pub(crate) fn deleted(&self, branch: &BranchName) -> Option<Deleted> {
+        let record = self.records.get(branch).filter(|record| !record.initial && self.setup.place.are_guarded())?;
+        let is_here = self.buffer.commit(record.tip).is_ok_and(|commit| self.setup.repository.has(commit.tree));
+        Some(Deleted { tip: record.tip, is_here })
     }
 
     /// Whether a branch is the one for copies of Applications, and has nothing else yet.

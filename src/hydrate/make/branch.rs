@@ -20,7 +20,7 @@ use crate::owners::error::HydrateError;
 use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::heads::{BACKLOG_MAX, DryHead};
 use crate::owners::seed_identities::recorded_on;
-use crate::owners::snapshot::Snapshot;
+use crate::owners::snapshot::{Deleted, Snapshot};
 use crate::owners::standing::{self, Standing};
 use crate::repo::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::settings::{Freeze, History, Settings};
@@ -73,6 +73,8 @@ pub(crate) struct Branch {
 struct Before {
     /// The tip.
     old: Option<ObjectId>,
+    /// Where hydration left it, when somebody deleted it since.
+    deleted: Option<Deleted>,
     standing: Option<Standing>,
     /// Whether the dry branch that it was hydrated from last is gone for good.
     dry_branch_is_gone: bool,
@@ -197,12 +199,14 @@ impl Branch {
     fn read(name: &BranchName, sync: &BranchName, head: &DryHead, found: &Snapshot<'_>, notes: &mut Notes) -> Self {
         let (refs, names) = (&found.refs, &found.setup.place);
         let old = names.tip(refs, name);
+        let deleted = if old.is_none() && sync == name { found.deleted(name) } else { None };
+        let goes_on_from = old.or_else(|| deleted.and_then(|deleted| deleted.is_here.then_some(deleted.tip)));
         let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken = [name, sync].map(|branch| names.read_name(branch)).into_iter().find(|it| refs.is_broken(it));
         let cannot = |branch: &BranchName, error: &repo::Error| {
             format!("`{}` cannot be read: {}", names.read_name(branch), chain(error))
         };
-        let (standing, mut unreadable) = match (broken, old.map(read).transpose()) {
+        let (standing, mut unreadable) = match (broken, goes_on_from.map(read).transpose()) {
             (Some(broken), _) => (None, Some(format!("`{broken}` is broken"))),
             (None, Ok(standing)) => (standing, None),
             (None, Err(error)) => (None, Some(cannot(name, &error))),
@@ -230,6 +234,7 @@ impl Branch {
             settings: standing.as_ref().and_then(|standing| standing.settings),
             before: Before {
                 old,
+                deleted,
                 standing,
                 dry_branch_is_gone: renamed_from.is_some(),
                 unreadable,
@@ -305,9 +310,16 @@ impl Branch {
         self.before.unreadable.is_some()
     }
 
-    /// The parent of the first new one: the tip before the run, else that of the sync branch.
+    /// The parent of the first new one: the tip before the run, else where hydration left a branch that was deleted, else the
+    /// tip of the sync branch.
     pub(crate) fn base(&self) -> Option<ObjectId> {
-        self.before.old.or(self.before.sync_tip)
+        let deleted = self.before.deleted.filter(|deleted| deleted.is_here).map(|deleted| deleted.tip);
+        self.before.old.or(deleted).or(self.before.sync_tip)
+    }
+
+    /// Where hydration left it, when somebody deleted it since.
+    pub(crate) fn deleted(&self) -> Option<Deleted> {
+        self.before.deleted
     }
 
     /// The dry commit that the branch was hydrated from before the run, if that is known.

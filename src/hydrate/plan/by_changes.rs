@@ -494,7 +494,8 @@ fn open_known(
         // A state is of the settings of now. On a server, the record says so too.
         let is_recorded = !refs.is_of_server() || branch.settings == run.found.policy.id;
         let is_at = is_there && branch.dry == Some(known) && is_recorded;
-        if !is_at || branch.closed || lacks_note {
+        // Whether one that was deleted is there again depends on whether Applications ask for it.
+        if !is_at || branch.closed || lacks_note || branch.deleted().is_some() {
             return Ok(None);
         }
         branches.insert(name, branch);
@@ -517,7 +518,7 @@ fn open_stuck(
         branch.applications = stuck.applications;
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
-        if branch.closed || !is_as_left(stuck, &branch) {
+        if branch.closed || branch.deleted().is_some() || !is_as_left(stuck, &branch) {
             return Ok(None);
         }
         branches.insert(name, branch);
