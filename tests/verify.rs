@@ -409,3 +409,24 @@ fn a_dry_commit_that_is_gone_after_a_rewind_is_a_finding_and_the_others_are_veri
     let told = server.hydrate(&["verify"]).exits(1).stdout;
     assert!(told.contains(&format!("its dry commit {gone} is not in this repository")), "{told}");
 }
+
+#[test]
+fn a_commit_that_was_made_with_settings_of_somebody_else_is_a_finding() {
+    let lab = Lab::new();
+    let (server, clone) = history(&lab, 2);
+    server.hydrate(&["config", "set", "author", "{name: Us, email: us@example.com}"]).success();
+    let theirs = server.copy_to("theirs.git");
+    theirs.hydrate(&["config", "set", "author", "{name: Them, email: them@example.com}"]).success();
+    clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
+    let there = theirs.path.to_str().expect("UTF-8");
+    clone.git(&["push", "-q", there, "HEAD:refs/heads/main"]);
+    server.git(&["fetch", "-q", there, "+refs/heads/*:refs/heads/*", "+refs/hydrate/config:refs/of/theirs"]);
+    let settings = server.git(&["rev-parse", "refs/of/theirs"]);
+    let told = server.hydrate(&["verify"]).exits(1).stdout;
+    let finding = format!("it names settings that this repository never had, {settings}");
+    assert_eq!(told.matches(&finding).count(), 1, "{told}");
+    // It is what those settings make: where they are the settings, nothing is wrong.
+    theirs.hydrate(&["verify"]).success();
+    server.git(&["update-ref", "refs/heads/environments/dev", "environments/dev~1"]);
+    server.hydrate(&["verify", "environments/dev"]).success();
+}

@@ -13,6 +13,7 @@ mod fault;
 mod notes;
 mod promoted;
 mod remake;
+mod settings;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -61,6 +62,8 @@ struct Verifier<'a> {
     engines: Engines,
     /// The settings as they are now.
     settings_now: Option<ObjectId>,
+    /// Whether this repository has had the settings that commits name.
+    had_settings: HashMap<ObjectId, bool>,
     /// Commits that were looked at, with the name of the first line that they are on.
     seen: HashMap<ObjectId, (Rc<str>, Seen)>,
     /// What commits that differ should have been.
@@ -97,8 +100,20 @@ impl<'a> Verifier<'a> {
         let promotions = Promotions::new(all, engines.made().collect(), several(&run.found)?);
         let unpromoted = unpromoted(&run.found)?;
         let ancestry = Ancestry::default();
-        let (seen, repaired) = (HashMap::new(), HashMap::new());
-        Ok(Self { run, renderer, notes, engines, settings_now, seen, repaired, promotions, unpromoted, ancestry })
+        let (had_settings, seen, repaired) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Ok(Self {
+            run,
+            renderer,
+            notes,
+            engines,
+            settings_now,
+            had_settings,
+            seen,
+            repaired,
+            promotions,
+            unpromoted,
+            ancestry,
+        })
     }
 
     /// Verifies lines, and the lines that were merged into them.
@@ -261,6 +276,13 @@ impl<'a> Verifier<'a> {
 
     /// The faults of one hydrated commit; none when it is equal, or differs only in what it inherits.
     fn commit(&mut self, this: &Hydrated) -> Result<Vec<Fault>, Stopped> {
+        let mut faults = self.differences(this)?;
+        faults.extend(self.strange_settings(this));
+        Ok(faults)
+    }
+
+    /// What of one hydrated commit is not what hydration makes.
+    fn differences(&mut self, this: &Hydrated) -> Result<Vec<Fault>, Stopped> {
         let Hydrated { commit, trailers } = this;
         if let Some(gone) = self.gone(trailers) {
             return Ok(vec![gone]);

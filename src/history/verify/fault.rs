@@ -181,6 +181,12 @@ pub(crate) enum Fault {
         /// What it names.
         dry_sha: String,
     },
+    /// It was made with settings that are not those of the repository, of now or of before.
+    #[error("it names settings that this repository never had, {id}")]
+    Settings {
+        /// Their commit.
+        id: String,
+    },
     /// It cannot be determined: another revision of the engine made it, and ours makes something else.
     #[error(
         "made by engine revision {revision}, but this is {ENGINE_REVISION}: verify it with a git-hydrate of that \
