@@ -415,3 +415,30 @@ fn a_trailer_that_is_nearly_the_one_that_allows_a_removal_is_named_with_it() {
         assert!(!told.contains("allows nothing"), "{message}: {told}");
     }
 }
+
+#[test]
+fn a_misspelt_field_of_a_destination_is_told_with_what_was_meant() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = pushed_with_web_and_api(&server);
+    let (path, text) = application("web", "dev");
+    for (slip, meant) in
+        [("sever: https://k8s", "server"), ("nmae: in-cluster", "name"), ("namspace: web", "namespace")]
+    {
+        let said = told(&clone, &path, &text.replace("  destination:\n", &format!("  destination:\n    {slip}\n")));
+        let key = slip.split(':').next().expect("a key");
+        assert!(said.contains(&format!("warning: unknown field `{key}` in `spec.destination`")), "{said}");
+        assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");
+    }
+}
+
+#[test]
+fn a_set_without_a_name_makes_nothing_and_is_told_so() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, set) = of_set(&server);
+    let without = set.replacen("name: shop", "nam: shop", 1);
+    assert_ne!(without, set);
+    let said = told(&clone, SET, &without);
+    assert!(said.contains("ApplicationSet without a name makes no Applications: `metadata.name` is missing"), "{said}");
+}

@@ -136,6 +136,9 @@ fn application(
         (name?, sync_branch?, sync_path?);
     let PlacedSource { dry, repo_url, target_revision, dry_path } = source?;
     let destination = spec.object("destination");
+    if let Some(destination) = &destination {
+        destination.near_misses(&["server", "name", "namespace"]);
+    }
     let text_of = |field: &'static str| destination.as_ref().and_then(|destination| destination.text(field));
     Some(Application {
         name,
@@ -186,7 +189,7 @@ fn by_document<'a>(
             root.add(Mistake::Misplaced { field }, &entry.key_place);
         }
     }
-    spec.near_misses("sourceHydrator");
+    spec.near_misses(&["sourceHydrator"]);
     let hydrator = spec.required_object("sourceHydrator")?;
     let dry_entry = hydrator.required("drySource");
     let dry = dry_entry.and_then(|entry| dry_source(root, &hydrator, entry));

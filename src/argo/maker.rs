@@ -96,7 +96,10 @@ impl By {
 
 impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}`", self.kind(), self.name())
+        match self.name() {
+            "" => write!(f, "{} without a name", self.kind()),
+            name => write!(f, "{} `{name}`", self.kind()),
+        }
     }
 }
 

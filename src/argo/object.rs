@@ -217,9 +217,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Warns of the fields that are near misses of `name`, and of no others.
-    pub(super) fn near_misses(&self, name: &'static str) {
-        let near = |entry: &'a Entry| Some((entry, near(&entry.key, &[name])?));
+    /// Warns of the fields that are near misses of one of `names`, and of no others.
+    pub(super) fn near_misses(&self, names: &[&'static str]) {
+        let near = |entry: &'a Entry| Some((entry, near(&entry.key, names)?));
         for (entry, name) in self.entries.iter().filter_map(near).take(UNKNOWN_MAX) {
             self.unknown(entry, Some(name));
         }

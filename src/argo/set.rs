@@ -142,6 +142,13 @@ impl ApplicationSet {
         self.field.get("metadata")?.get("name")?.as_str()
     }
 
+    /// What is wrong with a set without a name, which no cluster takes; none where it has one.
+    pub(crate) fn nameless(&self) -> Option<Diagnostic> {
+        let is_named = self.name().is_some_and(|name| !name.is_empty());
+        let missing = || Diagnostic::error("`metadata.name` is missing").at(self.place_of(&["metadata"]));
+        (!is_named).then(missing)
+    }
+
     /// The namespace, if it names one.
     pub fn namespace(&self) -> Option<&str> {
         self.field.get("metadata")?.get("namespace")?.as_str().filter(|namespace| !namespace.is_empty())

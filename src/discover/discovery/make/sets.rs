@@ -62,8 +62,9 @@ pub(super) fn expanded(found: &FoundSet, discovered: &Discovered, site: &Site<'_
         }
         Ok(Answer { made: Ok(expanded), left, used_clusters, .. }) => {
             // What is not known to be a generator may be one that is misspelt, and then what it made is not gone.
-            let made = match expanded.warnings.first() {
-                Some(unknown) => Err(refused(unknown.as_error(), false)),
+            let unknown = || expanded.warnings.first().map(Diagnostic::as_error);
+            let made = match found.set.nameless().or_else(unknown) {
+                Some(wrong) => Err(refused(wrong, false)),
                 None => {
                     let (documents, rules) = found.set.documents(&expanded, &site.makers.rules);
                     Ok(Makes { documents, rules, ..Makes::default() })
