@@ -38,6 +38,7 @@ fn a_document_that_is_nearly_an_object_is_refused_everywhere() {
         ("kind: Deployment\n", "", "apps/web/dev/web.yaml:1:1", "every object has `apiVersion`, `kind` and `metadata`"),
         ("apiVersion", "apiVersoin", "apps/web/dev/web.yaml:1:1", "did you mean `apiVersion`?"),
         ("metadata", "metdata", "apps/web/dev/web.yaml:3:1", "did you mean `metadata`?"),
+        ("metadata:\n", "metadata:\n  namespce: web\n", "apps/web/dev/web.yaml:4:3", "did you mean `namespace`?"),
     ];
     let lab = Lab::new();
     let text = deployment("one");

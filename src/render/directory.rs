@@ -261,7 +261,9 @@ fn read_json(path: &RepoPath, data: &[u8]) -> Result<Vec<Manifest>, Diagnostic> 
 
 /// The objects of a file, none of which is nearly another one.
 fn checked(path: &RepoPath, data: &[u8], manifests: Vec<Manifest>) -> Result<Vec<Manifest>, Diagnostic> {
-    let is_odd = |manifest: &Manifest| manifest.api_version().is_empty() || manifest.name().is_empty();
+    let is_odd = |manifest: &Manifest| {
+        manifest.api_version().is_empty() || manifest.name().is_empty() || misspelt::has_odd_metadata(manifest.object())
+    };
     match manifests.iter().any(is_odd).then(|| misspelt::find(path, data)).flatten() {
         Some(mistake) => Err(mistake),
         None => Ok(manifests),

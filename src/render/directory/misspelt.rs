@@ -82,7 +82,9 @@ fn with_kind(document: &Node, kind: &str, object: &Value) -> Option<Slip> {
         return without_version(document, object);
     }
     if has_name(object) {
-        return None;
+        // In another namespace it is another object.
+        let metadata = document.get("metadata").filter(|metadata| metadata.get("namespace").is_none())?;
+        return key_near(metadata, "namespace").map(|key| Slip::near(key, "namespace"));
     }
     match (object.get("metadata"), object.get("items")) {
         (None, Some(Value::Sequence(items))) if items.iter().any(|item| text(item, "kind").is_some()) => {
@@ -166,6 +168,12 @@ fn key_of<'n>(document: &'n Node, name: &str) -> Option<&'n Node> {
 fn key_near<'n>(document: &'n Node, name: &str) -> Option<&'n Node> {
     let is_near = |key: &&Node| key.as_str().is_some_and(|key| near(key, &[name]).is_some());
     document.as_mapping()?.iter().map(|(key, _)| key).find(is_near)
+}
+
+/// Whether the metadata of an object has a field that is nearly its namespace.
+pub(super) fn has_odd_metadata(object: &Value) -> bool {
+    let Some(Value::Mapping(metadata)) = object.get("metadata") else { return false };
+    metadata.keys().any(|key| near(key, &["namespace"]).is_some())
 }
 
 #[cfg(test)]
