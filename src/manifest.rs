@@ -7,6 +7,7 @@ pub(crate) mod encrypted;
 mod exposed;
 mod read;
 mod scope;
+mod tabs;
 #[expect(clippy::indexing_slicing, reason = "the numbers of paths are those of a list that is made there")]
 mod tally;
 
@@ -19,6 +20,7 @@ pub(crate) use exposed::{Exposed, exposed, key_in};
 pub(crate) use read::{NULL_ITEM, parts, read_until};
 pub use read::{Source, read};
 pub(crate) use scope::is_cluster_kind;
+pub(crate) use tabs::unreadable;
 pub(crate) use tally::{ChangedObjects, ObjectCounts};
 pub(crate) use tally::{Tally, plain_secrets, plain_secrets_in};
 

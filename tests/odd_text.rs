@@ -89,3 +89,15 @@ fn what_is_printed_of_a_repository_cannot_turn_around() {
         harmless(&answer.stderr);
     }
 }
+
+#[test]
+fn a_text_that_argo_cd_writes_and_cannot_read_again_is_told_with_its_field() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.commit("a tab", &[("apps/web/dev/config.yaml", &config_map("web", "\"\\t x\\n\""))]);
+    let told = clone.push().success().remote().join("\n");
+    let warning = "`web-dev` renders ConfigMap web with `data.value` beginning with a tab: Argo CD and kubectl cannot read its manifest";
+    assert!(told.contains(&format!("warning: {warning}")), "{told}");
+}

@@ -153,8 +153,10 @@ impl Commits {
         self.warnings.extend(new_secrets::warnings(hydration.outputs(), branch, &removals, found)?);
         let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
         let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));
-        self.warnings
-            .extend(changed.filter_map(|(application, output)| render::repeated(application, &output.objects)));
+        for (application, output) in changed {
+            self.warnings.extend(render::repeated(application, &output.objects));
+            self.warnings.extend(output.warning(application));
+        }
         Ok(Becomes::Hydrated(Box::new(made)))
     }
 }

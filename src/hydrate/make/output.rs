@@ -8,6 +8,7 @@ use crate::manifest::{self, Key};
 use crate::metadata::Writer;
 use crate::render::{self, Failure, Rendered};
 use crate::repo::{ObjectBuffer, ObjectId};
+use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::ContentId;
 
@@ -24,6 +25,8 @@ pub(crate) struct Output {
     pub count: Option<usize>,
     /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
     pub plain_secrets: BTreeSet<Key>,
+    /// An object that was rendered now and that nobody can read again, and where it has what makes it so.
+    pub unreadable: Option<(Key, String)>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
     pub is_unnamed_release: bool,
     /// That it has random values.
@@ -45,6 +48,7 @@ impl Output {
         let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
+        let unreadable = manifests.iter().find_map(|one| Some((one.key()?, manifest::unreadable(one)?)));
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
             names_the_commit: variables.into_iter().any(Variable::names_the_commit),
@@ -54,7 +58,14 @@ impl Output {
             drawn,
             ..Record::of(application, reads)
         };
-        Ok(Self { count, plain_secrets, is_unnamed_release, is_fresh: true, ..Self::known(record, manifest) })
+        Ok(Self {
+            count,
+            plain_secrets,
+            unreadable,
+            is_unnamed_release,
+            is_fresh: true,
+            ..Self::known(record, manifest)
+        })
     }
 
     /// What an earlier run made. The blob of its manifest is in the branch.
@@ -67,11 +78,24 @@ impl Output {
             objects,
             count: None,
             plain_secrets: BTreeSet::new(),
+            unreadable: None,
             is_unnamed_release: false,
             drawn,
             is_fresh: false,
             record: encoded,
         }
+    }
+
+    /// A warning of an object of `application` that nobody can read again; none where there is none, and of what was not
+    /// rendered now.
+    pub(crate) fn warning(&self, application: &Application) -> Option<Diagnostic> {
+        let (object, field) = self.unreadable.as_ref()?;
+        let text = format!(
+            "`{}` renders {object} with `{field}` beginning with a tab: Argo CD and kubectl cannot read its manifest",
+            application.name
+        );
+        let warning = Diagnostic::warning(text).at(application.places.dry_path.clone());
+        Some(application.tells(warning.hint("begin it with a line that has no tab in front")))
     }
 
     /// What is written for `application`.

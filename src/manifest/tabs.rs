@@ -1,0 +1,60 @@
+//! Texts that `manifest.yaml` has in a form which nobody can read again.
+
+use go_yaml::{Sequences, Value, emit_v3};
+
+use super::Manifest;
+
+/// Where an object has lines of which the first begins with a tab, such as `data.text`; none where it has none.
+///
+/// go-yaml v3, by which Argo CD writes `manifest.yaml`, writes them as a block after `|`; go-yaml v2, by which Argo CD and
+/// kubectl read it, takes the tab for an indentation, which has to be of blanks.
+pub(crate) fn unreadable(manifest: &Manifest) -> Option<String> {
+    in_value(manifest.object(), "")
+}
+
+fn in_value(value: &Value, path: &str) -> Option<String> {
+    match value {
+        Value::String(text) => is_unreadable(text).then(|| path.to_owned()),
+        Value::Mapping(fields) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            fields.iter().find_map(|(key, value)| in_value(value, &format!("{path}{dot}{key}")))
+        }
+        Value::Sequence(items) => {
+            items.iter().enumerate().find_map(|(index, item)| in_value(item, &format!("{path}[{index}]")))
+        }
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => None,
+    }
+}
+
+fn is_unreadable(text: &str) -> bool {
+    text.starts_with('\t')
+        && text.contains('\n')
+        && emit_v3(&Value::String(text.to_owned()), Sequences::Indented).starts_with('|')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Helm 4.2.3 has it, whose `toYamlPretty` is go-yaml v3 and whose `fromYaml` is go-yaml v2.
+    #[test]
+    fn texts_that_are_written_and_cannot_be_read() {
+        let rows = [
+            ("\t x\n", true),
+            ("\tx\ny\n", true),
+            ("\t\n", true),
+            ("\tx", false),
+            ("\t", false),
+            ("a\n\tb\n", false),
+            ("\n\tx\n", false),
+            (" \tx\n", false),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(is_unreadable(text), expected, "{text:?}");
+            let object = Value::Mapping([("a".to_owned(), Value::String(text.to_owned()))].into());
+            let written = emit_v3(&object, Sequences::Indented);
+            let read = go_yaml::sigs::unmarshal(written.as_bytes(), &go_yaml::Limits::default());
+            assert_eq!(read.is_err(), expected, "{written}");
+        }
+    }
+}
