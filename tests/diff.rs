@@ -272,6 +272,31 @@ fn markdown_tells_what_matters_first_and_is_cut_to_its_limit() {
 }
 
 #[test]
+fn a_large_application_leaves_room_for_the_others_and_for_each_environment() {
+    let clone = dry(&Lab::new().server(), &["aaa", "web"], &["dev", "prod"]);
+    clone.push().success();
+    let large = |env: &str| {
+        let values: String = (0..2000).map(|n| format!("  key{n}: {env}\n")).collect();
+        config_map("aaa", env) + &values
+    };
+    let files = [
+        ("apps/aaa/dev/config.yaml", large("new")),
+        ("apps/web/dev/config.yaml", config_map("web", "small-dev")),
+        ("apps/aaa/prod/config.yaml", large("other")),
+        ("apps/web/prod/config.yaml", config_map("web", "small-prod")),
+    ];
+    clone.commit("much", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    let cut = clone.hydrate(&["diff", "--markdown", "--limit", "20000"]).exits(1).stdout;
+    assert!(cut.len() <= 20_000 && cut.len() > 18_000, "{}", cut.len());
+    for shown in ["+   key0: new", "+   value: small-dev", "+   key0: other", "+   value: small-prod"] {
+        assert!(cut.contains(shown), "{shown}: {cut}");
+    }
+    assert_eq!(cut.matches(" more lines._\n").count(), 2, "{cut}");
+    let fences = cut.lines().filter(|line| line.starts_with("```")).count();
+    assert_eq!(fences % 2, 0, "each block is closed: {cut}");
+}
+
+#[test]
 fn a_page_stands_alone_and_runs_nothing_that_was_pushed() {
     let clone = clone();
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";

@@ -8,6 +8,7 @@ mod json;
 mod markdown;
 mod overview;
 mod repeats;
+mod room;
 mod rows;
 mod schema;
 mod text;

@@ -9,7 +9,7 @@ use dry_files::diag::printable;
 use super::alike::{Alike, CommonChange, Entry};
 use super::overview::{all, but_for, held_back, overall};
 use super::repeats::{Here, Repeats};
-use super::{Changes, EnvironmentDiff, Overview};
+use super::{Changes, EnvironmentDiff, Overview, room};
 use crate::diff::{Change, Danger, Severity};
 use crate::show::causes::merged;
 
@@ -25,11 +25,14 @@ const TEXT_MAX: usize = 1000;
 /// What is kept free for the end: the sections to close, and what is said of what was cut.
 const END_BYTES: usize = 400;
 
+/// How short what is shown of an Application may become where others need room too.
+const BLOCK_BYTES_MIN: usize = 1000;
+
 /// What a comment starts with, so that the next run finds the one to replace.
 const MARKER: &str = "<!-- git-hydrate diff -->\n";
 
-/// The changes as GitHub's Markdown, in at most `limit` bytes: first the fields of Applications are left out, from the last
-/// ones on; where that is not enough, all but a line for each environment. `link` leads to the page.
+/// The changes as GitHub's Markdown, in at most `limit` bytes: first fields are left out, of those environments and Applications
+/// that have more than their share; where that is not enough, all but a line for each environment. `link` leads to the page.
 pub(crate) fn markdown(changes: &Changes, limit: usize, link: Option<&str>) -> String {
     let start = [MARKER.to_owned(), link.map_or(String::new(), linked)].concat();
     // Where there is little room, what changes comes first.
@@ -88,21 +91,63 @@ fn environment_line(environment: &EnvironmentDiff) -> String {
 }
 
 fn whole(changes: &Changes, limit: usize) -> String {
-    let mut page = Page {
-        text: head(changes, limit),
-        limit: limit.saturating_sub(END_BYTES),
-        cut: 0,
-        repeats: Repeats::default(),
-    };
-    for environment in changes.environments.iter().filter(|environment| !environment.applications.is_empty()) {
-        page.environment(environment);
+    let mut text = head(changes, limit);
+    let mut page = Page { repeats: Repeats::default() };
+    let shown = changes.environments.iter().filter(|environment| !environment.applications.is_empty());
+    let sections: Vec<Section> = shown.map(|environment| page.environment(environment)).collect();
+    let room = limit.saturating_sub(END_BYTES + text.len());
+    let share = room::share(sections.iter().map(Section::len), room);
+    let mut cut = 0;
+    for section in sections {
+        cut += section.add_to(&mut text, share);
     }
-    if page.cut > 0 {
-        let applications = if page.cut == 1 { "1 Application" } else { &format!("{} Applications", page.cut) };
-        let _ =
-            writeln!(page.text, "\n_Cut: the fields of {applications} are not shown; `git hydrate diff` shows them._");
+    if cut > 0 {
+        let applications = if cut == 1 { "1 Application" } else { &format!("{cut} Applications") };
+        let _ = writeln!(text, "\n_Cut: the fields of {applications} are not shown; `git hydrate diff` shows them._");
     }
-    page.text
+    text
+}
+
+/// What is shown of one environment.
+struct Section {
+    start: String,
+    /// Blocks of Applications that change alike, each with how many they are.
+    blocks: Vec<(String, usize)>,
+}
+
+impl Section {
+    const END: &str = "\n</details>\n";
+
+    fn len(&self) -> usize {
+        self.start.len() + Self::END.len() + self.blocks.iter().map(|(block, _)| block.len()).sum::<usize>()
+    }
+
+    /// Adds what there is room for, and says how many Applications there is none for.
+    fn add_to(self, text: &mut String, room: usize) -> usize {
+        let Some(mut room) = room.checked_sub(self.start.len() + Self::END.len()) else {
+            return self.blocks.iter().map(|(_, applications)| applications).sum();
+        };
+        let share = room::share(self.blocks.iter().map(|(block, _)| block.len()), room).max(BLOCK_BYTES_MIN);
+        let mut cut = 0;
+        *text += &self.start;
+        for (block, applications) in self.blocks {
+            let may_have = share.min(room);
+            let shown = match block.len() {
+                len if len <= may_have => Some(block),
+                len if len > BLOCK_BYTES_MIN => room::shortened(&block, may_have),
+                _ => None,
+            };
+            match shown {
+                Some(block) => {
+                    room -= block.len();
+                    *text += &block;
+                }
+                None => cut += applications,
+            }
+        }
+        *text += Self::END;
+        cut
+    }
 }
 
 /// What fits a reader's first look.
@@ -237,47 +282,33 @@ fn more(text: &mut String, count: usize, what: &str) {
 }
 
 struct Page<'a> {
-    text: String,
-    limit: usize,
-    /// How many Applications were left out.
-    cut: usize,
     repeats: Repeats<'a>,
 }
 
 impl<'a> Page<'a> {
-    fn environment(&mut self, environment: &'a EnvironmentDiff) {
+    fn environment(&mut self, environment: &'a EnvironmentDiff) -> Section {
         let counts = Overview::of(environment).counts();
         let counts = if counts.is_empty() { "nothing that matters".to_owned() } else { counts };
         let name = html(&printable(environment.branch.branch.as_str()));
         let held_back =
             held_back(environment).map_or(String::new(), |held_back| format!("{}: ", html(&printable(&held_back))));
-        let start = format!("\n<details><summary><b>{name}</b>: {held_back}{counts}</summary>\n");
-        if self.text.len() + start.len() > self.limit {
-            self.cut += environment.applications.len();
-            return;
-        }
-        self.text += &start;
+        let mut start = format!("\n<details><summary><b>{name}</b>: {held_back}{counts}</summary>\n");
         if let Some(before) = self.repeats.environment_before(environment, false) {
             let words = escaped(&but_for(&before.words));
             let before = code(before.branch);
-            let _ =
-                writeln!(self.text, "\nThe same objects change in the same way as in {before}{words}.\n\n</details>");
-            return;
+            let _ = writeln!(start, "\nThe same objects change in the same way as in {before}{words}.");
+            return Section { start, blocks: Vec::new() };
         }
         let applications = environment.like.as_ref().map_or(&environment.applications, |like| &like.applications);
         if let Some(like) = &environment.like {
             let words = escaped(&but_for(&like.words));
-            let _ = writeln!(self.text, "\nLike {}{words}, except for what follows.", code(like.branch.as_str()));
+            let _ = writeln!(start, "\nLike {}{words}, except for what follows.", code(like.branch.as_str()));
         }
-        for alike in Alike::all(applications, false) {
-            let block = self.alike(&alike, environment);
-            if self.text.len() + block.len() > self.limit {
-                self.cut += alike.applications.len();
-            } else {
-                self.text += &block;
-            }
-        }
-        self.text += "\n</details>\n";
+        let blocks = Alike::all(applications, false)
+            .iter()
+            .map(|alike| (self.alike(alike, environment), alike.applications.len()))
+            .collect();
+        Section { start, blocks }
     }
 
     fn alike(&mut self, alike: &Alike<'a>, environment: &'a EnvironmentDiff) -> String {
