@@ -273,6 +273,12 @@ fn who_may_not_push_settings_is_told_which_keys_name_the_pusher() {
     let told = push();
     assert!(told.contains("only an admin may change the settings in refs/hydrate/config"), "{told}");
     assert!(told.contains("git config hydrate.pusherVariable VARIABLE"), "{told}");
+    // Rights come first: what is wrong with the settings does not matter.
+    let told = clone.run("git", &["push", "--force", "origin", "HEAD:refs/hydrate/config"]).exits(1).stderr;
+    assert!(
+        told.contains("only an admin may change the settings") && !told.contains("is not a settings file"),
+        "{told}"
+    );
     server.git(&["config", "hydrate.pusherVariable", "GIT_AUTHOR_NAME"]);
     let told = push();
     assert!(told.contains("name you: `git config --add hydrate.settingsPusher 'Dev Eloper'`"), "{told}");

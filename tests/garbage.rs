@@ -166,3 +166,26 @@ fn a_note_that_names_a_blob_is_none() {
     clone.push().success();
     assert_eq!([note(&server, DEV), note(&server, PROD)], [&changed, &changed].map(|it| note_of(it)));
 }
+
+#[test]
+fn a_pack_that_a_killed_run_kept_is_let_go_by_a_later_one_and_nobody_elses() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let keep = |name: &str, text: &str, is_old: bool| {
+        let path = server.path.join(format!("objects/pack/pack-{}.keep", name.repeat(40)));
+        fs::write(&path, text).expect("written");
+        if is_old {
+            fs::File::open(&path).and_then(|file| file.set_modified(std::time::UNIX_EPOCH)).expect("an old file");
+        }
+    };
+    keep("a", "hydrate\n", true);
+    keep("b", "hydrate\n", false);
+    keep("c", "somebody's\n", true);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    let kept = server.names("objects/pack").into_iter().filter(|name| name.ends_with(".keep"));
+    let left: Vec<String> = kept.map(|name| name["pack-".len()..="pack-".len()].to_owned()).collect();
+    assert_eq!(left, ["b", "c"], "what goes on, and what is not ours, stays");
+}

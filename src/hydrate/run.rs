@@ -78,7 +78,7 @@ pub(crate) fn hydrate_again(setup: &Setup<'_>, again: Again) -> Result<Report, H
 fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Report, HydrateError> {
     let Again { retry, every } = again;
     if setup.place.is_in_place() {
-        setup.repository.let_go_of_packs();
+        setup.repository.let_go_of_packs(setup.now);
     }
     let mut raced = String::new();
     let mut attempt = Attempt { retry, every, trusts_cache: !retry && !every, ..Attempt::default() };

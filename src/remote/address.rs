@@ -18,6 +18,9 @@ pub enum AddressError {
     /// A path that means another place in another directory.
     #[error("`{0}` is a relative path, which another fetch may resolve differently; write hydrate::/path/to/it")]
     Relative(String),
+    /// `fd::…` and `ext::…`: what git was started with, or a program, and not a repository that another fetch finds again.
+    #[error("`{0}` is not the address of a repository: another fetch would find nothing there")]
+    Passing(String),
     /// Nothing, or what git would take for an option.
     #[error("`{0}` is not the address of a repository")]
     NotAnAddress(String),
@@ -34,6 +37,9 @@ impl Address {
         }
         if text.is_empty() || text.starts_with('-') || text.contains(char::is_control) {
             return Err(AddressError::NotAnAddress(text.to_owned()));
+        }
+        if ["fd::", "ext::"].iter().any(|helper| text.starts_with(helper)) {
+            return Err(AddressError::Passing(text.to_owned()));
         }
         if is_path(text) && !text.starts_with('/') {
             return Err(AddressError::Relative(text.to_owned()));
@@ -94,6 +100,9 @@ mod tests {
             ("dry", Err(AddressError::Relative("dry".to_owned()))),
             ("hydrate://example.com/a", Err(AddressError::Scheme("example.com/a".to_owned()))),
             ("hydrate::/srv/dry.git", Err(AddressError::Nested)),
+            ("fd::7", Err(AddressError::Passing("fd::7".to_owned()))),
+            ("ext::sh -c x", Err(AddressError::Passing("ext::sh -c x".to_owned()))),
+            ("codecommit::eu-west-1://dry", Ok("codecommit::eu-west-1://dry")),
             ("--upload-pack=x", Err(AddressError::NotAnAddress("--upload-pack=x".to_owned()))),
             ("", Err(AddressError::NotAnAddress(String::new()))),
         ];

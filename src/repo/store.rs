@@ -5,6 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use dry_files::regular;
 
@@ -67,7 +68,7 @@ const KEPT: &[u8] = b"hydrate\n";
 const KEPT_FOR_PUSH: &[u8] = b"hydrate pre-receive\n";
 
 /// The `.keep` files of packs that went in with a push: of one that goes on, or that git refused after its pre-receive
-/// hook. Those that an earlier version or a killed run left cannot be distinguished, and are `others`.
+/// hook; with `others`, those of runs too, which go on or were killed.
 fn kept_for_pushes(repository: &Repository, others: bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(repository.objects_dir().join("pack")).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| is_kept_for_push(path, others)).collect()
@@ -80,10 +81,21 @@ fn is_kept_for_push(path: &Path, others: bool) -> bool {
             .is_ok_and(|text| text == KEPT_FOR_PUSH || (others && text == KEPT))
 }
 
+/// No run keeps a pack for so long, in seconds.
+const KEPT_SECONDS_MAX: u64 = 60 * 60;
+
 /// Lets go of the packs that pushes brought in, those of pushes that go on too: a run that needs one keeps it for itself, and
-/// makes it again where it is gone. The next gc takes what no ref reaches.
-fn let_go(repository: &Repository) {
-    for path in kept_for_pushes(repository, false) {
+/// makes it again where it is gone. Where `now` is known (in seconds since 1970), also of those that a run kept which was killed
+/// long ago. The next gc takes what no ref reaches.
+fn let_go(repository: &Repository, now: Option<i64>) {
+    let mut gone = kept_for_pushes(repository, false);
+    if let Some(now) = now.and_then(|now| u64::try_from(now).ok()) {
+        let until = UNIX_EPOCH + Duration::from_secs(now.saturating_sub(KEPT_SECONDS_MAX));
+        let is_old =
+            |path: &PathBuf| fs::symlink_metadata(path).and_then(|file| file.modified()).is_ok_and(|at| at < until);
+        gone.extend(kept_for_pushes(repository, true).into_iter().filter(is_old));
+    }
+    for path in gone {
         // One that stays costs disk space and nothing else.
         drop(fs::remove_file(path));
     }
@@ -119,10 +131,10 @@ impl Repository {
         keep_pack(self, id)
     }
 
-    /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later. The caller holds
-    /// the lock of the repository.
-    pub fn let_go_of_packs(&self) {
-        let_go(self);
+    /// Lets go of the packs that [`super::ObjectBuffer::flush_quarantined`] left with pushes that git refused later; where `now`
+    /// is known, in seconds since 1970, also of those that killed runs kept. The caller holds the lock of the repository.
+    pub fn let_go_of_packs(&self, now: Option<i64>) {
+        let_go(self, now);
     }
 
     /// The `.keep` files that hydration left, or is about to take away.

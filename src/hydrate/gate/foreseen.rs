@@ -82,7 +82,7 @@ pub(crate) fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Repo
         },
         Some(None) => return Ok(None),
     };
-    repository.let_go_of_packs();
+    repository.let_go_of_packs(None);
     if foreseen.maker != MAKER || foreseen.refs != refs.fingerprint() {
         return Ok(None);
     }

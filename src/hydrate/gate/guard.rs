@@ -60,6 +60,11 @@ impl Access {
         self.pusher.as_ref().is_some_and(|pusher| !pusher.is_empty() && names.contains(pusher))
     }
 
+    /// Whether the pusher may push settings.
+    pub(crate) fn may_set(&self) -> bool {
+        self.is_one_of(&self.settings_pushers)
+    }
+
     /// Whether all pushes to hydrated branches are refused.
     pub(crate) fn is_closed(&self, branch: &BranchName) -> bool {
         self.promoters.is_empty() || !self.promoted.matches(branch.as_str())
@@ -277,7 +282,7 @@ impl<'a> Guard<'a> {
     fn record(&self, name: &str) -> Option<Diagnostic> {
         let is_at = |top: &str| name.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         if name == SETTINGS_REF {
-            if self.access.is_one_of(&self.access.settings_pushers) {
+            if self.access.may_set() {
                 return None;
             }
             let named = match self.access.pusher.as_deref().map(shell_word) {

@@ -93,7 +93,9 @@ fn run(
     let updates = updates(&lines, &namespace())?;
     let mut refs = repository.refs()?;
     let mut unusable = Vec::new();
-    for update in &updates {
+    // Who may not push settings is told so by the guard, and not what is wrong with them.
+    let may_set = !guard || access(&repository)?.may_set();
+    for update in updates.iter().filter(|_| may_set) {
         unusable.extend(hydrate::unusable_settings(&repository, &refs, update)?);
     }
     if !unusable.is_empty() || !guard && strict.is_none() {

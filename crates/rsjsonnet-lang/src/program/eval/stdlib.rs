@@ -2355,7 +2355,11 @@ impl<'p> Evaluator<'_, 'p> {
                 message: format!("no item of the {} is at index {index_f}", array.len()),
             }));
         }
-        let rest = array.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, item)| item.clone());
+        let rest = array
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != index)
+            .map(|(_, item)| item.clone());
         let new_array = self.program.make_thunk_array(rest);
         self.value_stack.push(ValueData::Array(new_array));
         Ok(())
