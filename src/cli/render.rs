@@ -52,8 +52,11 @@ git hydrate render directory DIR [FLAGS]   the manifests and the Jsonnet of a di
 git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
                                            the flags: `git hydrate render applicationset - --help`
 
-Renders as Helm {}, Kustomize {KUSTOMIZE} and Argo CD {ARGO_CD} do.",
-        Helm::NAMES.join(" or ")
+Renders as Helm {} or, by `--helm-version`, another from {} to {}, as Kustomize {KUSTOMIZE} and
+as Argo CD {ARGO_CD} do.",
+        Helm::default(),
+        Helm::oldest(),
+        Helm::newest(),
     )
 }
 

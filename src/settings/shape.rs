@@ -6,7 +6,10 @@ use super::SettingsError;
 use super::scalar::{Number, number};
 use super::value::{self, Data, Mapping, Value};
 use crate::argo::near;
-use crate::versions::{Helm, KUSTOMIZE};
+use crate::versions::KUSTOMIZE;
+
+/// The versions of Helm that `tools` may name.
+const HELM: [&str; 2] = ["4.2.3", "4.2.4"];
 
 /// What a value must be.
 #[derive(Debug)]
@@ -100,7 +103,7 @@ const KEYS: &[Key] = &[
             key("kustomizationBytes", Shape::Count),
         ]),
     ),
-    key("tools", Shape::Keys(&[key("helm", Shape::Words(&Helm::NAMES)), key("kustomize", Shape::Words(&[KUSTOMIZE]))])),
+    key("tools", Shape::Keys(&[key("helm", Shape::Words(&HELM)), key("kustomize", Shape::Words(&[KUSTOMIZE]))])),
 ];
 
 const RULE: &[Key] = &[

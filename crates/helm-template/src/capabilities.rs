@@ -8,7 +8,7 @@ use go_template::{Element, Field, Functions, List, ListType, Methods, Stringer, 
 use go_yaml::quote;
 
 use super::error::ErrorKind;
-use crate::version::{self, Helm};
+use crate::version::Helm;
 
 /// The group versions that Helm's Kubernetes client knows, in its order.
 ///
@@ -82,14 +82,14 @@ pub struct KubeVersion {
     minor: String,
 }
 
-impl Default for KubeVersion {
-    fn default() -> Self {
-        let full = format!("v1.{}.0", version::KUBERNETES_MINOR);
-        Self { full: full.clone(), plain: full, major: "1".into(), minor: version::KUBERNETES_MINOR.into() }
-    }
-}
-
 impl KubeVersion {
+    /// The version of a Helm without a cluster.
+    pub(crate) fn of(helm: Helm) -> Self {
+        let minor = helm.kubernetes_minor();
+        let full = format!("v1.{minor}.0");
+        Self { full: full.clone(), plain: full, major: "1".into(), minor: minor.to_string() }
+    }
+
     /// Reads the text of `--kube-version`: at least two numbers, the first without leading zeros, then anything.
     ///
     /// Reference: helm 4.2.3 `ParseKubeVersion`, k8s.io/apimachinery `ParseGeneric`.
@@ -253,8 +253,8 @@ fn field(version: &Struct, name: &str) -> Text {
 pub(super) fn capabilities(helm: Helm, version: &KubeVersion, more: &[String]) -> Value {
     let known = API_VERSIONS.iter().copied().chain(more.iter().map(String::as_str));
     let versions = List::of(&VERSION_SET, known.map(Value::from).collect());
-    let (release, go) = (format!("v{helm}"), format!("go{}", version::GO));
-    let kubernetes = format!("v1.{}", version::KUBERNETES_MINOR);
+    let (release, go) = (format!("v{helm}"), format!("go{}", helm.go()));
+    let kubernetes = format!("v1.{}", helm.kubernetes_minor());
     let build = [&release, helm.commit(), "clean", &go, &kubernetes].map(Value::from);
     let fields = vec![version.value(), versions.into(), Struct::new(&BUILD_INFO, build.into()).into()];
     Value::Struct(Rc::new(Struct::new(&CAPABILITIES, fields)))

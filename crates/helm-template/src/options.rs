@@ -223,7 +223,7 @@ impl Options {
             .filter(|text| !text.is_empty())
             .map(KubeVersion::parse)
             .transpose()?
-            .unwrap_or_default())
+            .unwrap_or_else(|| KubeVersion::of(self.helm)))
     }
 
     /// Whether less counts than what is rendered: documents or comments are left out.

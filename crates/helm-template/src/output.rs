@@ -14,7 +14,7 @@ use super::error::{Error, ErrorKind};
 use super::fields::{self, Place, WrongType};
 use super::options::Options;
 use super::split::split;
-use crate::version::Helm;
+use crate::version::differences::Documents;
 
 /// Kinds in the order in which they are installed; others follow by name.
 const KINDS: &[&str] = &[
@@ -135,7 +135,7 @@ pub(super) fn documents(
         if !is_printed(&file.name) {
             continue;
         }
-        for text in split(&file.text, options.helm) {
+        for text in split(&file.text, options.helm.switches().documents) {
             if options.stop.is_set() {
                 return Err(ErrorKind::from(Limit::Time).into());
             }
@@ -255,7 +255,7 @@ pub(super) fn print(mut documents: Vec<Document>, options: &Options) -> Result<(
         return Ok((text, documents));
     }
     let patterns: Vec<_> = options.show_only.iter().map(|pattern| (pattern.as_str(), Pattern::new(pattern))).collect();
-    let text = show_only(&text, &patterns, options.helm)?;
+    let text = show_only(&text, &patterns, options.helm.switches().documents)?;
     documents.retain(|document| {
         let path = document.source.split_once('/').map_or("", |(_, path)| path);
         patterns.iter().any(|(_, pattern)| pattern.as_ref().is_ok_and(|pattern| pattern.matches(path)))
@@ -266,8 +266,8 @@ pub(super) fn print(mut documents: Vec<Document>, options: &Options) -> Result<(
 /// The documents of the output whose sources match the patterns, pattern by pattern.
 ///
 /// Cuts the output once more, as Helm does.
-fn show_only(text: &str, patterns: &[(&str, Result<Pattern, BadPattern>)], helm: Helm) -> Result<String, Error> {
-    let documents: Vec<_> = split(text, helm).into_iter().map(|text| (source_of(text), text)).collect();
+fn show_only(text: &str, patterns: &[(&str, Result<Pattern, BadPattern>)], how: Documents) -> Result<String, Error> {
+    let documents: Vec<_> = split(text, how).into_iter().map(|text| (source_of(text), text)).collect();
     let mut shown = String::new();
     for (pattern, compiled) in patterns {
         let before = shown.len();

@@ -46,7 +46,7 @@ struct Flags {
     /// One value that is taken as it is written.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     set_literal: Vec<String>,
-    /// The version of Helm to render as.
+    /// The version of Helm to render as: an exact one, from 3.17 to 4.3.
     #[arg(long, value_name = "VERSION", default_value_t)]
     helm_version: Helm,
     /// The version of Kubernetes that templates see.
