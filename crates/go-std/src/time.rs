@@ -14,8 +14,7 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use super::strconv::quote;
 
-pub use duration::round_duration;
-pub use duration::{duration_string, parse_duration};
+pub use duration::{duration_string, parse_duration, round_duration, truncate_duration};
 pub use parse::parse;
 
 /// `time.Time`: an instant, and the zone in which it is shown.

@@ -35,6 +35,7 @@ pub struct Runtime {
     pub(super) trail: Trail,
     host: Box<dyn Any>,
     pub(super) missing_key: MissingKey,
+    pub(super) counts: bool,
     regexes: HashMap<Text, Result<Regex, String>>,
     regex_bytes: usize,
 }
@@ -49,6 +50,7 @@ impl Runtime {
             trail: Trail::default(),
             host: Box::new(()),
             missing_key: MissingKey::default(),
+            counts: true,
             regexes: HashMap::new(),
             regex_bytes: 0,
         }
@@ -57,6 +59,12 @@ impl Runtime {
     /// What a key that a map lacks gives from now on.
     pub fn set_missing_key(&mut self, missing_key: MissingKey) {
         self.missing_key = missing_key;
+    }
+
+    /// Whether `range` counts up to a whole number, as Go does since 1.24.
+    pub fn with_counting(mut self, counts: bool) -> Self {
+        self.counts = counts;
+        self
     }
 
     /// Adds state for the host's own functions, which reach it by [`Call::host`].

@@ -8,6 +8,7 @@ mod crypto;
 mod dates;
 mod defaults;
 mod dicts;
+mod durations;
 mod encode;
 mod formats;
 mod lists;
@@ -23,6 +24,7 @@ mod toml;
 mod url;
 
 pub use formats::marshal_yaml;
+pub use toml::TomlVersion;
 
 use super::function::Functions;
 
@@ -49,5 +51,17 @@ impl Functions {
         strings::add(&mut table);
         url::add(&mut table);
         table
+    }
+
+    /// Lets the functions for TOML be those of a version of their library, the newest else.
+    pub fn with_toml(mut self, version: TomlVersion) -> Self {
+        formats::add_toml(&mut self, version);
+        self
+    }
+
+    /// Adds the functions for durations that Helm has beside Sprig's.
+    pub fn with_durations(mut self) -> Self {
+        durations::add(&mut self);
+        self
     }
 }

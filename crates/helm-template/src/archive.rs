@@ -3,22 +3,35 @@
 use std::io::Read;
 use std::sync::Arc;
 
-/// The limits that Helm itself has, and one for the number of entries.
+use crate::version::differences::Sizes;
+
+/// The limits that Helm itself has, and one for the number of entries and what Helm does not limit.
 ///
 /// Nothing is unpacked to disk and no entry is followed anywhere: a link is an empty file, as in Helm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// All files together, in bytes.
+    /// All files of an archive together, in bytes.
     pub archive_bytes_max: u64,
+    /// All files of a directory together, in bytes.
+    pub directory_bytes_max: u64,
     /// One file, in bytes.
     pub file_bytes_max: u64,
     /// Entries of any sort.
     pub entries_max: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self { archive_bytes_max: 100 << 20, file_bytes_max: 5 << 20, entries_max: 50_000 }
+/// What may be in memory where Helm has no limit.
+const BYTES_MAX: u64 = 256 << 20;
+
+impl Limits {
+    /// The limits of a Helm.
+    pub(super) fn of(sizes: Sizes) -> Self {
+        let (archive_bytes_max, directory_bytes_max, file_bytes_max) = match sizes {
+            Sizes::Any => (BYTES_MAX, BYTES_MAX, BYTES_MAX),
+            Sizes::EachFile => (100 << 20, BYTES_MAX, 5 << 20),
+            Sizes::AllFiles => (100 << 20, 100 << 20, 100 << 20),
+        };
+        Self { archive_bytes_max, directory_bytes_max, file_bytes_max, entries_max: 50_000 }
     }
 }
 
@@ -174,7 +187,7 @@ mod tests {
     #[test]
     fn files_lose_their_base_and_byte_order_mark() {
         let data = archive(&[("c/Chart.yaml", b"\xef\xbb\xbfname: c"), ("c/./templates//a.yaml", b"")]);
-        let files = read(&data, Limits::default()).expect("a chart");
+        let files = read(&data, Limits::of(Sizes::EachFile)).expect("a chart");
         let seen: Vec<_> = files.iter().map(|file| (file.name.as_str(), &*file.data)).collect();
         assert_eq!(seen, [("Chart.yaml", &b"name: c"[..]), ("templates/a.yaml", b"")]);
     }
@@ -190,7 +203,7 @@ mod tests {
             ("Chart.yaml/x", "chart yaml not in base directory"),
         ];
         for (name, expected) in rows {
-            let error = read(&archive(&[(name, b"")]), Limits::default()).expect_err(name);
+            let error = read(&archive(&[(name, b"")]), Limits::of(Sizes::EachFile)).expect_err(name);
             assert_eq!(error.to_string(), expected, "{name}");
         }
     }
@@ -216,7 +229,7 @@ mod tests {
     fn cut_archives_are_errors() {
         let data = archive(&[("c/Chart.yaml", &[b'x'; 4000])]);
         for len in [3, 10, data.len() / 2] {
-            assert!(read(&data[..len], Limits::default()).is_err(), "{len}");
+            assert!(read(&data[..len], Limits::of(Sizes::EachFile)).is_err(), "{len}");
         }
     }
 }

@@ -9,67 +9,10 @@ use go_yaml::quote;
 
 use super::error::ErrorKind;
 use crate::version::Helm;
+use crate::version::differences::{GoTypes, KubeVersions, Switches};
+use go_std::semver::{Version, VersionError};
 
-/// The group versions that Helm's Kubernetes client knows, in its order.
-///
-/// Reference: helm 4.2.3 with client-go 0.36. Case `capabilities-default`.
-const API_VERSIONS: &[&str] = &[
-    "v1",
-    "admissionregistration.k8s.io/v1",
-    "admissionregistration.k8s.io/v1alpha1",
-    "admissionregistration.k8s.io/v1beta1",
-    "internal.apiserver.k8s.io/v1alpha1",
-    "apps/v1",
-    "apps/v1beta1",
-    "apps/v1beta2",
-    "authentication.k8s.io/v1",
-    "authentication.k8s.io/v1alpha1",
-    "authentication.k8s.io/v1beta1",
-    "authorization.k8s.io/v1",
-    "authorization.k8s.io/v1beta1",
-    "autoscaling/v1",
-    "autoscaling/v2",
-    "batch/v1",
-    "batch/v1beta1",
-    "certificates.k8s.io/v1",
-    "certificates.k8s.io/v1beta1",
-    "certificates.k8s.io/v1alpha1",
-    "coordination.k8s.io/v1alpha2",
-    "coordination.k8s.io/v1beta1",
-    "coordination.k8s.io/v1",
-    "discovery.k8s.io/v1",
-    "discovery.k8s.io/v1beta1",
-    "events.k8s.io/v1",
-    "events.k8s.io/v1beta1",
-    "extensions/v1beta1",
-    "flowcontrol.apiserver.k8s.io/v1",
-    "flowcontrol.apiserver.k8s.io/v1beta1",
-    "flowcontrol.apiserver.k8s.io/v1beta2",
-    "flowcontrol.apiserver.k8s.io/v1beta3",
-    "networking.k8s.io/v1",
-    "networking.k8s.io/v1beta1",
-    "node.k8s.io/v1",
-    "node.k8s.io/v1alpha1",
-    "node.k8s.io/v1beta1",
-    "policy/v1",
-    "policy/v1beta1",
-    "rbac.authorization.k8s.io/v1",
-    "rbac.authorization.k8s.io/v1beta1",
-    "rbac.authorization.k8s.io/v1alpha1",
-    "resource.k8s.io/v1",
-    "resource.k8s.io/v1beta2",
-    "resource.k8s.io/v1beta1",
-    "resource.k8s.io/v1alpha3",
-    "scheduling.k8s.io/v1alpha2",
-    "scheduling.k8s.io/v1beta1",
-    "scheduling.k8s.io/v1",
-    "storage.k8s.io/v1beta1",
-    "storage.k8s.io/v1",
-    "storage.k8s.io/v1alpha1",
-    "storagemigration.k8s.io/v1beta1",
-    "apiextensions.k8s.io/v1beta1",
-    "apiextensions.k8s.io/v1",
-];
+mod api_versions;
 
 /// The version of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,10 +33,28 @@ impl KubeVersion {
         Self { full: full.clone(), plain: full, major: "1".into(), minor: minor.to_string() }
     }
 
-    /// Reads the text of `--kube-version`: at least two numbers, the first without leading zeros, then anything.
+    /// Reads the text of `--kube-version`: at least two numbers, the first without leading zeros, then anything; before
+    /// 3.19 a semantic version.
     ///
-    /// Reference: helm 4.2.3 `ParseKubeVersion`, k8s.io/apimachinery `ParseGeneric`.
-    pub(crate) fn parse(text: &str) -> Result<Self, ErrorKind> {
+    /// Reference: helm 3.18.4, 3.19.4, 4.2.3 `ParseKubeVersion`, k8s.io/apimachinery `ParseGeneric`.
+    pub(crate) fn parse(text: &str, how: KubeVersions) -> Result<Self, ErrorKind> {
+        match how {
+            KubeVersions::PreRelease => Self::semantic(text),
+            KubeVersions::Numbers => Self::generic(text).map(|version| Self { full: version.plain.clone(), ..version }),
+            KubeVersions::Suffix => Self::generic(text),
+        }
+    }
+
+    /// A semantic version, of which parts may be missing.
+    fn semantic(text: &str) -> Result<Self, ErrorKind> {
+        let wrong = |error: VersionError| ErrorKind::KubeVersion { text: text.to_owned(), reason: error.to_string() };
+        let version = Version::new(text).map_err(wrong)?;
+        let full = format!("v{version}");
+        Ok(Self { full: full.clone(), plain: full, major: version.major.to_string(), minor: version.minor.to_string() })
+    }
+
+    /// Numbers with points between them, then anything.
+    fn generic(text: &str) -> Result<Self, ErrorKind> {
         let wrong = |reason: String| ErrorKind::KubeVersion { text: text.to_owned(), reason };
         let trimmed = text.trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
         let numbers = trimmed.strip_prefix('v').unwrap_or(trimmed);
@@ -134,9 +95,15 @@ impl KubeVersion {
         Ok(Self { full, plain: format!("v{}", plain.join(".")), major, minor })
     }
 
-    fn value(&self) -> Value {
-        let fields = [&self.full, &self.plain, &self.major, &self.minor].map(|text| text.as_str().into());
-        Struct::new(&KUBE_VERSION, fields.into()).into()
+    fn value(&self, helm: Helm) -> Value {
+        let Self { full, plain, major, minor } = self;
+        let Switches { go_types, kube_versions, .. } = helm.switches();
+        let (ty, fields): (_, &[&String]) = match (go_types, kube_versions) {
+            (GoTypes::Structs, _) => (&KUBE_VERSION_3, &[full, major, minor]),
+            (GoTypes::Maps, KubeVersions::Suffix) => (&KUBE_VERSION, &[full, plain, major, minor]),
+            (GoTypes::Maps, _) => (&KUBE_VERSION_4_0, &[full, major, minor]),
+        };
+        Struct::new(ty, fields.iter().map(|text| text.as_str().into()).collect()).into()
     }
 }
 
@@ -150,16 +117,21 @@ fn out_of_range(component: &str, version: &str) -> String {
     )
 }
 
-static CAPABILITIES: StructType = StructType {
-    name: "common.Capabilities",
-    pointer: Some("*common.Capabilities"),
-    fields: &[Field::plain("KubeVersion"), Field::plain("APIVersions"), Field::plain("HelmVersion")],
-    methods: Methods::of(|| &CAPABILITIES_METHODS),
-    has_pointer_methods: false,
-    string: None,
-    json: None,
-    is_same: None,
-};
+static CAPABILITIES: StructType = capabilities_type("common.Capabilities", "*common.Capabilities");
+static CAPABILITIES_3: StructType = capabilities_type("chartutil.Capabilities", "*chartutil.Capabilities");
+
+const CAPABILITIES_FIELDS: [Field; 3] =
+    [Field::plain("KubeVersion"), Field::plain("APIVersions"), Field::plain("HelmVersion")];
+
+const fn capabilities_type(name: &'static str, pointer: &'static str) -> StructType {
+    StructType {
+        name,
+        pointer: Some(pointer),
+        fields: &CAPABILITIES_FIELDS,
+        methods: Methods::of(|| &CAPABILITIES_METHODS),
+        ..StructType::PLAIN
+    }
+}
 
 static CAPABILITIES_METHODS: LazyLock<Functions> = LazyLock::new(capabilities_methods);
 
@@ -172,26 +144,30 @@ fn capabilities_methods() -> Functions {
 /// Another pointer, which `eq` distinguishes from the first.
 fn copy(capabilities: Value) -> Value {
     match capabilities {
-        Value::Struct(fields) => Struct::new(&CAPABILITIES, fields.fields().map(|(_, value)| value).collect()).into(),
+        Value::Struct(fields) => Struct::new(fields.ty(), fields.fields().map(|(_, value)| value).collect()).into(),
         other => other,
     }
 }
 
-static KUBE_VERSION: StructType = StructType {
-    name: "common.KubeVersion",
-    pointer: None,
-    fields: &[
-        Field::plain("Version"),
-        Field::hidden("normalizedVersion"),
-        Field::plain("Major"),
-        Field::plain("Minor"),
-    ],
-    methods: Methods::of(|| &KUBE_VERSION_METHODS),
-    has_pointer_methods: true,
-    string: Some(Stringer { run: kube_version_text, on_pointer: true }),
-    json: None,
-    is_same: None,
-};
+static KUBE_VERSION: StructType = kube_version_type(
+    "common.KubeVersion",
+    &[Field::plain("Version"), Field::hidden("normalizedVersion"), Field::plain("Major"), Field::plain("Minor")],
+);
+static KUBE_VERSION_4_0: StructType = kube_version_type("common.KubeVersion", &KUBE_VERSION_FIELDS);
+static KUBE_VERSION_3: StructType = kube_version_type("chartutil.KubeVersion", &KUBE_VERSION_FIELDS);
+
+const KUBE_VERSION_FIELDS: [Field; 3] = [Field::plain("Version"), Field::plain("Major"), Field::plain("Minor")];
+
+const fn kube_version_type(name: &'static str, fields: &'static [Field]) -> StructType {
+    StructType {
+        name,
+        fields,
+        methods: Methods::of(|| &KUBE_VERSION_METHODS),
+        has_pointer_methods: true,
+        string: Some(Stringer { run: kube_version_text, on_pointer: true }),
+        ..StructType::PLAIN
+    }
+}
 
 static KUBE_VERSION_METHODS: LazyLock<Functions> = LazyLock::new(kube_version_methods);
 
@@ -215,8 +191,12 @@ fn kube_version_text(version: &Struct) -> Text {
     if normalized.is_empty() { field(version, "Version") } else { normalized }
 }
 
-static VERSION_SET: ListType =
-    ListType { name: "common.VersionSet", element: Element::String, methods: Methods::of(|| &VERSION_SET_METHODS) };
+static VERSION_SET: ListType = version_set_type("common.VersionSet");
+static VERSION_SET_3: ListType = version_set_type("chartutil.VersionSet");
+
+const fn version_set_type(name: &'static str) -> ListType {
+    ListType { name, element: Element::String, methods: Methods::of(|| &VERSION_SET_METHODS) }
+}
 
 static VERSION_SET_METHODS: LazyLock<Functions> = LazyLock::new(version_set_methods);
 
@@ -228,22 +208,17 @@ fn version_set_methods() -> Functions {
     methods
 }
 
-static BUILD_INFO: StructType = StructType {
-    name: "version.BuildInfo",
-    pointer: None,
-    fields: &[
-        Field { name: "Version", json: "version", omit_empty: true, held: None },
-        Field { name: "GitCommit", json: "git_commit", omit_empty: true, held: None },
-        Field { name: "GitTreeState", json: "git_tree_state", omit_empty: true, held: None },
-        Field { name: "GoVersion", json: "go_version", omit_empty: true, held: None },
-        Field { name: "KubeClientVersion", json: "kube_client_version", omit_empty: false, held: None },
-    ],
-    methods: Methods::NONE,
-    has_pointer_methods: false,
-    string: None,
-    json: None,
-    is_same: None,
-};
+static BUILD_INFO: StructType = StructType { name: "version.BuildInfo", fields: &BUILD_FIELDS, ..StructType::PLAIN };
+static BUILD_INFO_3: StructType = StructType { fields: BUILD_FIELDS.split_at(BUILD_FIELDS.len() - 1).0, ..BUILD_INFO };
+
+/// Helm 3 lacks the last one.
+const BUILD_FIELDS: [Field; 5] = [
+    Field { name: "Version", json: "version", omit_empty: true, held: None },
+    Field { name: "GitCommit", json: "git_commit", omit_empty: true, held: None },
+    Field { name: "GitTreeState", json: "git_tree_state", omit_empty: true, held: None },
+    Field { name: "GoVersion", json: "go_version", omit_empty: true, held: None },
+    Field { name: "KubeClientVersion", json: "kube_client_version", omit_empty: false, held: None },
+];
 
 fn field(version: &Struct, name: &str) -> Text {
     version.field(name).and_then(|(_, value)| value.as_text().cloned()).unwrap_or_default()
@@ -251,13 +226,17 @@ fn field(version: &Struct, name: &str) -> Text {
 
 /// The object of a Helm and a cluster; `more` are the versions of `--api-versions`.
 pub(super) fn capabilities(helm: Helm, version: &KubeVersion, more: &[String]) -> Value {
-    let known = API_VERSIONS.iter().copied().chain(more.iter().map(String::as_str));
-    let versions = List::of(&VERSION_SET, known.map(Value::from).collect());
+    let known = api_versions::known(helm.kubernetes_minor()).map(Value::from);
+    let versions = known.chain(more.iter().map(|version| Value::from(version.as_str()))).collect();
     let (release, go) = (format!("v{helm}"), format!("go{}", helm.go()));
     let kubernetes = format!("v1.{}", helm.kubernetes_minor());
     let build = [&release, helm.commit(), "clean", &go, &kubernetes].map(Value::from);
-    let fields = vec![version.value(), versions.into(), Struct::new(&BUILD_INFO, build.into()).into()];
-    Value::Struct(Rc::new(Struct::new(&CAPABILITIES, fields)))
+    let (capabilities, set, info, build) = match helm.switches().go_types {
+        GoTypes::Structs => (&CAPABILITIES_3, &VERSION_SET_3, &BUILD_INFO_3, build.into_iter().take(4).collect()),
+        GoTypes::Maps => (&CAPABILITIES, &VERSION_SET, &BUILD_INFO, build.into()),
+    };
+    let fields = vec![version.value(helm), List::of(set, versions).into(), Struct::new(info, build).into()];
+    Value::Struct(Rc::new(Struct::new(capabilities, fields)))
 }
 
 #[cfg(test)]
@@ -276,7 +255,7 @@ mod tests {
             ("01.2", Err("invalid kube version '01.2': illegal zero-prefixed version component \"01\" in \"01.2\"")),
         ];
         for (text, expected) in rows {
-            match (KubeVersion::parse(text), expected) {
+            match (KubeVersion::parse(text, KubeVersions::Suffix), expected) {
                 (Ok(version), Ok(expected)) => assert_eq!((&*version.full, &*version.plain), expected, "{text}"),
                 (Err(error), Err(expected)) => assert_eq!(error.to_string(), expected),
                 (found, _) => panic!("{text}: {found:?}"),

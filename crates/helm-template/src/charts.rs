@@ -9,6 +9,7 @@ use dry_files::view::Reads;
 use super::chart::Chart;
 use super::error::Error;
 use super::load::{Source, load};
+use crate::version::Helm;
 
 /// How many bytes charts that are kept may take beside the newest one. Renders of one chart follow each other.
 const BYTES_MAX: u64 = 8 << 20;
@@ -16,7 +17,7 @@ const BYTES_MAX: u64 = 8 << 20;
 /// What a chart takes beside its files: its parsed templates, its values.
 const CHART_BYTES: u64 = 64 << 10;
 
-/// Charts by their paths, each used again as long as everything that loading it looked at is the same.
+/// Charts by their paths and the Helm that they are read as, each used again as long as everything that loading it looked at is the same.
 ///
 /// Bounded: when they get too large, all but the newest are forgotten.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Charts {
 
 #[derive(Debug, Default)]
 struct LoadedCharts {
-    charts: BTreeMap<RepoPath, (Arc<Chart>, Arc<Reads>)>,
+    charts: BTreeMap<(RepoPath, Helm), (Arc<Chart>, Arc<Reads>)>,
     bytes: u64,
 }
 
@@ -41,7 +42,8 @@ impl Charts {
     /// The chart at a path, as [`load`] gives it. Reads are noted as if it had been loaded.
     pub fn load(&self, source: Source<'_>, path: &RepoPath) -> Result<Arc<Chart>, Error> {
         let view = source.view;
-        let known = self.kept(|kept| kept.charts.get(path).cloned());
+        let key = (path.clone(), source.helm);
+        let known = self.kept(|kept| kept.charts.get(&key).cloned());
         if let Some((chart, reads)) = known
             && view.confirms(&reads)?
         {
@@ -50,7 +52,7 @@ impl Charts {
         }
         let (chart, reads) = view.with_reads(|| load(source, path));
         let chart = chart?;
-        self.kept(|kept| kept.insert(path, &chart, reads, self.bytes_max));
+        self.kept(|kept| kept.insert(key, &chart, reads, self.bytes_max));
         Ok(chart)
     }
 
@@ -61,15 +63,15 @@ impl Charts {
 
 impl LoadedCharts {
     /// Forgets all others when they take more than `bytes_max` with this one.
-    fn insert(&mut self, path: &RepoPath, chart: &Arc<Chart>, reads: Reads, bytes_max: u64) {
+    fn insert(&mut self, key: (RepoPath, Helm), chart: &Arc<Chart>, reads: Reads, bytes_max: u64) {
         let bytes = CHART_BYTES + chart.bytes();
-        if let Some((old, _)) = self.charts.remove(path) {
+        if let Some((old, _)) = self.charts.remove(&key) {
             self.bytes -= CHART_BYTES + old.bytes();
         }
         if self.bytes + bytes > bytes_max {
             *self = Self::default();
         }
-        self.charts.insert(path.clone(), (Arc::clone(chart), Arc::new(reads)));
+        self.charts.insert(key, (Arc::clone(chart), Arc::new(reads)));
         self.bytes += bytes;
     }
 }
@@ -81,7 +83,7 @@ mod tests {
     use dry_files::view::{MemoryFiles, View};
 
     fn source<'a>(view: &'a View<'a>) -> Source<'a> {
-        Source { view, inputs: &NoInputs }
+        Source { view, inputs: &NoInputs, helm: Helm::default() }
     }
 
     fn files() -> MemoryFiles {
@@ -123,7 +125,8 @@ mod tests {
         let (charts, view) = (Charts { bytes_max: 2 * CHART_BYTES + 100, ..Charts::default() }, View::new(&files));
         for (dir, kept) in [("a", &["a"][..]), ("b", &["a", "b"]), ("a", &["a", "b"]), ("c", &["c"]), ("d", &["d"])] {
             charts.load(source(&view), &RepoPath::new(dir).expect("plain")).expect("a chart");
-            let paths = charts.kept(|kept| kept.charts.keys().map(|path| path.as_str().to_owned()).collect::<Vec<_>>());
+            let paths =
+                charts.kept(|kept| kept.charts.keys().map(|(path, _)| path.as_str().to_owned()).collect::<Vec<_>>());
             assert_eq!(paths, kept, "after {dir}");
         }
     }

@@ -8,6 +8,7 @@ use super::coalesce::{self, Nulls};
 use super::metadata::Dependency;
 use super::template_values::{copy, to_template};
 use super::tree::{ChartId, CoalesceError, Tree};
+use crate::version::differences::Imports;
 
 /// Applies aliases, conditions, tags and `import-values` to the whole tree. `values` are the user's.
 pub(super) fn process(tree: &mut Tree, values: &Map, warnings: &mut Vec<String>) -> Result<(), CoalesceError> {
@@ -40,6 +41,7 @@ fn enable(
         }
         dependency.name = dependency.used_name().to_owned();
     }
+    tree.rename_dependencies(chart);
     tree.set_subcharts(chart, used);
     let values = coalesce::coalesce(tree, chart, values, Nulls::Remove, warnings)?;
     dependencies.iter_mut().for_each(|dependency| dependency.enabled = true);
@@ -124,10 +126,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
         let mut normalised = Vec::new();
         for entry in dependency.import_values.iter().flatten() {
             let (child, parent) = match entry {
-                go_yaml::Value::Mapping(_) => {
-                    let text = |key| printed("%v", &entry.get(key).map(to_template).unwrap_or_default());
-                    (text("child"), text("parent"))
-                }
+                go_yaml::Value::Mapping(_) => (import_name(tree, entry, "child")?, import_name(tree, entry, "parent")?),
                 go_yaml::Value::String(name) => (format!("exports.{name}"), ".".to_owned()),
                 _ => continue,
             };
@@ -138,7 +137,7 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
                 Some(found) => {
                     // Helm uses the table itself, except when there is nothing in it.
                     let found = if found.is_empty() { Map::new() } else { found };
-                    coalesce::merge_tables(&imported, &nested(&parent, found), Nulls::Keep, warnings);
+                    coalesce::merge_tables(tree, &imported, &nested(&parent, found), warnings);
                 }
                 None => warnings.push(format!("import-values of {name}: there is no table {child} in its values")),
             }
@@ -147,10 +146,19 @@ fn import(tree: &mut Tree, chart: ChartId, warnings: &mut Vec<String>) -> Result
     }
     // Imported tables must not be shared with the values they were found in.
     let values = copy(&values);
-    coalesce::merge_tables(&values, &imported, Nulls::Keep, warnings);
+    coalesce::merge_tables(tree, &values, &imported, warnings);
     tree.set_values(chart, values);
     tree.set_dependencies(chart, Some(dependencies));
     Ok(())
+}
+
+/// `child` or `parent` of an entry of `import-values`.
+fn import_name(tree: &Tree, entry: &go_yaml::Value, key: &str) -> Result<String, CoalesceError> {
+    let name = entry.get(key).map(to_template).unwrap_or_default();
+    match (&name, tree.helm().switches().imports) {
+        (Value::String(_), _) | (_, Imports::Anything) => Ok(printed("%v", &name)),
+        (_, Imports::Texts) => Err(CoalesceError::ImportName(name.kind().name())),
+    }
 }
 
 /// A table that has `table` at a path with dots; `.` is the table itself.

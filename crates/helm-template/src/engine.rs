@@ -17,7 +17,8 @@ use super::objects::{Roots, template_object};
 use super::output::RenderedFile;
 use super::report;
 use super::tree::{ChartId, Tree};
-use super::values_type::VALUES;
+use super::values_type::values_type;
+use crate::version::differences::Ranges;
 use host::{Host, Unreadable};
 use templates::{Template, Templates, is_partial};
 
@@ -43,13 +44,16 @@ pub(super) fn render(
 ) -> Result<Executed, Error> {
     let templates = Templates::new(tree);
     let mut set = Set::new(SET_NAME);
+    let functions = functions(tree.helm());
     for (name, Template { chart, file }) in templates.in_order() {
         tree.go_on()?;
-        let parsed = tree.chart(chart).parse(file, name, functions());
+        let parsed = tree.chart(chart).parse(file, name, functions);
         set.add(&parsed.map_err(|error| report::parse_error(&error, &templates))?);
     }
     let stop = tree.stop().clone();
-    let runtime = Runtime::new(limits, effects).with_host(Host::default());
+    let counts = tree.helm().switches().ranges == Ranges::Count;
+    let runtime =
+        Runtime::new(limits, effects).with_counting(counts).with_host(Host { helm: tree.helm(), ..Host::default() });
     let mut runtime = runtime.with_deadline(move || stop.is_set());
     let mut rendered = Vec::new();
     for (name, Template { chart, file }) in templates.in_order() {
@@ -57,12 +61,12 @@ pub(super) fn render(
             continue;
         }
         let root = roots.get(chart);
-        root.set("Template", template_object(name, &format!("{}/templates", tree.full_path(chart))));
+        root.set("Template", template_object(tree.helm(), name, &format!("{}/templates", tree.full_path(chart))));
         if let Some(host) = runtime.host::<Host>() {
             host.unreadable = unreadable(tree, chart);
         }
         let text = runtime
-            .execute(&set, name, root.cast(&VALUES).into())
+            .execute(&set, name, root.cast(values_type(tree.helm())).into())
             .map_err(|failure| report::execution_error(&failure, &templates))?;
         let text = without_no_value(text.into());
         let text = String::from_utf8(text.to_vec()).map_err(|_| {

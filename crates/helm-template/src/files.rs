@@ -8,6 +8,7 @@ use go_template::{Call, Element, Entries, Failure, Functions, List, Map, MapType
 use go_yaml::{Value as Data, sigs};
 
 use super::chart::File;
+use crate::version::differences::EmptyFiles;
 
 /// The type of `.Files` and of what `.Files.Glob` gives: bytes by path.
 ///
@@ -69,6 +70,9 @@ fn lines(call: &mut Call<'_>, files: Value, path: Text) -> Result<List, Failure>
     check(call, &path)?;
     let Some(text) = content(&files, &path) else { return Ok(List::strings::<Text>([])) };
     if text.is_empty() {
+        if call.host::<super::engine::host::Host>()?.helm.switches().empty_files == EmptyFiles::NoLines {
+            return Ok(List::strings::<Text>([]));
+        }
         // An empty file makes Helm index before its start. Case `files-lines-empty-error`.
         return Err(Failure::message("runtime error: index out of range [-1]"));
     }

@@ -1,13 +1,16 @@
 //! The template functions that need a chart: `include`, `tpl`, `required`, `fail`, `lookup`.
 //!
 //! Reference: helm 4.2.3 pkg/engine/engine.go and funcs.go. Cases `include-*`, `tpl-*`, `required-*`, `fail-*`.
+#![expect(clippy::indexing_slicing, reason = "there is a table for each value of the switches")]
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-use go_template::{Call, Cause, Failure, Functions, Map, Parsed, Text, Value};
+use go_template::{Call, Cause, Failure, Functions, Map, Parsed, Text, TomlVersion, Value};
 use go_yaml::quote;
 
 use super::engine::host::Host;
+use crate::version::Helm;
+use crate::version::differences::{Functions as Names, Switches, Toml};
 
 /// How many calls of one template by `include` may be open when it is called again.
 const OPEN_MAX: u32 = 1000;
@@ -22,14 +25,29 @@ const STEPS_PER_ACTION: usize = 8;
 /// The name of the template set; what `tpl` parses gets it too.
 pub(super) const SET_NAME: &str = "gotpl";
 
-/// All functions that charts may call.
-pub(super) fn functions() -> &'static Functions {
-    static FUNCTIONS: LazyLock<Functions> = LazyLock::new(table);
-    &FUNCTIONS
+/// All functions that charts may call in a Helm.
+pub(super) fn functions(helm: Helm) -> &'static Functions {
+    static TABLES: [[OnceLock<Functions>; 3]; 4] = [const { [const { OnceLock::new() }; 3] }; 4];
+    let Switches { functions, toml, .. } = helm.switches();
+    TABLES[functions as usize][toml as usize].get_or_init(|| table(functions, toml))
 }
 
-fn table() -> Functions {
-    let mut functions = Functions::standard();
+fn table(names: Names, toml: Toml) -> Functions {
+    let mut functions = Functions::standard().with_toml(match toml {
+        Toml::V1_4 => TomlVersion::V1_4,
+        Toml::V1_5 => TomlVersion::V1_5,
+        Toml::V1_6 => TomlVersion::V1_6,
+    });
+    match names {
+        Names::Oldest => {
+            functions.remove("mustToYaml").remove("mustToToml");
+        }
+        Names::MustToYaml => {
+            functions.remove("mustToToml");
+        }
+        Names::MustToToml => {}
+        Names::Durations => functions = functions.with_durations(),
+    }
     functions.add("include", include).add("tpl", tpl).add("required", required).add("fail", fail);
     functions.add("lookup", |_: Text, _: Text, _: Text, _: Text| Map::new());
     functions
@@ -73,7 +91,8 @@ fn parse(call: &mut Call<'_>, text: &Text) -> Result<Parsed, Failure> {
     let actions = memchr::memmem::find_iter(text, b"{{").count();
     call.charge(actions.saturating_mul(STEPS_PER_ACTION))?;
     call.reserve(text.len().saturating_add(actions.saturating_mul(ACTION_BYTES)))?;
-    let parsed = Parsed::new(SET_NAME, text.clone(), functions())?;
+    let functions = functions(call.host::<Host>()?.helm);
+    let parsed = Parsed::new(SET_NAME, text.clone(), functions)?;
     let host = call.host::<Host>()?;
     if host.parsed.len() < PARSED_MAX && host.parsed_bytes + text.len() <= PARSED_BYTES_MAX {
         host.parsed_bytes += text.len();

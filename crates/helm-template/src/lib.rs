@@ -14,6 +14,7 @@
 mod archive;
 mod capabilities;
 mod chart;
+mod chart_struct;
 mod charts;
 mod coalesce;
 mod dependencies;
@@ -92,7 +93,7 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
     // In Helm's order, for the sake of which error comes first.
     options.cluster()?;
     let values = options.user_values(view)?;
-    let chart = charts.load(Source { view, inputs: options.inputs }, path)?;
+    let chart = charts.load(Source { view, inputs: options.inputs, helm: options.helm }, path)?;
     deep(|| render_here(&chart, &values, options))
 }
 
@@ -103,7 +104,7 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
 pub fn refusals(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Vec<Error>, Error> {
     options.cluster()?;
     let values = options.user_values(view)?;
-    let chart = load(Source { view, inputs: options.inputs }, path)?;
+    let chart = load(Source { view, inputs: options.inputs, helm: options.helm }, path)?;
     options.check_release_name()?;
     deep(|| refusal::survey(Subject { chart: &chart, values: &values, options }))
 }
@@ -169,7 +170,7 @@ fn prepared<'a>(
     warnings: &mut Vec<String>,
 ) -> Result<(Tree<'a>, objects::Roots), Error> {
     let in_chart = |error: ErrorKind| error.at(Span::file(chart.origin.clone()));
-    let mut tree = Tree::new(chart, &options.stop);
+    let mut tree = Tree::new(chart, options.helm, &options.stop);
     let values = template_values::map_to_template(values);
     dependencies::process(&mut tree, &values, warnings)
         .map_err(|error| in_chart(ErrorKind::Dependencies(error.to_string())))?;

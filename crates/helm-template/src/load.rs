@@ -22,13 +22,13 @@ use super::chart::{Chart, File};
 use super::error::{Error, ErrorKind};
 use super::metadata::{self, Metadata, MetadataError};
 use super::values;
+use crate::version::Helm;
+use crate::version::differences::ChartVersions;
 
 /// How deep directories of a chart, and charts in charts, may nest.
 const DEPTH_MAX: usize = 40;
 /// How many files a chart may have, those of its subcharts included.
 const FILES_MAX: usize = 50_000;
-/// How many bytes they may take.
-const BYTES_MAX: u64 = 256 << 20;
 
 /// Where charts come from.
 #[derive(Clone, Copy)]
@@ -37,6 +37,8 @@ pub struct Source<'a> {
     pub view: &'a View<'a>,
     /// Which of them were fetched, and for what.
     pub inputs: &'static dyn Inputs,
+    /// The Helm to read them as.
+    pub helm: Helm,
 }
 
 /// Loads the chart at a path: a directory or a packaged chart.
@@ -47,12 +49,12 @@ pub(crate) fn load(source: Source<'_>, path: &RepoPath) -> Result<Arc<Chart>, Er
     let view = source.view;
     let mut chart = match view.kind(path)? {
         None => return Err(ErrorKind::PathNotFound(path.clone()).at(Span::file(path.clone()))),
-        Some(Kind::File) => packaged(view, path)?,
-        Some(Kind::Directory | Kind::Link) => directory(view, path)?,
+        Some(Kind::File) => packaged(source, path)?,
+        Some(Kind::Directory | Kind::Link) => directory(source, path)?,
         Some(Kind::Submodule) => return Err(ViewError::Submodule(path.clone()).into()),
     };
     dependencies::resolve(source, &mut chart, &mut Vec::new())?;
-    if chart.metadata.api_version == "v3" {
+    if source.helm.switches().chart_versions == ChartVersions::Known && chart.metadata.api_version == "v3" {
         return Err(ErrorKind::InvalidApiVersion.at(Span::file(chart.origin)));
     }
     if chart.metadata.is_library() {
@@ -86,31 +88,31 @@ impl Raw {
     }
 }
 
-fn directory(view: &View<'_>, dir: &RepoPath) -> Result<Chart, Error> {
+fn directory(source: Source<'_>, dir: &RepoPath) -> Result<Chart, Error> {
     let path = dir.resolve("Chart.yaml").map_err(|_| ErrorKind::NoChart(dir.clone()).error())?;
-    let head = match view.read(&path) {
+    let head = match source.view.read(&path) {
         Ok(blob) => blob.data,
         Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => {
             return Err(ErrorKind::NoChart(dir.clone()).at(Span::file(dir.clone())));
         }
         Err(error) => return Err(error.into()),
     };
-    check_version(&path, &head)?;
-    chart_of(view, walk::walk(view, dir)?, dir, 0)
+    check_version(source.helm, &path, &head)?;
+    chart_of(source, walk::walk(source, dir)?, dir, 0)
 }
 
-fn packaged(view: &View<'_>, path: &RepoPath) -> Result<Chart, Error> {
-    let data = view.read(path)?.data;
-    let files = unpack(&data, path).map_err(|error| error.at(Span::file(path.clone())))?;
+fn packaged(source: Source<'_>, path: &RepoPath) -> Result<Chart, Error> {
+    let data = source.view.read(path)?.data;
+    let files = unpack(&data, path, source.helm).map_err(|error| error.at(Span::file(path.clone())))?;
     if let Some(head) = files.iter().find(|file| file.name == "Chart.yaml") {
-        check_version(&head.origin, &head.data)?;
+        check_version(source.helm, &head.origin, &head.data)?;
     }
-    chart_of(view, files, path, 0)
+    chart_of(source, files, path, 0)
 }
 
 /// The files of a packaged chart; they get paths that lead through the archive.
-fn unpack(data: &[u8], archive: &RepoPath) -> Result<Vec<Raw>, Error> {
-    let files = archive::read(data, archive::Limits::default())?;
+fn unpack(data: &[u8], archive: &RepoPath, helm: Helm) -> Result<Vec<Raw>, Error> {
+    let files = archive::read(data, archive::Limits::of(helm.switches().sizes))?;
     let raw = |file: archive::ArchiveFile| {
         let origin = archive.resolve(&file.name).unwrap_or_else(|_| archive.clone());
         Raw { name: file.name, data: file.data, origin, unreadable: None }
@@ -119,7 +121,10 @@ fn unpack(data: &[u8], archive: &RepoPath) -> Result<Vec<Raw>, Error> {
 }
 
 /// Looks at the `apiVersion` before anything else, as Helm does to choose its loader.
-fn check_version(path: &RepoPath, text: &[u8]) -> Result<(), Error> {
+fn check_version(helm: Helm, path: &RepoPath, text: &[u8]) -> Result<(), Error> {
+    if helm.switches().chart_versions == ChartVersions::Any {
+        return Ok(());
+    }
     use super::fields::{Place, object, text as field_text};
     use go_std::json::is_field;
     let value = read_yaml("Chart.yaml", path, text)?;
@@ -149,8 +154,8 @@ fn read_yaml(name: &str, path: &RepoPath, text: &[u8]) -> Result<Value, Error> {
 
 /// Makes a chart of its files, while there is time: those in an archive pass the view only as one file. `origin` is where
 /// it was found, `depth` in how many charts it is.
-fn chart_of(view: &View<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -> Result<Chart, Error> {
-    view.go_on(origin)?;
+fn chart_of(source: Source<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -> Result<Chart, Error> {
+    source.view.go_on(origin)?;
     if depth > DEPTH_MAX {
         return Err(ErrorKind::TooDeep(DEPTH_MAX).at(Span::file(origin.clone())));
     }
@@ -179,7 +184,7 @@ fn chart_of(view: &View<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -
         match file.name.as_str() {
             "Chart.yaml" => {}
             "Chart.lock" => chart.locked = Some(lock(&file)?),
-            "values.yaml" => chart.values = default_values(&file)?,
+            "values.yaml" => chart.values = default_values(&file, source.helm)?,
             "values.schema.json" => {
                 file.content()?;
                 chart.schema = Some(file.into_file());
@@ -215,7 +220,10 @@ fn chart_of(view: &View<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -
     if !has_metadata {
         return Err(in_chart_file(ErrorKind::NoChartFile));
     }
-    chart.metadata.validate(|text| Version::new(text).is_ok()).map_err(|invalid| in_chart_file(invalid.into()))?;
+    chart
+        .metadata
+        .validate(source.helm.switches().dot_names, |text| Version::new(text).is_ok())
+        .map_err(|invalid| in_chart_file(invalid.into()))?;
     for (entry, files) in entries {
         let wrap = |error: Error| error.in_subchart(&entry, &chart.metadata.name);
         let subchart = match files.as_slice() {
@@ -227,16 +235,16 @@ fn chart_of(view: &View<'_>, files: Vec<Raw>, origin: &RepoPath, depth: usize) -
                     return Err(kind.at(Span::file(file.origin.clone())));
                 }
                 let span = Span::file(file.origin.clone());
-                let unpacked = file.content().and_then(|data| unpack(data, &file.origin));
+                let unpacked = file.content().and_then(|data| unpack(data, &file.origin, source.helm));
                 unpacked
-                    .and_then(|files| chart_of(view, files, &file.origin, depth + 1))
+                    .and_then(|files| chart_of(source, files, &file.origin, depth + 1))
                     .map_err(|error| wrap(error.at(span)))?
             }
             _ => {
                 let origin = entry_origin(&files, &entry).unwrap_or_else(|| origin.clone());
                 let below = |file: Raw| Some(Raw { name: file.name.split_once('/')?.1.to_owned(), ..file });
                 let files = files.into_iter().filter_map(below).collect();
-                chart_of(view, files, &origin, depth + 1).map_err(wrap)?
+                chart_of(source, files, &origin, depth + 1).map_err(wrap)?
             }
         };
         chart.charts.push(Arc::new(subchart));
@@ -275,10 +283,10 @@ fn lock(file: &Raw) -> Result<Vec<metadata::Dependency>, Error> {
     })
 }
 
-fn default_values(file: &Raw) -> Result<go_yaml::Mapping, Error> {
+fn default_values(file: &Raw, helm: Helm) -> Result<go_yaml::Mapping, Error> {
     let text = file.content()?;
     // No more than 5 MB.
-    values::parse(text, &Stop::default()).map_err(|error| {
+    values::parse(text, helm.switches().values_files, &Stop::default()).map_err(|error| {
         let span = Span::at(file.origin.clone(), error.line, error.column).quoting(&String::from_utf8_lossy(text));
         ErrorKind::File { name: file.name.clone(), reason: error.to_string() }.at(span)
     })

@@ -6,6 +6,7 @@ use go_std::json::fold_name;
 use go_yaml::{Mapping, Value};
 
 use super::fields::{self, Place, WrongType};
+use crate::version::differences::DotNames;
 
 /// The fields of `Chart.yaml` that Helm knows, cleaned: white space is blanks, other unprintables are gone.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -137,7 +138,7 @@ impl Metadata {
     }
 
     /// Cleans the texts, then checks what Helm checks, in its order.
-    pub(super) fn validate(&mut self, is_version: impl Fn(&str) -> bool) -> Result<(), Invalid> {
+    pub(super) fn validate(&mut self, dots: DotNames, is_version: impl Fn(&str) -> bool) -> Result<(), Invalid> {
         for text in [
             &mut self.name,
             &mut self.description,
@@ -157,7 +158,7 @@ impl Metadata {
         if self.name.is_empty() {
             return Err(Invalid::Required("name"));
         }
-        if self.name == "." || self.name == ".." {
+        if dots == DotNames::Refused && matches!(self.name.as_str(), "." | "..") {
             return Err(Invalid::NameNotAllowed(self.name.clone()));
         }
         if self.name.contains('/') {

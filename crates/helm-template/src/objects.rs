@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use go_template::{List, Map, MapType, Text, Value};
 
+use super::chart_struct::chart_struct;
 use super::metadata::{Dependency, Maintainer, Metadata};
 use super::options::Options;
 use super::template_values::to_template;
 use super::tree::{ChartId, Tree};
-use super::values_type::VALUES;
+use super::values_type::values_type;
+use crate::version::Helm;
+use crate::version::differences::GoTypes;
 
 /// The root objects of all charts of a render, which share `.Release` and `.Capabilities`.
 pub(super) struct Roots {
@@ -31,11 +34,17 @@ impl Roots {
 
     fn add(&mut self, tree: &Tree<'_>, chart: ChartId, release: &Map, capabilities: &Value, values: &Map) -> Map {
         let root = Map::new();
-        root.set("Chart", chart_object(tree, chart));
+        root.set(
+            "Chart",
+            match tree.helm().switches().go_types {
+                GoTypes::Structs => chart_struct(tree, chart),
+                GoTypes::Maps => chart_object(tree, chart).into(),
+            },
+        );
         root.set("Files", super::files::files(&tree.chart(chart).files));
         root.set("Release", release.clone());
         root.set("Capabilities", capabilities.clone());
-        root.set("Values", values.cast(&VALUES));
+        root.set("Values", values.cast(values_type(tree.helm())));
         let subcharts = Map::new();
         root.set("Subcharts", subcharts.clone());
         for &subchart in tree.subcharts(chart) {
@@ -62,11 +71,11 @@ fn release(options: &Options) -> Map {
 }
 
 /// What `.Template` says while a file is executed.
-pub(super) fn template_object(name: &str, base_path: &str) -> Value {
+pub(super) fn template_object(helm: Helm, name: &str, base_path: &str) -> Value {
     let object = Map::new();
     object.set("Name", name);
     object.set("BasePath", base_path);
-    object.cast(&VALUES).into()
+    object.cast(values_type(helm)).into()
 }
 
 fn chart_object(tree: &Tree<'_>, chart: ChartId) -> Map {
@@ -95,9 +104,9 @@ fn chart_object(tree: &Tree<'_>, chart: ChartId) -> Map {
     object
 }
 
-static STRINGS: MapType = MapType::STRINGS;
+pub(super) static STRINGS: MapType = MapType::STRINGS;
 
-fn annotations(metadata: &Metadata) -> Map {
+pub(super) fn annotations(metadata: &Metadata) -> Map {
     let entry = |(key, value): (&String, &String)| (Text::from(key), Value::from(value.as_str()));
     match &metadata.annotations {
         Some(annotations) => Map::of(&STRINGS, annotations.iter().map(entry).collect()),
@@ -127,7 +136,7 @@ fn dependency_object(dependency: &Dependency) -> Value {
 }
 
 /// Helm's `processImportValues` replaces the maps by maps of strings.
-fn import_value(value: &go_yaml::Value) -> Value {
+pub(super) fn import_value(value: &go_yaml::Value) -> Value {
     match to_template(value) {
         Value::Map(map) => Value::Map(map.cast(&STRINGS)),
         other => other,

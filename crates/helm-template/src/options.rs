@@ -8,6 +8,7 @@ use super::set::{self, SetError, Typing};
 use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::version::Helm;
+use crate::version::differences::SetJson;
 use dry_files::diag::Span;
 use dry_files::inputs::Inputs;
 use dry_files::path::RepoPath;
@@ -188,10 +189,10 @@ impl Options {
     pub fn user_values(&self, view: &View<'_>) -> Result<Mapping, Error> {
         let mut all = Mapping::new();
         for source in &self.values {
-            values::merge(&mut all, source.read(view)?);
+            values::merge(&mut all, source.read(view, self.helm)?);
         }
         for text in &self.set_json {
-            set_json(text, &mut all)?;
+            set_json(text, self.helm.switches().set_json, &mut all)?;
         }
         let read_file = |name: &str| self.read_file(view, name);
         let flags = [
@@ -221,7 +222,7 @@ impl Options {
             .kube_version
             .as_deref()
             .filter(|text| !text.is_empty())
-            .map(KubeVersion::parse)
+            .map(|text| KubeVersion::parse(text, self.helm.switches().kube_versions))
             .transpose()?
             .unwrap_or_else(|| KubeVersion::of(self.helm)))
     }
@@ -242,9 +243,9 @@ impl Options {
     }
 }
 
-/// One `--set-json`: an object, or names and values.
-fn set_json(text: &str, all: &mut Mapping) -> Result<(), Error> {
-    if text.trim_start().starts_with('{') {
+/// One `--set-json`: names and values, or an object.
+fn set_json(text: &str, what: SetJson, all: &mut Mapping) -> Result<(), Error> {
+    if what == SetJson::NamesOrObject && text.trim_start().starts_with('{') {
         let Ok(go_yaml::Value::Mapping(mut object)) = values::parse_json(text.trim()) else {
             return Err(ErrorKind::SetJsonObject(text.to_owned()).into());
         };
@@ -258,7 +259,7 @@ fn set_json(text: &str, all: &mut Mapping) -> Result<(), Error> {
 }
 
 impl ValuesSource {
-    fn read(&self, view: &View<'_>) -> Result<Mapping, Error> {
+    fn read(&self, view: &View<'_>, helm: Helm) -> Result<Mapping, Error> {
         let (name, text, path) = match self {
             ValuesSource::Data(values) => return Ok(values.clone()),
             ValuesSource::Text { name, text } => (name.clone(), text.as_bytes().into(), None),
@@ -267,7 +268,7 @@ impl ValuesSource {
                 (path.as_str().to_owned(), blob.data, Some(path))
             }
         };
-        let error = match values::parse(&text, view.stop()) {
+        let error = match values::parse(&text, helm.switches().values_files, view.stop()) {
             Ok(values) => return Ok(values),
             Err(error) => error,
         };

@@ -14,7 +14,7 @@ use super::error::{Error, ErrorKind};
 use super::fields::{self, Place, WrongType};
 use super::options::Options;
 use super::split::split;
-use crate::version::differences::Documents;
+use crate::version::differences::{Documents, Webhooks};
 
 /// Kinds in the order in which they are installed; others follow by name.
 const KINDS: &[&str] = &[
@@ -54,9 +54,10 @@ const KINDS: &[&str] = &[
     "IngressClass",
     "Ingress",
     "APIService",
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
 ];
+
+/// Kinds that come next, in Helm 4.
+const WEBHOOKS: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// The events that a hook may name, in lower case.
 const EVENTS: &[&str] = &[
@@ -142,7 +143,8 @@ pub(super) fn documents(
             documents.extend(document(&file, text, warnings)?);
         }
     }
-    documents.sort_by_cached_key(|document| (document.hook.is_some(), rank(&document.kind)));
+    let webhooks = options.helm.switches().webhooks;
+    documents.sort_by_cached_key(|document| (document.hook.is_some(), rank(&document.kind, webhooks)));
     Ok(documents)
 }
 
@@ -152,10 +154,11 @@ pub(super) fn is_printed(name: &str) -> bool {
 }
 
 /// The place of a kind: known ones first, then by name.
-fn rank(kind: &str) -> (usize, String) {
-    match KINDS.iter().position(|known| *known == kind) {
+fn rank(kind: &str, webhooks: Webhooks) -> (usize, String) {
+    let later: &[&str] = if webhooks == Webhooks::Known { &WEBHOOKS } else { &[] };
+    match KINDS.iter().chain(later).position(|known| *known == kind) {
         Some(place) => (place, String::new()),
-        None => (KINDS.len(), kind.to_owned()),
+        None => (KINDS.len() + later.len(), kind.to_owned()),
     }
 }
 

@@ -11,6 +11,8 @@ use go_template::{Limit, Map, Text, Value, printed};
 use super::chart::{Chart, File};
 use super::metadata::{Dependency, Metadata};
 use super::template_values::{copy, map_to_template};
+use crate::version::Helm;
+use crate::version::differences::Aliases;
 
 /// A chart of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,10 +23,12 @@ pub(super) struct ChartId(usize);
 struct Head {
     name: String,
     dependencies: Option<Vec<Dependency>>,
+    /// The first one with these dependencies.
+    origin: HeadId,
 }
 
 /// Identifies a [`Head`]: two uses of a chart can share one, as they do in Helm.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct HeadId(usize);
 
 struct Node<'a> {
@@ -47,6 +51,12 @@ pub(super) enum CoalesceError {
         /// What is there.
         value: Value,
     },
+    /// A list of values has a null in it.
+    #[error("reflect: call of reflect.Value.Set on zero Value")]
+    NullItem,
+    /// `import-values` names a table by something else.
+    #[error("interface conversion: interface {{}} is {0}, not string")]
+    ImportName(&'static str),
     /// Charts in charts in charts.
     #[error("preparing the values of the chart and its subcharts takes more than {VISITS_MAX} steps")]
     TooMany,
@@ -64,6 +74,7 @@ pub(super) struct Tree<'a> {
     nodes: Vec<Node<'a>>,
     heads: Vec<Head>,
     visits: Cell<u32>,
+    helm: Helm,
     stop: &'a Stop,
 }
 
@@ -72,8 +83,8 @@ impl<'a> Tree<'a> {
     pub(super) const ROOT: ChartId = ChartId(0);
 
     /// A chart with all its subcharts, as they were loaded. They are looked at until `stop` is set.
-    pub(super) fn new(chart: &'a Arc<Chart>, stop: &'a Stop) -> Self {
-        let mut tree = Self { nodes: Vec::new(), heads: Vec::new(), visits: Cell::new(0), stop };
+    pub(super) fn new(chart: &'a Arc<Chart>, helm: Helm, stop: &'a Stop) -> Self {
+        let mut tree = Self { nodes: Vec::new(), heads: Vec::new(), visits: Cell::new(0), helm, stop };
         tree.grow(chart, None);
         tree
     }
@@ -82,7 +93,7 @@ impl<'a> Tree<'a> {
         let id = ChartId(self.nodes.len());
         let Metadata { name, dependencies, .. } = &chart.metadata;
         let head = HeadId(self.heads.len());
-        self.heads.push(Head { name: name.clone(), dependencies: dependencies.clone() });
+        self.heads.push(Head { name: name.clone(), dependencies: dependencies.clone(), origin: head });
         self.nodes.push(Node { chart, head, parent, subcharts: Vec::new(), values: None });
         let subcharts = chart.charts.iter().map(|subchart| self.grow(subchart, Some(id))).collect();
         self.nodes[id.0].subcharts = subcharts;
@@ -99,6 +110,11 @@ impl<'a> Tree<'a> {
     /// An error when the time limit was reached: the one with which templates end then.
     pub(super) fn go_on(&self) -> Result<(), Limit> {
         if self.stop.is_set() { Err(Limit::Time) } else { Ok(()) }
+    }
+
+    /// The Helm to prepare the charts as.
+    pub(super) fn helm(&self) -> Helm {
+        self.helm
     }
 
     /// When the render gives up.
@@ -127,6 +143,17 @@ impl<'a> Tree<'a> {
         self.heads[head.0].dependencies = dependencies;
     }
 
+    /// Gives the dependencies of a chart the names that they are used under, in all uses of the chart that share them.
+    pub(super) fn rename_dependencies(&mut self, id: ChartId) {
+        if self.helm.switches().aliases == Aliases::Shared {
+            let origin = self.head(id).origin;
+            let sharing = self.heads.iter_mut().filter(|head| head.origin == origin);
+            for dependency in sharing.flat_map(|head| &mut head.dependencies).flatten() {
+                dependency.name = dependency.used_name().to_owned();
+            }
+        }
+    }
+
     /// The charts directly below.
     pub(super) fn subcharts(&self, id: ChartId) -> &[ChartId] {
         &self.node(id).subcharts
@@ -153,12 +180,17 @@ impl<'a> Tree<'a> {
 
     /// Another use of a chart under the name that a dependency gives it.
     ///
-    /// Its own subcharts are copied too, but share their heads and what is below them with those of the original.
+    /// Its own subcharts are copied too, but share their heads and what is below them with those of the original. Helm 3
+    /// does not copy them: each of them is below the last use that was prepared.
     pub(super) fn use_as(&mut self, id: ChartId, name: &str) -> ChartId {
         let copy = self.copy(id);
         let head = HeadId(self.heads.len());
-        self.heads.push(Head { name: name.to_owned(), dependencies: self.head(id).dependencies.clone() });
+        let Head { dependencies, origin, .. } = self.head(id).clone();
+        self.heads.push(Head { name: name.to_owned(), dependencies, origin });
         self.nodes[copy.0].head = head;
+        if self.helm.switches().aliases == Aliases::Shared {
+            return copy;
+        }
         let subcharts = self.node(id).subcharts.clone();
         let subcharts = subcharts.into_iter().map(|subchart| self.copy(subchart)).collect();
         self.set_subcharts(copy, subcharts);

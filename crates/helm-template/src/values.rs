@@ -9,6 +9,8 @@ use dry_files::view::Stop;
 use go_std::json::UnmarshalTypeError;
 use go_yaml::{Limits, Mapping, Value, json, sigs};
 
+use crate::version::differences::ValuesFiles;
+
 /// Why values can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -22,9 +24,9 @@ pub(super) struct ValuesError {
 
 impl ValuesError {
     /// `lines_before` are those of the file before the document.
-    fn in_document(error: &go_yaml::Error, lines_before: u32) -> Self {
+    fn in_document(error: &go_yaml::Error, lines_before: u32, prefix: &str) -> Self {
         let line = if error.line() == 0 { 0 } else { error.line() + lines_before };
-        Self { message: format!("{NO_DOCUMENT}{error}"), line, column: error.column() }
+        Self { message: format!("{prefix}{error}"), line, column: error.column() }
     }
 }
 
@@ -34,38 +36,56 @@ const NO_DOCUMENT: &str = "cannot unmarshal yaml document: ";
 /// After how many documents the time is looked at.
 const DOCUMENTS_PER_LOOK: usize = 1024;
 
-/// Reads the text of a values file: one or more documents, merged in order. It ends early once `stop` is set.
+/// Reads the text of a values file: one or more documents, merged in order. It ends early once `stop` is set. Helm 3 reads
+/// the first one, and the text as it is.
 ///
 /// A line of `---`, blanks, and a comment if there is one, separates documents; nothing else may follow `---` at the start
 /// of a line, also within a text in quotes.
 /// The last line has an end, also when the file has none: a block scalar there keeps it.
 ///
 /// Reference: helm 4.2.3 pkg/chart/v2/loader `LoadValues`; k8s.io/apimachinery 0.36 pkg/util/yaml `YAMLReader`.
-pub(super) fn parse(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
+pub(super) fn parse(text: &[u8], how: ValuesFiles, stop: &Stop) -> Result<Mapping, ValuesError> {
+    match how {
+        ValuesFiles::FirstDocument => {
+            let mut values = Mapping::new();
+            document(text, 0, "", &mut values)?;
+            Ok(values)
+        }
+        ValuesFiles::AllDocuments => all_documents(text, stop),
+    }
+}
+
+fn all_documents(text: &[u8], stop: &Stop) -> Result<Mapping, ValuesError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let text = if text.ends_with(b"\n") { Cow::Borrowed(text) } else { Cow::Owned([text, b"\n"].concat()) };
     let mut values = Mapping::new();
     let (documents, error) = documents(&text);
-    for (number, (document, first_line)) in documents.into_iter().enumerate() {
+    for (number, (text, first_line)) in documents.into_iter().enumerate() {
         if number % DOCUMENTS_PER_LOOK == DOCUMENTS_PER_LOOK - 1 && stop.is_set() {
             return Err(ValuesError { message: "the time limit was reached".to_owned(), line: 0, column: 0 });
         }
-        let value = sigs::unmarshal(document, &Limits::default())
-            .map_err(|error| ValuesError::in_document(&error, first_line))?;
-        match value {
-            Value::Null => {}
-            Value::Mapping(mut mapping) => {
-                mapping.values_mut().for_each(floats);
-                merge(&mut values, mapping);
-            }
-            other => {
-                let wrong = UnmarshalTypeError::of_value(other.json_kind(), "map[string]interface {}");
-                let message = format!("{NO_DOCUMENT}error unmarshaling JSON: while decoding JSON: {wrong}");
-                return Err(ValuesError { message, line: first_line + 1, column: 1 });
-            }
-        }
+        document(text, first_line, NO_DOCUMENT, &mut values)?;
     }
     error.map_or(Ok(values), Err)
+}
+
+/// Puts the first document of a text over `values`. `lines_before` it are others, and `prefix` precedes what is wrong.
+fn document(text: &[u8], lines_before: u32, prefix: &str, values: &mut Mapping) -> Result<(), ValuesError> {
+    let value = sigs::unmarshal(text, &Limits::default())
+        .map_err(|error| ValuesError::in_document(&error, lines_before, prefix))?;
+    match value {
+        Value::Null => {}
+        Value::Mapping(mut mapping) => {
+            mapping.values_mut().for_each(floats);
+            merge(values, mapping);
+        }
+        other => {
+            let wrong = UnmarshalTypeError::of_value(other.json_kind(), "map[string]interface {}");
+            let message = format!("{prefix}error unmarshaling JSON: while decoding JSON: {wrong}");
+            return Err(ValuesError { message, line: lines_before + 1, column: 1 });
+        }
+    }
+    Ok(())
 }
 
 /// The documents with the number of lines before each, up to a line that may not be there.
@@ -133,7 +153,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Result<String, String> {
-        let values = parse(text.as_bytes(), &Stop::default()).map_err(|error| format!("{}: {error}", error.line))?;
+        let values = parse(text.as_bytes(), ValuesFiles::AllDocuments, &Stop::default())
+            .map_err(|error| format!("{}: {error}", error.line))?;
         Ok(json::encode(&Value::Mapping(values), json::Options::default()))
     }
 

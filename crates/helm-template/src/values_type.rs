@@ -1,4 +1,4 @@
-//! `common.Values`: the type of `.`, `.Values` and `.Template`, with methods that templates may call.
+//! `common.Values`, in Helm 3 `chartutil.Values`: the type of `.`, `.Values` and `.Template`, with methods that templates may call.
 //!
 //! The maps inside are `map[string]interface {}`, which has none; what `Table` gives is `common.Values` again.
 //!
@@ -11,9 +11,23 @@ use go_template::{
 };
 use go_yaml::quote;
 
-/// The type. Its methods win over keys of their names.
-pub(super) static VALUES: MapType =
-    MapType { name: "common.Values", element: Element::Any, methods: Methods::of(|| &METHODS) };
+use crate::version::Helm;
+use crate::version::differences::GoTypes;
+
+/// The type of a Helm. Its methods win over keys of their names.
+pub(super) fn values_type(helm: Helm) -> &'static MapType {
+    match helm.switches().go_types {
+        GoTypes::Structs => &VALUES_3,
+        GoTypes::Maps => &VALUES,
+    }
+}
+
+static VALUES: MapType = values("common.Values");
+static VALUES_3: MapType = values("chartutil.Values");
+
+const fn values(name: &'static str) -> MapType {
+    MapType { name, element: Element::Any, methods: Methods::of(|| &METHODS) }
+}
 
 static METHODS: LazyLock<Functions> = LazyLock::new(methods);
 
@@ -46,11 +60,11 @@ fn table(values: &Map, path: &[u8]) -> Result<Map, Failure> {
     let mut table = values.clone();
     for key in path.split(|byte| *byte == b'.') {
         table = match table.get(key) {
-            Some(Value::Map(found)) if is_table(&found) || found.ty().name == VALUES.name => found,
+            Some(Value::Map(found)) if is_table(&found) || found.ty().name == values.ty().name => found,
             _ => return Err(Failure::message(format!("{} is not a table", quoted(key)))),
         };
     }
-    Ok(table.cast(&VALUES))
+    Ok(table.cast(values.ty()))
 }
 
 /// What is at a path of keys with points between them, unless it is a table.

@@ -107,6 +107,11 @@ fn part(fraction: &str, unit: u64) -> u64 {
     (value as f64 * (unit as f64 / scale)) as u64
 }
 
+/// `Duration.Truncate`: to the multiple that is next toward zero.
+pub fn truncate_duration(duration: i64, multiple: i64) -> i64 {
+    if multiple <= 0 { duration } else { duration - duration % multiple }
+}
+
 /// `Duration.Round`: to the nearest multiple, halves away from zero.
 pub fn round_duration(duration: i64, multiple: i64) -> i64 {
     if multiple <= 0 {

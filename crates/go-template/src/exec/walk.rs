@@ -112,6 +112,10 @@ impl<'f> Frame<'f> {
         let is_empty = match value.value() {
             None if matches!(value, Operand::Held(..)) => return self.error("range can't iterate over <nil>"),
             None => true,
+            Some(number @ (Value::Int(..) | Value::Uint(..))) if !self.runtime.counts => {
+                let shown = self.sprint(number)?;
+                return self.error(format!("range can't iterate over {}", super::super::text::to_str(&shown)));
+            }
             Some(Value::Int(ty, count)) => {
                 if branch.pipe.variables.len() > 1 {
                     return self.error(format!("can't use {count} to iterate over more than one variable"));

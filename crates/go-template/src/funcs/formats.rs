@@ -14,7 +14,7 @@ use super::super::text::Text;
 use super::super::value::Value;
 use super::common::charge_printed;
 use super::pretty::to_yaml_pretty;
-use super::toml;
+use super::toml::{self, TomlVersion};
 
 pub(super) fn add(table: &mut Functions) {
     table
@@ -35,12 +35,18 @@ pub(super) fn add(table: &mut Functions) {
         .add("mustToRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
         .add("fromJson", from_json_map)
         .add("fromJsonArray", from_json_array)
-        .add("mustFromJson", |call: &mut Call<'_>, text: Text| from_json(call, &text)?.map_err(Failure::message))
-        .add("toToml", to_toml_or_message)
-        .add("mustToToml", |call: &mut Call<'_>, value: Value| to_toml(call, &value).map(Text::from))
-        .add("fromToml", |call: &mut Call<'_>, text: Text| {
+        .add("mustFromJson", |call: &mut Call<'_>, text: Text| from_json(call, &text)?.map_err(Failure::message));
+    add_toml(table, TomlVersion::V1_6);
+}
+
+/// The functions for TOML, by a version of the library.
+pub(super) fn add_toml(table: &mut Functions, version: TomlVersion) {
+    table
+        .add("toToml", move |call: &mut Call<'_>, value: Value| to_toml_or_message(call, &value, version))
+        .add("mustToToml", move |call: &mut Call<'_>, value: Value| to_toml(call, &value, version).map(Text::from))
+        .add("fromToml", move |call: &mut Call<'_>, text: Text| {
             call.charge_bytes(text.len() * NODE_BYTES)?;
-            Ok::<_, Failure>(toml::decode(&text).unwrap_or_else(error_map))
+            Ok::<_, Failure>(toml::decode(&text, version).unwrap_or_else(error_map))
         });
 }
 
@@ -106,8 +112,8 @@ fn to_json(call: &mut Call<'_>, value: &Value, options: Options<'_>) -> Result<S
 }
 
 /// Helm's `toTOML`, which returns the message of an error; for nil it fails.
-fn to_toml_or_message(call: &mut Call<'_>, value: Value) -> Result<Text, Failure> {
-    match to_toml(call, &value) {
+fn to_toml_or_message(call: &mut Call<'_>, value: &Value, version: TomlVersion) -> Result<Text, Failure> {
+    match to_toml(call, value, version) {
         Ok(text) => Ok(Text::from(text)),
         Err(failure) => match failure.cause() {
             Cause::Function(message) if !matches!(value, Value::Nil) => Ok(Text::from(message)),
@@ -116,8 +122,8 @@ fn to_toml_or_message(call: &mut Call<'_>, value: Value) -> Result<Text, Failure
     }
 }
 
-fn to_toml(call: &mut Call<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
-    let text = toml::encode(call, value)?;
+fn to_toml(call: &mut Call<'_>, value: &Value, version: TomlVersion) -> Result<Vec<u8>, Failure> {
+    let text = toml::encode(call, value, version)?;
     charge_printed(call, text.len())?;
     Ok(text)
 }

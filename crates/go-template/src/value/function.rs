@@ -230,6 +230,12 @@ impl Functions {
         self
     }
 
+    /// Takes a function away.
+    pub fn remove(&mut self, name: &str) -> &mut Self {
+        self.0.remove(name);
+        self
+    }
+
     /// The function `name`.
     pub fn get(&self, name: &str) -> Option<&Arc<Function>> {
         self.0.get(name)

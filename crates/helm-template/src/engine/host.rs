@@ -5,9 +5,13 @@ use std::rc::Rc;
 
 use go_template::{Parsed, Text};
 
+use crate::version::Helm;
+
 /// What functions keep during a render.
 #[derive(Default)]
 pub(crate) struct Host {
+    /// The Helm to render as.
+    pub helm: Helm,
     /// How many calls of a template by `include` are open.
     pub open: HashMap<Text, u32>,
     /// What `tpl` parsed.

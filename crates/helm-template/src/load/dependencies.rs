@@ -40,7 +40,7 @@ pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<Rep
             let kind = ErrorKind::DependencyCycle { name: dependency.name, path, outer: chart.metadata.name.clone() };
             return Err(kind.at(span()));
         }
-        let mut found = super::directory(source.view, &path).map_err(|error| error.at(span()))?;
+        let mut found = super::directory(source, &path).map_err(|error| error.at(span()))?;
         if !crate::version_fits(&range, &found.metadata.version) {
             let hint = format!("run `helm dependency update {dir}`, or change the version in Chart.yaml");
             let kind =

@@ -6,15 +6,17 @@ use dry_files::diag::Span;
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View, ViewError};
 
-use super::{BYTES_MAX, DEPTH_MAX, FILES_MAX, Raw};
+use super::{DEPTH_MAX, FILES_MAX, Raw, Source};
 use crate::archive;
 use crate::error::{Error, ErrorKind};
 use crate::ignore::{self, Ignore};
 
 /// All files below a directory that `.helmignore` leaves in, in the order of their names, directory by directory.
 /// Symbolic links are followed.
-pub(super) fn walk(view: &View<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
-    let mut walk = Walk { view, ignore: rules(view, dir)?, files: Vec::new(), bytes: 0 };
+pub(super) fn walk(source: Source<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
+    let Source { view, helm, .. } = source;
+    let limits = archive::Limits::of(helm.switches().sizes);
+    let mut walk = Walk { view, ignore: rules(view, dir)?, files: Vec::new(), bytes: 0, limits };
     walk.directory(dir, "", 0)?;
     Ok(walk.files)
 }
@@ -54,6 +56,7 @@ struct Walk<'a> {
     ignore: Ignore,
     files: Vec<Raw>,
     bytes: u64,
+    limits: archive::Limits,
 }
 
 impl Walk<'_> {
@@ -83,7 +86,7 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, path: RepoPath, name: String) -> Result<(), Error> {
-        let limit = archive::Limits::default().file_bytes_max;
+        let limit = self.limits.file_bytes_max;
         let too_large = |name: &str, path: &RepoPath| {
             let name = name.rsplit('/').next().unwrap_or(name).to_owned();
             ErrorKind::FileTooLarge { name, limit }.at(Span::file(path.clone()))
@@ -100,8 +103,8 @@ impl Walk<'_> {
         if self.files.len() >= FILES_MAX {
             return Err(ErrorKind::TooManyFiles(FILES_MAX).at(Span::file(path)));
         }
-        if self.bytes > BYTES_MAX {
-            return Err(ErrorKind::TooLarge(BYTES_MAX).at(Span::file(path)));
+        if self.bytes > self.limits.directory_bytes_max {
+            return Err(ErrorKind::TooLarge(self.limits.directory_bytes_max).at(Span::file(path)));
         }
         self.files.push(Raw { name, data, origin: path, unreadable });
         Ok(())

@@ -92,6 +92,162 @@ const fn since(version: &str) -> Number {
 }
 
 differences! {
+    /// What a null in values does.
+    nulls: Nulls {
+        /// A null removes what a chart has for its key. One in a parent's table for a subchart is used up there, so
+        /// that the default of the subchart stays.
+        RemovedByTheParent: "nulls-of-a-parent",
+        /// A null removes what a chart has for its key, also by way of a parent's values.
+        Remove: "nulls-of-a-parent",
+        /// As before, and a null in a table goes also where the chart has nothing for its key.
+        RemoveThemselves: "nulls-nested",
+        /// A null in a table removes what the chart has for its key; where the chart has nothing or null, it stays.
+        RemoveWhatIsThere: "nulls-nested",
+        /// As before, and nulls among a chart's own values are left out.
+        NeverDefaults: "nulls-of-a-chart",
+    } since [
+        "3.17.0" RemovedByTheParent, "3.17.1" Remove, "3.19.5" RemoveThemselves, "3.20.1" RemoveWhatIsThere,
+        "4.0.0" RemoveThemselves, "4.1.3" RemoveWhatIsThere, "4.2.0" NeverDefaults
+    ]
+
+    /// What a null in a list of values does.
+    null_items: NullItems {
+        /// It stays.
+        Stay: "null-in-a-list",
+        /// It ends the render.
+        Fail: "null-in-a-list",
+    } since ["3.17.0" Stay, "4.1.0" Fail, "4.1.1" Stay]
+
+    /// What counts of a values file.
+    values_files: ValuesFiles {
+        /// Its first document.
+        FirstDocument: "values-documents",
+        /// All documents, merged in order. None may follow a directive.
+        AllDocuments: "values-documents",
+    } since ["3.17.0" FirstDocument, "4.0.0" AllDocuments]
+
+    /// What `--set-json` takes.
+    set_json: SetJson {
+        /// Names with values.
+        Names: "set-json-object",
+        /// Names with values, or one object.
+        NamesOrObject: "set-json-object",
+    } since ["3.17.0" Names, "4.0.0" NamesOrObject]
+
+    /// What `child` and `parent` of `import-values` may be.
+    imports: Imports {
+        /// Texts, both of them.
+        Texts: "import-a-number",
+        /// Anything; its printed form counts.
+        Anything: "import-a-number",
+    } since ["3.17.0" Texts, "3.18.5" Anything]
+
+    /// What the charts in a chart are that is used under several names.
+    aliases: Aliases {
+        /// The same for all of the names: templates and conditions of the last one win.
+        Shared: "alias-of-nested-charts",
+        /// One for each name.
+        Copied: "alias-of-nested-charts",
+    } since ["3.17.0" Shared, "4.0.0" Copied]
+
+    /// Which `apiVersion` a chart may have.
+    chart_versions: ChartVersions {
+        /// Any.
+        Any: "chart-version",
+        /// `v1`, `v2` or none.
+        Known: "chart-version",
+    } since ["3.17.0" Any, "4.0.0" Known]
+
+    /// Whether a chart may have the name `.` or `..`.
+    dot_names: DotNames {
+        /// It may.
+        Accepted: "chart-named-dot",
+        /// It may not.
+        Refused: "chart-named-dot",
+    } since ["3.17.0" Accepted, "3.20.2" Refused, "4.0.0" Accepted, "4.1.4" Refused]
+
+    /// How large the files of a chart may be.
+    sizes: Sizes {
+        /// Of any size.
+        Any: "large-file",
+        /// 5 MiB each, 100 MiB in an archive.
+        EachFile: "large-file",
+        /// 100 MiB together.
+        AllFiles: "large-file",
+    } since ["3.17.0" Any, "3.17.3" EachFile, "4.3.0" AllFiles]
+
+    /// What checks values by a `values.schema.json`.
+    schemas: Schemas {
+        /// The library xeipuuv/gojsonschema: drafts 4 to 7 in one, formats asserted, later keywords unknown.
+        DraftsUpTo7: "schema-keywords",
+        /// The library santhosh-tekuri/jsonschema: each draft up to 2020-12 by itself.
+        EachDraft: "schema-keywords",
+    } since ["3.17.0" DraftsUpTo7, "3.18.5" EachDraft]
+
+    /// What a `$ref` to an unknown `urn:` is.
+    urns: Urns {
+        /// An error.
+        Fail: "schema-urn",
+        /// A schema that accepts everything.
+        AcceptAll: "schema-urn",
+    } since ["3.17.0" Fail, "3.19.1" AcceptAll, "4.0.0" Fail, "4.0.2" AcceptAll]
+
+    /// What becomes of a `--kube-version` with something behind the numbers.
+    kube_versions: KubeVersions {
+        /// It is a pre-release, and in no range without one.
+        PreRelease: "kube-version-suffix",
+        /// It is left out.
+        Numbers: "kube-version-suffix",
+        /// Templates see it, ranges do not.
+        Suffix: "kube-version-suffix",
+    } since ["3.17.0" PreRelease, "3.19.0" Numbers, "4.1.0" Suffix]
+
+    /// What the objects of templates are to Go.
+    go_types: GoTypes {
+        /// `.Chart` is a struct, values are `chartutil.Values`.
+        Structs: "chart-object",
+        /// `.Chart` is a map, values are `common.Values`.
+        Maps: "chart-object",
+    } since ["3.17.0" Structs, "4.0.0" Maps]
+
+    /// What `range` does with a whole number.
+    ranges: Ranges {
+        /// It fails.
+        Fail: "range-over-a-number",
+        /// It counts.
+        Count: "range-over-a-number",
+    } since ["3.17.0" Fail, "3.18.1" Count]
+
+    /// Which functions there are beside those of Sprig and the oldest version.
+    functions: Functions {
+        /// None.
+        Oldest: "functions",
+        /// `mustToYaml`.
+        MustToYaml: "functions",
+        /// `mustToToml` too.
+        MustToToml: "functions",
+        /// Those for durations too, such as `durationSeconds`.
+        Durations: "functions",
+    } since ["3.17.0" Oldest, "4.0.0" MustToYaml, "4.2.0" MustToToml, "4.3.0" Durations]
+
+    /// The library for TOML, BurntSushi/toml.
+    toml: Toml {
+        /// 1.4: TOML 1.0. An error at the end of the text is in line 0.
+        V1_4: "toml",
+        /// 1.5: TOML 1.0. An error at the end of the text is in its last line.
+        V1_5: "toml",
+        /// 1.6: TOML 1.1. Large and small numbers are written with an exponent.
+        V1_6: "toml",
+    } since ["3.17.0" V1_4, "3.18.1" V1_5, "3.20.0" V1_6, "4.0.0" V1_5, "4.1.0" V1_6]
+
+    /// What `.Files.Lines` makes of an empty file.
+    empty_files: EmptyFiles {
+        /// An error.
+        Fail: "lines-of-an-empty-file",
+        /// No lines.
+        NoLines: "lines-of-an-empty-file",
+    } since ["3.17.0" Fail, "3.21.4" NoLines, "4.0.0" Fail, "4.3.0" NoLines]
+
     /// How the output of a template is cut into documents, and what white space they keep.
     documents: Documents {
         /// At `---` behind a line break; white space around it goes, and so does that at both ends of a document.
@@ -101,4 +257,12 @@ differences! {
         /// At `---` at the start of any line; nothing but blanks behind it goes.
         KeepsLines: "documents",
     } since ["3.17.0" Trimmed, "4.2.0" KeepsTheEnd, "4.2.4" KeepsLines]
+
+    /// Where configurations of webhooks are in the order of kinds.
+    webhooks: Webhooks {
+        /// Among the unknown kinds, by name.
+        ByName: "webhooks",
+        /// Last of the known kinds, mutating ones first.
+        Known: "webhooks",
+    } since ["3.17.0" ByName, "4.0.0" Known]
 }

@@ -12,6 +12,7 @@ use super::super::super::list::{List, ListType};
 use super::super::super::map::{Entries, Map, MapType};
 use super::super::super::text::Text;
 use super::super::super::value::Value;
+use super::TomlVersion;
 use cursor::{is_bare, is_blank, is_break, shown};
 
 /// Arrays and inline tables inside each other.
@@ -31,7 +32,7 @@ enum Node {
 }
 
 /// Reads a document; the error is BurntSushi's text.
-pub(in crate::funcs) fn decode(text: &[u8]) -> Result<Map, String> {
+pub(in crate::funcs) fn decode(text: &[u8], version: TomlVersion) -> Result<Map, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     if text.iter().take(6).any(|byte| *byte == 0) {
         let message = "files cannot contain NULL bytes; probably using UTF-16; TOML files must be UTF-8";
@@ -39,6 +40,7 @@ pub(in crate::funcs) fn decode(text: &[u8]) -> Result<Map, String> {
     }
     let mut decoder = Decoder {
         text,
+        version,
         at: 0,
         line: 1,
         is_at_end: false,
@@ -85,6 +87,7 @@ type Read<T> = Result<T, Problem>;
 
 struct Decoder<'t> {
     text: &'t [u8],
+    version: TomlVersion,
     at: usize,
     /// 1-based.
     line: u32,

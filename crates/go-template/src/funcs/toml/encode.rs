@@ -5,16 +5,16 @@ use super::super::super::error::{Failure, Limit};
 use super::super::super::limits::VALUE_DEPTH_MAX;
 use super::super::super::text::Text;
 use super::super::super::value::{IntType, Value};
-use super::{LOCAL_DATE, LOCAL_DATETIME, LOCAL_TIME};
+use super::{LOCAL_DATE, LOCAL_DATETIME, LOCAL_TIME, TomlVersion};
 
 /// Writes a value: simple keys first, then tables, each sorted; tables below others are indented by two blanks.
 ///
 /// Nil entries are left out, nil in a list is an error. Fails with BurntSushi's text ([`super::super::super::Cause::Function`]).
-pub(in crate::funcs) fn encode(call: &mut Call<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
+pub(in crate::funcs) fn encode(call: &mut Call<'_>, value: &Value, version: TomlVersion) -> Result<Vec<u8>, Failure> {
     if matches!(value, Value::Nil) {
         return Err(Failure::message("reflect: call of reflect.Value.Type on zero Value"));
     }
-    let mut encoder = Encoder { call, out: Vec::new() };
+    let mut encoder = Encoder { call, out: Vec::new(), version };
     encoder.encode(&[], value, 0)?;
     Ok(encoder.out)
 }
@@ -22,6 +22,7 @@ pub(in crate::funcs) fn encode(call: &mut Call<'_>, value: &Value) -> Result<Vec
 struct Encoder<'e, 'c> {
     call: &'e mut Call<'c>,
     out: Vec<u8>,
+    version: TomlVersion,
 }
 
 /// What a value is to TOML.
@@ -225,7 +226,7 @@ impl Encoder<'_, '_> {
             }
             Value::Int(_, value) => self.out.extend_from_slice(value.to_string().as_bytes()),
             Value::Uint(_, value) => self.out.extend_from_slice(value.to_string().as_bytes()),
-            Value::Float(value) => self.out.extend_from_slice(float(*value).as_bytes()),
+            Value::Float(value) => self.out.extend_from_slice(float(*value, self.version).as_bytes()),
             Value::String(text) => self.quoted(text),
             Value::Bytes(bytes) => {
                 let items: Vec<String> = bytes.iter().map(u8::to_string).collect();
@@ -261,7 +262,7 @@ impl Encoder<'_, '_> {
 }
 
 /// As `%v`, but never looking like an integer.
-fn float(value: f64) -> String {
+fn float(value: f64, version: TomlVersion) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {
         return format!("{sign}nan");
@@ -269,6 +270,9 @@ fn float(value: f64) -> String {
     if value.is_infinite() {
         return format!("{sign}inf");
     }
-    let text = go_yaml::format_float(value);
+    let text = match version {
+        TomlVersion::V1_4 | TomlVersion::V1_5 => go_std::strconv::format_float(value, b'f', None),
+        TomlVersion::V1_6 => go_yaml::format_float(value),
+    };
     if text.contains(['e', '.']) { text } else { format!("{text}.0") }
 }

@@ -3,7 +3,7 @@
 use go_std::strconv::{Escape, escape_char};
 
 use super::super::super::super::text::{decode as decode_rune, to_str};
-use super::{Decoder, Problem, Read};
+use super::{Decoder, Problem, Read, TomlVersion};
 
 impl<'t> Decoder<'t> {
     pub(super) fn rest(&self) -> &'t [u8] {
@@ -55,14 +55,15 @@ impl<'t> Decoder<'t> {
     }
 
     pub(super) fn error<T>(&self, message: impl Into<String>) -> Read<T> {
-        let is_behind_break = self.is_at_end && self.at > 0 && self.text.get(self.at - 1) == Some(&b'\n');
-        Err(Problem { line: self.line - u32::from(is_behind_break), message: message.into() })
+        let is_behind_break = self.at > 0 && self.text.get(self.at - 1) == Some(&b'\n');
+        let is_before = self.is_at_end && (is_behind_break || self.version == TomlVersion::V1_4);
+        Err(Problem { line: self.line - u32::from(is_before), message: message.into() })
     }
 
     /// The error that belongs to the line which was just left, when it was.
     pub(super) fn error_before<T>(&self, c: Option<char>, message: String) -> Read<T> {
         match c {
-            Some('\n') => Err(Problem { line: self.line - 1, message }),
+            Some('\n') if self.version > TomlVersion::V1_4 => Err(Problem { line: self.line - 1, message }),
             _ => self.error(message),
         }
     }

@@ -7,7 +7,7 @@ use super::super::super::super::time::{Zone, parse as parse_time};
 use super::super::super::super::value::Value;
 use super::super::{LOCAL_DATE, LOCAL_DATETIME, LOCAL_TIME};
 use super::cursor::shown;
-use super::{Decoder, Read};
+use super::{Decoder, Read, TomlVersion};
 
 impl Decoder<'_> {
     pub(super) fn signed_number(&mut self) -> Read<Value> {
@@ -132,12 +132,16 @@ impl Decoder<'_> {
             ("2006-01-02T15:04:05.999999999", LOCAL_DATETIME),
             ("2006-01-02", LOCAL_DATE),
             ("15:04:05.999999999", LOCAL_TIME),
+            // TOML 1.1, where seconds may be missing.
             ("2006-01-02T15:04Z07:00", ""),
             ("2006-01-02T15:04", LOCAL_DATETIME),
             ("15:04", LOCAL_TIME),
         ];
-        let found =
-            layouts.iter().find_map(|(layout, zone)| Some((parse_time(layout, text.as_bytes()).ok()?, layout, zone)));
+        let count = if self.version >= TomlVersion::V1_6 { layouts.len() } else { 4 };
+        let found = layouts
+            .iter()
+            .take(count)
+            .find_map(|(layout, zone)| Some((parse_time(layout, text.as_bytes()).ok()?, layout, zone)));
         match found {
             Some((time, layout, zone)) if has_all_digits(&text, layout) => {
                 let time = if zone.is_empty() { time } else { time.with_zone(Zone::fixed(0, *zone)) };

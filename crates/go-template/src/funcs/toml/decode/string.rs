@@ -2,7 +2,7 @@
 
 use super::super::super::super::text::{Text, push_char, to_str};
 use super::cursor::{is_blank, is_break};
-use super::{Decoder, Problem, Read};
+use super::{Decoder, Problem, Read, TomlVersion};
 
 impl Decoder<'_> {
     pub(super) fn string(&mut self) -> Read<Text> {
@@ -29,7 +29,7 @@ impl Decoder<'_> {
             Some('n') => Some(b'\n'),
             Some('f') => Some(12),
             Some('r') => Some(b'\r'),
-            Some('e') => Some(27),
+            Some('e') if self.version >= TomlVersion::V1_6 => Some(27),
             Some('"') => Some(b'"'),
             Some('\\') => Some(b'\\'),
             _ => None,
@@ -40,7 +40,7 @@ impl Decoder<'_> {
         }
         let digits = match c {
             Some(blank @ (' ' | '\t')) => return self.error(format!("invalid escape: '\\{blank}'")),
-            Some('x') => 2,
+            Some('x') if self.version >= TomlVersion::V1_6 => 2,
             Some('u') => 4,
             Some('U') => 8,
             Some(other) => return self.error(format!("invalid escape in string '\\{other}'")),

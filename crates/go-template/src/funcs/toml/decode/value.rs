@@ -4,7 +4,7 @@ use super::super::super::super::list::{List, ListType};
 use super::super::super::super::text::to_str;
 use super::super::super::super::value::Value;
 use super::cursor::{is_blank, is_break, plain, shown};
-use super::{DEPTH_MAX, Decoder, Path, Read, Table, map_of};
+use super::{DEPTH_MAX, Decoder, Path, Problem, Read, Table, TomlVersion, map_of};
 
 impl Decoder<'_> {
     pub(super) fn value(&mut self, is_in_array: bool) -> Read<Value> {
@@ -132,7 +132,7 @@ impl Decoder<'_> {
         self.add_context(&path, is_in_array)?;
         let mut hash = Some(Table::new());
         loop {
-            self.between_items()?;
+            self.within_inline_table()?;
             match self.peek()? {
                 Some(',') => {
                     self.next()?;
@@ -146,9 +146,9 @@ impl Decoder<'_> {
             }
             self.context = path.clone();
             self.key_value(&mut hash)?;
-            self.between_items()?;
+            self.within_inline_table()?;
             match self.next()? {
-                Some(',') => {}
+                Some(',') => self.behind_comma()?,
                 Some('}') => break,
                 other => {
                     return self.error(format!(
@@ -162,5 +162,35 @@ impl Decoder<'_> {
         self.key = outer_key;
         self.depth -= 1;
         Ok(map_of(hash.unwrap_or_default()).into())
+    }
+
+    /// What may be between the entries of an inline table: before TOML 1.1 all but a line break.
+    fn within_inline_table(&mut self) -> Read<()> {
+        if self.version >= TomlVersion::V1_6 {
+            return self.between_items();
+        }
+        loop {
+            self.skip(is_blank)?;
+            match self.peek()? {
+                Some('#') => self.comment()?,
+                Some(c) if is_break(c) => {
+                    self.next()?;
+                    let line = self.line - 1;
+                    return Err(Problem { line, message: "newlines not allowed within inline tables".to_owned() });
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Before TOML 1.1 no `}` may follow a comma.
+    fn behind_comma(&mut self) -> Read<()> {
+        if self.version < TomlVersion::V1_6 {
+            self.skip(is_blank)?;
+            if self.peek()? == Some('}') {
+                return self.error("trailing comma not allowed in inline tables");
+            }
+        }
+        Ok(())
     }
 }
