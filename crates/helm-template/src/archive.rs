@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn limits_hold() {
-        let limits = Limits { archive_bytes_max: 100, file_bytes_max: 60, entries_max: 3 };
+        let limits = Limits { archive_bytes_max: 100, file_bytes_max: 60, directory_bytes_max: 100, entries_max: 3 };
         let rows: [(Entries<'_>, &str); 4] = [
             (&[("c/a", &[0; 61])], "decompressed chart file \"c/a\" is larger than the maximum file size 60"),
             (&[("c/a", &[0; 60]), ("c/b", &[0; 50])], "decompressed chart is larger than the maximum size 100"),

@@ -10,6 +10,7 @@ use go_yaml::Mapping;
 
 use super::metadata::{Dependency, Metadata};
 use super::schema::{CompileError, Schema};
+use crate::version::Helm;
 
 /// A chart with all charts in its `charts/`. It has nothing of a render in it, so that one may be kept and used by many.
 #[derive(Debug, Clone)]
@@ -70,17 +71,17 @@ impl Chart {
         own + self.charts.iter().map(|chart| chart.bytes()).sum::<u64>()
     }
 
-    /// `values.schema.json`, compiled; `None` when there is no such file.
+    /// `values.schema.json`, compiled as for the Helm that the chart was loaded as; `None` when there is no such file.
     ///
     /// # Errors
     ///
     /// Why it cannot be used; or that `stop` is set, which is not kept.
-    pub(super) fn schema(&self, stop: &Stop) -> Option<Result<&Schema, &CompileError>> {
+    pub(super) fn schema(&self, helm: Helm, stop: &Stop) -> Option<Result<&Schema, &CompileError>> {
         let file = self.schema.as_ref()?;
         if let Some(known) = self.cache.schema.get() {
             return Some(known.as_ref());
         }
-        let schema = Schema::new(&String::from_utf8_lossy(&file.data), stop);
+        let schema = Schema::new(&String::from_utf8_lossy(&file.data), helm, stop);
         if schema.is_err() && stop.is_set() {
             return Some(Err(&CompileError::Stopped));
         }

@@ -61,7 +61,7 @@ pub(super) fn render(
             continue;
         }
         let root = roots.get(chart);
-        root.set("Template", template_object(tree.helm(), name, &format!("{}/templates", tree.full_path(chart))));
+        root.set("Template", template_object(tree.helm(), name, &tree.path_of(chart, "templates")));
         if let Some(host) = runtime.host::<Host>() {
             host.unreadable = unreadable(tree, chart);
         }

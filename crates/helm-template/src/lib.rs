@@ -214,7 +214,7 @@ fn check_schemas(
 ) -> Result<(), Error> {
     tree.go_on()?;
     let source = tree.chart(chart);
-    if let (Some(schema), Some(file)) = (source.schema(tree.stop()), &source.schema) {
+    if let (Some(schema), Some(file)) = (source.schema(tree.helm(), tree.stop()), &source.schema) {
         let checked = match schema {
             Ok(schema) => {
                 let urns = schema.unresolved().iter();

@@ -3,6 +3,8 @@
 //! A validator of our own, because the reference's messages are part of what Helm prints and no library has them; it
 //! adds no crate. What it leaves out, as the reference does in Helm's use: content keywords and vocabularies.
 //!
+//! Helm before 3.18.5 had another library: [`older`].
+//!
 //! Reference: helm 4.2.3 pkg/chart/common/util/jsonschema.go over santhosh-tekuri/jsonschema 6.0.2. Cases `schema-*`.
 
 mod compile;
@@ -10,6 +12,7 @@ mod decimal;
 mod document;
 mod draft;
 mod format;
+mod older;
 mod report;
 mod url;
 mod validate;
@@ -19,9 +22,12 @@ use std::sync::LazyLock;
 use dry_files::view::Stop;
 use go_yaml::Value;
 
+use crate::version::Helm;
+use crate::version::differences::{Schemas, Switches, Urns};
 use compile::Compiled;
 use decimal::Decimal;
 use draft::Draft;
+use older::Older;
 use report::Problem;
 
 /// How many schemas one file may contain or refer to.
@@ -40,13 +46,22 @@ const URL: &str = "file:///values.schema.json";
 
 /// A schema that is ready to be applied. Immutable, so that renders may share it.
 #[derive(Debug)]
-pub(super) struct Schema(Compiled);
+pub(super) struct Schema(Library);
+
+#[derive(Debug)]
+enum Library {
+    EachDraft(Compiled),
+    DraftsUpTo7(Older),
+}
 
 /// Why a schema can't be used. Reads as the reference's own message, except that nothing is ever fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CompileError {
     #[error("{0}")]
     Json(String),
+    /// Of the library before: a schema that it does not take.
+    #[error("{0}")]
+    Older(String),
     #[error("failing loading {}: rendering opens no connection", go_yaml::quote(.0))]
     Load(String),
     #[error("error in parsing {}: {reason}", go_yaml::quote(.url))]
@@ -73,20 +88,32 @@ pub(super) enum CompileError {
 
 impl Schema {
     /// Reads and compiles the text of a `values.schema.json`. Once `stop` is set, what it answers counts for nothing.
-    pub(super) fn new(text: &str, stop: &Stop) -> Result<Self, CompileError> {
+    pub(super) fn new(text: &str, helm: Helm, stop: &Stop) -> Result<Self, CompileError> {
+        let Switches { schemas, urns, .. } = helm.switches();
+        if schemas == Schemas::DraftsUpTo7 {
+            return Older::new(text).map(|older| Self(Library::DraftsUpTo7(older)));
+        }
         let value = super::values::parse_json(text).map_err(CompileError::Json)?;
-        compile::compile(URL, value, false, stop).map(Self)
+        let asked = compile::Asked { checks_formats: false, urns };
+        compile::compile(URL, value, asked, stop).map(|compiled| Self(Library::EachDraft(compiled)))
     }
 
     /// URNs that the schema refers to and that are not resolved; anything is valid against them.
     pub(super) fn unresolved(&self) -> &[String] {
-        &self.0.unresolved
+        match &self.0 {
+            Library::EachDraft(compiled) => &compiled.unresolved,
+            Library::DraftsUpTo7(_) => &[],
+        }
     }
 
     /// What the schema says against the values, a line for each problem; `Ok` when nothing. It ends early once `stop` is
     /// set, and what it answers counts for nothing then.
     pub(super) fn validate(&self, values: &Value, stop: &Stop) -> Result<(), String> {
-        validate::validate(&self.0, values, stop).map_err(|problems| {
+        let compiled = match &self.0 {
+            Library::EachDraft(compiled) => compiled,
+            Library::DraftsUpTo7(older) => return older.validate(values, stop),
+        };
+        validate::validate(compiled, values, stop).map_err(|problems| {
             let lines = shown(&problems);
             format!("{}\n", lines.strip_prefix('\n').unwrap_or(&lines))
         })
@@ -113,7 +140,8 @@ fn check_against_metaschema(draft: Draft, schema: &Value, url: &str, stop: &Stop
 fn metaschema_of(draft: Draft) -> Compiled {
     let value = draft::metaschema(draft.url()).cloned().unwrap_or(Value::Bool(true));
     let never = Stop::default();
-    compile::compile(draft.url(), value, true, &never).expect("the metaschemas are part of the program")
+    compile::compile(draft.url(), value, compile::Asked { checks_formats: true, urns: Urns::AcceptAll }, &never)
+        .expect("the metaschemas are part of the program")
 }
 
 fn shown(problems: &[Problem]) -> String {

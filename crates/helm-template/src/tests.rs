@@ -1,6 +1,7 @@
 //! Whether a render can be stopped, wherever it is.
 
 mod chance;
+mod versions;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -59,7 +60,7 @@ fn loading_stops_at_each_chart() {
     let loaded = |times| {
         let (stop, asked) = after(times);
         (
-            load(Source { view: &View::new(&files).until(stop), inputs: &NoInputs }, &root()),
+            load(Source { view: &View::new(&files).until(stop), inputs: &NoInputs, helm: Helm::default() }, &root()),
             asked.load(Ordering::Relaxed),
         )
     };

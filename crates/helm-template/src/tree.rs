@@ -12,7 +12,7 @@ use super::chart::{Chart, File};
 use super::metadata::{Dependency, Metadata};
 use super::template_values::{copy, map_to_template};
 use crate::version::Helm;
-use crate::version::differences::Aliases;
+use crate::version::differences::{Aliases, DotNames};
 
 /// A chart of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -217,14 +217,20 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// The path that Helm shows for a file of a chart. A chart may have the name of a directory: `.` or `..`.
+    pub(super) fn path_of(&self, id: ChartId, file: &str) -> String {
+        let path = format!("{}/{file}", self.full_path(id));
+        let is_plain = self.helm.switches().dot_names == DotNames::Refused;
+        if is_plain { path } else { go_std::path::clean(&path) }
+    }
+
     /// The custom resource definitions in `crds/` of a chart and then of its subcharts, with the paths that Helm shows.
     pub(super) fn crds(&self, id: ChartId) -> Vec<(String, &'a File)> {
         let is_manifest = |file: &&File| {
             let extension = file.name.rsplit_once('.').map_or("", |(_, extension)| extension);
             file.name.starts_with("crds/") && ["yaml", "yml", "json"].iter().any(|e| extension.eq_ignore_ascii_case(e))
         };
-        let path = self.full_path(id);
-        let own = self.chart(id).files.iter().filter(is_manifest).map(|file| (format!("{path}/{}", file.name), file));
+        let own = self.chart(id).files.iter().filter(is_manifest).map(|file| (self.path_of(id, &file.name), file));
         own.chain(self.subcharts(id).iter().flat_map(|subchart| self.crds(*subchart))).collect()
     }
 

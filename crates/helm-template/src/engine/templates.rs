@@ -49,11 +49,10 @@ fn gather<'a>(tree: &Tree<'a>, chart: ChartId, found: &mut BTreeMap<String, Temp
     for &subchart in tree.subcharts(chart) {
         gather(tree, subchart, found);
     }
-    let path = tree.full_path(chart);
     let is_library = tree.chart(chart).metadata.is_library();
     for file in &tree.chart(chart).templates {
         if !is_library || is_partial(&file.name) {
-            found.insert(format!("{path}/{}", file.name), Template { chart, file });
+            found.insert(tree.path_of(chart, &file.name), Template { chart, file });
         }
     }
 }

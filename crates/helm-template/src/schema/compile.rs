@@ -14,6 +14,7 @@ use super::document::Document;
 use super::draft::{Draft, metaschema};
 use super::report::fragment;
 use super::{CompileError, SCHEMAS_MAX, lookup, url};
+use crate::version::differences::Urns;
 use object::Object;
 
 /// One schema of a [`Compiled`].
@@ -145,13 +146,13 @@ const LOADED: &str = "whoever names a document has loaded it";
 const SCHEMAS_PER_LOOK: usize = 64;
 
 /// Compiles the schema `value`, which has the URL `url`, and all that it refers to.
-pub(super) fn compile(url: &str, value: Value, checks_formats: bool, stop: &Stop) -> Result<Compiled, CompileError> {
+pub(super) fn compile(url: &str, value: Value, asked: Asked, stop: &Stop) -> Result<Compiled, CompileError> {
     let mut compiler = Compiler {
         documents: BTreeMap::new(),
         ids: BTreeMap::new(),
         schemas: Vec::new(),
         queue: Vec::new(),
-        checks_formats,
+        asked,
         unresolved: Vec::new(),
         pattern_bytes: 0,
         stop: stop.clone(),
@@ -170,12 +171,21 @@ pub(super) fn compile(url: &str, value: Value, checks_formats: bool, stop: &Stop
     Ok(Compiled { schemas: compiler.schemas, root, unresolved: compiler.unresolved })
 }
 
+/// How a schema is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    /// Whether formats are asserted in all drafts.
+    pub checks_formats: bool,
+    /// What unknown URNs are.
+    pub urns: Urns,
+}
+
 struct Compiler {
     documents: BTreeMap<String, Document>,
     ids: BTreeMap<(String, String), SchemaId>,
     schemas: Vec<Keywords>,
     queue: Vec<(SchemaId, String, String)>,
-    checks_formats: bool,
+    asked: Asked,
     unresolved: Vec<String>,
     /// How much the expressions take that were compiled.
     pattern_bytes: usize,
@@ -206,7 +216,7 @@ impl Compiler {
         if let Some(value) = metaschema(url) {
             return self.add_document(url, value.clone());
         }
-        if url.starts_with("urn:") {
+        if url.starts_with("urn:") && self.asked.urns == Urns::AcceptAll {
             self.unresolved.push(url.to_owned());
             return self.add_document(url, Value::Bool(true));
         }

@@ -2,7 +2,8 @@
 //!
 //! A row is a switch with its values, and from which version on each is in force. A version has, for every switch, the value
 //! of the last entry that is not newer. The code asks `options.helm.switches()` for a switch where it matters and
-//! matches on its value. Each value names the case of `tests/versions` that fails under every other value.
+//! matches on its value. Each value names the cases of
+//! `tests/cases/helm-versions` of which one fails under every other value.
 
 use super::number::Number;
 
@@ -81,7 +82,7 @@ pub(crate) struct Value {
     pub name: &'static str,
     /// What Helm does, in lines.
     pub what: &'static [&'static str],
-    /// The case that shows it.
+    /// The cases that show it.
     pub case: &'static str,
     /// Turns the switch to it.
     pub put: fn(&mut Switches),
@@ -94,17 +95,17 @@ const fn since(version: &str) -> Number {
 differences! {
     /// What a null in values does.
     nulls: Nulls {
-        /// A null removes what a chart has for its key. One in a parent's table for a subchart is used up there, so
+        /// A null removes what a chart has for its key. One for a subchart is used up by what the parent has for it, so
         /// that the default of the subchart stays.
-        RemovedByTheParent: "nulls-of-a-parent",
-        /// A null removes what a chart has for its key, also by way of a parent's values.
-        Remove: "nulls-of-a-parent",
+        RemovedByTheParent: "nulls-for-a-subchart",
+        /// A null removes what a chart has for its key, and that of its subchart too.
+        Remove: "nulls-for-a-subchart nulls-nested nulls-of-a-chart",
         /// As before, and a null in a table goes also where the chart has nothing for its key.
-        RemoveThemselves: "nulls-nested",
+        RemoveThemselves: "nulls-nested nulls-for-a-subchart",
         /// A null in a table removes what the chart has for its key; where the chart has nothing or null, it stays.
-        RemoveWhatIsThere: "nulls-nested",
+        RemoveWhatIsThere: "nulls-nested nulls-of-a-chart nulls-for-a-subchart",
         /// As before, and nulls among a chart's own values are left out.
-        NeverDefaults: "nulls-of-a-chart",
+        NeverDefaults: "nulls-of-a-chart nulls-nested nulls-for-a-subchart",
     } since [
         "3.17.0" RemovedByTheParent, "3.17.1" Remove, "3.19.5" RemoveThemselves, "3.20.1" RemoveWhatIsThere,
         "4.0.0" RemoveThemselves, "4.1.3" RemoveWhatIsThere, "4.2.0" NeverDefaults
@@ -169,11 +170,11 @@ differences! {
     /// How large the files of a chart may be.
     sizes: Sizes {
         /// Of any size.
-        Any: "large-file",
+        Any: "large-file large-chart",
         /// 5 MiB each, 100 MiB in an archive.
         EachFile: "large-file",
         /// 100 MiB together.
-        AllFiles: "large-file",
+        AllFiles: "large-file large-chart",
     } since ["3.17.0" Any, "3.17.3" EachFile, "4.3.0" AllFiles]
 
     /// What checks values by a `values.schema.json`.
@@ -210,24 +211,25 @@ differences! {
         Maps: "chart-object",
     } since ["3.17.0" Structs, "4.0.0" Maps]
 
-    /// What `range` does with a whole number.
+    /// What `range` does with a whole number. The official programs of 3.17 were built with Go 1.23, which has no such
+    /// thing; of 3.17.1 there are recorded answers of one built with a newer Go.
     ranges: Ranges {
         /// It fails.
         Fail: "range-over-a-number",
         /// It counts.
         Count: "range-over-a-number",
-    } since ["3.17.0" Fail, "3.18.1" Count]
+    } since ["3.17.0" Fail, "3.17.1" Count, "3.17.2" Fail, "3.18.1" Count]
 
     /// Which functions there are beside those of Sprig and the oldest version.
     functions: Functions {
         /// None.
-        Oldest: "functions",
+        Oldest: "functions-yaml",
         /// `mustToYaml`.
-        MustToYaml: "functions",
+        MustToYaml: "functions-yaml functions-toml",
         /// `mustToToml` too.
-        MustToToml: "functions",
+        MustToToml: "functions-toml functions-durations",
         /// Those for durations too, such as `durationSeconds`.
-        Durations: "functions",
+        Durations: "functions-durations",
     } since ["3.17.0" Oldest, "4.0.0" MustToYaml, "4.2.0" MustToToml, "4.3.0" Durations]
 
     /// The library for TOML, BurntSushi/toml.

@@ -21,7 +21,7 @@ impl<'a> Object<'a> {
         self.objects(draft, out)?;
         self.lists(draft, out)?;
         self.scalars(out)?;
-        if draft < Draft::V2019 || self.compiler.checks_formats {
+        if draft < Draft::V2019 || self.compiler.asked.checks_formats {
             out.format = self.text("format").map(str::to_owned);
         }
         if draft >= Draft::V2019 {
