@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use go_std::regexp::Regex;
+use go_std::url::Url;
 use go_yaml::{Mapping, Value};
 
 use super::super::{CompileError, DEPTH_MAX, PATTERNS_BYTES_MAX, SCHEMAS_MAX, decimal};
@@ -57,6 +58,12 @@ impl<'a> Check<'a> {
         for keyword in [id, "title", "description", "$ref"] {
             if keywords.get(keyword).is_some_and(|value| value.as_str().is_none()) {
                 return wrong(format!("{keyword} must be a string"));
+            }
+        }
+        for keyword in [id, "$ref"] {
+            let url = keywords.get(keyword).and_then(Value::as_str).unwrap_or_default();
+            if let Err(reason) = Url::parse(url.as_bytes()) {
+                return wrong(format!("{keyword}: {reason}"));
             }
         }
         match keywords.get("definitions") {
