@@ -11,6 +11,7 @@ use go_template::{
 };
 use go_yaml::quote;
 
+use super::engine::host::Host;
 use crate::version::Helm;
 use crate::version::differences::GoTypes;
 
@@ -33,7 +34,10 @@ static METHODS: LazyLock<Functions> = LazyLock::new(methods);
 
 fn methods() -> Functions {
     let mut methods = Functions::new();
-    methods.add("AsMap", as_map).add("YAML", yaml).add("Table", |values: Map, path: Text| table(&values, &path));
+    methods
+        .add("AsMap", as_map)
+        .add("YAML", yaml)
+        .add("Table", |call: &mut Call<'_>, values: Map, path: Text| table(&values, &path, type_of(call)?));
     methods.add("PathValue", path_value).add("Encode", encode);
     methods
 }
@@ -55,20 +59,25 @@ fn encode(call: &mut Call<'_>, values: Value, _: NoWriter) -> Result<Operand, Fa
     }
 }
 
+/// The type of the Helm that renders.
+fn type_of(call: &mut Call<'_>) -> Result<&'static MapType, Failure> {
+    Ok(values_type(call.host::<Host>()?.helm))
+}
+
 /// The map at a path of keys with points between them.
-fn table(values: &Map, path: &[u8]) -> Result<Map, Failure> {
+fn table(values: &Map, path: &[u8], ty: &'static MapType) -> Result<Map, Failure> {
     let mut table = values.clone();
     for key in path.split(|byte| *byte == b'.') {
         table = match table.get(key) {
-            Some(Value::Map(found)) if is_table(&found) || found.ty().name == values.ty().name => found,
+            Some(Value::Map(found)) if is_table(&found) || found.ty().name == ty.name => found,
             _ => return Err(Failure::message(format!("{} is not a table", quoted(key)))),
         };
     }
-    Ok(table.cast(values.ty()))
+    Ok(table.cast(ty))
 }
 
 /// What is at a path of keys with points between them, unless it is a table.
-fn path_value(values: Map, path: Text) -> Result<Value, Failure> {
+fn path_value(call: &mut Call<'_>, values: Map, path: Text) -> Result<Value, Failure> {
     if path.is_empty() {
         return Err(Failure::message("YAML path cannot be empty"));
     }
@@ -78,7 +87,7 @@ fn path_value(values: Map, path: Text) -> Result<Value, Failure> {
         None => (None, &*path),
     };
     let found = match tables {
-        Some(tables) => table(&values, tables).ok().and_then(|table| table.get(key)),
+        Some(tables) => table(&values, tables, type_of(call)?).ok().and_then(|table| table.get(key)),
         None => values.get(key),
     };
     match found {
