@@ -211,6 +211,7 @@ pub struct Program<'p> {
     ext_vars: FHashMap<InternedStr<'p>, GcView<ThunkData<'p>>>,
     native_funcs: FHashMap<InternedStr<'p>, GcView<FuncData<'p>>>,
     yaml_reader: Option<YamlReader>,
+    std_without: Vec<InternedStr<'p>>,
 }
 
 /// Reads YAML for `std.parseYaml`, and answers it as JSON, or why it cannot be read.
@@ -266,6 +267,7 @@ impl<'p> Program<'p> {
             ext_vars: FHashMap::default(),
             native_funcs: FHashMap::default(),
             yaml_reader: None,
+            std_without: Vec::new(),
         };
         this.load_stdlib(stdlib_span_ctx);
         this
@@ -315,6 +317,14 @@ impl<'p> Program<'p> {
     /// Sets what `std.parseYaml` reads with; it fails without.
     pub fn set_yaml_reader(&mut self, reader: YamlReader) {
         self.yaml_reader = Some(reader);
+    }
+
+    /// Takes functions out of the standard library of what is loaded from now on.
+    pub fn set_std_without(&mut self, names: impl IntoIterator<Item = &'static str>) {
+        self.std_without = names
+            .into_iter()
+            .map(|name| self.str_interner.intern(self.arena, name))
+            .collect();
     }
 
     /// Returns the source of the part of the standard library that

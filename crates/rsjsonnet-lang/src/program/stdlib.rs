@@ -298,6 +298,10 @@ impl<'p> Program<'p> {
         );
         let extra_obj = extra_obj_builder.build();
 
-        self.extend_object(&stdlib_base_obj, &extra_obj)
+        let mut stdlib = self.extend_object(&stdlib_base_obj, &extra_obj);
+        for name in self.std_without.clone() {
+            stdlib = self.object_with_field_removed(&stdlib.view(), name);
+        }
+        stdlib
     }
 }
