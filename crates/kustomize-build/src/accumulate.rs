@@ -28,6 +28,7 @@ use super::resources::{Resource, Resources};
 use super::session::Session;
 use super::transform;
 use super::tree::{Kind, NodeId, Tree};
+use super::version::Difference;
 
 pub use external::INSTEAD_OF_DECRYPTING;
 pub(crate) use transformers::metadata_labels;
@@ -49,19 +50,19 @@ pub(crate) struct Accumulator {
 
 impl Accumulator {
     /// The field specs of all kustomizations so far.
-    fn config(&self) -> Arc<Config> {
-        self.config.clone().unwrap_or_else(Config::builtin)
+    fn config(&self, session: &Session<'_>) -> Arc<Config> {
+        self.config.clone().unwrap_or_else(|| Config::builtin(session.tree.switches))
     }
 
-    fn merge_config(&mut self, added: &Arc<Config>) -> Result<()> {
-        config::merge(&mut self.config, added)
+    fn merge_config(&mut self, session: &Session<'_>, added: &Arc<Config>) -> Result<()> {
+        config::merge(&mut self.config, added, session.tree.switches)
     }
 
     /// Adds what a base has gathered.
     fn merge(&mut self, session: &Session<'_>, other: Accumulator) -> Result<()> {
         self.resources.append_all(&session.tree, &session.schema, other.resources)?;
         if let Some(config) = &other.config {
-            self.merge_config(config)?;
+            self.merge_config(session, config)?;
         }
         for (var, written, index) in other.vars.into_values() {
             self.add_var(var, &written, index)?;
@@ -122,7 +123,7 @@ impl Target {
         let file = loader.root().child(file_name).unwrap_or_default();
         let written = Rc::new(Written { file, content: blob.data, edited: content.map(<[u8]>::to_vec) });
         let content = content.unwrap_or(&written.content);
-        let kustomization = Kustomization::parse(content, loader.root(), &mut session.warnings)
+        let kustomization = Kustomization::parse(content, loader.root(), session.tree.switches, &mut session.warnings)
             .map_err(|error| written.locate(error))?;
         Ok(Self { kustomization, loader, file_name, written, origin: None, helm_namespace: String::new() })
     }
@@ -167,13 +168,14 @@ impl Target {
         }
         let load = |path: &String| self.loader.open(session.view, path);
         let configurations = self.kustomization.configurations.iter().flatten().map(load);
-        let config = config::of_files(configurations).map_err(|error| error.inside("configurations"))?;
-        gathered.merge_config(&config)?;
+        let config = config::of_files(configurations, session.tree.switches);
+        let config = config.map_err(|error| error.inside("configurations"))?;
+        gathered.merge_config(session, &config)?;
         if let Some(crds) = self.kustomization.crds.as_ref().filter(|crds| !crds.is_empty()) {
             let files = crds.iter().map(|path| (path.clone(), load(path)));
             let config = config::of_crds(files)
                 .map_err(|error| error.prefix(format!("loading CRDs [{}]", crds.join(" "))).inside("crds"))?;
-            gathered.merge_config(&Arc::new(config))?;
+            gathered.merge_config(session, &Arc::new(config))?;
         }
         self.run_generators(session, &mut gathered)?;
         let components = self.kustomization.components.clone().unwrap_or_default();
@@ -273,6 +275,9 @@ impl Target {
         } else {
             self.kustomization.namespace.clone()
         };
+        if session.has(Difference::NamespaceInherited) && sub.kustomization.namespace.is_empty() {
+            sub.kustomization.namespace.clone_from(&self.kustomization.namespace);
+        }
         sub.set_schema(session, false)?;
         let kind = &sub.kustomization.kind;
         if component && kind != COMPONENT {
@@ -302,7 +307,7 @@ fn in_file(error: Error, path: &str) -> Error {
 pub(crate) fn finish(session: &mut Session<'_>, gathered: &mut Accumulator) -> Result<()> {
     transform::add_hashes(session, &gathered.resources)?;
     gathered.resources.changed();
-    let config = gathered.config();
+    let config = gathered.config(session);
     transform::fix_name_references(session, &gathered.resources, &config)?;
     gathered.resources.changed();
     variables::resolve(session, gathered, &config)?;

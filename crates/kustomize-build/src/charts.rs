@@ -26,6 +26,10 @@ pub struct NativeCharts {
 
 impl RenderChart for NativeCharts {
     fn render(&self, view: &View<'_>, request: &ChartRequest) -> Result<String, Diagnostic> {
+        if request.by_helm_three && !self.helm.as_str().starts_with("3.") {
+            let text = format!("this Kustomize renders charts by Helm 3, not by Helm {}", self.helm);
+            return Err(Diagnostic::error(text).hint("take a Helm 3, or Kustomize 5.8.1"));
+        }
         if request.name_template.contains("{{") {
             let text = format!("`nameTemplate: {}` with template actions is not supported", request.name_template);
             return Err(Diagnostic::error(text).hint("write the name itself, or use `releaseName`"));

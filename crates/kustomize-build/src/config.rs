@@ -14,6 +14,7 @@ use super::field_spec::{self, FieldSpec};
 use super::id::{Gvk, OwnedGvk};
 use super::place;
 use super::text;
+use super::version::{Difference, Switches};
 
 pub(crate) use crds::of_crds;
 
@@ -95,16 +96,24 @@ pub(crate) fn specs(written: Option<Vec<WrittenSpec>>) -> Vec<FieldSpec> {
 }
 
 impl Config {
-    /// The built-in configuration, one and the same for all builds.
-    pub(crate) fn builtin() -> Arc<Config> {
-        static BUILTIN: LazyLock<Arc<Config>> = LazyLock::new(|| Arc::new(Config::sorted_defaults()));
-        BUILTIN.clone()
+    /// The built-in configuration of a version of Kustomize, one and the same for all its builds.
+    pub(crate) fn builtin(switches: Switches) -> Arc<Config> {
+        static LAST: LazyLock<Arc<Config>> = LazyLock::new(|| Config::sorted(defaults::config()));
+        static WITHOUT_VOLUMES: LazyLock<Arc<Config>> =
+            LazyLock::new(|| Config::sorted(defaults::without_volume_images(defaults::config())));
+        static WITHOUT_POLICIES: LazyLock<Arc<Config>> = LazyLock::new(|| {
+            Config::sorted(defaults::without_policy_names(defaults::without_volume_images(defaults::config())))
+        });
+        match (switches.has(Difference::PolicyNames), switches.has(Difference::VolumeImages)) {
+            (true, true) => LAST.clone(),
+            (true, false) => WITHOUT_VOLUMES.clone(),
+            (false, _) => WITHOUT_POLICIES.clone(),
+        }
     }
 
-    fn sorted_defaults() -> Config {
-        let mut config = defaults::config();
+    fn sorted(mut config: Config) -> Arc<Config> {
         config.sort();
-        config
+        Arc::new(config)
     }
 
     /// Reads a file that `configurations` names.
@@ -222,7 +231,10 @@ fn sort_key(gvk: Gvk<'_>) -> (i32, String) {
 }
 
 /// The configuration of one kustomization: the built-in one and the files that it names.
-pub(crate) fn of_files(files: impl Iterator<Item = Result<(RepoPath, Blob)>>) -> Result<Arc<Config>> {
+pub(crate) fn of_files(
+    files: impl Iterator<Item = Result<(RepoPath, Blob)>>,
+    switches: Switches,
+) -> Result<Arc<Config>> {
     let mut added: Option<Config> = None;
     for (index, file) in files.enumerate() {
         let (path, blob) = file.map_err(|error| error.inside(index))?;
@@ -230,8 +242,8 @@ pub(crate) fn of_files(files: impl Iterator<Item = Result<(RepoPath, Blob)>>) ->
         added = Some(added.unwrap_or_default().merge(&config)?);
     }
     match added {
-        None => Ok(Config::builtin()),
-        Some(added) => Ok(Arc::new(Config::builtin().merge(&added)?)),
+        None => Ok(Config::builtin(switches)),
+        Some(added) => Ok(Arc::new(Config::builtin(switches).merge(&added)?)),
     }
 }
 
@@ -240,8 +252,8 @@ pub(crate) fn of_files(files: impl Iterator<Item = Result<(RepoPath, Blob)>>) ->
 /// Adding to nothing is no plain copy: the entries are sorted by then, and a general one is left out behind a special one
 /// for the same field. So `namePrefix` for one kind in a file of `configurations` takes the prefix from all others.
 /// The built-in configuration, which most kustomizations have on all levels, is not changed by itself.
-pub(crate) fn merge(into: &mut Option<Arc<Config>>, added: &Arc<Config>) -> Result<()> {
-    let builtin = Arc::ptr_eq(added, &Config::builtin());
+pub(crate) fn merge(into: &mut Option<Arc<Config>>, added: &Arc<Config>, switches: Switches) -> Result<()> {
+    let builtin = Arc::ptr_eq(added, &Config::builtin(switches));
     let merged = match into {
         None if builtin => added.clone(),
         Some(config) if builtin && Arc::ptr_eq(config, added) => return Ok(()),
@@ -260,12 +272,14 @@ fn spec(kind: &str, path: impl Into<String>, create: bool) -> FieldSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::version::Kustomize;
 
     /// What [`merge`] relies on.
     #[test]
     fn the_builtin_configuration_is_not_changed_by_itself() {
-        let builtin = Config::builtin();
-        assert_eq!(Config::default().merge(&builtin).as_ref(), Ok(&*builtin));
-        assert_eq!(builtin.merge(&builtin).as_ref(), Ok(&*builtin));
+        for builtin in Kustomize::ALL.map(|version| Config::builtin(Switches::of(version))) {
+            assert_eq!(Config::default().merge(&builtin).as_ref(), Ok(&*builtin));
+            assert_eq!(builtin.merge(&builtin).as_ref(), Ok(&*builtin));
+        }
     }
 }

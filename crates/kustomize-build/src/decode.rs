@@ -17,6 +17,7 @@ use go_yaml::Value;
 
 use super::error::{Error, Result, Step};
 use super::text;
+use super::version::{Difference, Switches};
 
 /// How strict to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) enum Mode {
 /// Where in a value the decoder is.
 pub(crate) struct At {
     mode: Mode,
+    /// Which fields there are.
+    switches: Switches,
     /// Whether go-yaml reads it by itself, and not by way of JSON: names of fields match as they are.
     by_yaml: bool,
     /// Whether numbers and booleans become text where a string is wanted.
@@ -45,7 +48,20 @@ pub(crate) struct At {
 
 impl At {
     fn of(mode: Mode) -> Self {
-        Self { mode, by_yaml: false, converts: false, alone: "", record: "", path: Vec::new() }
+        Self {
+            mode,
+            switches: Switches::default(),
+            by_yaml: false,
+            converts: false,
+            alone: "",
+            record: "",
+            path: Vec::new(),
+        }
+    }
+
+    /// Whether the Kustomize that is built as does so.
+    pub(crate) fn has(&self, difference: Difference) -> bool {
+        self.switches.has(difference)
     }
 
     /// The one of `names` that a key leads to.
@@ -86,6 +102,7 @@ impl At {
             Mode::Kustomization | Mode::Strict => {
                 let error = Error::new(format!("json: unknown field {name:?}")).inside(Step::Name(name.to_owned()));
                 Err(match closest(name, known) {
+                    Some(later) if later == name => error.label("only a later version of Kustomize has this field"),
                     Some(close) => error.label(format!("did you mean `{close}`?")),
                     None => error.label("there is no such field"),
                 })
@@ -145,9 +162,14 @@ pub(crate) trait Decode: Default {
     fn decode(&mut self, value: &Value, at: &mut At) -> Result<()>;
 }
 
-/// Decodes a whole document.
+/// Decodes a whole document that has the same fields in all versions of Kustomize.
 pub(crate) fn decode<T: Decode>(value: &Value, mode: Mode) -> Result<T> {
-    start(value, At { converts: mode != Mode::Kustomization, ..At::of(mode) })
+    decode_for(value, mode, Switches::default())
+}
+
+/// Decodes a whole document, with the fields that there are in one version.
+pub(crate) fn decode_for<T: Decode>(value: &Value, mode: Mode, switches: Switches) -> Result<T> {
+    start(value, At { converts: mode != Mode::Kustomization, switches, ..At::of(mode) })
 }
 
 /// Decodes the configuration of a plugin into what Go embeds in the plugin.
@@ -156,8 +178,8 @@ pub(crate) fn decode_embedded<T: Decode>(value: &Value) -> Result<T> {
 }
 
 /// Decodes what a plugin loads, where Go reads only the struct `alone` that it embeds elsewhere.
-pub(crate) fn decode_alone<T: Decode>(value: &Value, alone: &'static str) -> Result<T> {
-    start(value, At { converts: true, alone, ..At::of(Mode::Plugin) })
+pub(crate) fn decode_alone<T: Decode>(value: &Value, alone: &'static str, switches: Switches) -> Result<T> {
+    start(value, At { converts: true, alone, switches, ..At::of(Mode::Plugin) })
 }
 
 /// Decodes the configuration of a plugin that has go-yaml read it: those of prefixes and suffixes.
@@ -300,12 +322,12 @@ impl<T: Decode> Decode for Option<Box<T>> {
 /// Defines a record and how it is decoded.
 ///
 /// Each field has its name in JSON and, where Go finds it in an embedded struct, the names of those, which only errors
-/// show.
+/// show; one that is not in all versions of Kustomize has the difference since which it is.
 macro_rules! record {
     (
         $(#[$meta:meta])*
         $name:ident: $go:literal {
-            $($(#[$field_meta:meta])* $field:ident: $type:ty = $json:literal $([$($embedded:literal),*])?,)*
+            $($(#[$field_meta:meta])* $field:ident: $type:ty = $json:literal $([$($embedded:literal),*])? $(since $difference:ident)?,)*
         }
     ) => {
         $(#[$meta])*
@@ -328,7 +350,7 @@ macro_rules! record {
                 const NAMES: &[&str] = &[$($json),*];
                 for (key, value) in entries {
                     match at.find(NAMES, key) {
-                        $(Some($json) => {
+                        $(Some($json) $(if at.has($crate::version::Difference::$difference))? => {
                             at.field($go, &[$($($embedded,)*)? $json], &mut self.$field, key, value)?;
                         })*
                         _ => at.unknown(key, NAMES)?,

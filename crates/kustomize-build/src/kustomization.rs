@@ -7,11 +7,12 @@ use dry_files::path::RepoPath;
 use go_yaml::{self as yaml, Value};
 
 use super::config::WrittenSpec;
-use super::decode::{self, Mode, record};
+use super::decode::{self, At, Decode, Mode, record};
 use super::error::{Error, Result};
 use super::id::{OwnedGvk, OwnedResId};
 use super::selector;
 use super::text;
+use super::version::{Difference, Switches};
 
 /// The names that a kustomization file may have. A directory has only one of them.
 pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -85,7 +86,29 @@ record! {
         path: String = "path",
         patch: String = "patch",
         target: Option<Box<Selector>> = "target",
-        options: Option<Box<PatchArgs>> = "options",
+        options: Option<Box<PatchOptions>> = "options",
+    }
+}
+
+/// What a patch may do: a record, or any names with a truth each before [`Difference::PatchOptions`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct PatchOptions(pub PatchArgs);
+
+impl Decode for PatchOptions {
+    fn go_type() -> String {
+        PatchArgs::go_type()
+    }
+
+    fn decode(&mut self, value: &Value, at: &mut At) -> Result<()> {
+        if at.has(Difference::PatchOptions) {
+            return self.0.decode(value, at);
+        }
+        let mut named: Option<BTreeMap<String, bool>> = None;
+        named.decode(value, at)?;
+        let is_set = |name| named.as_ref().and_then(|named| named.get(name)).copied().unwrap_or_default();
+        let (allow_name_change, allow_kind_change) = (is_set("allowNameChange"), is_set("allowKindChange"));
+        self.0 = PatchArgs { allow_name_change, allow_kind_change };
+        Ok(())
     }
 }
 
@@ -137,7 +160,7 @@ record! {
     Replacement: "ReplacementField" {
         source: Option<Box<SourceSelector>> = "source" ["Replacement"],
         targets: Option<Vec<TargetSelector>> = "targets" ["Replacement"],
-        source_value: Option<Box<String>> = "sourceValue" ["Replacement"],
+        source_value: Option<Box<String>> = "sourceValue" ["Replacement"] since SourceValue,
         path: String = "path",
     }
 }
@@ -267,8 +290,8 @@ record! {
         kube_version: String = "kubeVersion",
         name_template: String = "nameTemplate",
         skip_tests: bool = "skipTests",
-        debug: bool = "debug",
-        devel: bool = "devel",
+        debug: bool = "debug" since ChartDebug,
+        devel: bool = "devel" since ChartDevel,
     }
 }
 
@@ -365,12 +388,18 @@ impl Kustomization {
     /// Reads a kustomization file, brings deprecated fields into their new form and checks it.
     ///
     /// The warnings are what Kustomize says of deprecated fields. `root` is only for errors.
-    pub(crate) fn parse(content: &[u8], root: &RepoPath, warnings: &mut Vec<String>) -> Result<Self> {
+    pub(crate) fn parse(
+        content: &[u8],
+        root: &RepoPath,
+        switches: Switches,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self> {
         let in_kustomization = |error: Error| error.prefix("invalid Kustomization");
         let value = text::value(content).map_err(in_kustomization)?;
-        let mut kustomization: Self = decode::decode(&value, Mode::Kustomization).map_err(in_kustomization)?;
+        let decode = |value| decode::decode_for(value, Mode::Kustomization, switches).map_err(in_kustomization);
+        let mut kustomization: Self = decode(&value)?;
         if let Some(configuration) = reread_configuration(&value)? {
-            kustomization = decode::decode(&configuration, Mode::Kustomization).map_err(in_kustomization)?;
+            kustomization = decode(&configuration)?;
         }
         warnings.extend(kustomization.deprecations());
         kustomization.fix();

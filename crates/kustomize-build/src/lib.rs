@@ -1,7 +1,7 @@
 //! `kustomize build`, over the files of a view.
 //!
 //! A kustomization names resources, bases and generators, and what is changed in them. [`build`] gives the resulting
-//! objects in output order: the same bytes as Kustomize 5.8.1, and an error where Kustomize refuses.
+//! objects in output order: the same bytes as Kustomize of the version that the options name, and an error where it refuses.
 //!
 //! The story: [`accumulate`] reads a kustomization and everything it names, from the leaves up; [`transform`] is what
 //! changes resources, one file a transformer; [`merge`] is strategic merge, by the types in [`schema`]; at the end,
@@ -41,6 +41,7 @@ mod session;
 mod tests;
 mod transform;
 mod tree;
+mod version;
 
 use dry_files::path::RepoPath;
 use dry_files::view::View;
@@ -61,9 +62,8 @@ pub use options::Reorder;
 pub use remote::{Remote, is_url};
 pub use tree::Limits;
 use tree::text;
-
-/// The Kustomize that kustomizations build as.
-pub const VERSION: &str = "5.8.1";
+use version::Switches;
+pub use version::{Kustomize, UnknownKustomize};
 
 /// What a build gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +110,18 @@ pub fn build(
     options: &Options,
     charts: Option<&dyn RenderChart>,
 ) -> Result<Build, Error> {
-    let mut session = Session::new(view, options, charts);
+    build_with(view, dir, options, Switches::of(options.version), charts)
+}
+
+/// Builds as [`build`] does, by these switches.
+fn build_with(
+    view: &View<'_>,
+    dir: &RepoPath,
+    options: &Options,
+    switches: Switches,
+    charts: Option<&dyn RenderChart>,
+) -> Result<Build, Error> {
+    let mut session = Session::new(view, options, switches, charts);
     let loader = Loader::new(view, dir, options.load_restrictor, options.inputs)?;
     let mut target = Target::load(&mut session, loader, options.kustomization.as_deref())?;
     target.set_schema(&mut session, true)?;
@@ -124,7 +135,7 @@ pub fn build(
 /// Whether Kustomize takes a text for resources; when a remote file is not such a text, it looks for a repository of that
 /// URL.
 pub fn holds_resources(text: &[u8]) -> bool {
-    let mut tree = tree::Tree::new(Limits::default(), dry_files::view::Stop::default());
+    let mut tree = tree::Tree::new(Limits::default(), dry_files::view::Stop::default(), Switches::default());
     read::resources(&mut tree, text, read::Source::INLINE).is_ok()
 }
 
@@ -142,7 +153,8 @@ fn finish(
     let wants = |option: &str| kustomization.build_metadata.iter().flatten().any(|wanted| wanted == option);
     if session.options.managed_by_label || wants("managedByLabel") {
         let labels = Labels {
-            labels: [("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-v{VERSION}"))].into(),
+            labels: [("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-v{}", session.options.version))]
+                .into(),
             specs: vec![accumulate::metadata_labels()],
         };
         Transformer::Labels(labels).run(session, &mut gathered.resources)?;

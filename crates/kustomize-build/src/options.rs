@@ -3,6 +3,8 @@
 use dry_files::inputs::Inputs;
 
 use super::tree::Limits;
+use super::version::{Kustomize, UnknownKustomize};
+use helm_template::version::{Helm, UnknownHelm};
 
 /// Which files a kustomization may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +29,10 @@ pub enum Reorder {
 /// The options of `kustomize build`.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// The Kustomize that is built as.
+    pub version: Kustomize,
+    /// The Helm that charts are rendered as, for who renders them.
+    pub helm: Helm,
     /// Which files a kustomization may name.
     pub load_restrictor: LoadRestrictor,
     /// How resources are ordered when the kustomization does not say.
@@ -52,7 +58,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the flags of `kustomize build` and `kubectl kustomize`; gives the arguments that are no flags as well.
+    /// Reads the flags of `kustomize build` and `kubectl kustomize`, and `--kustomize-version` and `--helm-version`; gives the arguments that are no flags as well.
     ///
     /// # Errors
     ///
@@ -124,6 +130,10 @@ impl Options {
                     }
                 };
             }
+            "--kustomize-version" => {
+                self.version = value.parse().map_err(|error: UnknownKustomize| error.to_string())?;
+            }
+            "--helm-version" => self.helm = value.parse().map_err(|error: UnknownHelm| error.to_string())?,
             "--helm-kube-version" => value.clone_into(&mut self.helm_kube_version),
             "--helm-api-versions" => self.helm_api_versions.push(value.to_owned()),
             "--helm-command" | "--network-name" | "--mount" | "--env" | "-e" => {}

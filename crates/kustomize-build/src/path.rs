@@ -4,6 +4,7 @@ use super::error::{Error, Result};
 use super::pattern::Pattern;
 use super::text;
 use super::tree::{Kind, Node, NodeId, SetOptions, Tree};
+use super::version::Difference;
 
 /// Cuts a path at a delimiter; `\` before a delimiter keeps it (kyaml `PathSplitter`).
 pub(crate) fn split(path: &str, delimiter: char) -> Vec<String> {
@@ -203,7 +204,8 @@ impl Tree {
                 field
             }
         };
-        if self.kind(field) == Kind::Scalar && !rest.is_empty() {
+        let reaches_in = self.switches.has(Difference::StructuredText);
+        if reaches_in && self.kind(field) == Kind::Scalar && !rest.is_empty() {
             let source = self.text(field).to_owned();
             let document = text::parse_into(self, &source)?;
             return self.matching(document, rest, create);

@@ -8,6 +8,7 @@ use super::error::{Error, Result, Step};
 use super::resource;
 use super::text;
 use super::tree::{Kind, Node, NodeId, Tree};
+use super::version::Difference;
 
 /// Where the text is that is read, for errors.
 #[derive(Debug, Clone, Copy)]
@@ -31,9 +32,12 @@ pub(crate) fn resources(tree: &mut Tree, content: &[u8], source: Source<'_>) -> 
     let mut found = Vec::with_capacity(queue.len());
     while let Some(root) = queue.pop_front() {
         let kind = resource::kind(tree, root).to_owned();
-        let items = if kind.ends_with("List") { tree.value_of(root, "items") } else { None };
+        let is_list = kind.ends_with("List");
+        let items = if is_list { tree.value_of(root, "items") } else { None };
         let Some(items) = items else {
-            found.push(root);
+            if !is_list || tree.switches.has(Difference::ListWithoutItems) {
+                found.push(root);
+            }
             continue;
         };
         match text::decode(tree, items) {

@@ -202,7 +202,7 @@ impl Resources {
         found
     }
 
-    /// The objects that have or had a name and are not empty, with their indexes, in their order.
+    /// The objects that have or had a name and are not deleted, with their indexes, in their order.
     fn roots_named(&self, tree: &Tree, name: &str) -> impl Iterator<Item = (usize, NodeId)> {
         let named = self.named(tree, name).into_iter();
         let roots = named.filter_map(|index| Some((index, self.list.get(index)?.root)));

@@ -7,6 +7,7 @@ use super::options::Options;
 use super::schema::Schema;
 use super::transform::ImagePlaces;
 use super::tree::Tree;
+use super::version::{Difference, Switches};
 
 pub(crate) struct Session<'s> {
     pub view: &'s View<'s>,
@@ -22,16 +23,26 @@ pub(crate) struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    pub(crate) fn new(view: &'s View<'s>, options: &'s Options, charts: Option<&'s dyn RenderChart>) -> Self {
+    pub(crate) fn new(
+        view: &'s View<'s>,
+        options: &'s Options,
+        switches: Switches,
+        charts: Option<&'s dyn RenderChart>,
+    ) -> Self {
         Self {
             view,
             options,
             charts,
-            tree: Tree::new(options.limits, view.stop().clone()),
+            tree: Tree::new(options.limits, view.stop().clone(), switches),
             schema: Schema::default(),
             images: None,
             warnings: Vec::new(),
             kustomizations: 0,
         }
+    }
+
+    /// Whether the Kustomize that is built as does so.
+    pub(crate) fn has(&self, difference: Difference) -> bool {
+        self.tree.switches.has(difference)
     }
 }

@@ -19,6 +19,7 @@ use dry_files::view::Stop;
 use go_yaml::{self as yaml, Comments, Tag};
 
 use super::error::{Error, Result};
+use super::version::Switches;
 use keys::Keys;
 
 /// The name of one node of a [`Tree`].
@@ -167,6 +168,8 @@ impl Default for Limits {
 
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
+    /// What the Kustomize does that is built as.
+    pub switches: Switches,
     limits: Limits,
     nodes: Vec<Node>,
     /// How much text nodes were ever given.
@@ -188,9 +191,9 @@ pub(crate) const DEPTH_MAX: usize = 256;
 
 impl Tree {
     /// An empty one that may grow so far, and that fails once it has to stop.
-    pub(crate) fn new(mut limits: Limits, stop: Stop) -> Self {
+    pub(crate) fn new(mut limits: Limits, stop: Stop, switches: Switches) -> Self {
         limits.nodes = limits.nodes.min(u32::MAX as usize / 2);
-        Self { limits, stop, ..Self::default() }
+        Self { switches, limits, stop, ..Self::default() }
     }
 
     /// Notes work that makes nothing, before it is done: how many entries, items or resources are looked at.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::generate::Generated;
 use crate::generate::helm::Chart;
 use crate::kustomization::{
-    GeneratorArgs, HelmChart, HelmGlobals, Image, ObjectMeta, Patch, PatchArgs, Replacement, Replica, Selector,
+    GeneratorArgs, HelmChart, HelmGlobals, Image, ObjectMeta, Patch, PatchOptions, Replacement, Replica, Selector,
 };
 use crate::origin;
 use crate::place;
@@ -73,7 +73,7 @@ record! {
         patch: String = "patch",
         operations: String = "jsonOp",
         target: Option<Box<Selector>> = "target",
-        options: Option<Box<PatchArgs>> = "options",
+        options: Option<Box<PatchOptions>> = "options",
     }
 }
 
@@ -299,7 +299,7 @@ impl Target {
                 Transformer::StrategicMergePatches(patches)
             }
             "PatchTransformer" => {
-                let PatchConfig { path, patch, target, options, .. } = read_config(value)?;
+                let PatchConfig { path, patch, target, options, .. } = read_config_for(session, value)?;
                 let patch = Patch { path, patch, target, options };
                 let written = || yaml::sigs::marshal(value).unwrap_or_default();
                 Transformer::Patches(Patches::configure(session, &self.loader, &patch, written)?)
@@ -316,7 +316,7 @@ impl Target {
                 return Ok(transformers);
             }
             "ReplacementTransformer" => {
-                let ReplacementConfig { replacements } = read_config(value)?;
+                let ReplacementConfig { replacements } = read_config_for(session, value)?;
                 let replacements = replacements.unwrap_or_default();
                 Transformer::Replacements(Replacements::configure(session, &self.loader, &replacements)?)
             }
@@ -376,6 +376,10 @@ fn config_value(session: &Session<'_>, root: NodeId) -> Result<Value> {
 
 fn read_config<T: Decode>(value: &Value) -> Result<T> {
     decode::decode(value, Mode::Plugin).map_err(in_json)
+}
+
+fn read_config_for<T: Decode>(session: &Session<'_>, value: &Value) -> Result<T> {
+    decode::decode_for(value, Mode::Plugin, session.tree.switches).map_err(in_json)
 }
 
 fn read_embedded<T: Decode>(value: &Value) -> Result<T> {

@@ -11,6 +11,7 @@ use crate::resource::{self, annotation};
 use crate::resources::{Resource, Resources};
 use crate::session::Session;
 use crate::tree::NodeId;
+use crate::version::Difference;
 
 /// A generator, configured and ready to run.
 #[derive(Debug)]
@@ -39,7 +40,8 @@ impl Generator {
             Generator::Chart(chart) => {
                 let manifests = chart.render(session)?;
                 let roots = read::resources(&mut session.tree, manifests.as_bytes(), Source::INLINE)?;
-                for root in &roots {
+                let marked = if session.has(Difference::ChartNamespace) { roots.as_slice() } else { &[] };
+                for root in marked {
                     resource::set_annotation(&mut session.tree, *root, annotation::HELM_GENERATED, "true")?;
                 }
                 roots
@@ -119,7 +121,7 @@ impl Target {
     }
 
     fn configure_chart(&self, session: &mut Session<'_>, globals: &HelmGlobals, mut chart: HelmChart) -> Result<Chart> {
-        if chart.namespace.is_empty() {
+        if chart.namespace.is_empty() && session.has(Difference::ChartNamespace) {
             let own = &self.kustomization.namespace;
             chart.namespace.clone_from(if own.is_empty() { &self.helm_namespace } else { own });
         }

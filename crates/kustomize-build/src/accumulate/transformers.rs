@@ -47,7 +47,7 @@ pub(crate) fn metadata_labels() -> FieldSpec {
 
 impl Target {
     pub(super) fn run_transformers(&mut self, session: &mut Session<'_>, gathered: &mut Accumulator) -> Result<()> {
-        let config = gathered.config();
+        let config = gathered.config(session);
         let mut transformers = self.builtin_transformers(session, &config)?;
         let entries = self.kustomization.transformers.clone().unwrap_or_default();
         transformers.extend(self.external_transformers(session, "transformers", &entries)?);

@@ -48,6 +48,18 @@ pub(super) fn config() -> Config {
     }
 }
 
+/// What there was before [`Difference::VolumeImages`](crate::version::Difference).
+pub(super) fn without_volume_images(mut config: Config) -> Config {
+    config.images.retain(|spec| !spec.path.contains("volumes[]"));
+    config
+}
+
+/// What there was before [`Difference::PolicyNames`](crate::version::Difference).
+pub(super) fn without_policy_names(mut config: Config) -> Config {
+    config.name_reference.retain(|reference| reference.gvk.kind != "ValidatingAdmissionPolicy");
+    config
+}
+
 fn template_labels() -> Vec<FieldSpec> {
     let template = "spec/template/metadata/labels";
     vec![

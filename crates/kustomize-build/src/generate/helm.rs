@@ -14,6 +14,7 @@ use super::super::loader::Loader;
 use super::super::merge::{self, NewItems};
 use super::super::session::Session;
 use super::super::text;
+use super::super::version::Difference;
 
 pub(crate) use request::{ChartRequest, RenderChart, ValuesFile};
 
@@ -77,6 +78,7 @@ impl Chart {
         }
         Ok(Self {
             request: ChartRequest {
+                by_helm_three: !session.has(Difference::HelmFour),
                 chart: chart_dir,
                 inputs: loader.inputs(),
                 release_name: Some(chart.release_name).filter(|name| !name.is_empty()),

@@ -14,6 +14,7 @@ use crate::resources::Resources;
 use crate::selector::Selector;
 use crate::session::Session;
 use crate::tree::NodeId;
+use crate::version::Difference;
 
 /// One entry of `patches`.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Patches {
         let json = json_patch(&content);
         let kind = match (merges, json) {
             (Err(error), _) if error.is_final() => return Err(error.inside(field)),
-            (Ok(merges), Ok(json)) if !merges.is_empty() && !json.is_empty() => {
+            (Ok(merges), Ok(json)) if is_ambiguous(session, &merges, &json) => {
                 let text = format!("illegally qualifies as both an SM and JSON patch: {source}");
                 return Err(Error::new(text).inside(field));
             }
@@ -71,9 +72,12 @@ impl Patches {
                 let error = Error::new(format!("unable to parse SM or JSON patch from {source}")).explained_by(&cause);
                 return Err(error.inside(field));
             }
+            (Ok(merges), json) if merges.is_empty() && !session.has(Difference::EmptyPatch) => {
+                PatchKind::Json(json.unwrap_or_default())
+            }
             (Ok(merges), _) => {
                 for root in &merges {
-                    let options = patch.options.clone().unwrap_or_default();
+                    let options = patch.options.as_deref().map(|options| options.0.clone()).unwrap_or_default();
                     if options.allow_name_change {
                         resource::enable(&mut session.tree, *root, annotation::ALLOW_NAME_CHANGE)?;
                     }
@@ -121,16 +125,29 @@ impl Patches {
                 resources.select(&session.tree, &session.schema, target).map_err(|error| error.inside("target"))?;
             return apply_to_all(session, resources, &selected, *patch);
         }
+        let mut deleted = false;
         for patch in patches {
+            if deleted && !session.has(Difference::DeletedPassedOver) {
+                let text = format!("after a patch that deletes an object, this Kustomize panics: {}", self.source);
+                return Err(
+                    Error::new(text).hint("write each patch as an entry of its own, or take Kustomize 5.7.0 or newer")
+                );
+            }
             let id = resource::original_id(&session.tree, &session.schema, *patch);
             let index = resources
                 .by_id(&session.tree, &session.schema, &id)
                 .map_err(|error| error.prefix(format!("no resource matches strategic merge patch \"{id}\"")))?;
             let Some(root) = resources.roots().get(index).copied() else { continue };
             apply_to(session, root, *patch)?;
+            deleted |= session.tree.node(root).is_nil_or_empty();
         }
         Ok(())
     }
+}
+
+/// Whether a patch that can be read as both has to be of one sort.
+fn is_ambiguous(session: &Session<'_>, merges: &[NodeId], json: &JsonPatch) -> bool {
+    !session.has(Difference::AmbiguousPatch) || !merges.is_empty() && !json.is_empty()
 }
 
 fn json_patch(content: &[u8]) -> Result<JsonPatch> {

@@ -4,7 +4,7 @@ use go_yaml::{self as yaml, Dialect, Value};
 
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::id::{Gvk, ResId};
+use crate::id::{Gvk, OwnedResId, ResId};
 use crate::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::loader::Loader;
 use crate::path;
@@ -15,6 +15,7 @@ use crate::selector::{CompiledSelector, Selector};
 use crate::session::Session;
 use crate::text;
 use crate::tree::{Kind, Node, NodeId, Tree};
+use crate::version::Difference;
 
 /// The field that is meant when none is named.
 const DEFAULT_PATH: &str = "metadata.name";
@@ -33,6 +34,7 @@ struct Entry {
 impl Replacements {
     /// Takes the replacements; those in files are read.
     pub(crate) fn configure(session: &Session<'_>, loader: &Loader, list: &[Replacement]) -> Result<Self> {
+        let switches = session.tree.switches;
         let mut replacements: Vec<Entry> = Vec::with_capacity(list.len());
         for (index, entry) in list.iter().enumerate() {
             let place = |error: Error| error.inside("path").inside(index);
@@ -49,12 +51,12 @@ impl Replacements {
             match text::unmarshal(&blob.data).map_err(in_file)? {
                 value @ Value::Sequence(_) => {
                     let list: Option<Vec<Replacement>> =
-                        decode::decode_alone(&value, "Replacement").map_err(in_json)?;
+                        decode::decode_alone(&value, "Replacement", switches).map_err(in_json)?;
                     let list = list.unwrap_or_default().into_iter();
                     replacements.extend(list.map(|replacement| Entry { index, replacement }));
                 }
                 value @ Value::Mapping(_) => {
-                    let replacement = decode::decode_alone(&value, "Replacement").map_err(in_json)?;
+                    let replacement = decode::decode_alone(&value, "Replacement", switches).map_err(in_json)?;
                     replacements.push(Entry { index, replacement });
                 }
                 other => {
@@ -183,31 +185,61 @@ fn refine(tree: &mut Tree, node: NodeId, options: Option<&FieldOptions>) -> Resu
     Ok(copy)
 }
 
+/// What `select` or `reject` of a target chooses.
+struct Chosen {
+    selector: CompiledSelector,
+    /// The id word by word, where its parts are no patterns.
+    words: Option<OwnedResId>,
+}
+
+impl Chosen {
+    fn new(selector: Selector, patterns: bool) -> Result<Self> {
+        let words = (!patterns).then(|| selector.id.clone());
+        let selector = if patterns { selector } else { Selector { id: OwnedResId::default(), ..selector } };
+        let selector = selector.compile().map_err(|error: Error| error.prefix("error creating target selector"))?;
+        Ok(Self { selector, words })
+    }
+
+    fn has_id(&self) -> bool {
+        self.words.as_ref().map_or(self.selector.has_id, |words| *words != OwnedResId::default())
+    }
+
+    fn cost(&self) -> usize {
+        self.selector.cost()
+    }
+
+    /// Whether it means one of some ids.
+    fn matches_any(&self, tree: &Tree, ids: &[ResId<'_>]) -> Result<bool> {
+        let Some(words) = &self.words else { return self.selector.matches_any(tree, ids) };
+        let wanted = ResId::unscoped(words.gvk.borrow(), &words.name, &words.namespace);
+        Ok(ids.iter().any(|id| is_id_meant(id, &wanted)))
+    }
+}
+
 fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSelector) -> Result<()> {
     let Some(select) = target.select.as_deref() else {
         return Err(Error::new("target must specify resources to select"));
     };
-    let compile = |selector| {
-        Selector::from(selector).compile().map_err(|error: Error| error.prefix("error creating target selector"))
-    };
+    let patterns = tree.switches.has(Difference::SelectorPatterns);
+    let compile = |selector| Chosen::new(Selector::from(selector), patterns);
     let select = compile(select).map_err(|error| error.inside("select"))?;
-    let reject: Vec<CompiledSelector> = target.reject.iter().flatten().map(compile).collect::<Result<_>>()?;
+    let reject: Vec<Chosen> = target.reject.iter().flatten().map(compile).collect::<Result<_>>()?;
     let default = [DEFAULT_PATH.to_owned()];
     let paths = match target.field_paths.as_deref() {
         None | Some([]) => default.as_slice(),
         Some(paths) => paths,
     };
     for root in roots {
-        tree.work(select.cost() + reject.iter().map(CompiledSelector::cost).sum::<usize>())?;
-        if !select.matches_metadata(tree, *root)? {
+        tree.work(select.cost() + reject.iter().map(Chosen::cost).sum::<usize>())?;
+        if !select.selector.matches_metadata(tree, *root)? {
             continue;
         }
         let mut rejected = false;
-        for selector in reject.iter().filter(|selector| selector.has_metadata) {
-            rejected |= selector.matches_metadata(tree, *root)?;
+        for selector in reject.iter().filter(|reject| reject.selector.has_metadata) {
+            rejected |= selector.selector.matches_metadata(tree, *root)?;
         }
         let ids = resource::all_ids(tree, *root);
-        for selector in reject.iter().filter(|selector| selector.has_id) {
+        for selector in reject.iter().filter(|reject| reject.has_id()) {
             rejected = rejected || selector.matches_any(tree, &ids)?;
         }
         if !rejected && select.matches_any(tree, &ids)? {
@@ -224,7 +256,8 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
 fn set(tree: &mut Tree, root: NodeId, value: NodeId, path: &str, options: Option<&FieldOptions>) -> Result<()> {
     let create = options.filter(|options| options.create).map(|_| tree.kind(value));
     let parts = path::split_dots(path);
-    if set_in_document(tree, root, value, &parts, create).is_ok() {
+    let reaches_in = tree.switches.has(Difference::StructuredText);
+    if reaches_in && set_in_document(tree, root, value, &parts, create).is_ok() {
         return Ok(());
     }
     let or_create = if create.is_some() { " or create" } else { "" };

@@ -9,6 +9,7 @@ use crate::kustomization::SortOptions;
 use crate::resource;
 use crate::resources::Resources;
 use crate::session::Session;
+use crate::version::Difference;
 
 /// Puts the resources in the order of `sortOptions`; without any, in the fixed order of kinds.
 pub(crate) fn sort(session: &Session<'_>, resources: &mut Resources, options: Option<&SortOptions>) -> Result<()> {
@@ -38,7 +39,8 @@ pub(crate) fn sort(session: &Session<'_>, resources: &mut Resources, options: Op
         .into_iter()
         .map(|resource| (ranks.key(resource::current_id(tree, &session.schema, resource.root)), resource))
         .collect();
-    keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let core_last = session.has(Difference::NamespaceOrder);
+    keyed.sort_by(|(a, _), (b, _)| a.cmp(b, core_last));
     let sorted = keyed.into_iter().map(|(_, resource)| resource).collect();
     resources
         .rebuild(tree, &session.schema, sorted)
@@ -53,7 +55,7 @@ struct Ranks {
 /// What a resource is sorted by.
 struct Key {
     rank: i64,
-    /// Namespaces of the core group come after those of other groups.
+    /// Namespaces of the core group come after those of other groups, where `core_last` says so.
     namespace: bool,
     gvk: String,
     id: OwnedResId,
@@ -85,13 +87,15 @@ impl Ranks {
 }
 
 impl Key {
-    fn cmp(&self, other: &Key) -> Ordering {
+    fn cmp(&self, other: &Key, core_last: bool) -> Ordering {
         if self.id.gvk == other.id.gvk {
             return self.text.cmp(&other.text);
         }
         let core = self.id.gvk.group.is_empty() || other.id.gvk.group.is_empty();
-        let by_gvk =
-            if self.namespace && other.namespace && core { other.gvk.cmp(&self.gvk) } else { self.gvk.cmp(&other.gvk) };
+        let by_gvk = match core_last && self.namespace && other.namespace && core {
+            true => other.gvk.cmp(&self.gvk),
+            false => self.gvk.cmp(&other.gvk),
+        };
         self.rank.cmp(&other.rank).then(by_gvk)
     }
 }

@@ -17,6 +17,8 @@ pub enum ValuesFile {
 /// What `helm template` is asked for.
 #[derive(Debug, Clone)]
 pub struct ChartRequest {
+    /// Whether Kustomize renders it by Helm 3 alone.
+    pub by_helm_three: bool,
     /// The directory of the chart.
     pub chart: RepoPath,
     /// Which charts were fetched, and for what.
