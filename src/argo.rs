@@ -45,6 +45,7 @@ pub(crate) mod set;
 mod source;
 mod sync_path;
 mod sync_policy;
+mod tools;
 mod url;
 mod validate;
 mod write;
@@ -59,6 +60,7 @@ use go_yaml::Value;
 use sha2::{Digest, Sha256};
 
 use crate::manifest::Manifest;
+use crate::versions::Tools;
 use field::Field;
 use inputs::Key;
 use set::Cluster;
@@ -93,6 +95,7 @@ pub(crate) use search::{PatternError, is_kustomization, may_hold_applications, p
 pub use source::source;
 pub(crate) use source::{Source, SourceError, SourceType, Tool};
 pub(crate) use sync_policy::{Removal, SyncPolicy};
+pub(crate) use tools::{ToolSettings, check_tool};
 pub(crate) use url::{has_password, is_same_repository, may_be_url, without_credentials};
 pub use validate::{Context, Standing, validate};
 pub(crate) use validate::{Finding, Verdict, proven_repository};
@@ -159,6 +162,8 @@ pub struct Application {
     pub maker: Option<Arc<Maker>>,
     /// What is known of the cluster that it deploys to; none when nothing is.
     pub cluster: Option<Arc<Cluster>>,
+    /// As which versions it is rendered.
+    pub tools: Tools,
 }
 
 impl Application {
@@ -248,7 +253,8 @@ impl Application {
     /// An id of everything in the document that can change the manifests: equal ids, and with equal files equal
     /// manifests.
     ///
-    /// Its names, project, destination namespace and drySource. Where the manifests go is not part of it.
+    /// Its names, project, destination namespace, drySource and the versions of the tools. Where the manifests go is not part of
+    /// it.
     pub fn fingerprint(&self) -> ContentId {
         let mut hash = Sha256::new();
         let namespace = self.namespace.as_ref().map(AppName::as_str);
@@ -265,6 +271,10 @@ impl Application {
                 hash.update(source.path.as_str());
                 hash.update([0, u8::from(source.input.is_some())]);
             }
+        }
+        if self.tools != Tools::default() {
+            hash.update([4]);
+            hash.update(self.tools.to_string());
         }
         // Of the cluster, only what is passed to renders.
         let (version, apis) = (self.kube_version(), self.api_versions());

@@ -35,7 +35,7 @@ pub(crate) use read::NOTES_REF;
 pub use read::{Provenance, note, read_note};
 pub use removal_trailer::allowed_removals;
 pub(crate) use removal_trailer::misspelt_removal;
-pub(crate) use settings::{Identity, Settings, TemplateFile, Tools};
+pub(crate) use settings::{Identity, Settings, TemplateFile};
 pub use time::Time;
 pub(crate) use values::{Origin, PathContent};
 pub(crate) use writer::{

@@ -45,7 +45,7 @@ use crate::argo::{
 };
 use crate::manifest::{Key, Manifest};
 use crate::settings::{self, RendererName, Seeds};
-use crate::versions::Helm;
+use crate::versions::Tools as Versions;
 use confine::Runner;
 use dry_files::diag::{Diagnostic, printable};
 use dry_files::path::RepoPath;
@@ -107,8 +107,6 @@ pub struct Context<'a> {
     pub dry_commit: &'a str,
     /// What renders charts and kustomizations.
     pub renderer: RendererName,
-    /// The Helm that charts render as.
-    pub helm: Helm,
     /// Template functions that may run although their results differ.
     pub nondeterministic: &'a [String],
     /// What those draw from.
@@ -205,9 +203,9 @@ impl Renderers {
     }
 
     /// Whether the official tools are there, in the versions that renders are defined by; a sentence for each.
-    pub(crate) fn check_tools(&self, helm: Helm) -> Vec<Result<String, Error>> {
+    pub(crate) fn check_tools(&self, tools: Versions) -> Vec<Result<String, Error>> {
         let cancel = self.cancel.clone();
-        self.exec.check(helm, &Stop::when(move || cancel.load(Ordering::Relaxed)))
+        self.exec.check(tools, &Stop::when(move || cancel.load(Ordering::Relaxed)))
     }
 
     /// Renders Applications, the results in their order. `done` hears how many are ready.

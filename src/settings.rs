@@ -25,6 +25,7 @@ pub(crate) mod reader;
 mod scalar;
 mod seeds;
 mod shape;
+pub(crate) mod tools;
 mod value;
 
 use std::collections::BTreeMap;
@@ -33,14 +34,13 @@ use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use crate::argo::parent::Root;
-use crate::argo::{BranchName, Destinations, Profile, Rule, RuleSet};
+use crate::argo::{BranchName, Destinations, Profile, Rule, RuleSet, ToolSettings};
 use crate::metadata::{
     self, COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE, TemplateFile,
 };
 use field::{a_path, active_paths, branches, inputs_dir, is_default, one_branch, one_or_many, paths, written_branches};
 use inputs::InputsDir;
 
-pub(crate) use crate::metadata::Tools;
 pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
 pub(crate) use on_failure::{Held, OnFailure};
@@ -160,9 +160,9 @@ pub(crate) struct Settings {
     /// What a dry commit may take where that decides about its result.
     #[serde(skip_serializing_if = "is_default")]
     pub limits: Limits,
-    /// The exact versions of the tools that are rendered as, which `exec` runs and recorded commands mean.
-    #[serde(skip_serializing_if = "is_default")]
-    pub tools: Tools,
+    /// The versions of the tools that are rendered as, by branch, which `exec` runs and recorded commands mean.
+    #[serde(skip_serializing_if = "ToolSettings::is_empty")]
+    pub tools: ToolSettings,
     /// What random functions draw from.
     #[serde(skip)]
     pub seeds: Seeds,
@@ -307,14 +307,19 @@ impl Settings {
             readme_template: self.readme_template.clone(),
             commit_message_template: self.commit_message_template.clone(),
             identity: identity.map_err(|error| SettingsError::Wrong(format!("author: {error}")))?,
-            tools: self.tools.clone(),
         })
     }
 
-    /// Whether what is hydrated from the same dry commit with either has the same bytes: they differ at most in which
-    /// branches are read and written, and in what is allowed.
-    pub(crate) fn makes_the_same_as(&self, other: &Self) -> bool {
-        self.of_bytes() == other.of_bytes()
+    /// Whether what is hydrated onto a branch, whose deployed branch is `sync`, from the same dry commit with either has the same
+    /// bytes: they differ at most in which branches are read and written, and in what is allowed.
+    pub(crate) fn makes_the_same_as(&self, other: &Self, (branch, sync): (&BranchName, &BranchName)) -> bool {
+        self.tools.of(branch, sync) == other.tools.of(branch, sync) && self.of_bytes() == other.of_bytes()
+    }
+
+    /// What results depend on, as a text, but for the tools, which each Application has.
+    pub(crate) fn basis(&self) -> String {
+        let basis = Self { tools: ToolSettings::default(), ..self.clone() };
+        serde_json::to_string(&basis).unwrap_or_default()
     }
 
     /// Whether the same Applications are hydrated with either, to the same bytes. When, and how much may go at once, may differ.
@@ -335,7 +340,7 @@ impl Settings {
         }
     }
 
-    /// The settings that decide about the bytes of branches; the others are unset.
+    /// The settings that decide about the bytes of all branches; the others are unset.
     fn of_bytes(&self) -> Self {
         let has_copies = self.applications_to.is_some();
         Self {
@@ -358,6 +363,7 @@ impl Settings {
             frozen: Frozen::default(),
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
+            tools: ToolSettings::default(),
             ..self.clone()
         }
     }
@@ -372,7 +378,7 @@ impl Settings {
     /// The rules, with what they know of the repository.
     pub(crate) fn rule_set(&self) -> RuleSet {
         let rules = RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone());
-        rules.with_destinations(self.destinations.clone())
+        rules.with_destinations(self.destinations.clone()).with_tools(self.tools.clone())
     }
 
     /// Whether several dry branches may write `branch`, or several promotion strategies promote it: each has paths of its own.
@@ -459,7 +465,7 @@ renderer: exec
 author: {name: Robot, email: robot@example.com}
 nondeterministic: [randAlphaNum]
 removalLimit: {share: 0.25, atLeast: 5, objectShare: 0.75, objectsAtLeast: 20}
-tools: {helm: 4.2.4, kustomize: 5.8.1}
+tools: {helm: 4.2.4, kustomize: 5.8.1, environments/*: {argocd: 3.4}}
 ";
         let settings = read(text).expect("good settings");
         assert_eq!(settings.repo_urls, ["https://git.example.com/dry.git"]);
@@ -509,8 +515,23 @@ tools: {helm: 4.2.4, kustomize: 5.8.1}
             ("adopt: [a..b]", "`a..b` is not a valid branch name"),
             ("removalLimit: {share: 2}", "removalLimit.share: must be between 0 and 1"),
             ("removalLimit: {objectShare: -1}", "removalLimit.objectShare: must be between 0 and 1"),
-            ("tools: {helm: 3.19.0}", "`tools.helm` must be `4.2.3` or `4.2.4`, not `3.19.0`"),
-            ("tools: {kustomize: 5.8.0}", "`tools.kustomize` must be `5.8.1`, not `5.8.0`"),
+            (
+                "tools: {helm: 3.18.0}",
+                "`tools.helm`: charts can't render as Helm 3.18.0, which reads numbers as no other version does: take 3.18.1",
+            ),
+            (
+                "tools: {argocd: 2.14}",
+                "`tools.argocd`: the tools of Argo CD 2.14 are not known: the nearest that is known is 3.0",
+            ),
+            (
+                "tools: {env/*: {jsonnet: 1}}",
+                "`tools.env/*.jsonnet`: Jsonnet can't be evaluated as 1; known are 0.20.0, 0.21.0, 0.22.0",
+            ),
+            ("tools: {env/*: {helmm: 4.2.3}}", "unknown key `tools.env/*.helmm`: did you mean `tools.env/*.helm`?"),
+            (
+                "tools: {env/*: 3.4}",
+                "unknown key `tools.env/*`; `tools` has `argocd`, `helm`, `kustomize`, `jsonnet`, and mappings by globs of branches",
+            ),
             ("activePaths: {dev: [a, a/b]}", "`a/b` is inside `a`"),
             ("activePaths: {dev: [.]}", "`.` is the root"),
             ("{dryBranches: [main], applicationsTo: main}", "applicationsTo: `main` is one of `dryBranches`"),

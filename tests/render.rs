@@ -72,7 +72,6 @@ fn render_all(
         profile,
         dry_commit: COMMIT,
         renderer,
-        helm: Default::default(),
         nondeterministic: &[],
         seeds: &Default::default(),
         identities: &Default::default(),

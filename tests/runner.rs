@@ -100,6 +100,7 @@ mod stuck;
 mod support;
 mod tell;
 mod texts;
+mod tools;
 mod truth;
 mod vanished;
 mod vendor;

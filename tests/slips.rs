@@ -149,7 +149,6 @@ fn context(files: &MemoryFiles) -> Context<'_> {
         profile: Profile::Proposal,
         dry_commit: COMMIT,
         renderer: RendererName::Native,
-        helm: Default::default(),
         nondeterministic: &[],
         // Empty, and for the whole run of the tests.
         seeds: Box::leak(Box::default()),

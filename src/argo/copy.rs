@@ -72,8 +72,7 @@ impl Copier<'_> {
         let field = Field::everywhere(object, &parent.start());
         match kind(&field, None, (self.rules, &parent.file)) {
             Kind::Application(placement) => {
-                let application =
-                    document::document(&field, 0, false, placement.as_ref(), self.rules.destinations()).application?;
+                let application = document::document(&field, 0, false, placement.as_ref(), self.rules).application?;
                 let target = application.target(self).filter(|_| self.is_here(&application))?;
                 Some(repointed(object.clone(), target))
             }

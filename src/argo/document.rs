@@ -16,7 +16,7 @@ use super::object::Object;
 use super::pause::is_paused;
 use super::plain;
 use super::repo_url::checked_url;
-use super::rules::Placement;
+use super::rules::{Placement, RuleSet};
 use super::sync_path::sync_path;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
@@ -57,13 +57,14 @@ impl Document {
 pub(super) type Placed<'a, T> = Option<(T, &'a Place)>;
 
 /// Reads an Application. `index` is its number in the file; one `of_list` has its `apiVersion` from there; `placement` is what
-/// a rule says of one without `spec.sourceHydrator`; `destinations` are the other repositories that it may lead to.
+/// a rule says of one without `spec.sourceHydrator`; `rules` know the other repositories that it may lead to, and as which
+/// versions it is rendered.
 pub(super) fn document(
     field: &Field,
     index: usize,
     of_list: bool,
     placement: Option<&Placement>,
-    destinations: &Destinations,
+    rules: &RuleSet,
 ) -> Document {
     let rule = placement.map(|placement| placement.rule);
     let mut document =
@@ -73,7 +74,7 @@ pub(super) fn document(
     if let Some(root) = root.as_ref().filter(|root| !of_list || root.entry("apiVersion").is_some()) {
         api_version(root);
     }
-    let application = root.and_then(|root| application(&root, &field.place, (placement, destinations), &mut document));
+    let application = root.and_then(|root| application(&root, &field.place, (placement, rules), &mut document));
     let application = application.map(|application| with_whole_document(application, field));
     let mistakes = mistakes.into_inner();
     document.application = application.filter(|_| !mistakes.is_error()).map(Arc::new);
@@ -110,7 +111,7 @@ struct Hydration<'a> {
 fn application(
     root: &Object<'_>,
     place: &Place,
-    (placement, destinations): (Option<&Placement>, &Destinations),
+    (placement, rules): (Option<&Placement>, &RuleSet),
     document: &mut Document,
 ) -> Option<Application> {
     let metadata = root.required_object("metadata");
@@ -124,6 +125,7 @@ fn application(
     let paused = metadata.as_ref().is_some_and(is_paused);
 
     let spec = root.required_object("spec")?;
+    let destinations = rules.destinations();
     let hydration = match placement {
         None => by_document(root, &spec, name.as_ref(), destinations)?,
         Some(placement) => by_rule(&spec, name.as_ref(), place, (placement, destinations)),
@@ -135,6 +137,7 @@ fn application(
     let ((name, name_place), (sync_branch, sync_branch_place), (sync_path, sync_path_place)) =
         (name?, sync_branch?, sync_path?);
     let PlacedSource { dry, repo_url, target_revision, dry_path } = source?;
+    let tools = rules.tools().of(hydrate_to.as_ref().map_or(&sync_branch, |(branch, _)| branch), &sync_branch);
     let destination = spec.object("destination");
     if let Some(destination) = &destination {
         destination.near_misses(&["server", "name", "namespace"]);
@@ -155,6 +158,7 @@ fn application(
         file: place.file.path.clone(),
         maker: None,
         cluster: None,
+        tools,
         index: document.index,
         sync_policy: SyncPolicy::default(),
         deployed: Deployed::default(),

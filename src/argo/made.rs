@@ -95,7 +95,7 @@ impl ApplicationSet {
     fn document(&self, made: &MadeApplication, placement: Option<Placement>, rules: &RuleSet) -> Document {
         let field = self.placed(made);
         let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
-        let mut document = document(&field, self.index_of(name), false, placement.as_ref(), rules.destinations());
+        let mut document = document(&field, self.index_of(name), false, placement.as_ref(), rules);
         document.made_by(Maker {
             by: self.by(),
             file: self.file(),

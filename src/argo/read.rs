@@ -291,13 +291,7 @@ impl File {
             Kind::Application(placement) => {
                 self.rules.extend(placement.as_ref().map(|placement| placement.rule));
                 let is_item = item_kind.is_some();
-                self.documents.push(document(
-                    object,
-                    self.documents.len(),
-                    is_item,
-                    placement.as_ref(),
-                    rules.destinations(),
-                ));
+                self.documents.push(document(object, self.documents.len(), is_item, placement.as_ref(), rules));
             }
             Kind::LeftAlone(rule) => drop(self.rules.insert(rule)),
             Kind::Misspelt(misspelt) => self.misspelt(object, misspelt),

@@ -19,6 +19,7 @@ use super::BranchName;
 use super::destinations::Destinations;
 use super::field::{Content, Field, Place};
 use super::search::Patterns;
+use super::tools::ToolSettings;
 use super::url::RepoUrl;
 use crate::argo::jinja::{Template, Value};
 use inputs::InputsDir;
@@ -116,6 +117,9 @@ pub struct RuleSet {
     /// The other repositories that may be written.
     #[serde(default)]
     destinations: Destinations,
+    /// As which versions Applications are rendered.
+    #[serde(default)]
+    tools: ToolSettings,
     /// Whether no setting has them yet.
     #[serde(skip)]
     is_proposed: bool,
@@ -177,6 +181,16 @@ impl RuleSet {
     /// Sets the other repositories that may be written.
     pub(crate) fn with_destinations(self, destinations: Destinations) -> Self {
         Self { destinations, ..self }
+    }
+
+    /// Sets as which versions Applications are rendered.
+    pub(crate) fn with_tools(self, tools: ToolSettings) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// As which versions Applications are rendered.
+    pub(super) fn tools(&self) -> &ToolSettings {
+        &self.tools
     }
 
     /// The other repositories that may be written.

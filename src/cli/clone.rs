@@ -14,13 +14,14 @@ use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::heads::{REMOTE, dry_remote};
 use crate::owners::place::Place;
+use crate::owners::policy::settings_files;
 use crate::owners::settings_named;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
-use crate::repo::{ObjectId, Repository};
-use crate::settings::SETTINGS_REF;
+use crate::repo::{ObjectBuffer, ObjectId, Repository};
+use crate::settings::{SETTINGS_REF, tools};
 use crate::show::Progress;
 
 #[derive(Debug, Default, clap::Args)]
@@ -107,6 +108,15 @@ impl Clone {
         let Some(name) = arguments.settings_ref.clone().or(of_job) else { return Ok(self) };
         let (repository, place) = settings_named::with_settings_of(self.repository, self.place, &name)?;
         Ok(Self { repository, place, ..self })
+    }
+
+    /// The repository as it is by its settings with other versions of the tools, of which nothing is kept.
+    pub(super) fn with_tools(&self, words: &[String]) -> anyhow::Result<Repository> {
+        let (refs, buffer) = (self.repository.refs()?, ObjectBuffer::new(&self.repository));
+        let (before, files) = settings_files(&refs, &buffer)?;
+        let files = tools::with_words(&files, words).map_err(|error| WrongUse(error.to_string()))?;
+        let id = dry_branches::keep_settings(&self.repository, &files, before)?;
+        Ok(settings_named::by_settings(Some(id), &self.repository)?)
     }
 
     fn found(arguments: &Arguments) -> anyhow::Result<Self> {

@@ -22,6 +22,8 @@ use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, in_the_way, output, settings_folder};
 use crate::argo::BranchName;
 use crate::hydrate::{Outcome as Hydrated, Report};
+use crate::metadata::NOTES_REF;
+use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::heads::dry_remote;
 use crate::owners::policy::check_settings;
@@ -30,7 +32,7 @@ use crate::render::process::wall;
 use crate::repo::Repository;
 use crate::settings::{
     Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
-    SettingsFiles as Files, Value, argocd_cm, edit, unknown_key,
+    SettingsFiles as Files, Value, argocd_cm, edit, tools, unknown_key,
 };
 use crate::show::{Wording, summary};
 use change::{add, list, set, take, unset, yaml};
@@ -167,6 +169,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         Some(Action::Set { key, values, application, .. }) if key == seeds::KEY => {
             (seeds::set(&files, values, application.as_deref(), known)?, format!("set {key} {}", values.join(" ")))
         }
+        Some(Action::Set { key, values, .. }) if are_words_of_tools(key, values) => (
+            tools::with_words(&files, values).map_err(|error| anyhow!(error.without_place()))?,
+            format!("set {key} {}", values.join(" ")),
+        ),
         Some(Action::Set { key, values, .. }) => (set(&files, key, values)?, format!("set {key}")),
         Some(Action::Add { key, value }) => (add(&files, key, value)?, format!("add {value} to {key}")),
         Some(Action::Unset { key, value: None }) => (unset(&files, key)?, format!("unset {key}")),
@@ -182,10 +188,16 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         Some(Action::Rebase { .. }) => unreachable!("it is done above"),
     };
-    match &arguments.action {
-        Some(Action::Import { from }) => checked_in(from, &new)?,
-        _ => checked(&new)?,
-    }
+    let new = match &arguments.action {
+        Some(Action::Import { from }) => {
+            checked_in(from, &new)?;
+            new
+        }
+        _ => {
+            checked(&new)?;
+            tools::resolved(&files, new).map_err(|error| anyhow!(error.without_place()))?
+        }
+    };
     vendor_directory::check(&repository, &files, &new)?;
     let changes = match (seeds::of(&files), seeds::of(&new)) {
         (before, now) if before != now => {
@@ -304,6 +316,20 @@ fn checked_in(from: &Path, files: &Files) -> anyhow::Result<()> {
         Err(HydrateError::Settings(error)) => Err(anyhow!(error.without_place())),
         result => Ok(result?),
     }
+}
+
+/// Whether the values of a key are words such as `argocd=3.4`.
+fn are_words_of_tools(key: &str, values: &[String]) -> bool {
+    key == "tools" && values.iter().all(|value| value.contains('=') && !value.contains(['{', '\n']))
+}
+
+/// Sets the newest tools in a repository that is new: no settings are there, and nothing was hydrated. Answers whether it is.
+pub(super) fn set_newest_tools(repository: &Repository) -> anyhow::Result<bool> {
+    let refs = repository.refs()?;
+    if [SETTINGS_REF, RECORDS_REF, NOTES_REF].iter().any(|name| refs.get(name).is_some()) {
+        return Ok(false);
+    }
+    write(repository, &tools::newest()?, "settings: the newest tools")
 }
 
 /// Adds a URL under which Applications know the repository; answers whether it is new.

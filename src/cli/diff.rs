@@ -9,10 +9,11 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_APPLICATION, Outcome, WrongUse, output};
 use crate::argo::BranchName;
-use crate::owners::setup::Wake;
+use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::preview::{Against, MergeBase, Preview};
 use crate::render::Renderers;
+use crate::render::process::wall;
 use crate::repo::{ObjectId, Refs};
 use crate::show::Progress;
 use crate::show::changes::{Changes, Detail, Form, html, json, markdown, text};
@@ -46,6 +47,10 @@ pub(super) struct Arguments {
     /// Compare with the manifests of this dry commit, or with this hydrated commit or environment branch.
     #[arg(long, value_name = "REF")]
     against: Option<String>,
+    /// Show what other versions of the tools would change, at the tips of the dry branches: `helm=4.3.1`, `kustomize=5.7.1`,
+    /// `jsonnet=0.21.0` or all of an Argo CD, `argocd=3.5`; `GLOB:argocd=3.5` for the branches of a glob of the setting `tools`.
+    #[arg(long, value_name = "TOOL=VERSION", value_delimiter = ',', conflicts_with_all = ["rev", "worktree", "watch", "against"])]
+    tools: Vec<String>,
     /// Show which Applications and objects change, without their fields.
     #[arg(long, group = "form")]
     stat: bool,
@@ -143,6 +148,9 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
 }
 
 fn changes(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Changes> {
+    if !arguments.tools.is_empty() {
+        return Ok(Changes::new(with_tools(clone, &arguments.tools)?, arguments.secrets));
+    }
     let is_worktree = arguments.worktree || arguments.watch;
     let dry = Dry::of(clone, (&arguments.rev, is_worktree), "git hydrate diff")?;
     let preview = match &arguments.against {
@@ -153,6 +161,16 @@ fn changes(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Changes> {
         None => dry.preview(clone, &dry.against_branches(clone)?)?,
     };
     Ok(Changes::new(preview, arguments.secrets))
+}
+
+/// What the dry branches would give with other versions of the tools.
+fn with_tools(clone: &Clone, words: &[String]) -> anyhow::Result<Preview> {
+    let repository = clone.with_tools(words)?;
+    let renderers = Renderers::from_config(&repository, &super::machine()?)?;
+    let progress = Progress::new();
+    let setup = Setup::new(&repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
+    let setup = Setup { observer: &progress, ..setup };
+    clone.explain(progress.during(|| preview::preview(&setup, &Against::Branches)))
 }
 
 /// How often the working tree is looked at.

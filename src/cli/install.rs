@@ -123,6 +123,10 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
     };
     installer.guard(&hook::access(&repository)?, &owned)?;
     behind(&repository, &mut installer)?;
+    if !repo_urls.is_empty() && config::set_newest_tools(&repository)? {
+        let what = "tools = the newest; those of your Argo CD: git hydrate config set tools argocd=VERSION";
+        installer.step(State::Done, what.to_owned());
+    }
     for url in repo_urls {
         let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
         installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));

@@ -17,7 +17,7 @@ use crate::owners::settings_named::{SETTINGS_REF_KEY, with_settings_of};
 use crate::render::Renderers;
 use crate::render::needs::Vendored;
 use crate::repo::Repository;
-use crate::versions::{ARGO_CD, Helm, KUSTOMIZE};
+use crate::versions::{ARGO_CD, Helm, Kustomize};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{DiskFiles, View};
@@ -52,11 +52,13 @@ git hydrate render directory DIR [FLAGS]   the manifests and the Jsonnet of a di
 git hydrate render applicationset FILE [FLAGS]  the Applications that the ApplicationSets of a file make,
                                            the flags: `git hydrate render applicationset - --help`
 
-Renders as Helm {} or, by `--helm-version`, another from {} to {}, as Kustomize {KUSTOMIZE} and
-as Argo CD {ARGO_CD} do.",
+Renders as Helm {} or, by `--helm-version`, another from {} to {},
+as Kustomize {} or, by `--kustomize-version`, another from {}, and as Argo CD {ARGO_CD} do.",
         Helm::default(),
         Helm::oldest(),
         Helm::newest(),
+        Kustomize::default(),
+        Kustomize::ALL[0],
     )
 }
 
@@ -165,7 +167,8 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
         [dir] => dir,
         _ => bail!(WrongUse("specify one path to a kustomization directory".to_owned())),
     })?;
-    let build = match kustomize::build(&View::new(&files), &dir, &options, Some(&kustomize::NativeCharts::default())) {
+    let charts = kustomize::NativeCharts { helm: options.helm, ..kustomize::NativeCharts::default() };
+    let build = match kustomize::build(&View::new(&files), &dir, &options, Some(&charts)) {
         Ok(build) => build,
         Err(error) => {
             let mut diagnostic = error.diagnostic();

@@ -180,6 +180,7 @@ fn text(
                 format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
             }
             Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
+            Some(0) if status.tools.is_some() => "hydrated with other tools".to_owned(),
             Some(0) => "up to date".to_owned(),
             Some(1) => "1 commit behind".to_owned(),
             Some(count) => format!("{count} commits behind"),
@@ -210,6 +211,9 @@ fn text(
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}{}", paint.by(style, &behind), last_commit(status));
         text.push_str(&not_there(status, destinations, paint));
+        if let Some(tools) = &status.tools {
+            let _ = writeln!(text, "  {}", paint.by(Style::Warning, &tools.to_string()));
+        }
         for path in &status.paths_behind {
             let style = if path.paused { Style::Warning } else { Style::Error };
             let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));

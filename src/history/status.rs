@@ -21,11 +21,13 @@ use crate::owners::failures::Failure;
 use crate::owners::files::METADATA;
 use crate::owners::ledger::Ledger;
 use crate::owners::ours::our_changes;
+use crate::owners::policy::Policy;
 use crate::owners::promoted::not_promoted;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::{Origin, Standing, provenance};
 use crate::repo::{self, ObjectBuffer, ObjectId, object_id};
+use crate::versions::Tools;
 use dry_files::diag::Diagnostic;
 
 /// What a branch that Applications name is.
@@ -71,6 +73,10 @@ pub(crate) struct BranchStatus {
     /// Why it gets no commit for a time; none when it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenStatus>,
+    /// The versions of the tools that it was brought up to date with, and those that the settings ask for now; none where they
+    /// are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<OtherTools>,
     /// The paths that stay at an earlier dry commit than `dry_sha`, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths_behind: Vec<BehindPath>,
@@ -99,6 +105,26 @@ pub(crate) struct BranchStatus {
     /// The staging branches of which it is the sync branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promoted_from: Vec<Promotion>,
+}
+
+/// The tools of a branch that shall have others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct OtherTools {
+    /// Those that it was brought up to date with last.
+    pub hydrated: Tools,
+    /// Those that the settings ask for.
+    pub wanted: Tools,
+}
+
+/// `rendered as Helm 4.2.3, the settings ask for Helm 4.3.1`
+impl fmt::Display for OtherTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = |tools: &Tools| tools.to_string().split(", ").map(str::to_owned).collect::<Vec<_>>();
+        let pairs: Vec<_> =
+            parts(&self.hydrated).into_iter().zip(parts(&self.wanted)).filter(|(old, new)| old != new).collect();
+        let (old, new): (Vec<String>, Vec<String>) = pairs.into_iter().unzip();
+        write!(f, "rendered as {}, the settings ask for {}", old.join(", "), new.join(", "))
+    }
 }
 
 /// What the newest commit of a branch did.
@@ -142,7 +168,7 @@ impl BranchStatus {
             _ if !self.changed_by_others.is_empty() => false,
             BranchState::Hydrated => {
                 let is_whole = self.paths_behind.iter().all(|path| path.paused);
-                let is_there = self.behind == Some(0) && self.failures.is_empty() && is_whole;
+                let is_there = self.behind == Some(0) && self.failures.is_empty() && is_whole && self.tools.is_none();
                 self.recorded_tip.is_none() && (is_there || self.frozen.is_some())
             }
             BranchState::NotMade => self.frozen.is_some(),
@@ -327,7 +353,7 @@ fn one(
         (Some(tip), BranchState::Hydrated | BranchState::Promoted) => last_commit(found, tip),
         _ => None,
     };
-    let dry = made_from.or(standing.and_then(|standing| standing.dry)).or(promoted);
+    let dry = made_from.or(standing.as_ref().and_then(|standing| standing.dry)).or(promoted);
     let repository = found.setup.repository;
     let mut promoted_from = Vec::new();
     for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {
@@ -345,6 +371,7 @@ fn one(
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
     };
+    let tools = other_tools(found, (branch, sync), standing.as_ref());
     let recorded = found.records.get(branch).filter(|record| state == BranchState::Hydrated && !record.initial);
     let is_back = |recorded: &ObjectId| {
         tip.is_some_and(|tip| tip != *recorded && !repository.is_ancestor(*recorded, tip) && repository.has(*recorded))
@@ -370,10 +397,23 @@ fn one(
         behind: line.map(|line| line.len()),
         last_commit,
         frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
+        tools,
         paths_behind,
         changed_by_others,
         failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
     })
+}
+
+/// The tools of a branch, where the settings ask for others than those of before did.
+fn other_tools(
+    found: &Snapshot<'_>,
+    (branch, sync): (&BranchName, &BranchName),
+    standing: Option<&Standing>,
+) -> Option<OtherTools> {
+    let before = standing.filter(|_| found.records.get(branch).is_some())?.settings;
+    let before = Policy::at(before, &found.buffer).ok()?;
+    let [hydrated, wanted] = [&before, &found.policy].map(|policy| policy.settings.tools.of(branch, sync));
+    (hydrated != wanted).then_some(OtherTools { hydrated, wanted })
 }
 
 /// What a commit changed beside its first parent. Not known where a clone lacks some of that.

@@ -391,7 +391,7 @@ pub(crate) fn base_facts(head: &DryHead, found: &Snapshot<'_>) -> String {
     let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
     let context = found.policy.context(found.setup.renderers);
     let mut hash = Sha256::new();
-    hash.update(format!("{context} {} {} {frozen:?}\n", head.branch, head.tip));
+    hash.update(format!("{context} {:?} {} {} {frozen:?}\n", found.policy.id, head.branch, head.tip));
     let is_local = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
     for (name, id) in found.refs.iter().filter(|(name, _)| !is_local(name)) {
         hash.update(format!("{name} {id}\n"));
@@ -409,6 +409,8 @@ fn state_facts(
     let facts = found.with_context(&found.policy, head, heads, &|_| false, |context: &Context<'_>| {
         context.fingerprint(revisions, destinations).to_string()
     });
+    // Results outlive a change of the tools, but not what follows from all settings.
+    let facts = format!("{facts} {:?}", found.policy.id);
     // A freeze ends by itself, and none counts where a push is judged.
     let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
     match frozen {

@@ -150,6 +150,7 @@ pub(crate) fn drafted(
 ) -> Result<(Draft, Judged, Vec<Diagnostic>), HydrateError> {
     let mut draft = Draft::of(tree, asked.rule.as_ref())?;
     repository::propose(&mut draft, asked, tree, renderers)?;
+    draft.newest_tools(tree)?;
     let mut judged = judged_by(draft.policy()?, tree, renderers)?;
     let is_dry_known = !draft.settings()?.dry_branches.is_empty();
     if !is_dry_known {

@@ -86,7 +86,7 @@ pub(crate) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
     }
     let url = policy.settings.repo_urls.first().map_or("", String::as_str);
     for root in &policy.settings.roots {
-        let Some(root) = root.application(url, "HEAD") else { continue };
+        let Some(root) = root.application(url, "HEAD", &policy.plain) else { continue };
         let source = argo::source(&view, &root, profile).ok();
         add(&mut scan, &root, source.as_ref(), (profile, &tree.dry_commit));
     }

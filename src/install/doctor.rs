@@ -38,7 +38,7 @@ use crate::owners::failures::FAILURES_REF;
 use crate::render::Renderers;
 use crate::repo::Repository;
 use crate::settings::{RendererName, SETTINGS_REF};
-use crate::versions::Helm;
+use crate::versions::Tools;
 use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
 
 pub(crate) use remote::Rehearsal;
@@ -153,7 +153,7 @@ impl<'a> Doctor<'a> {
                 self.other_branches(&survey);
                 self.branches(&survey.branches)?;
                 if survey.settings.renderer == RendererName::Exec {
-                    self.tools(renderers, survey.settings.tools.helm);
+                    survey.settings.tools.all().for_each(|tools| self.tools(renderers, tools));
                 }
             }
             Err(HydrateError::SettingsLost { id, branch }) => {
@@ -493,8 +493,8 @@ impl<'a> Doctor<'a> {
     }
 
     /// The official tools, which the settings choose as the renderer.
-    fn tools(&mut self, renderers: &Renderers, helm: Helm) {
-        for tool in renderers.check_tools(helm) {
+    fn tools(&mut self, renderers: &Renderers, tools: Tools) {
+        for tool in renderers.check_tools(tools) {
             match tool {
                 Ok(good) => self.good(good),
                 Err(error) => {

@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::argo::Profile;
-use crate::versions::{self, Helm};
 
 /// What an admin may choose of the bytes that this module makes. The default is right without any setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,8 +15,6 @@ pub(crate) struct Settings {
     pub commit_message_template: Option<TemplateFile>,
     /// Who makes the hydrated commits.
     pub identity: Identity,
-    /// What the recorded commands are for.
-    pub tools: Tools,
 }
 
 /// A template of the settings.
@@ -32,22 +27,6 @@ pub(crate) struct TemplateFile {
     pub name: &'static str,
     /// The content of the file.
     pub text: String,
-}
-
-/// The exact versions of the tools that are rendered as.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Tools {
-    /// The version of Helm.
-    pub helm: Helm,
-    /// The version of Kustomize.
-    pub kustomize: String,
-}
-
-impl Default for Tools {
-    fn default() -> Self {
-        Self { helm: Helm::default(), kustomize: versions::KUSTOMIZE.to_owned() }
-    }
 }
 
 /// The author and committer of hydrated commits: `git-hydrate <git-hydrate@localhost>` unless the settings say another.

@@ -6,8 +6,8 @@ use crate::repo::ObjectId;
 use super::dry::DryCommit;
 use super::json::Json;
 use super::reference::Reference;
-use super::settings::Tools;
 use super::{ENGINE_REVISION, Time, url};
+use crate::versions::Tools;
 
 /// The values of a README template: each name, and what it is. All are always there, empty ones too.
 ///
@@ -60,6 +60,8 @@ pub(crate) struct PathContent<'a> {
     pub applications: &'a [(&'a AppName, Option<&'a AppName>)],
     /// The commands that render the same with the official tools.
     pub commands: &'a [String],
+    /// As which versions it was rendered.
+    pub tools: Tools,
     /// Whether hydration rendered it, and not another renderer of which nothing is known but its commands.
     pub is_ours: bool,
     /// Whether a promotion strategy promotes this very path on its own, and so reads its `hydrator.metadata`.
@@ -73,7 +75,7 @@ type Entries = Vec<(&'static str, Json)>;
 const ARGOCD_KEYS: usize = 3;
 
 /// The values of a README template, in the order of [`README_VALUES`].
-pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>, tools: &Tools) -> Entries {
+pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>) -> Entries {
     let applications = content.applications.iter().map(|(name, namespace)| application(name, *namespace));
     vec![
         ("repoURL", Json::text(origin.repo_url)),
@@ -86,7 +88,7 @@ pub(super) fn readme(content: &PathContent<'_>, origin: &Origin<'_>, tools: &Too
         ("commitAuthor", Json::text(&origin.commit.author)),
         ("commitMessage", Json::text(&origin.commit.subject)),
         ("commitTime", Json::text(origin.commit.date.readable())),
-        ("tools", Json::Object(versions(content, tools))),
+        ("tools", Json::Object(versions(content))),
     ]
 }
 
@@ -97,12 +99,12 @@ fn application(name: &AppName, namespace: Option<&AppName>) -> Json {
 }
 
 /// The versions of what made a path; those of tools that its commands do not run are empty.
-fn versions(content: &PathContent<'_>, tools: &Tools) -> Entries {
+fn versions(content: &PathContent<'_>) -> Entries {
     let is_run = |tool: &str| content.is_ours && content.commands.iter().any(|command| runs(command, tool));
     let version = |is_known: bool, version: &str| Json::text(if is_known { version } else { "" });
     vec![
-        ("helm", version(is_run("helm"), tools.helm.as_str())),
-        ("kustomize", version(is_run("kustomize"), &tools.kustomize)),
+        ("helm", version(is_run("helm"), content.tools.helm.as_str())),
+        ("kustomize", version(is_run("kustomize"), content.tools.kustomize.as_str())),
         ("engine", version(content.is_ours, &ENGINE_REVISION.to_string())),
     ]
 }
@@ -120,13 +122,8 @@ fn runs(command: &str, tool: &str) -> bool {
 }
 
 /// `hydrator.metadata` of a destination path. Empty values are still there.
-pub(super) fn path_metadata(
-    content: &PathContent<'_>,
-    origin: &Origin<'_>,
-    tools: &Tools,
-    profile: Profile,
-) -> Entries {
-    let mut entries = readme(content, origin, tools);
+pub(super) fn path_metadata(content: &PathContent<'_>, origin: &Origin<'_>, profile: Profile) -> Entries {
+    let mut entries = readme(content, origin);
     let mut of_proposal = entries.split_off(ARGOCD_KEYS);
     if content.is_active_path {
         let known = |key| entries.iter().any(|(known, _)| *known == key);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::argo::{AppName, BranchName, HeldIdentity, Profile};
 use crate::manifest::{self, Manifest};
 use crate::repo::{ObjectId, Signature};
+use crate::versions::Tools;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
@@ -80,6 +81,7 @@ impl Writer {
         let content = PathContent {
             applications: &[(&name, Some(&name))],
             commands: &commands,
+            tools: Tools::default(),
             is_ours: true,
             is_active_path: false,
         };
@@ -104,11 +106,10 @@ impl Writer {
     ///
     /// Fails only by the README template of the settings.
     pub(crate) fn files_for_path(&self, content: &PathContent<'_>, origin: &Origin<'_>) -> Result<Files, Diagnostic> {
-        let tools = &self.settings.tools;
-        let jinja = || Json::Object(values::readme(content, origin, tools));
+        let jinja = || Json::Object(values::readme(content, origin));
         let readme = self.readme.render(jinja, || values_of_argocd::readme(content, origin));
         let readme = readme.map_err(|error| with_names(error, &self.readme, README_VALUES, GO_README_VALUES))?;
-        let metadata = values::path_metadata(content, origin, tools, self.settings.profile);
+        let metadata = values::path_metadata(content, origin, self.settings.profile);
         Ok(files([
             ("README.md", readme.into_bytes()),
             ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),

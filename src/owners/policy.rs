@@ -11,7 +11,9 @@ use crate::discover::{Discovered, Discovery, Lists, MadeLimits, Makers, Renders}
 use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::render::{self, Renderers};
 use crate::repo::{self, ObjectBuffer, ObjectId, Refs, Repository};
-use crate::settings::{FILE_BYTES_MAX, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file};
+use crate::settings::{
+    FILE_BYTES_MAX, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file,
+};
 use dry_files::diag::Diagnostic;
 use dry_files::view::{Files, View};
 
@@ -20,6 +22,8 @@ pub(crate) struct Policy {
     pub settings: Settings,
     /// The commit of [`SETTINGS_REF`] that contains them; none when there are none.
     pub id: Option<ObjectId>,
+    /// An id of what results depend on of the settings, but for the tools, which each Application has.
+    basis: String,
     pub writer: Writer,
     /// The files in which Applications are looked for.
     pub applications: Patterns,
@@ -70,11 +74,11 @@ impl Policy {
         Lists::read(view, &self.settings.clusters)
     }
 
-    /// An id of all that results depend on beside Applications and dry trees.
+    /// An id of all that results depend on beside Applications, with the versions of the tools, and dry trees.
     pub(crate) fn context(&self, renderers: &Renderers) -> String {
-        let settings = self.id.map(|id| id.to_string());
+        let settings = &self.basis;
         let (version, bounds) = (env!("CARGO_PKG_VERSION"), renderers.bounds());
-        let digest = Sha256::digest(format!("{version} {ENGINE_REVISION} {settings:?} {bounds}"));
+        let digest = Sha256::digest(format!("{version} {ENGINE_REVISION} {settings} {bounds}"));
         digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -146,7 +150,8 @@ impl Policy {
         let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
         let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
         let (makes, plain) = (settings.made_applications, settings.rule_set());
-        Ok(Self { settings, id: None, writer, applications, allowed, plain, makes })
+        let basis = basis(&settings, files);
+        Ok(Self { settings, id: None, basis, writer, applications, allowed, plain, makes })
     }
 }
 
@@ -199,6 +204,16 @@ pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
     policy.writer.check().map_err(HydrateError::Template)
 }
 
+/// An id of what results depend on of the settings, but for the tools, which each Application has.
+fn basis(settings: &Settings, files: &SettingsFiles) -> String {
+    let mut hash = Sha256::new_with_prefix(settings.basis());
+    for (name, content) in files.iter().filter(|(name, _)| *name != SETTINGS_FILE) {
+        hash.update(format!("\0{name}\0{}\0", content.len()));
+        hash.update(content);
+    }
+    data_encoding::HEXLOWER.encode(&hash.finalize())
+}
+
 /// No Application has moved.
 static NO_IDENTITIES: SeedIdentities = SeedIdentities::new();
 
@@ -213,7 +228,6 @@ pub(crate) fn render_context<'c>(
         profile: settings.profile.into(),
         dry_commit,
         renderer: settings.renderer,
-        helm: settings.tools.helm,
         nondeterministic: &settings.nondeterministic,
         seeds: &settings.seeds,
         identities: &NO_IDENTITIES,

@@ -270,13 +270,17 @@ impl<'a> Snapshot<'a> {
         Engines::read(self.refs.get(RECORDS_REF), &self.buffer)
     }
 
-    /// Whether other settings than `before` apply now, as far as they can change what is hydrated.
-    pub(crate) fn settings_changed(&self, before: Option<ObjectId>) -> Result<bool, HydrateError> {
+    /// Whether other settings than `before` apply now, as far as they can change what is hydrated onto a branch.
+    pub(crate) fn settings_changed(
+        &self,
+        before: Option<ObjectId>,
+        branch: (&BranchName, &BranchName),
+    ) -> Result<bool, HydrateError> {
         if before == self.policy.id {
             return Ok(false);
         }
         let before = Policy::at(before, &self.buffer)?.settings;
-        Ok(!before.makes_the_same_as(&self.policy.settings))
+        Ok(!before.makes_the_same_as(&self.policy.settings, branch))
     }
 
     /// The URL of this repository, as the first Application of a branch names it.

@@ -69,7 +69,7 @@ impl ApplicationRender<'_, '_> {
         let release = self.release(helm)?;
         let text = match self.commit.context.renderer {
             RendererName::Native => self.template(&release)?.text.into_bytes(),
-            RendererName::Exec => self.exec().helm(self.commit.context.helm, &self.site(self.place())?, &release)?,
+            RendererName::Exec => self.exec().helm(self.application.tools.helm, &self.site(self.place())?, &release)?,
         };
         Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
     }
@@ -126,12 +126,9 @@ impl ApplicationRender<'_, '_> {
         let charts = inflates_charts(self.view, dir, &edits.components);
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),
-            RendererName::Exec => self.exec().kustomize(
-                &self.site(self.place())?,
-                dir,
-                &edits,
-                charts.then_some(self.commit.context.helm),
-            )?,
+            RendererName::Exec => {
+                self.exec().kustomize(self.application.tools, &self.site(self.place())?, dir, &edits, charts)?
+            }
         };
         let commands = command::kustomize(dir, &edits, charts, self.commit.context.profile);
         Ok((self.objects(&text, "kustomize build")?, commands))
@@ -160,6 +157,7 @@ impl ApplicationRender<'_, '_> {
         let edited =
             if edits.is_empty() { None } else { Some(edits.apply(self.view, &self.source.path)?.1.into_bytes()) };
         let options = kustomize::Options {
+            version: self.application.tools.kustomize,
             helm_kube_version: edits.kube_version.clone().unwrap_or_default(),
             helm_api_versions: edits.api_versions.clone(),
             kustomization: edited,
@@ -172,7 +170,7 @@ impl ApplicationRender<'_, '_> {
         let charts = self.commit.renderers.charts.clone();
         let (effects, limits) = (self.effects(), self.template_limits());
         let charts =
-            kustomize::NativeCharts { helm: self.commit.context.helm, effects, limits, only_objects: true, charts };
+            kustomize::NativeCharts { helm: self.application.tools.helm, effects, limits, only_objects: true, charts };
         let build = kustomize::build(self.view, &self.source.path, &options, Some(&charts))
             .map_err(|error| self.wrong(&error))?;
         let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
@@ -199,7 +197,7 @@ impl ApplicationRender<'_, '_> {
             skip_tests: release.skip_tests,
             skip_schema_validation: release.skip_schema_validation,
             only_objects: true,
-            helm: self.commit.context.helm,
+            helm: self.application.tools.helm,
             effects: self.effects(),
             limits: self.template_limits(),
             stop: self.view.stop().clone(),
@@ -319,7 +317,13 @@ impl ApplicationRender<'_, '_> {
         let closure = jsonnet::closure(self.view, file, &libraries, options);
         let closure = closure.map_err(|error| error.or_at(|| self.source.span(&["directory", "jsonnet"])))?;
         let place = Span::file(file.clone());
-        let json = self.exec().jsonnet(&self.site(&place)?, file, &libraries, &closure, options)?;
+        let json = self.exec().jsonnet(
+            &self.site(&place)?,
+            file,
+            &libraries,
+            &closure,
+            (options, self.application.tools.jsonnet),
+        )?;
         jsonnet::objects(file, &json).map_err(Failure::mistake)
     }
 

@@ -20,7 +20,7 @@ use super::outside;
 use super::release::Release;
 use crate::argo::{Environment, Jsonnet, Plugin};
 use crate::render::jsonnet::{self, evaluate};
-use crate::versions::{self, Helm};
+use crate::versions::{self, Helm, Kustomize, Tools as Versions};
 use confine::{Call, Output, Runner};
 
 /// How the tools are called on this machine: words, of which the first is found on `PATH`.
@@ -125,13 +125,14 @@ impl Exec {
         printed(output, "helm template", place, |complaint| checkout.in_repository(complaint))
     }
 
-    /// What `kustomize build` prints. Where it inflates charts, it starts Helm itself: the one of `charts`.
+    /// What `kustomize build` prints. Where it inflates `charts`, it starts Helm itself.
     pub(super) fn kustomize(
         &self,
+        versions: Versions,
         site: &Site<'_>,
         dir: &RepoPath,
         edits: &Edits,
-        charts: Option<Helm>,
+        charts: bool,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
         let dir = view.real_path(dir).map_err(|error| Failure::unreadable(error, place.clone()))?;
@@ -140,7 +141,7 @@ impl Exec {
         let mut replaced = outside::replaced(view, &dir, edit)?;
         // The file itself stays as it is for the others.
         let content = edit.map(|(file, content)| replaced.contents.remove(file).unwrap_or_else(|| content.to_owned()));
-        let kustomize = self.kustomize_of(versions::KUSTOMIZE, stop)?;
+        let kustomize = self.kustomize_of(versions.kustomize, stop)?;
         let top = if replaced.is_empty() { checkout.whole(view)? } else { checkout.replaced(view, &replaced)? };
         let edited = match edit.zip(content) {
             None => None,
@@ -154,8 +155,8 @@ impl Exec {
         args.switch("build", !is_kubectl(&self.tools.kustomize));
         args.0.push(place_on_disk.to_string_lossy().into_owned());
         let mut readable = vec![checkout.dir().to_owned()];
-        if let Some(version) = charts {
-            let helm = self.helm_of(version, stop)?;
+        if charts {
+            let helm = self.helm_of(versions.helm, stop)?;
             if !helm.words.is_empty() {
                 let text = "charts in kustomizations need `hydrate.helm` to be one program without arguments";
                 return Err(Error::Limit(text.to_owned()).into());
@@ -224,14 +225,14 @@ impl Exec {
         file: &RepoPath,
         libraries: &[RepoPath],
         closure: &jsonnet::Closure,
-        options: &Jsonnet,
+        (options, version): (&Jsonnet, versions::Jsonnet),
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
         let variables = options.ext_vars.iter().chain(&options.tlas);
         check_words(variables.flat_map(|variable| [&variable.name, &variable.value]), place)?;
         let directory = checkout.only(view, &closure.files, &closure.passed)?;
         let mut args: Vec<OsString> = vec![evaluate::ARGUMENT.into()];
-        args.extend(evaluate::arguments(libraries, closure, options, file));
+        args.extend(evaluate::arguments(libraries, closure, (options, version), file));
         check_size(&args, place)?;
         let call = Call {
             program: &self.runner.settings().confiner,
@@ -252,12 +253,12 @@ impl Exec {
     }
 
     /// Whether the official tools are there in their versions, with what they are called.
-    pub(super) fn check(&self, helm: Helm, stop: &Stop) -> Vec<Result<String, Error>> {
+    pub(super) fn check(&self, versions: Versions, stop: &Stop) -> Vec<Result<String, Error>> {
         let sentence = |words: &[String], version: &str| format!("`{}` is version {version}", words.join(" "));
-        let kustomize = versions::KUSTOMIZE;
+        let Versions { helm, kustomize, .. } = versions;
         vec![
             self.helm_of(helm, stop).map(|_| sentence(&self.tools.helm, helm.as_str())),
-            self.kustomize_of(kustomize, stop).map(|_| sentence(&self.tools.kustomize, kustomize)),
+            self.kustomize_of(kustomize, stop).map(|_| sentence(&self.tools.kustomize, kustomize.as_str())),
         ]
     }
 
@@ -266,9 +267,9 @@ impl Exec {
         asked.with_version("Helm", &self.tools.helm, version.as_str())
     }
 
-    fn kustomize_of(&self, version: &'static str, stop: &Stop) -> Result<Found, Error> {
+    fn kustomize_of(&self, version: Kustomize, stop: &Stop) -> Result<Found, Error> {
         let asked = once(&self.kustomize, || self.ask_kustomize(stop))?;
-        asked.with_version("Kustomize", &self.tools.kustomize, version)
+        asked.with_version("Kustomize", &self.tools.kustomize, version.as_str())
     }
 
     fn ask_helm(&self, stop: &Stop) -> Result<Asked, Error> {

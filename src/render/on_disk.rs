@@ -8,6 +8,7 @@ use crate::argo::{Directory, Jsonnet};
 use crate::manifest::Manifest;
 use crate::render::directory;
 use crate::render::jsonnet;
+use crate::versions;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, View};
@@ -43,6 +44,6 @@ fn evaluate(
     let closure = jsonnet::closure(view, file, &libraries, options);
     let closure = closure.map_err(|error| error.or_at(|| place.clone()))?;
     let site = Site { checkout, view, place: &place, stop: view.stop() };
-    let json = exec.jsonnet(&site, file, &libraries, &closure, options)?;
+    let json = exec.jsonnet(&site, file, &libraries, &closure, (options, versions::Jsonnet::default()))?;
     jsonnet::objects(file, &json).map_err(Failure::mistake)
 }

@@ -5,11 +5,7 @@ use go_yaml::Mark;
 use super::SettingsError;
 use super::scalar::{Number, number};
 use super::value::{self, Data, Mapping, Value};
-use crate::argo::near;
-use crate::versions::KUSTOMIZE;
-
-/// The versions of Helm that `tools` may name.
-const HELM: [&str; 2] = ["4.2.3", "4.2.4"];
+use crate::argo::{check_tool, near};
 
 /// What a value must be.
 #[derive(Debug)]
@@ -25,6 +21,10 @@ enum Shape {
     Words(&'static [&'static str]),
     /// A mapping with these keys and no others.
     Keys(&'static [Key]),
+    /// Such a mapping, in which mappings of another shape have globs of branches for keys.
+    KeysAndGlobs(&'static [Key], &'static Shape),
+    /// A known version of the tool that the key names.
+    Version,
     /// A mapping by names that the user chooses.
     Named(&'static Shape),
     List(&'static Shape),
@@ -103,7 +103,14 @@ const KEYS: &[Key] = &[
             key("kustomizationBytes", Shape::Count),
         ]),
     ),
-    key("tools", Shape::Keys(&[key("helm", Shape::Words(&HELM)), key("kustomize", Shape::Words(&[KUSTOMIZE]))])),
+    key("tools", Shape::KeysAndGlobs(TOOLS, &Shape::Keys(TOOLS))),
+];
+
+const TOOLS: &[Key] = &[
+    key("argocd", Shape::Version),
+    key("helm", Shape::Version),
+    key("kustomize", Shape::Version),
+    key("jsonnet", Shape::Version),
 ];
 
 const RULE: &[Key] = &[
@@ -140,9 +147,12 @@ pub(crate) fn unknown_key(key: &str) -> Option<String> {
     let mut shape = &Shape::Keys(KEYS);
     let mut before = String::new();
     let mut rest = Some(key);
-    while let (Some(text), Shape::Keys(keys)) = (rest, shape) {
+    while let (Some(text), Shape::Keys(keys) | Shape::KeysAndGlobs(keys, _)) = (rest, shape) {
         let (name, below) = text.split_once('.').map_or((text, None), |(name, below)| (name, Some(below)));
-        let Some(found) = keys.iter().find(|key| key.name == name) else { return Some(unknown(&before, name, keys)) };
+        let Some(found) = keys.iter().find(|key| key.name == name) else {
+            let is_glob = matches!(shape, Shape::KeysAndGlobs(..)) && near(text, &names(keys)).is_none();
+            return (!is_glob).then(|| unknown(&before, name, shape));
+        };
         before = joined(&before, name);
         (shape, rest) = (&found.shape, below);
     }
@@ -153,17 +163,26 @@ pub(crate) fn unknown_key(key: &str) -> Option<String> {
 pub(super) fn check(document: &Value) -> Result<(), SettingsError> {
     match &document.data {
         Data::Null => Ok(()),
-        Data::Mapping(mapping) => keys_of(mapping, document.mark, KEYS, ""),
+        Data::Mapping(mapping) => keys_of(mapping, document.mark, &Shape::Keys(KEYS), ""),
         _ => Err(document.no_mapping()),
     }
 }
 
-fn keys_of(map: &Mapping, mark: Mark, keys: &'static [Key], at: &str) -> Result<(), SettingsError> {
+fn keys_of(map: &Mapping, mark: Mark, shape: &'static Shape, at: &str) -> Result<(), SettingsError> {
+    let (keys, globs) = match shape {
+        Shape::Keys(keys) => (*keys, None),
+        Shape::KeysAndGlobs(keys, globs) => (*keys, Some(*globs)),
+        _ => return Ok(()),
+    };
     for (written, value) in &map.0 {
         check_key(written, at)?;
         let name = &written.name;
         let Some(key) = keys.iter().find(|key| key.name == name) else {
-            return Err(SettingsError::at(written.mark, unknown(at, name, keys)));
+            match globs.filter(|_| matches!(value.data, Data::Mapping(_))) {
+                Some(globs) => of(value, written.mark, globs, &joined(at, name))?,
+                None => return Err(SettingsError::at(written.mark, unknown(at, name, shape))),
+            }
+            continue;
         };
         if !(key.null && value.data == Data::Null) {
             of(value, written.mark, &key.shape, &joined(at, name))?;
@@ -185,7 +204,11 @@ fn of(value: &Value, mark: Mark, shape: &'static Shape, at: &str) -> Result<(), 
         (Shape::Words(words), Data::Text(word)) if words.contains(&word.as_str()) => Ok(()),
         (Shape::Texts, Data::List(items)) => items_of(items, &Shape::Text, at),
         (Shape::List(shape), Data::List(items)) => items_of(items, shape, at),
-        (Shape::Keys(keys), Data::Mapping(map)) => keys_of(map, mark, keys, at),
+        (Shape::Keys(_) | Shape::KeysAndGlobs(..), Data::Mapping(map)) => keys_of(map, mark, shape, at),
+        (Shape::Version, Data::Text(version) | Data::Number(version)) => {
+            let tool = at.rsplit('.').next().unwrap_or(at);
+            check_tool(tool, version).map_err(|what| SettingsError::at(mark, format!("`{at}`: {what}")))
+        }
         (Shape::Named(shape), Data::Mapping(map)) => named(map, shape, at),
         (shape, data) => {
             let what = format!("`{at}` must be {}, not {}", wanted(shape), found(data));
@@ -213,14 +236,23 @@ fn check_key(key: &value::Key, at: &str) -> Result<(), SettingsError> {
     }
 }
 
-fn unknown(at: &str, name: &str, keys: &[Key]) -> String {
-    let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-    let key = joined(at, name);
+/// That a mapping of this shape has no such key.
+fn unknown(at: &str, name: &str, shape: &Shape) -> String {
+    let (keys, more) = match shape {
+        Shape::Keys(keys) => (*keys, ""),
+        Shape::KeysAndGlobs(keys, _) => (*keys, ", and mappings by globs of branches"),
+        _ => (&[][..], ""),
+    };
+    let (names, key) = (names(keys), joined(at, name));
     match (near(name, &names), at.is_empty()) {
         (Some(near), _) => format!("unknown key `{key}`: did you mean `{}`?", joined(at, near)),
         (None, true) => format!("unknown key `{key}`; `git hydrate config edit` shows all keys"),
-        (None, false) => format!("unknown key `{key}`; `{at}` has {}", listed(&names)),
+        (None, false) => format!("unknown key `{key}`; `{at}` has {}{more}", listed(&names)),
     }
+}
+
+fn names(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().map(|key| key.name).collect()
 }
 
 fn before(at: &str) -> String {
@@ -243,9 +275,9 @@ fn wanted(shape: &Shape) -> String {
         Shape::Count => "a whole number, 0 or more".to_owned(),
         Shape::Switch => "true or false".to_owned(),
         Shape::Words(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or "),
-        Shape::Keys(keys) => {
-            format!("a mapping with {}", listed(&keys.iter().map(|key| key.name).collect::<Vec<_>>()))
-        }
+        Shape::Keys(keys) => format!("a mapping with {}", listed(&names(keys))),
+        Shape::KeysAndGlobs(keys, _) => format!("a mapping with {}, and with globs of branches", listed(&names(keys))),
+        Shape::Version => "a version".to_owned(),
         Shape::Named(_) | Shape::Mapping => "a mapping".to_owned(),
         Shape::List(_) => "a list".to_owned(),
         Shape::Any => "something else".to_owned(),
@@ -277,7 +309,9 @@ mod tests {
             ("dryBranch", Some("unknown key `dryBranch`: did you mean `dryBranches`?")),
             ("onfailure", Some("unknown key `onfailure`: did you mean `onFailure`?")),
             ("removalLimit.shares", Some("unknown key `removalLimit.shares`: did you mean `removalLimit.share`?")),
-            ("tools.jsonnet", Some("unknown key `tools.jsonnet`; `tools` has `helm`, `kustomize`")),
+            ("tools.jsonnet", None),
+            ("tools.environments/prod-1.2", None),
+            ("tools.jsonett", Some("unknown key `tools.jsonett`: did you mean `tools.jsonnet`?")),
             ("colour", Some("unknown key `colour`; `git hydrate config edit` shows all keys")),
         ];
         for (key, expected) in rows {

@@ -4,9 +4,9 @@ use dry_files::diag::Span;
 use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
-use super::super::destinations::Destinations;
 use super::super::document::document;
 use super::super::located;
+use super::super::rules::RuleSet;
 use super::super::{AppName, Application, Places};
 
 /// One root of the setting `roots`: its name, the directory of its sources, and how they are rendered.
@@ -50,7 +50,7 @@ impl TryFrom<serde_json::Map<String, serde_json::Value>> for Root {
             return Err(wrong(format!("`{key}` cannot be set: a root is rendered from the dry commit itself")));
         }
         let root = Self { name, fields: fields.clone() };
-        root.document("https://example.com", "HEAD").map(|_| root).map_err(wrong)
+        root.document("https://example.com", "HEAD", &RuleSet::default()).map(|_| root).map_err(wrong)
     }
 }
 
@@ -65,11 +65,11 @@ fn without_lines(mut application: Application) -> Application {
 
 impl Root {
     /// The Application that it is, from this repository and branch.
-    pub fn application(&self, repo_url: &str, revision: &str) -> Option<Application> {
-        self.document(repo_url, revision).ok()
+    pub fn application(&self, repo_url: &str, revision: &str, rules: &RuleSet) -> Option<Application> {
+        self.document(repo_url, revision, rules).ok()
     }
 
-    fn document(&self, repo_url: &str, revision: &str) -> Result<Application, String> {
+    fn document(&self, repo_url: &str, revision: &str, rules: &RuleSet) -> Result<Application, String> {
         let mut dry = self.fields.clone();
         let namespace = dry.remove("namespace");
         dry.remove("name");
@@ -90,7 +90,7 @@ impl Root {
         let file = RepoPath::new("settings.yaml").expect("a plain name");
         let fields = located::parse(&file, object.to_string().as_bytes()).map_err(|wrong| wrong.message)?;
         let Some(field) = fields.first() else { return Err("it is empty".to_owned()) };
-        let document = document(field, 0, false, None, &Destinations::default());
+        let document = document(field, 0, false, None, rules);
         match (document.diagnostics.into_iter().next(), document.application) {
             (None, Some(application)) => Ok(without_lines((*application).clone())),
             (Some(wrong), _) => Err(wrong.message),

@@ -2,9 +2,9 @@
 
 use dry_files::diag::Diagnostic;
 
-use super::super::destinations::Destinations;
 use super::super::document::document;
 use super::super::misspelt::{Misspelt, templates};
+use super::super::rules::RuleSet;
 use super::ApplicationSet;
 use super::near_fields::misspelt_keys;
 use super::types::APPLICATION_SET;
@@ -13,7 +13,7 @@ impl ApplicationSet {
     /// What is said of unknown and misplaced fields in `sourceHydrator` of its templates, at their places.
     pub(in crate::argo) fn misspelt_fields(&self) -> impl Iterator<Item = Diagnostic> {
         let templates = self.root().get("spec").into_iter().flat_map(templates);
-        let none = Destinations::default();
+        let none = RuleSet::default();
         templates
             .flat_map(move |template| document(template, 0, true, None, &none).diagnostics)
             .filter(Diagnostic::is_of_a_field)

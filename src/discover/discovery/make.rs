@@ -62,7 +62,7 @@ impl Makers {
     pub fn root_applications(&self) -> Vec<Application> {
         let url = self.repo_urls.first().map_or("", String::as_str);
         let revision = self.revisions.first().map_or("HEAD", String::as_str);
-        self.roots.iter().filter_map(|root| root.application(url, revision)).collect()
+        self.roots.iter().filter_map(|root| root.application(url, revision, &self.rules)).collect()
     }
 }
 

@@ -357,7 +357,9 @@ fn asked(
     let first = tree.applications(name).find(|application| application.has_own_source());
     let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
     let is_as_made = match run.branches.get(name) {
-        Some(branch) => branch.holds_what_was_made() && !run.found.settings_changed(branch.settings)?,
+        Some(branch) => {
+            branch.holds_what_was_made() && !run.found.settings_changed(branch.settings, (name, &branch.sync))?
+        }
         None => false,
     };
     let before = former.tree.clone().filter(|_| is_as_made);

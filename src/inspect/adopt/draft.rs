@@ -4,11 +4,14 @@ use serde::Serialize;
 
 use super::super::check::Tree;
 use super::Judged;
-use crate::argo::Rule;
+use crate::argo::{Rule, ToolSettings};
+use crate::metadata::NOTES_REF;
+use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::policy::{Policy, settings_files};
 use crate::repo::ObjectBuffer;
-use crate::settings::{SETTINGS_FILE, Settings, SettingsError, SettingsFiles, Value, edit};
+use crate::settings::{SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles, Value, edit};
+use crate::versions::Tools;
 
 /// A setting to write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,6 +89,21 @@ impl Draft {
         policy.plain = if is_proposed { plain.proposed() } else { plain };
         policy.makes = Some(policy.settings.made_applications.unwrap_or(true));
         Ok(policy)
+    }
+
+    /// The newest tools, in settings that are new. What was hydrated without any stays as it is.
+    pub(super) fn newest_tools(&mut self, tree: &Tree<'_>) -> Result<(), HydrateError> {
+        let Some((repository, _)) = tree.repository else { return Ok(()) };
+        let refs = repository.refs()?;
+        if [SETTINGS_REF, RECORDS_REF, NOTES_REF].iter().any(|name| refs.get(name).is_some()) {
+            return Ok(());
+        }
+        let tools = Value::of(&ToolSettings::exact(Tools::newest()))?;
+        self.set(
+            "tools",
+            tools,
+            "the newest; those of your Argo CD: git hydrate config set tools argocd=VERSION".to_owned(),
+        )
     }
 
     /// Where something makes Applications, they are hydrated.

@@ -10,7 +10,7 @@ use go_yaml::{self as yaml, Limits, Node};
 use serde::Serialize;
 
 use super::super::check::{Findings, Judged, Rule, Tree};
-use crate::argo::{self, Application};
+use crate::argo::{self, Application, RuleSet};
 use crate::owners::error::HydrateError;
 
 /// What no Application names.
@@ -97,7 +97,9 @@ impl Found {
         let applications = judged.discovered.applications.iter();
         let own = applications.flat_map(|application| application.all_sources()).filter(|dry| dry.input.is_none());
         let roots = &judged.policy.settings.roots;
-        let roots = roots.iter().filter_map(|root| Some(root.application("https://example.com", "HEAD")?.dry.path));
+        let roots = roots
+            .iter()
+            .filter_map(|root| Some(root.application("https://example.com", "HEAD", &RuleSet::default())?.dry.path));
         let named: BTreeSet<RepoPath> = own.map(|source| source.path.clone()).chain(roots).collect();
         sources.retain(|path, source| {
             let is_base = *source == Source::Kustomization && referenced.contains(path);

@@ -6,6 +6,7 @@ use super::*;
 use crate::argo::AppName;
 use crate::metadata::{DryCommit, Identity, Provenance, TemplateFile, contract};
 use crate::repo::{Commit, object_id};
+use crate::versions::Tools;
 
 const ID: &str = "3ff41cc5247197a6caf50216c4c76cc29d78a97c";
 const REPOSITORY: &str = "https://github.com/example/repo";
@@ -65,7 +66,13 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
     let commands: Vec<String> = commands.iter().map(|&command| command.to_owned()).collect();
     let name = AppName::new("dev-west").expect("a name");
     let applications = [(&name, None)];
-    let content = PathContent { applications: &applications, commands: &commands, is_ours: true, is_active_path };
+    let content = PathContent {
+        applications: &applications,
+        commands: &commands,
+        tools: Tools::default(),
+        is_ours: true,
+        is_active_path,
+    };
     (writer.files_for_path(&content, &origin).expect("templates that render"), writer.files_for_root(&origin, &[]))
 }
 
@@ -198,8 +205,13 @@ fn the_readme_of_the_proposal() {
     let origin = Origin { repo_url: "https://github.com/argoproj/argocd-example-apps", branch: &main, commit: &dry };
     let commands =
         ["kustomize edit set image my-app:v0.0.2", "kustomize build environments/dev/west"].map(str::to_owned);
-    let content =
-        PathContent { applications: &[(&name, None)], commands: &commands, is_ours: true, is_active_path: false };
+    let content = PathContent {
+        applications: &[(&name, None)],
+        commands: &commands,
+        tools: Tools::default(),
+        is_ours: true,
+        is_active_path: false,
+    };
     let files = proposal().files_for_path(&content, &origin).expect("renders");
     // docs/proposals/manifest-hydrator.md, "Example output".
     assert_eq!(
@@ -320,8 +332,13 @@ fn templates_of_the_settings() {
         let (main, dry) = (branch("main"), dry("s"));
         let name = AppName::new("web").expect("a name");
         let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
-        let content =
-            PathContent { applications: &[(&name, None)], commands: &[], is_ours: true, is_active_path: false };
+        let content = PathContent {
+            applications: &[(&name, None)],
+            commands: &[],
+            tools: Tools::default(),
+            is_ours: true,
+            is_active_path: false,
+        };
         let files = Writer::new(settings).and_then(|writer| writer.files_for_path(&content, &origin));
         files.map(|files| text_of(&files)).map_err(|diagnostic| diagnostic.to_string())
     };
@@ -387,7 +404,13 @@ fn metadata_and_templates_tell_the_versions_of_the_tools() {
     let main = branch("main");
     let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: &dry };
     let commands = ["helm template x".to_owned()];
-    let content = PathContent { applications: &[], commands: &commands, is_ours: false, is_active_path: false };
+    let content = PathContent {
+        applications: &[],
+        commands: &commands,
+        tools: Tools::default(),
+        is_ours: false,
+        is_active_path: false,
+    };
     let files = proposal().files_for_path(&content, &origin).expect("renders");
     assert!(!text(&files, "hydrator.metadata").contains("tools"));
 }

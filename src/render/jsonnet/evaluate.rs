@@ -14,7 +14,7 @@ use rsjsonnet_lang::program::Value;
 
 use super::Closure;
 use super::parse_yaml;
-use crate::argo;
+use crate::{argo, versions};
 
 /// The first argument that `main` looks for, like that of the confining process.
 pub(crate) const ARGUMENT: &str = "__jsonnet";
@@ -22,15 +22,18 @@ pub(crate) const ARGUMENT: &str = "__jsonnet";
 /// The evaluator's stack, in bytes: it recurses where files nest.
 const STACK_BYTES: usize = 256 << 20;
 
-/// The arguments after `__jsonnet`: libraries in the order in which they are asked, files that get their name before an
+/// The arguments after `__jsonnet`: the version of go-jsonnet unless it is the newest, libraries in the order in which they are asked, files that get their name before an
 /// import gives them another one, variables, and the file. All paths are read in the current directory.
 pub(crate) fn arguments(
     libraries: &[RepoPath],
     closure: &Closure,
-    options: &argo::Jsonnet,
+    (options, version): (&argo::Jsonnet, versions::Jsonnet),
     file: &RepoPath,
 ) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
+    if version != versions::Jsonnet::default() {
+        arguments.extend(["--version".into(), version.as_str().into()]);
+    }
     for library in libraries {
         arguments.extend(["--lib".into(), library.as_str().into()]);
     }
@@ -73,6 +76,10 @@ fn evaluate(mut arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let mut file = None;
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
+            Some("--version") => {
+                let version: versions::Jsonnet = arguments.next()?.to_str()?.parse().ok()?;
+                session.program_mut().set_std_without(version.lacks());
+            }
             Some("--lib") => session.add_search_path(arguments.next()?.into()),
             // It is noted which file imports one that is not Jsonnet.
             Some("--name") => drop(session.load_real_file(arguments.next()?.as_ref())),

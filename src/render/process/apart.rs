@@ -40,7 +40,6 @@ use super::super::{Application, Commit, Rendered, bug};
 use crate::argo::set::{self, ApplicationSet};
 use crate::argo::{Profile, RuleSet, SeedIdentity};
 use crate::settings::{self, RendererName, Seeds};
-use crate::versions::Helm;
 use confine as plugin;
 use dry_files::scratch::Scratch;
 use dry_files::view::{Files, Reads};
@@ -67,7 +66,6 @@ struct Instructions {
     profile: Profile,
     dry_commit: String,
     renderer: RendererName,
-    helm: Helm,
     nondeterministic: Vec<String>,
     /// On their way through a pipe; no file has them.
     seeds: Seeds,
@@ -287,7 +285,6 @@ impl Process {
             profile: commit.context.profile,
             dry_commit: commit.context.dry_commit.to_owned(),
             renderer: commit.context.renderer,
-            helm: commit.context.helm,
             nondeterministic: commit.context.nondeterministic.to_vec(),
             seeds: commit.context.seeds.clone(),
             identities: commit.context.identities.clone().into_iter().collect(),

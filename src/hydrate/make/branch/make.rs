@@ -180,6 +180,7 @@ impl Branch {
         let content = PathContent {
             applications: &path.applications,
             commands: path.commands,
+            tools: policy.settings.tools.of(&self.name, &self.sync),
             is_ours: path.application.is_some(),
             is_active_path: policy.settings.active_paths(&self.name).contains(path.dir),
         };

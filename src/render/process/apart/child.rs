@@ -65,8 +65,7 @@ fn serve() -> io::Result<()> {
     let mut begin = &pipes.from;
     let instructions: Instructions = serde_json::from_slice(&frame::read(&mut begin, u64::MAX)?)?;
     let root = ContentId::new(&frame::read(&mut begin, u64::MAX)?);
-    let Instructions { settings, tools, limits, profile, dry_commit, renderer, helm, nondeterministic, .. } =
-        instructions;
+    let Instructions { settings, tools, limits, profile, dry_commit, renderer, nondeterministic, .. } = instructions;
     fence::limit(limits.application_memory, 1);
     let renderers = Renderers::new(Runner::new(settings), tools, limits).isolated(Isolation::Alone);
     #[cfg(debug_assertions)]
@@ -78,7 +77,6 @@ fn serve() -> io::Result<()> {
         profile,
         dry_commit: &dry_commit,
         renderer,
-        helm,
         nondeterministic: &nondeterministic,
         seeds: &instructions.seeds,
         identities: &identities,
