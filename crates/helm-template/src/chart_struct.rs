@@ -2,6 +2,7 @@
 //!
 //! Reference: helm 3.19.4 pkg/chart/metadata.go and dependency.go; pkg/engine/engine.go `recAllTpls`, which puts the
 //! struct into another one beside `IsRoot`. Case `chart-object`.
+#![allow(clippy::indexing_slicing, reason = "the index is below the length")]
 
 use go_template::{Element, Field, List, ListType, Methods, Stringer, Struct, StructType, Text, Value, printed};
 

@@ -1,4 +1,5 @@
 //! The three numbers of a version, readable while the program is compiled.
+#![allow(clippy::indexing_slicing, reason = "`part` counts the points, of which there are two at most")]
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
 //! What each version of Helm is built from.
+#![allow(clippy::indexing_slicing, reason = "the index is below the length")]
 
 use super::differences::Switches;
 use super::number::Number;
