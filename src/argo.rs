@@ -10,6 +10,7 @@
 //! Never: a name, branch or path that was not checked, or one mistake in place of all of them. What is pushed to us is
 //! bounded in depth, in number and in the length of what is said of it.
 
+mod by_directory;
 mod conflict;
 mod copy;
 mod cost;
@@ -65,6 +66,7 @@ use field::Field;
 use inputs::Key;
 use set::Cluster;
 
+pub(crate) use by_directory::{lacks_active_paths, promoted_by_directory};
 pub(crate) use conflict::{destination_is_dry, no_such_branch};
 pub(crate) use copy::Copier;
 pub(crate) use cost::{cost_of, extra_of};

@@ -28,12 +28,14 @@ mod machine;
 mod man;
 mod output;
 mod plan;
+mod platform;
 mod push;
 mod remote_helper;
 mod render;
 mod screen;
 mod settings_folder;
 mod status;
+mod tell;
 mod unpushed;
 mod vendor;
 mod verify;
@@ -95,6 +97,7 @@ enum Command {
     Uninstall(install::UninstallArguments),
     Doctor(doctor::Arguments),
     Commit(commit::Arguments),
+    Tell(tell::Arguments),
     Hook(hook::Arguments),
     #[command(hide = true)]
     RemoteHelper(remote_helper::Arguments),
@@ -152,7 +155,7 @@ pub(crate) fn run(pages: &[(&str, &str)]) -> ExitCode {
     };
     let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
     // Only a path that git itself was not given is to be found out.
-    if std::env::var_os("GIT_CONFIG_SYSTEM").is_none() {
+    if ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"].iter().all(|name| std::env::var_os(name).is_none()) {
         let search_path = std::env::var_os("PATH").unwrap_or_default();
         repo::system_config(&search_path).into_iter().for_each(repo::use_system_config);
     }
@@ -207,6 +210,7 @@ fn renders(arguments: &Arguments) -> bool {
             | Command::Install(_)
             | Command::Uninstall(_)
             | Command::Commit(_)
+            | Command::Tell(_)
             | Command::RemoteHelper(_)
             | Command::Help(_)
             | Command::Completions(_)
@@ -284,6 +288,7 @@ fn command(arguments: Arguments, pages: &[(&str, &str)]) -> anyhow::Result<Outco
         Some(Command::Push(arguments)) => push::run(&arguments, json),
         Some(Command::Adopt(arguments)) => adopt::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),
+        Some(Command::Tell(arguments)) => tell::run(&arguments, json),
         Some(Command::Hook(arguments)) => hook::run(&arguments),
         Some(Command::RemoteHelper(arguments)) => remote_helper::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),

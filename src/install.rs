@@ -35,7 +35,7 @@ use config::Config;
 
 pub(crate) use doctor::{Doctor, Finding, Health, Rehearsal, Surroundings};
 pub(crate) use every::repositories;
-pub(crate) use forge::{FORGE_PUSHER, GITEA, forge_pusher};
+pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, forge_pusher};
 pub(crate) use guard::Owned;
 pub(crate) use hook::{CLIENT_HOOKS, SERVER_HOOKS};
 
@@ -122,6 +122,9 @@ pub(crate) enum Error {
     /// git failed, or the repository cannot be read.
     #[error(transparent)]
     Git(#[from] repo::Error),
+    /// What is hydrated would not stay.
+    #[error(transparent)]
+    Mirror(#[from] forge::Mirror),
     /// A file cannot be read or written.
     #[error("{doing}")]
     File {

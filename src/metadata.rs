@@ -49,4 +49,4 @@ pub(crate) use writer::{
 /// renders it, a file of this module, a commit message. Leave it when only speed, errors or reports change, or when
 /// what used to be refused is now rendered. A raised revision alone makes no hydrated commit; `verify` uses it to tell
 /// "made by revision N" from tampering.
-pub(crate) const ENGINE_REVISION: u32 = 4;
+pub(crate) const ENGINE_REVISION: u32 = 5;

@@ -28,6 +28,12 @@ fn shop(lab: &Lab) -> (Repo, Repo) {
 fn moved(lab: &Lab, from: &Repo, kind: &str) -> Repo {
     let new = Repo::at(lab, "new.git");
     from.git(&["clone", "-q", kind, ".", new.path.to_str().expect("UTF-8")]);
+    // What each fetch writes over is no server.
+    if kind == "--mirror" {
+        let refused = new.hydrate(&["install", "--server"]).exits(2).stderr;
+        assert!(refused.contains("this is a mirror of") && refused.contains("`destinations`"), "{refused}");
+        new.git(&["config", "--unset-all", "remote.origin.fetch"]);
+    }
     new.hydrate(&["install", "--server"]).success();
     new
 }

@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 81] = [
+const ROWS: [Row; 83] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -87,6 +87,8 @@ const ROWS: [Row; 81] = [
     (&["doctor", "--all", "."], Server, 0),
     (&["doctor", "--all", "../no-such"], Server, 2),
     (&["commit"], Server, 2),
+    (&["tell"], Server, 0),
+    (&["tell", "--again", "no-such-branch"], Server, 2),
     (&["uninstall", "--repoint"], Here, 0),
     (&["uninstall"], Here, 0),
     (&["uninstall"], Server, 0),

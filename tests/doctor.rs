@@ -68,7 +68,7 @@ fn what_is_broken_is_found() {
                 repo.git(&["config", "remote.origin.fetch", "+refs/*:refs/*"]);
             },
             "bad      a fetch from origin writes over what is pushed and hydrated here",
-            "git -C REPO config --unset-all remote.origin.fetch",
+            "if the mirror is to stay: git hydrate uninstall REPO; if it is not: git -C REPO remote remove origin",
         ),
         (
             "unguarded",

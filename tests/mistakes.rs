@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::push::{application, both, config_map, dry, note, note_of, tip, verified};
-use crate::support::{Lab, Repo};
+use crate::support::{Lab, Repo, known_to_git};
 
 const DEV: &str = "environments/dev";
 const PROD: &str = "environments/prod";
@@ -241,7 +241,7 @@ fn a_hint_quotes_a_branch_name_that_a_shell_would_run() {
 fn a_clone_with_reftable_finds_its_commits() {
     let lab = Lab::new();
     let server = lab.bare(&[]);
-    server.git(&["clone", "-q", "--ref-format=reftable", ".", "../clone"]);
+    server.git(&[&["clone", "-q"], &known_to_git(&["--ref-format=reftable"])[..], &[".", "../clone"]].concat());
     let repo = Repo::at(&lab, "clone");
     repo.hydrate(&["init"]).success();
     repo.git(&["add", "-A"]);

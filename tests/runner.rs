@@ -36,6 +36,7 @@ mod first_day;
 mod forged;
 mod frozen;
 mod garbage;
+mod gitea;
 mod go;
 mod guard;
 mod guard_race;

@@ -50,6 +50,7 @@ fn what_was_made_for_the_judgement_is_what_is_written() {
     let (server, clone) = strict(&lab, &[]);
     let plain = Repo::at(&lab, "plain.git");
     server.git(&["clone", "-q", "--mirror", ".", plain.path.to_str().expect("UTF-8")]);
+    plain.git(&["config", "--unset-all", "remote.origin.fetch"]);
     plain.hydrate(&["install", "--server"]).success();
     for round in 0..3 {
         let many: Vec<(String, String)> =

@@ -70,6 +70,22 @@ pub(crate) struct Answer {
     pub stderr: String,
 }
 
+/// Arguments of `git init` that this git knows. One before 2.45 keeps refs in files alone: a test of another backend says so, and
+/// tests that one.
+pub(crate) fn known_to_git<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    static HAS_REFTABLE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    let has_reftable = *HAS_REFTABLE.get_or_init(|| {
+        let usage = Command::new("git").args(["init", "-h"]).output().expect("git");
+        [usage.stdout, usage.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--ref-format"))
+    });
+    let (known, new): (Vec<&str>, Vec<&str>) =
+        args.iter().partition(|arg| has_reftable || !arg.starts_with("--ref-format"));
+    if !new.is_empty() {
+        eprintln!("skipped: this git does not know {}", new.join(" "));
+    }
+    known
+}
+
 impl Lab {
     pub(crate) fn new() -> Self {
         let lab = Self { dir: Rc::new(tempfile::tempdir().expect("a directory")), clock: Rc::default() };
@@ -89,7 +105,7 @@ impl Lab {
     pub(crate) fn bare(&self, args: &[&str]) -> Repo {
         let repo = Repo { path: self.path("dry.git"), lab: self.clone() };
         fs::create_dir(&repo.path).expect("made");
-        repo.git(&[&["init", "-q", "--bare"], args].concat());
+        repo.git(&[&["init", "-q", "--bare"], &known_to_git(args)[..]].concat());
         repo
     }
 

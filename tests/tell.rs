@@ -48,8 +48,9 @@ while read -r old new ref; do
   count=$((count + 1))
   [ $count -le 30 ] || { echo 'more than one request' >>heard; count=1; }
   echo \"$GITEA_PUSHER_ID:$GITEA_PUSHER_NAME $GITEA_REPO_USER_NAME/$GITEA_REPO_NAME $GITEA_PUSH_TRIGGER$GITEA_PR_ID$GIT_PUSH_OPTION_COUNT $old $new $ref\" >>heard
-  env -i PATH=\"$PATH\" HOME=\"$HOME\" GITEA_INTERNAL_PUSH=true SSH_ORIGINAL_COMMAND=gitea-internal \\
-    git push -q -f . \"$new:refs/pull/${ref##*/}/head\" 2>>inner || exit 1
+  # Another of these may move the same ref.
+  until env -i PATH=\"$PATH\" HOME=\"$HOME\" GITEA_INTERNAL_PUSH=true SSH_ORIGINAL_COMMAND=gitea-internal \\
+    git push -q -f . \"$new:refs/pull/${ref##*/}/head\" 2>inner; do sleep 0.02; done
   echo \"Create a new pull request for '${ref#refs/heads/}'\" >&2
 done
 [ ! -f trap ] || . ./trap after
@@ -64,7 +65,7 @@ fn dispatcher() -> String {
 const NOT_OF_THE_PUSH: &str = "grep -qx $PPID dispatchers && return\n";
 
 /// A repository of the platform.
-fn gitea(lab: &Lab) -> Repo {
+pub(crate) fn gitea(lab: &Lab) -> Repo {
     let repo = lab.bare(&[]);
     for hook in ["pre-receive", "post-receive"] {
         repo.hook(&format!("hooks/{hook}"), DISPATCHER);
@@ -177,11 +178,28 @@ fn a_long_backlog_is_told_five_commits_at_a_time_and_many_branches_thirty() {
     assert_eq!(lines(&host), expected);
 }
 
-/// What a push that touches nothing hydrated tells: what was left.
+/// Waits until nothing is left to be told: what a push leaves to others, a process of its own does.
+fn settle(host: &Repo) {
+    until(|| host.file("hydrate/telling").is_none());
+}
+
+#[track_caller]
+fn until(mut is_so: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("it did not happen within a minute");
+}
+
+/// What a push that touches nothing hydrated has told: what was left.
 fn told_by_the_next_push(host: &Repo, clone: &Repo) -> Vec<[String; 3]> {
     heard(host);
     clone.commit("next", &[("NOTES", &tip(host, "main"))]);
     push(clone);
+    settle(host);
     lines(host)
 }
 
@@ -230,6 +248,9 @@ fn a_platform_that_fails_or_hangs_holds_up_nobody() {
     assert!(told.contains(expected), "{told}");
     let doctor = host.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("advice   the platform was not notified of environments/dev\n"), "{doctor}");
+    fs::remove_file(host.path.join("trap")).expect("there");
+    let dev = tip(&host, "environments/dev");
+    assert_eq!(told_by_the_next_push(&host, &clone), [line(ZERO, &dev, "environments/dev")]);
     host.git(&["config", "hydrate.tellTimeLimit", "1"]);
     fs::write(host.path.join("trap"), format!("{NOT_OF_THE_PUSH}sleep 1000\n")).expect("written");
     clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "more"))]);
@@ -237,13 +258,13 @@ fn a_platform_that_fails_or_hangs_holds_up_nobody() {
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("took more than 1 seconds (hydrate.tellTimeLimit)"), "{told}");
     fs::remove_file(host.path.join("trap")).expect("there");
-    let expected = line(ZERO, &tip(&host, "environments/dev"), "environments/dev");
+    let expected = line(&dev, &tip(&host, "environments/dev"), "environments/dev");
     assert_eq!(told_by_the_next_push(&host, &clone), [expected]);
     assert!(!host.hydrate(&["doctor"]).stdout.contains("was not notified"));
 }
 
 #[test]
-fn while_one_hook_tells_another_hydrates_and_the_first_tells_of_both() {
+fn while_one_hook_tells_another_tells_its_own() {
     let lab = Lab::new();
     let host = gitea(&lab);
     let clone = dry(&host, &["web"], &["dev", "prod"]);
@@ -262,17 +283,186 @@ fn while_one_hook_tells_another_hydrates_and_the_first_tells_of_both() {
     fs::read(host.path.join("reached")).expect("read");
     second.git(&["pull", "-q", "--rebase"]);
     second.commit("prod", &[("apps/web/prod/config.yaml", &config_map("web", "second"))]);
-    // It ends although the first still tells.
     push(&second);
-    assert_eq!(lines(&host), [] as [[String; 3]; 0]);
-    assert_ne!(tip(&host, "environments/prod"), prod);
+    assert_eq!(lines(&host), [line(&prod, &tip(&host, "environments/prod"), "environments/prod")]);
     fs::OpenOptions::new().write(true).open(host.path.join("go")).and_then(|mut go| go.write_all(b"\n")).expect("read");
     Answer::new(first.wait_with_output().expect("ends")).success();
-    let expected = [
-        line(&dev, &tip(&host, "environments/dev"), "environments/dev"),
-        line(&prod, &tip(&host, "environments/prod"), "environments/prod"),
-    ];
-    assert_eq!(lines(&host), expected);
+    assert_eq!(lines(&host), [line(&dev, &tip(&host, "environments/dev"), "environments/dev")]);
+}
+
+/// How many push at once.
+const PUSHERS: usize = 8;
+
+/// A push by one of several users, which goes on by itself.
+fn push_as(clone: &Repo, pusher: usize) -> std::process::Child {
+    let mut command = push_command(clone);
+    command.env("GITEA_PUSHER_ID", pusher.to_string()).env("GITEA_PUSHER_NAME", format!("user{pusher}"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
+}
+
+/// Pushes a change of one of several users, and goes on when the server has it.
+fn change(host: &Repo, clone: &Repo, pusher: usize, round: usize) -> std::process::Child {
+    clone.git(&["pull", "-q", "--rebase", "origin", "main"]);
+    let value = config_map("web", &format!("{pusher} {round}"));
+    clone.commit(&format!("user{pusher}"), &[("apps/web/dev/config.yaml", &value)]);
+    let child = push_as(clone, pusher);
+    let pushed = clone.git(&["rev-parse", "HEAD"]);
+    until(|| host.git(&["rev-parse", "main"]) == pushed);
+    child
+}
+
+/// Each hydrated commit of a branch since `old` was told once, by a line of its own in the name of who pushed its dry commit.
+fn each_is_told_once(host: &Repo, old: &str) {
+    settle(host);
+    let mut found: Vec<(String, [String; 3])> = heard(host);
+    let made = host.git(&["log", "--reverse", "--format=%H %P", &format!("{old}..environments/dev")]);
+    let mut expected = Vec::new();
+    for (new, old) in made.lines().filter_map(|line| line.split_once(' ')) {
+        let dry = host.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Dry,valueonly)", new]);
+        let user = host.git(&["log", "-1", "--format=%s", dry.trim()]);
+        let id = user.strip_prefix("user").expect("a user");
+        expected.push((format!("{id}:{user} team/dry"), line(old, new, "environments/dev")));
+    }
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+fn clones(host: &Repo) -> Vec<Repo> {
+    (0..PUSHERS).map(|pusher| host.clone_to(&format!("user{pusher}"))).collect()
+}
+
+#[test]
+fn nobody_waits_for_what_others_pushed() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    push(&dry(&host, &["web"], &["dev"]));
+    host.hook("hooks/post-receive", &dispatcher());
+    let clones = clones(&host);
+    for round in 0..3 {
+        let old = tip(&host, "environments/dev");
+        heard(&host);
+        // All are told at the same time: none ends before all have begun.
+        let wait = "[ $1 = after ] || { echo >>begun; until [ -e go ]; do sleep 0.05; done; }\n";
+        fs::write(host.path.join("trap"), NOT_OF_THE_PUSH.to_owned() + wait).expect("written");
+        let mut pushes = Vec::new();
+        for (pusher, clone) in clones.iter().enumerate() {
+            pushes.push(change(&host, clone, pusher, round));
+            until(|| host.file("begun").is_some_and(|begun| begun.lines().count() == pusher + 1));
+        }
+        fs::write(host.path.join("go"), "").expect("written");
+        for push in pushes {
+            Answer::new(push.wait_with_output().expect("ends")).success();
+        }
+        each_is_told_once(&host, &old);
+        for file in ["trap", "begun", "go"] {
+            fs::remove_file(host.path.join(file)).expect("there");
+        }
+    }
+}
+
+#[test]
+fn whoever_hydrates_them_pushes_are_told_by_those_who_pushed() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    push(&dry(&host, &["web"], &["dev"]));
+    let clones = clones(&host);
+    for round in 0..3 {
+        let old = tip(&host, "environments/dev");
+        heard(&host);
+        let lock = fs::File::create(host.path.join("hydrate.lock")).expect("made");
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+        let pushes = clones.iter().enumerate().map(|(pusher, clone)| change(&host, clone, pusher, round));
+        let mut pushes: Vec<_> = pushes.collect();
+        // One is killed while it waits: what it leaves is told in its name.
+        let waiting = || fs::read_dir(host.path.join("hydrate/hooks")).map_or(0, |dir| dir.count());
+        until(|| waiting() == PUSHERS);
+        if round == 1 {
+            let killed = pushes.remove(0);
+            kill_hook_of(&host, 0);
+            drop(killed.wait_with_output());
+        }
+        drop(lock);
+        for push in pushes {
+            Answer::new(push.wait_with_output().expect("ends")).success();
+        }
+        each_is_told_once(&host, &old);
+    }
+}
+
+/// Kills the hook that waits for a user's push, and the one that its shell starts in its place.
+fn kill_hook_of(host: &Repo, pusher: usize) {
+    let name = format!("GITEA_PUSHER_NAME=user{pusher}");
+    let here = host.path.canonicalize().expect("there");
+    for _ in 0..2 {
+        let mut killed = None;
+        until(|| {
+            let hooks = fs::read_dir("/proc").expect("proc").flatten().filter_map(|entry| {
+                let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+                let words = fs::read(entry.path().join("cmdline")).ok()?;
+                let environment = fs::read(entry.path().join("environ")).ok()?;
+                let is_his = environment.split(|byte| *byte == 0).any(|word| word == name.as_bytes());
+                let is_here = fs::read_link(entry.path().join("cwd")).is_ok_and(|dir| dir == here);
+                let is_hook = words.ends_with(b"hook\0post-receive\0");
+                (is_his && is_here && is_hook && Some(pid) != killed).then_some(pid)
+            });
+            killed = hooks.last().or(killed);
+            killed.is_some()
+        });
+        let pid = rustix::process::Pid::from_raw(killed.expect("found")).expect("a process");
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+        until(|| fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).map_or(true, |words| words.is_empty()));
+    }
+}
+
+#[test]
+fn a_branch_that_comes_back_is_told_anew() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    push(&clone);
+    heard(&host);
+    let prod = tip(&host, "environments/prod");
+    host.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
+    let doctor = host.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(doctor.contains(" hydrate tell --again environments/prod\n"), "{doctor}");
+    host.git(&["update-ref", "refs/heads/environments/prod", &prod]);
+    host.git(&["config", "hydrate.forgePusher", "12:hydration"]);
+    let told = host.hydrate(&["tell", "--again", "environments/prod"]).success().stdout;
+    assert_eq!(told, "the platform knows all hydrated branches\n");
+    assert_eq!(lines(&host), [line(ZERO, &prod, "environments/prod")]);
+    let wrong = host.hydrate(&["tell", "--again", "main"]).exits(2).stderr;
+    assert!(wrong.contains("`main` is not a hydrated branch"), "{wrong}");
+    // Made anew by a push, it goes on from where it was, and is new to the platform.
+    host.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
+    clone.commit("prod", &[("apps/web/prod/config.yaml", &config_map("web", "again"))]);
+    let pushed = push(&clone).stderr;
+    assert!(pushed.contains("environments/prod was deleted: it goes on from"), "{pushed}");
+    let now = tip(&host, "environments/prod");
+    assert_eq!(lines(&host), [line(ZERO, &now, "environments/prod")]);
+    assert_eq!(host.git(&["rev-parse", "environments/prod~1"]), prod);
+}
+
+#[test]
+fn what_others_pushed_to_a_branch_the_platform_knows() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    let clone = dry(&host, &["web"], &["dev"]);
+    push(&clone);
+    host.git(&["config", "hydrate.promoter", "dev"]);
+    host.hydrate(&["install", "--server"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "promotion", "origin/environments/dev"]);
+    clone.commit("by hand", &[("web/manifest.yaml", "# by hand\n")]);
+    heard(&host);
+    let mut command = push_command(&clone);
+    command.arg("HEAD:environments/dev");
+    Answer::new(command.output().expect("runs")).success();
+    settle(&host);
+    let (by_hand, now) = (clone.git(&["rev-parse", "HEAD"]), tip(&host, "environments/dev"));
+    let told = host.file("heard").expect("heard");
+    assert!(told.contains(&format!(" {by_hand} {now} refs/heads/environments/dev\n")), "{told}");
+    assert_eq!(told.matches(" refs/heads/environments/dev\n").count(), 2, "{told}");
 }
 
 #[test]
@@ -346,7 +536,9 @@ fn a_host_that_forgot_what_it_knows_is_told_of_all_branches() {
     let told = host.file("hydrate/told").expect("written");
     for text in ["", "garbage\n\u{0}\n", "0123 refs/heads/environments/dev\n"] {
         fs::write(host.path.join("hydrate/told"), text).expect("written");
-        let names: Vec<String> = told_by_the_next_push(&host, &clone).into_iter().map(|[_, _, name]| name).collect();
+        let mut names: Vec<String> =
+            told_by_the_next_push(&host, &clone).into_iter().map(|[_, _, name]| name).collect();
+        names.sort();
         assert_eq!(names, ["refs/heads/environments/dev", "refs/heads/environments/prod"], "{text:?}");
         assert_eq!(host.file("hydrate/told").expect("written"), told);
     }

@@ -283,12 +283,12 @@ fn notes_and_revisions_are_judged() {
     rewrite(
         &server,
         2,
-        |here, _, text| if here == 2 { text.replace("Hydrate-Engine: 4", "Hydrate-Engine: 7") } else { text },
+        |here, _, text| if here == 2 { text.replace("Hydrate-Engine: 5", "Hydrate-Engine: 7") } else { text },
     );
     verify(&server, &[BRANCH], 0);
     rewrite(&server, 0, |_, id, text| {
         let dir = edit_dir(&server, id, "web", |dir| dir.replace("100644", "100755"));
-        tree(text, &dir).replace("Hydrate-Engine: 4", "Hydrate-Engine: 7")
+        tree(text, &dir).replace("Hydrate-Engine: 5", "Hydrate-Engine: 7")
     });
     // What a commit says of its engine proves nothing: hydration must have recorded it.
     let answer = server.hydrate(&["verify"]).exits(1);

@@ -14,9 +14,10 @@ use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
 use crate::show::{self, Progress, Wording, summary};
+use crate::tell::forge::Teller;
 use crate::tell::hook::Options;
 use crate::tell::outbox::{Ask, Delivery};
-use crate::tell::{forge, notify, outbox};
+use crate::tell::{notify, outbox};
 
 /// Hydrate commits missed after a crash, import or settings change.
 ///
@@ -87,9 +88,10 @@ struct Done {
 
 fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
-    let report = locked(repository, again);
+    let mut teller = Teller::of_admin(repository);
+    let report = locked(repository, again, &mut teller);
     if report.is_ok()
-        && let Err(why) = forge::tell(repository)
+        && let Err(why) = teller.tell_all(repository)
     {
         output::warn(&format!("warning: {why}"));
     }
@@ -106,9 +108,10 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
 }
 
 /// Hydrates again under the lock of the repository.
-fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Report> {
+fn locked(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow::Result<hydrate::Report> {
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
+    let before = repository.refs()?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let setup = Setup {
@@ -118,6 +121,9 @@ fn locked(repository: &Repository, again: Again) -> anyhow::Result<hydrate::Repo
     let report = hydrate::hydrate_again(&setup, again);
     progress.clear();
     let report = report?;
+    if let Err(why) = teller.queue(repository, &before, &report) {
+        output::warn(&format!("warning: {why}"));
+    }
     if let Some(path) = Options::read(repository).log {
         show::log(&path, repository.shared(), &report)
             .with_context(|| format!("hydrated, but not logged: hydrate.log: {}", path.display()))?;

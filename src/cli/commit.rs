@@ -9,7 +9,7 @@ use crate::hydrate::{self, CommitRequest};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::show::{Wording, summary};
-use crate::tell::forge;
+use crate::tell::forge::Teller;
 
 /// How large a request may be: what Argo CD's own commit server takes.
 const REQUEST_BYTES_MAX: u64 = 100 << 20;
@@ -30,12 +30,13 @@ pub(super) fn run(_arguments: &Arguments, json: bool) -> anyhow::Result<Outcome>
     let repository = super::repository(None)?;
     super::check_owner(&repository, "commit")?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?;
+    let mut teller = Teller::of_admin(&repository);
     let lock = hydrate::lock(&repository, |_| true)?;
+    let before = repository.refs()?;
     let made = hydrate::commit(&repository, &renderers, &request, wall::now())?;
+    let queued = made.as_ref().map_or(Ok(()), |report| teller.queue(&repository, &before, report));
     drop(lock);
-    if made.is_ok()
-        && let Err(why) = forge::tell(&repository)
-    {
+    if let Err(why) = queued.and_then(|()| teller.tell_all(&repository)) {
         output::warn(&format!("warning: {why}"));
     }
     match made {

@@ -8,7 +8,7 @@ use clap::CommandFactory as _;
 
 use super::clone::{self, Clone, is_server};
 use super::every::Every;
-use super::{Outcome, output};
+use super::{Outcome, output, platform};
 use crate::history;
 use crate::hydrate;
 use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
@@ -57,6 +57,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let repository = super::repository(arguments.repository.as_deref())?;
     let server = arguments.server || is_server(&repository);
+    if server {
+        platform::go_on_as_its_git(repository.common_dir())?;
+    }
     show(&findings(&repository, (!server).then_some(&arguments.remote))?, json)
 }
 
@@ -133,7 +136,9 @@ fn failure(branch: hydrate::BranchReport) -> Option<(String, String)> {
 /// Tests every repository below a directory that hydrates.
 fn all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     let mut results = Vec::new();
-    for path in repositories(dir).with_context(|| format!("reading {}", dir.display()))? {
+    let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
+    all.iter().try_for_each(|path| platform::go_on_as_its_git(path))?;
+    for path in all {
         match of_server(&path).transpose() {
             Some(findings) => results.push((path, findings)),
             None => continue,

@@ -1,5 +1,6 @@
 //! `git hydrate install` and `git hydrate uninstall`.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use go_yaml::{self as yaml, Mapping, Sequences, Value, emit_v3};
 
 use super::clone::{self, is_server};
 use super::every::Every;
-use super::{Outcome, WrongUse, config, output};
+use super::{Outcome, WrongUse, config, output, platform};
 use crate::history;
 use crate::history::BranchState;
 use crate::hydrate;
@@ -102,6 +103,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
 /// Installs in the repository of a server.
 fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>> {
     let repository = server_repository(path)?;
+    platform::go_on_as_its_git(repository.common_dir())?;
     if !is_server(&repository) && !repository.remotes().is_empty() {
         let hint = "in a clone: git hydrate install --client; a server's repository is bare: git clone --mirror URL REPO.git && \
              git -C REPO.git remote remove origin";
@@ -115,8 +117,8 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
         installer.step(State::Done, note);
     }
     let owned = match survey(&repository) {
-        Ok(hydrate::Survey { branches, settings, .. }) => {
-            Owned { branches, patterns: settings.branches, dry_branches: settings.dry_branches }
+        Ok(hydrate::Survey { branches, promoted, settings, .. }) => {
+            Owned { branches, promoted, patterns: settings.branches, dry_branches: settings.dry_branches }
         }
         // `doctor` reports what is wrong with them.
         Err(_) => Owned::default(),
@@ -144,11 +146,33 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
 /// Installs in every repository below a directory.
 fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
-    let results = all.into_iter().map(|path| (install_server(&path, &[]), path));
+    let known: BTreeSet<PathBuf> = all.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let results = all.into_iter().map(|path| match left_out(&path, &known) {
+        Some(step) => (Ok(vec![step]), path),
+        None => (install_server(&path, &[]), path),
+    });
     let done = Every::new(results.map(|(steps, path)| (path, steps)).collect(), "steps");
     done.print(json, steps_text)?;
     let refused = done.lists().flatten().any(|step| step.state == State::Refused);
     done.outcome(refused)
+}
+
+/// Why a repository among others is left out: a wiki, which has no Applications, or a fork, whose pushes would be hydrated by the
+/// settings of another repository.
+fn left_out(path: &Path, known: &BTreeSet<PathBuf>) -> Option<Step> {
+    let is_wiki = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".wiki.git"));
+    let origin = || {
+        let repository = Repository::open(path, Location::Discover).ok()?;
+        let urls = repository.remotes().into_iter().filter_map(|name| repository.config(&format!("remote.{name}.url")));
+        let origin = urls.filter_map(|url| Path::new(&url).canonicalize().ok()).find(|origin| known.contains(origin));
+        origin.filter(|origin| path.canonicalize().ok().as_ref() != Some(origin))
+    };
+    let what = match is_wiki {
+        true => "a wiki is left out".to_owned(),
+        false => format!("a fork of {} is left out", origin()?.display()),
+    };
+    let advice = format!("to hydrate its pushes all the same: git hydrate install --server {}", shell_path(path));
+    Some(Step { state: State::Note, what, advice: Some(advice) })
 }
 
 /// Tells that branches are behind: what was pushed while nothing was installed is hydrated by the next push only.

@@ -61,6 +61,7 @@ impl<'p> Pusher<'p> {
             warnings: self.his_diagnostics(&report.warnings, warnings).into_iter().filter(is_news).collect(),
             notes: self.his(&report.notes, notes, |_| None).map(|(_, note)| note.clone()).collect(),
             whose: Whose::default(),
+            started: Vec::new(),
         })
     }
 
@@ -147,6 +148,11 @@ impl<'p> Pusher<'p> {
         let is_there = || self.whose().heads.get(&dry.dry_branch) == Some(&dry.dry_sha);
         self.update_of(&dry.dry_branch).is_some_and(is_pushed)
             || (self.pushes(SETTINGS_REF) && is_there() && !self.whose().is_news(&dry.dry_branch))
+    }
+
+    /// Whether he brought what `branch` shows of a dry commit: he pushed that, or something beside which hydration made it again.
+    pub(crate) fn brought(&self, branch: &str, dry: &DryPoint) -> bool {
+        self.owns(dry) || (self.pushes(&format!("refs/heads/{branch}")) && self.puts_beside(dry))
     }
 
     /// Whether he put something on a branch of which hydration made the same dry commit again.

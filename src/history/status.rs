@@ -149,6 +149,9 @@ pub(crate) struct Restorable {
 pub(crate) struct Promotion {
     /// The staging branch.
     pub branch: String,
+    /// The dry commit that it is hydrated from, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_sha: Option<String>,
     /// How many dry commits it is ahead of what was promoted; none when that is not known, or nothing was promoted yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<usize>,
@@ -341,7 +344,7 @@ fn one(
         Some(_) => BranchState::NotHydrated,
     };
     let restorable = restorable(found, branch, (tip, state));
-    let promoted = promoted(found, (tip, state))?;
+    let promoted = promoted(found, branch, (tip, state))?;
     let standing = standing.filter(|_| state == BranchState::Hydrated);
     let paths_behind = paths_behind(found, standing.as_ref(), named)?;
     let changed_by_others = match (tip, state) {
@@ -357,15 +360,23 @@ fn one(
     let repository = found.setup.repository;
     let mut promoted_from = Vec::new();
     for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {
-        let ahead = match (promoted, found.tip(staging)) {
-            (Some(promoted), Some(tip)) => {
-                let staged = found.standing(staging, tip, &named.dry_branch, &mut ledger.notes)?.dry;
-                let staged = staged.filter(|dry| repository.has(*dry));
-                staged.map(|staged| repository.first_parents(promoted, staged, BEHIND_MAX)).transpose()?.flatten()
-            }
+        let staged = match found.tip(staging) {
+            Some(tip) => found.standing(staging, tip, &named.dry_branch, &mut ledger.notes)?.dry,
+            None => None,
+        };
+        let shown = match (tip, directory(branch, staging)) {
+            (Some(tip), Some(dir)) => shown_in(found, tip, dir)?,
+            _ => promoted,
+        };
+        let ahead = match (shown, staged.filter(|dry| repository.has(*dry))) {
+            (Some(promoted), Some(staged)) => repository.first_parents(promoted, staged, BEHIND_MAX)?,
             _ => None,
         };
-        promoted_from.push(Promotion { branch: staging.to_string(), ahead: ahead.map(|line| line.len()) });
+        promoted_from.push(Promotion {
+            branch: staging.to_string(),
+            dry_sha: staged.map(|staged| staged.to_string()),
+            ahead: ahead.map(|line| line.len()),
+        });
     }
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
@@ -442,14 +453,35 @@ fn restorable(
     (is_wanted && is_there).then(|| Restorable { tip: record.tip.to_string(), is_start: record.initial })
 }
 
-/// The dry commit that was promoted to a sync branch last, if it is here.
+/// The dry commit that was promoted to a sync branch last, if it is here. Of one that is promoted by directory, that is the newest of
+/// its directories.
 fn promoted(
     found: &Snapshot<'_>,
+    branch: &BranchName,
     (tip, state): (Option<ObjectId>, BranchState),
 ) -> Result<Option<ObjectId>, repo::Error> {
     let Some(tip) = tip.filter(|_| state == BranchState::Promoted) else { return Ok(None) };
-    let recorded = provenance(&found.buffer, found.buffer.commit(tip)?.tree, METADATA)?;
+    let mut newest = shown_in(found, tip, "")?;
+    for dir in found.policy.settings.active_paths(branch) {
+        if let Some(dry) = shown_in(found, tip, dir.as_str())?
+            && newest.is_none_or(|newest| found.setup.repository.is_ancestor(newest, dry))
+        {
+            newest = Some(dry);
+        }
+    }
+    Ok(newest)
+}
+
+/// The dry commit that the metadata in a directory of a commit names, if it is here.
+fn shown_in(found: &Snapshot<'_>, tip: ObjectId, dir: &str) -> Result<Option<ObjectId>, repo::Error> {
+    let path = if dir.is_empty() { METADATA.to_owned() } else { format!("{dir}/{METADATA}") };
+    let recorded = provenance(&found.buffer, found.buffer.commit(tip)?.tree, &path)?;
     Ok(recorded.and_then(|recorded| recorded.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
+}
+
+/// The directory that is promoted from a staging branch alone, by its name.
+fn directory<'s>(branch: &BranchName, staging: &'s BranchName) -> Option<&'s str> {
+    staging.as_str().strip_prefix(branch.as_str())?.strip_prefix("-next/")
 }
 
 fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {

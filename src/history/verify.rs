@@ -18,11 +18,11 @@ mod settings;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
-use crate::argo::SeedIdentities;
+use crate::argo::{BranchName, SeedIdentities};
 use crate::hydrate::make::branch::initial;
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
-use crate::metadata::{DryCommit, Origin, Trailers};
+use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers};
 use crate::owners::branch_records::Engines;
 use crate::owners::error::HydrateError;
 use crate::owners::ours::our_changes;
@@ -161,7 +161,7 @@ impl<'a> Verifier<'a> {
                 hydrated.extend(trailers.map(|trailers| Hydrated { commit, trailers }));
                 continue;
             }
-            let seen = match trailers {
+            let seen = match trailers.filter(|trailers| !self.is_copied(&commit, trailers, line)) {
                 None => {
                     let is_above = !hydrated.is_empty() || line.after.is_some();
                     self.of_others(&commit, line, is_above, &mut merged)?
@@ -178,6 +178,18 @@ impl<'a> Verifier<'a> {
         }
         self.notes(&hydrated, &mut verified)?;
         Ok((verified, merged))
+    }
+
+    /// Whether a commit is a copy of a hydrated one of another branch, as a promotion by rebase or squash leaves it: it is of others,
+    /// and judged by what it shows.
+    fn is_copied(&self, commit: &Commit, trailers: &Trailers, line: &Line) -> bool {
+        let is_here = BranchName::read(&line.name).is_ok_and(|name| {
+            name != trailers.branch
+                && self.run.found.tip(&name).is_some()
+                && self.run.found.records.get(&name).is_some()
+        });
+        let is_known = self.engines.is_recorded(commit.id) || self.engines.is_older(commit.id, self.repository());
+        is_here && line.after.is_none() && !is_known && !commit.parents.is_empty()
     }
 
     /// What a commit of others is, and what it merged.
@@ -288,6 +300,7 @@ impl<'a> Verifier<'a> {
             return Ok(vec![gone]);
         }
         self.use_settings(trailers.settings_commit)?;
+        self.run.found.policy.writer.date_as(trailers.engine);
         let Some(parent) = commit.parents.first() else {
             let dry = DryCommit::new(&self.repository().commit(trailers.dry_commit)?);
             let origin = Origin { repo_url: "", branch: &trailers.dry_branch, commit: &dry };
@@ -369,6 +382,7 @@ impl<'a> Verifier<'a> {
         if self.run.found.policy.id != id {
             self.run.use_settings(id)?;
         }
+        self.run.found.policy.writer.date_as(ENGINE_REVISION);
         if let Some(renderer) = self.renderer {
             self.run.found.policy.settings.renderer = renderer;
         }

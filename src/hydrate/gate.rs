@@ -7,6 +7,6 @@ mod settings;
 mod strict;
 
 pub(crate) use foreseen::fulfil;
-pub(crate) use guard::{Access, RefUpdate, Search, guard, stale};
+pub(crate) use guard::{Access, RefUpdate, Search, guard, naming_promoter, stale};
 pub(crate) use settings::unusable_settings;
 pub(crate) use strict::{DAY, Judgement, Push, Strictness, judge};

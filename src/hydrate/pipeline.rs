@@ -343,6 +343,7 @@ impl Run<'_> {
             let verb = if staging.len() == 1 { "is" } else { "are" };
             let (id, staging) = (id.to_hex_with_len(7), staging.join(", "));
             let text = format!("{sync} is new at {id} and empty, until {staging} {verb} promoted to it");
+            self.report.started.push(sync.to_owned());
             self.report.note(&About::Dry(dry), text);
         }
         for (dry, text) in self.rewound() {

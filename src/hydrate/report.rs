@@ -33,6 +33,9 @@ pub struct Report {
     /// Which dry commit each part is about.
     #[serde(skip)]
     pub(crate) whose: Whose,
+    /// The branches that it started, empty, for a promoter.
+    #[serde(skip)]
+    pub(crate) started: Vec<String>,
 }
 
 impl Report {

@@ -216,7 +216,8 @@ fn dry_commit(
     }
     let (subject, body) = subject_and_body(&request.commit_message);
     let argocd = Message { subject: subject.clone(), body: body.clone() };
-    Ok(DryCommit { id, author: request.commit_author.clone(), date, subject, body, argocd, references: Vec::new() })
+    let (author, references) = (request.commit_author.clone(), Vec::new());
+    Ok(DryCommit { id, author, date, shown_date: date, subject, body, argocd, references })
 }
 
 /// The first paragraph of a message in one line, and what follows.

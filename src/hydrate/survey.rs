@@ -18,6 +18,8 @@ use crate::settings::Settings;
 pub(crate) struct Survey {
     /// The branches that its Applications name, those that are deployed and those for staging.
     pub branches: BTreeSet<BranchName>,
+    /// Those of them that are promoted to, or from.
+    pub promoted: BTreeSet<BranchName>,
     /// Its Applications that are hydrated, each with its dry branch.
     pub applications: Vec<(BranchName, Application)>,
     /// The branches that are no dry branches, but that Applications name to be hydrated from; each with a dry branch that
@@ -54,7 +56,11 @@ pub(crate) fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
         }
     }
     branches.extend(found.policy.settings.applications_to.clone());
-    Ok(Survey { branches, applications, other_branches, settings: found.policy.settings })
+    let staged =
+        applications.iter().map(|(_, application)| (application.environment_branch(), &application.sync_branch));
+    let promoted = staged.filter(|(staging, sync)| staging != sync).flat_map(|(staging, sync)| [staging, sync]);
+    let promoted = promoted.cloned().collect();
+    Ok(Survey { promoted, branches, applications, other_branches, settings: found.policy.settings })
 }
 
 /// A branch that Applications name.

@@ -26,12 +26,13 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
+use super::forge::has_platform;
 use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
-use crate::argo::{BranchName, near, ref_of};
+use crate::argo::{BranchName, lacks_active_paths, near, promoted_by_directory, ref_of};
 use crate::history::{BranchState, BranchStatus, Restorable};
-use crate::hydrate::{self, Access, Survey};
+use crate::hydrate::{self, Access, Survey, naming_promoter};
 use crate::metadata::NOTES_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::failures::FAILURES_REF;
@@ -91,7 +92,7 @@ pub(crate) struct Surroundings {
     /// What this program calls itself on `--version`.
     pub version: String,
     /// The branches that the forge which hosts the repository does not know as they are.
-    pub unknown_to_forge: Vec<String>,
+    pub unknown_to_forge: BTreeSet<String>,
 }
 
 /// Looks at one repository.
@@ -135,7 +136,7 @@ impl<'a> Doctor<'a> {
             self.hook(hook)?;
             self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
-        self.forge();
+        self.forge()?;
         self.mirrors();
         self.keys()?;
         self.strict();
@@ -152,6 +153,7 @@ impl<'a> Doctor<'a> {
             Ok(survey) => {
                 self.other_branches(&survey);
                 self.branches(&survey.branches)?;
+                self.active_paths(&survey);
                 if survey.settings.renderer == RendererName::Exec {
                     survey.settings.tools.all().for_each(|tools| self.tools(renderers, tools));
                 }
@@ -249,7 +251,9 @@ impl<'a> Doctor<'a> {
         let branches = survey.map(|survey| survey.branches.clone()).unwrap_or_default();
         let mut values = self.repository.config_list("transfer.hideRefs");
         values.extend(self.repository.config_list(HIDE));
+        let promoted = survey.map(|survey| survey.promoted.clone()).unwrap_or_default();
         let (open, closed): (Vec<_>, Vec<_>) = branches.iter().partition(|branch| !access.is_closed(branch));
+        let closed = closed.into_iter().filter(|branch| !promoted.contains(*branch));
         let settings = (!access.settings_pushers.is_empty()).then(|| SETTINGS_REF.to_owned());
         let open = open.into_iter().map(BranchName::ref_name).chain(settings);
         let dir = shell_path(self.repository.common_dir());
@@ -257,14 +261,18 @@ impl<'a> Doctor<'a> {
         let hidden = |name: &String| is_hidden(name, &values);
         let shut: Vec<String> = open.filter(hidden).collect();
         let records = [NOTES_REF, FAILURES_REF, REPLACE].map(str::to_owned).into_iter();
-        let bare: Vec<String> =
-            records.chain(closed.into_iter().map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
+        let bare: Vec<String> = records.chain(closed.map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
         if !shut.is_empty() {
             let who = if shut == [SETTINGS_REF] { "settings pushers" } else { "promoters" };
             self.bad(format!("{who} cannot push to {}: it is hidden", shut.join(", ")), &again);
         }
         if !bare.is_empty() {
             self.advise(format!("only the pre-receive hook guards {}", bare.join(", ")), &again);
+        }
+        if let Some(branch) = promoted.iter().next().filter(|_| access.promoters.is_empty()) {
+            let git = format!("git -C {}", shell_path(self.repository.common_dir()));
+            let remedy = format!("{} && {again}", naming_promoter(access, branch, &git));
+            self.advise("Applications have a staging branch (hydrateTo), and no account may promote", remedy);
         }
         if !(access.promoters.is_empty() && access.settings_pushers.is_empty())
             && self.repository.config("hydrate.pusherVariable").is_none()
@@ -387,6 +395,19 @@ impl<'a> Doctor<'a> {
         Ok(())
     }
 
+    /// Branches that are promoted by directory, which the settings must say.
+    fn active_paths(&mut self, survey: &Survey) {
+        let git = format!("git -C {} hydrate", shell_path(self.repository.common_dir()));
+        let applications = survey.applications.iter().map(|(_, application)| application);
+        for (active, directories) in promoted_by_directory(applications) {
+            if !survey.settings.is_shared(&active) {
+                let lacking = lacks_active_paths(&active, &directories);
+                let hint = lacking.hint.unwrap_or_default();
+                self.advise(lacking.message, hint.replace("on the server: git hydrate", &git));
+            }
+        }
+    }
+
     /// Branches that the settings call dry, that do not exist, and that no other took the place of.
     fn missing_dry_branches(&mut self, dry_branches: &[BranchName]) -> Result<(), Error> {
         let refs = self.repository.refs()?;
@@ -458,7 +479,11 @@ impl<'a> Doctor<'a> {
                         ),
                     ),
                     Some(Restorable { tip, is_start: false }) => {
-                        let remedy = format!("{git} update-ref {ref_name} {tip}");
+                        let restored = format!("{git} update-ref {ref_name} {tip}");
+                        let remedy = match has_platform(self.repository) {
+                            true => format!("{restored} && {git} hydrate tell --again {}", shell_word(name)),
+                            false => restored,
+                        };
                         self.bad(format!("{name}, which hydration made, is missing"), remedy);
                     }
                     None => {

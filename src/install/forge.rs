@@ -1,9 +1,19 @@
 //! What is known of the forges that host repositories.
 
+use crate::argo::without_credentials;
+use crate::repo::Repository;
+
+use super::is_executable;
+
 /// The script of Gitea and Forgejo for post-receive, from the git directory on.
 ///
 /// Reference: Gitea 1.25 modules/gitrepo/hooks.go `createDelegateHooks`.
 pub(crate) const GITEA: &str = "hooks/post-receive.d/gitea";
+
+/// The variable of Gitea and Forgejo that names who pushes.
+///
+/// Reference: Gitea 1.26 modules/repository/env.go `EnvPusherName`.
+pub(crate) const GITEA_PUSHER: &str = "GITEA_PUSHER_NAME";
 
 /// The key in git's configuration that names the user of Gitea or Forgejo in whose name it is told of what no push brought.
 pub(crate) const FORGE_PUSHER: &str = "hydrate.forgePusher";
@@ -14,6 +24,37 @@ pub(crate) fn forge_pusher(value: &str) -> Option<(&str, &str)> {
     // Gitea knows no user 0.
     let is_id = id.bytes().all(|byte| byte.is_ascii_digit()) && id.parse::<u64>().is_ok_and(|id| id > 0);
     (is_id && !name.is_empty()).then_some((id, name))
+}
+
+/// Whether a platform hosts the repository that learns of branches from hooks of its own.
+pub(crate) fn has_platform(repository: &Repository) -> bool {
+    let is_off = repository.config_bool("hydrate.tell") == Some(false);
+    let is_told = repository.config("hydrate.tell").is_some_and(|command| !command.is_empty());
+    !is_off && (is_told || is_executable(&repository.common_dir().join(GITEA)))
+}
+
+/// A repository whose fetch writes over every ref.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this is a mirror of {url}: each fetch takes away what is hydrated here\nhint: install where {url} is pushed to, and name a \
+     repository of this host for its hydrated branches in the setting `destinations`"
+)]
+pub(crate) struct Mirror {
+    /// The remote.
+    pub remote: String,
+    url: String,
+}
+
+/// The remote that a repository is a mirror of, as `git clone --mirror` and the pull mirrors of platforms set it; none where it is no
+/// mirror, or pushes to one.
+pub(crate) fn mirror(repository: &Repository) -> Option<Mirror> {
+    let fetches_all = |remote: &String| {
+        let key = format!("remote.{remote}.fetch");
+        repository.config_list(&key).iter().any(|refspec| refspec == "+refs/*:refs/*")
+    };
+    let remote = repository.remotes().into_iter().find(fetches_all)?;
+    let url = repository.config(&format!("remote.{remote}.url")).unwrap_or_else(|| remote.clone());
+    Some(Mirror { url: without_credentials(&url), remote })
 }
 
 #[cfg(test)]

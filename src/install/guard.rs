@@ -23,6 +23,8 @@ pub(super) const REPLACE: &str = "refs/replace";
 pub(crate) struct Owned {
     /// The branches that it writes.
     pub branches: BTreeSet<BranchName>,
+    /// Those of them that are promoted to, or from: who pushes there is told how to become a promoter, which git would not do.
+    pub promoted: BTreeSet<BranchName>,
     /// The patterns of the setting `branches`.
     pub patterns: Vec<String>,
     /// The branches that are pushed to.
@@ -57,7 +59,10 @@ pub(super) fn hidden(access: &Access, owned: &Owned) -> Vec<String> {
     }
     // Below a directory, a promoter may have to push.
     let directories: Vec<String> = owned.directories().filter(|_| access.promoters.is_empty()).collect();
-    let closed = owned.branches.iter().filter(|branch| branch.destination().is_none() && access.is_closed(branch));
+    let is_closed = |branch: &&BranchName| {
+        branch.destination().is_none() && access.is_closed(branch) && !owned.promoted.contains(*branch)
+    };
+    let closed = owned.branches.iter().filter(is_closed);
     let closed = closed.map(BranchName::ref_name);
     values.extend(closed.filter(|name| !is_hidden(name, &directories)));
     values.extend(directories);
@@ -134,7 +139,7 @@ mod tests {
         assert_eq!(hidden(&no_one, &owned), [&records[..], &closed[..]].concat());
         let promoted = crate::argo::Patterns::new(["prod"]).expect("a pattern");
         let names = vec!["bot".to_owned()];
-        let some = Access { promoters: names.clone(), promoted, settings_pushers: names, pusher: None };
+        let some = Access { promoters: names.clone(), promoted, settings_pushers: names, ..Access::default() };
         let expected = ["!refs/hydrate/config", "refs/heads/dev"].map(str::to_owned);
         assert_eq!(hidden(&some, &owned), [&records[..], &expected[..]].concat());
     }
@@ -153,6 +158,7 @@ mod tests {
         for (pattern, dry_branch, expected) in rows {
             let owned = Owned {
                 branches: [name("environments/dev")].into(),
+                promoted: BTreeSet::new(),
                 patterns: vec![pattern.to_owned()],
                 dry_branches: vec![name(dry_branch)],
             };

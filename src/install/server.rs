@@ -8,15 +8,26 @@ use std::path::Path;
 use dry_files::diag::{shell_path, shell_word};
 
 use super::calling::calling;
+use super::forge::{GITEA, GITEA_PUSHER, mirror};
 use super::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS};
 use super::place::{Place, content, is_gitlab};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
 use crate::owners::heads::REMOTE;
 
+/// The key with the variable that names who pushes.
+const PUSHER_VARIABLE: &str = "hydrate.pusherVariable";
+
 impl Installer<'_> {
     /// Has git run the program at `binary` after each push.
     pub(crate) fn server(&mut self, binary: &Path) -> Result<(), Error> {
+        if let Some(mirror) = mirror(self.repository) {
+            return Err(mirror.into());
+        }
         self.hooks(SERVER_HOOKS, binary)?;
+        let is_gitea = is_executable(&self.repository.common_dir().join(GITEA));
+        if is_gitea {
+            self.gitea()?;
+        }
         if is_gitlab(self.repository, &self.config) {
             self.advise(
                 State::Note,
@@ -26,8 +37,23 @@ impl Installer<'_> {
         }
         if self.repository.config("core.logAllRefUpdates").is_none() {
             self.config.lend("core.logAllRefUpdates", "true")?;
-            self.step(State::Done, "core.logAllRefUpdates = true: the reflogs record who moved a branch");
+            let who = if is_gitea { "when, not who: all pushers are `Gitea` there" } else { "who" };
+            self.step(State::Done, format!("core.logAllRefUpdates = true: the reflogs record {who} moved a branch"));
         }
+        Ok(())
+    }
+
+    /// What Gitea and Forgejo know of pushers, and what their own rules must keep.
+    fn gitea(&mut self) -> Result<(), Error> {
+        if self.repository.config_list(PUSHER_VARIABLE).is_empty() {
+            self.config.lend(PUSHER_VARIABLE, GITEA_PUSHER)?;
+            self.step(State::Done, format!("{PUSHER_VARIABLE} = {GITEA_PUSHER}: it names who pushes"));
+        }
+        self.advise(
+            State::Note,
+            "a branch that is deleted or renamed in the web interface runs no hook: protect hydrated branches there",
+            "Settings, Branches, a rule for `environments/*` with pushes disabled: hydration goes on",
+        );
         Ok(())
     }
 

@@ -19,6 +19,9 @@ pub struct DryCommit {
     pub author: String,
     /// When it was committed. Not when it was written: a rebase keeps that, and promoters compare these dates.
     pub date: Time,
+    /// What the metadata of a whole branch says in its place: not before what the branch said last, since promoters wait for a
+    /// date that does not go back.
+    pub shown_date: Time,
     /// `%s`: the first paragraph of the message in one line.
     pub subject: String,
     /// What follows the first paragraph, with one final newline, without the lines of [`references`](Self::references);
@@ -48,11 +51,17 @@ impl DryCommit {
             id: commit.id,
             author: cut(&person(&commit.author), LINE_BYTES_MAX).to_owned(),
             date: Time::of(&commit.committer),
+            shown_date: Time::of(&commit.committer),
             subject: cut(&subject, LINE_BYTES_MAX).to_owned(),
             body: cut_body(body, BODY_BYTES_MAX),
             argocd: Message::as_argocd(message),
             references: Reference::of(message).into_iter().collect(),
         }
+    }
+
+    /// This commit, of which metadata says another date.
+    pub(crate) fn shown_at(&self, date: Time) -> Self {
+        Self { shown_date: date, ..self.clone() }
     }
 
     /// A commit in which every value is set, a reference among them.
@@ -69,6 +78,7 @@ impl DryCommit {
             id: object_id(&"1".repeat(40)).expect("40 digits are an id"),
             author: "Dev Eloper <dev@example.com>".to_owned(),
             date: Time::new(0, 0),
+            shown_date: Time::new(0, 0),
             subject,
             body: cut_body(body, BODY_BYTES_MAX),
             argocd: Message::as_argocd(message),

@@ -4,6 +4,7 @@ use dry_files::path::RepoPath;
 
 use super::behind::{self, Behind};
 use super::json::{Fields, full_id};
+use super::time::Time;
 use crate::argo::BranchName;
 use crate::repo::ObjectId;
 
@@ -17,6 +18,8 @@ pub struct Provenance {
     pub dry_commit: Option<ObjectId>,
     /// `dryBranch`, in a destination path of the profile `proposal`.
     pub dry_branch: Option<BranchName>,
+    /// `date`, where it is one.
+    pub date: Option<Time>,
     /// `repoURL`, or empty.
     pub repo_url: String,
     /// The names of the Applications, in a destination path of the profile `proposal`.
@@ -44,6 +47,7 @@ impl Provenance {
         Ok(Self {
             dry_commit: full_id(text("drySha")?),
             dry_branch: BranchName::new(text("dryBranch")?).ok(),
+            date: fields.text("date").ok().and_then(Time::from_rfc3339),
             repo_url: text("repoURL")?.to_owned(),
             applications: applications(&fields),
             behind: behind::read(&fields),

@@ -188,7 +188,7 @@ fn of_commit<'a>(
         ("repoURL", Json::text(origin.repo_url)),
         ("drySha", Json::text(origin.commit.id.to_string())),
         ("author", Json::text(&origin.commit.author)),
-        ("date", Json::text(origin.commit.date.rfc3339())),
+        ("date", Json::text(origin.commit.shown_date.rfc3339())),
         ("subject", Json::text(subject)),
         ("body", Json::text(body)),
         ("references", Json::List(references.collect())),

@@ -50,7 +50,12 @@ pub(crate) struct Writer {
     settings: Settings,
     readme: Template,
     message: Template,
+    /// The revision of the engine whose dates are written.
+    revision: u32,
 }
+
+/// The first revision for which dates never go back on a branch, and no two commits of one have one date.
+const ORDERED_DATES_SINCE: u32 = 5;
 
 impl Writer {
     /// Compiles the templates of the settings. An error is a mistake in one of them.
@@ -67,7 +72,22 @@ impl Writer {
             Some(file) => Template::new(file.name, &file.text)?,
             None => Template::of_ours(COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE),
         };
-        Ok(Self { readme, message, settings })
+        Ok(Self { readme, message, settings, revision: ENGINE_REVISION })
+    }
+
+    /// Dates commits as an engine of this revision does, to make one of its commits again.
+    pub(crate) fn date_as(&mut self, revision: u32) {
+        self.revision = revision;
+    }
+
+    /// Whether it writes as engines do since dates are in order, or as those before.
+    pub(crate) fn has_ordered_dates(&self) -> bool {
+        self.revision >= ORDERED_DATES_SINCE
+    }
+
+    /// Whether its bytes are those of Argo CD's own hydrator.
+    pub(crate) fn is_as_argocd(&self) -> bool {
+        self.settings.profile == Profile::Argocd
     }
 
     /// Whether the templates of the settings make something of a commit in which every value is set: a template that
@@ -200,7 +220,8 @@ impl Writer {
 
     /// The author and committer of a hydrated commit, with its date: see [`commit_date`].
     pub(crate) fn signature(&self, dry_date: Time, parent: Option<&Signature>) -> Signature {
-        let time = commit_date(dry_date, parent.map(Time::of));
+        let step = i64::from(self.has_ordered_dates());
+        let time = commit_date(dry_date, parent.map(Time::of), step);
         Signature {
             name: self.settings.identity.name().to_owned(),
             email: self.settings.identity.email().to_owned(),
@@ -210,11 +231,12 @@ impl Writer {
     }
 }
 
-/// The date of a hydrated commit: the dry commit's, on its clock, but never before the parent's.
+/// The date of a hydrated commit: the dry commit's, on its clock, but at least `step` seconds after the parent's.
 ///
-/// Promoters take the newest hydrated commit by this date, so that it may not go backwards on a branch.
-pub(super) fn commit_date(dry: Time, parent: Option<Time>) -> Time {
-    let seconds = parent.map_or(dry.seconds(), |parent| parent.seconds().max(dry.seconds()));
+/// Promoters take the newest hydrated commit by this date, so that it may not go backwards on a branch, nor be that of another
+/// commit.
+pub(super) fn commit_date(dry: Time, parent: Option<Time>, step: i64) -> Time {
+    let seconds = parent.map_or(dry.seconds(), |parent| parent.seconds().saturating_add(step).max(dry.seconds()));
     Time::new(seconds, dry.offset_minutes())
 }
 

@@ -1,31 +1,54 @@
-//! `hydrate.tell`: tells the forge that hosts a repository of the branches that hydration moved.
+//! `hydrate.tell`: notifies the platform that hosts a repository of the branches that hydration moved.
 //!
 //! Gitea, Forgejo and others learn of branches from hooks of their own, which run for what was pushed. What our hook moves after
 //! them they do not see. So their post-receive runs once more, with the lines of the branches that moved ([`script`]), after
-//! the lock of the repository was given back: it may push into the repository while it runs. A lock of its own, tried once, has
-//! one process at a time do it, which goes on until the forge knows the branches as they are. What it knows is in a
-//! file ([`branches`]): after a kill the next push catches up.
+//! the lock of the repository was given back: it may push into the repository while it runs.
+//!
+//! Each push is notified of by its own hook, in the name of its pusher ([`caller`]), whichever process hydrated it. The run that
+//! moves branches cuts their ways into [pieces](moves) by dry commit and puts them into a [`queue`], under the lock of the
+//! repository; each hook takes from there what comes of its own push, and waits for that alone. What a process leaves that died,
+//! or that may not start yet, a process of its own takes ([`tell_left`]). What the platform [knows](known) shows what a kill between
+//! the refs and the queue lost.
 
-mod branches;
+mod attendance;
+mod books;
+mod caller;
+mod known;
+mod left;
+mod moves;
+mod queue;
+mod run;
 mod script;
 
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
 
 use super::hook::Options;
-use crate::repo::{self, Location, Lock, Repository};
+use crate::hydrate::{RefUpdate, Report};
+use crate::repo::{self, Location, Refs, Repository};
 
-use branches::{Known, Line, moved};
+use attendance::{Attendance, Attendant};
+use books::{Books, Deadline, tell_some};
+use caller::Caller;
+use known::Known;
+use left::left_to_others;
+use moves::pieces;
+use queue::Queue;
+use run::Run;
 use script::Forge;
 
-/// Set while a forge is told: what runs then comes back to our hooks.
+pub(crate) use left::{start_alone, tell_again, tell_left};
+
+/// Set while a platform is notified: what runs then comes back to our hooks.
 pub(crate) const VARIABLE: &str = "GIT_HYDRATE_TELLING";
 
-/// Whether this process was started, directly or not, by what tells a forge: that waits for us.
+/// Whether this process was started, directly or not, by what notifies a platform: that waits for us.
 pub(crate) fn is_telling() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// Why the forge was not told.
+/// Why the platform was not notified.
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error(transparent)]
@@ -36,89 +59,158 @@ enum Error {
     Failed(String, String),
 }
 
-/// Tells the forge of the repository, if it needs that, of the hydrated branches that it does not know as they are. To be
-/// called after the lock of the repository was given back.
-///
-/// # Errors
-///
-/// The forge could not be told, in words for a warning; the next run does it. Hydration does not depend on it.
-pub(crate) fn tell(repository: &Repository) -> Result<(), String> {
-    if is_telling() {
-        return Ok(());
+/// Which moves it was not notified of, by number, and why; none where it did not come to that.
+struct Failed {
+    parts: Vec<u64>,
+    why: Error,
+}
+
+impl<E: Into<Error>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self { parts: Vec::new(), why: error.into() }
     }
-    let Some(forge) = Forge::of(repository) else { return Ok(()) };
-    let answer = tell_all(repository, &forge, &Deadline::in_time(Options::read(repository).tell_time_limit));
-    answer
-        .map_err(|why| format!("the platform was not notified of the hydrated branches; the next push does it: {why}"))
 }
 
-/// The branches, by full name, that the forge of the repository does not know as they are; empty where there is no forge to
-/// tell.
-pub(crate) fn branches_unknown(repository: &Repository) -> Vec<String> {
-    let Some(forge) = Forge::named(repository) else { return Vec::new() };
-    lines(repository, &forge)
-        .map_or_else(|_| Vec::new(), |(_, lines)| lines.into_iter().map(|line| line.name).collect())
+fn not_notified(why: &Error) -> String {
+    format!("the platform was not notified of the hydrated branches; the next push does it: {why}")
 }
 
-/// Removes the file that says which branches the forge knows. Answers whether there was one.
+/// The branches, by full name, that the platform does not know as they are and of which nobody notifies it now; empty where there is
+/// no platform.
+pub(crate) fn branches_unknown(repository: &Repository) -> BTreeSet<String> {
+    if Forge::of(repository).is_none() {
+        return BTreeSet::new();
+    }
+    unknown(repository).unwrap_or_default()
+}
+
+fn unknown(repository: &Repository) -> Result<BTreeSet<String>, Error> {
+    let (known, mut queue) = (Known::read(repository)?, Queue::read(repository)?);
+    queue.leave_of_dead(|hook| attendance::is_alive(repository, hook));
+    let position = |name: &str| queue.position(name).or_else(|| known.get(name));
+    let lost = pieces(repository, &repository.refs()?, &Report::default(), position)?;
+    Ok(queue.left().map(str::to_owned).chain(lost.into_iter().map(|piece| piece.name)).collect())
+}
+
+/// Removes what is kept of a platform. Answers whether there was a file that says which branches it knows.
 pub(crate) fn forget_known_branches(repository: &Repository) -> std::io::Result<bool> {
-    match std::fs::remove_file(branches::file(repository)) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+    let directory = repository.common_dir().join("hydrate");
+    for name in [queue::FILE, "told.lock"] {
+        known::remove(&directory.join(name))?;
     }
-}
-
-/// Until when it may take.
-struct Deadline {
-    at: Instant,
-    late: String,
-}
-
-impl Deadline {
-    fn in_time(limit: Duration) -> Self {
-        let late = format!("took more than {} seconds (hydrate.tellTimeLimit)", limit.as_secs());
-        Self { at: Instant::now() + limit, late }
+    match std::fs::remove_dir_all(directory.join(attendance::DIRECTORY)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
     }
+    known::remove(&directory.join(known::FILE))
 }
 
-fn tell_all(repository: &Repository, forge: &Forge, deadline: &Deadline) -> Result<(), Error> {
-    let path = branches::directory(repository)?.join("tell.lock");
-    loop {
-        // The process that has it looks once more after it gave it back.
-        let Some(lock) = Lock::acquire(&path, repository.shared(), |_| false)? else { return Ok(()) };
-        while tell_some(repository, forge, deadline)? {}
-        drop(lock);
-        if lines(repository, forge)?.1.is_empty() {
-            return Ok(());
+/// What one process has to do with the platform, from before it has the lock of the repository until it ends.
+pub(crate) struct Teller {
+    forge: Option<(Forge, Attendance)>,
+    caller: Option<Caller>,
+    updates: Vec<RefUpdate>,
+    /// Whether it runs after a push, and so beside the hooks of others.
+    is_hook: bool,
+    limit: Duration,
+}
+
+impl Teller {
+    /// Has others know that this process runs for a push that moved `updates`, where there is a platform.
+    pub(crate) fn of_push(repository: &Repository, updates: &[RefUpdate]) -> Self {
+        Self::new(repository, updates, true)
+    }
+
+    /// For a process that runs for no push.
+    pub(crate) fn of_admin(repository: &Repository) -> Self {
+        Self::new(repository, &[], false)
+    }
+
+    fn new(repository: &Repository, updates: &[RefUpdate], is_hook: bool) -> Self {
+        let forge = Forge::of(repository);
+        let caller = forge.as_ref().and_then(|forge| forge.caller(repository));
+        // Without the file nobody knows whose its part is: then it is told as what is lost is.
+        let attend = |forge| {
+            let _books = Books::open(repository).ok()?;
+            Some((forge, Attendance::new(repository, updates, caller.as_ref()).ok()?))
+        };
+        let forge = forge.and_then(attend);
+        let limit = Options::read(repository).tell_time_limit;
+        Self { forge, caller, updates: updates.to_vec(), is_hook, limit }
+    }
+
+    /// Writes down what this run, of which `report` is, moved since the refs were `before`. The caller has the lock of the
+    /// repository.
+    ///
+    /// # Errors
+    ///
+    /// In words for a warning; the next run does it.
+    pub(crate) fn queue(&mut self, repository: &Repository, before: &Refs, report: &Report) -> Result<(), String> {
+        let Some((forge, attendance)) = &mut self.forge else { return Ok(()) };
+        let patience = i64::try_from(self.limit.as_secs()).unwrap_or(i64::MAX);
+        let run = Run {
+            commits_max: forge.commits_max(),
+            hook: attendance.name(),
+            caller: self.caller.as_ref(),
+            updates: &self.updates,
+            patience: self.is_hook.then_some(patience),
+            report,
+        };
+        let others = attendance::others(repository, attendance);
+        // Others have written objects since it was opened.
+        let queued = Repository::open(repository.git_dir(), Location::Hook).map_err(Error::from);
+        let queued = queued.and_then(|repository| run.queue(&repository, before, &others));
+        queued.map_err(|why| not_notified(&why))?;
+        // As long as something is to be hydrated, it must be known whose it is.
+        attendance.is_done = !report.unfinished;
+        let is_over = |other: &&Attendant| !other.is_alive && !report.unfinished;
+        others.iter().filter(is_over).for_each(Attendant::forget);
+        Ok(())
+    }
+
+    /// Notifies the platform of what came of this push. To be called after the lock of the repository was given back. What others
+    /// left is done by a process of its own, `program`, for which nobody waits.
+    ///
+    /// # Errors
+    ///
+    /// The platform could not be notified, in words for a warning; the next run does it. Hydration does not depend on it.
+    pub(crate) fn tell(self, repository: &Repository, program: &Path) -> Result<(), String> {
+        if self.tell_own(repository)? && !is_telling() {
+            let started = start_alone(repository, program, &["tell", "--quiet"]);
+            started.map_err(|error| format!("starting {}: {error}", program.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Notifies as [`Teller::tell`] does, and then of what others left.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Teller::tell`].
+    pub(crate) fn tell_all(self, repository: &Repository) -> Result<(), String> {
+        match self.tell_own(repository)? && !is_telling() {
+            true => tell_left(repository, false),
+            false => Ok(()),
         }
     }
-}
 
-/// What the forge knows, and what it is to be told of, as of now.
-fn lines(repository: &Repository, forge: &Forge) -> Result<(Known, Vec<Line>), Error> {
-    // Others have written objects since it was opened.
-    let repository = Repository::open(repository.git_dir(), Location::Hook)?;
-    let known = Known::read(&repository)?;
-    let lines = moved(&repository, &known, forge.commits_max())?;
-    Ok((known, lines))
-}
-
-/// Tells it of some branches, at most as many as it takes at once. Answers whether there were any.
-fn tell_some(repository: &Repository, forge: &Forge, deadline: &Deadline) -> Result<bool, Error> {
-    let (mut known, mut lines) = lines(repository, forge)?;
-    lines.truncate(forge.lines_max());
-    if lines.is_empty() {
-        return Ok(false);
+    /// Notifies of its own part. Answers whether there is something for others to do.
+    fn tell_own(&self, repository: &Repository) -> Result<bool, String> {
+        let Some((_, attendance)) = &self.forge else { return Ok(false) };
+        let told = match self.caller.as_ref().filter(|_| !is_telling()) {
+            Some(caller) => self.tell_as(repository, caller),
+            None => Ok(()),
+        };
+        // What may not start yet, since others start something before it, and what has no name.
+        let is_left = left_to_others(repository, attendance.name()).map_err(|why| not_notified(&why))?;
+        told.map_err(|why| not_notified(&why)).map(|()| is_left)
     }
-    let left = deadline.at.saturating_duration_since(Instant::now());
-    let answer = if left.is_zero() {
-        Err(deadline.late.clone())
-    } else {
-        forge.tell(repository, &lines, (left, &deadline.late))
-    };
-    answer.map_err(|why| Error::Failed(forge.to_string(), why))?;
-    known.now_knows(lines);
-    known.write(repository)?;
-    Ok(true)
+
+    fn tell_as(&self, repository: &Repository, caller: &Caller) -> Result<(), Error> {
+        let Some((forge, attendance)) = &self.forge else { return Ok(()) };
+        let deadline = Deadline::in_time(self.limit);
+        let own = |queue: &mut Queue| Some((queue.start(attendance.name(), forge.lines_max()), caller.clone()));
+        while tell_some(repository, forge, &deadline, own).map_err(|failed| failed.why)? {}
+        Ok(())
+    }
 }

@@ -47,6 +47,8 @@ pub(crate) struct RefUpdate {
 pub(crate) struct Access {
     /// Who pushes, as far as the server knows.
     pub pusher: Option<String>,
+    /// The variable that names who pushes: the one that is set up, or the platform's own.
+    pub variable: Option<String>,
     /// Who may add commits to hydrated branches.
     pub promoters: Vec<String>,
     /// The hydrated branches that promoters may add commits to.
@@ -80,6 +82,19 @@ pub(crate) enum Search {
     Elsewhere,
     /// No one, for they died of it. What such a dry branch alone would name is not guarded.
     NoOne,
+}
+
+/// The commands that let an account add commits to `branch` and those beside it, each begun by `git`: the variable with the names
+/// of pushers, the account, and the branches. All are named, since one alone has no effect.
+pub(crate) fn naming_promoter(access: &Access, branch: &BranchName, git: &str) -> String {
+    let variable = shell_word(access.variable.as_deref().unwrap_or("VARIABLE"));
+    let name = access.pusher.as_deref().map_or_else(|| "NAME".to_owned(), shell_word);
+    let pattern = branch.as_str().rsplit_once('/').map_or(branch.to_string(), |(dir, _)| format!("{dir}/*"));
+    let pattern = shell_word(&pattern);
+    format!(
+        "{git} config hydrate.pusherVariable {variable} && {git} config --add hydrate.promoter {name} && {git} config --add \
+         hydrate.promoted {pattern}"
+    )
 }
 
 /// Why a push must not go in; empty when it may.
@@ -400,10 +415,7 @@ impl<'a> Guard<'a> {
         };
         let staging: BTreeSet<&BranchName> = all.iter().map(|app| app.environment_branch()).collect();
         if let (Some(from), false) = (staging.first().filter(|_| staging.len() == 1), staging.contains(branch)) {
-            let hint = format!(
-                "it changes when a promoter merges `{from}` into it; an admin names promoters with `git config --add \
-                hydrate.promoter NAME`"
-            );
+            let hint = format!("it changes when a promoter merges `{from}` into it{}", self.to_name_promoter(branch));
             return Ok(refusal.hint(hint));
         }
         let touched = self.touched(&all, old, new);
@@ -414,12 +426,22 @@ impl<'a> Guard<'a> {
         let more = if paths.len() > SHOWN_MAX { ", …" } else { "" };
         let paths = paths.into_iter().take(SHOWN_MAX).collect::<Vec<_>>().join(", ");
         let paths = if paths.is_empty() { "its sources".to_owned() } else { paths + more };
-        let refusal = refusal.hint(format!("change {paths} on `{dry_branch}` instead, and push that"));
+        let is_staged = staging.contains(branch) && all.iter().any(|app| app.sync_branch != *branch);
+        let promoter = if is_staged { self.to_name_promoter(branch) } else { String::new() };
+        let refusal = refusal.hint(format!("change {paths} on `{dry_branch}` instead, and push that{promoter}"));
         Ok(match shown[..] {
             // Who pushes need not be one who may read the dry branch.
             [application] => refusal.of(application.name.as_str()).at(application.places.sync_path.clone().unquoted()),
             _ => refusal,
         })
+    }
+
+    /// How an admin lets an account promote, after a semicolon.
+    fn to_name_promoter(&self, branch: &BranchName) -> String {
+        format!(
+            "; to let an account promote, an admin runs on the server: {}",
+            naming_promoter(self.access, branch, "git")
+        )
     }
 
     /// The Applications whose directories differ between two commits of a branch. What cannot be read differs nowhere:

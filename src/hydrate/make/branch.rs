@@ -1,5 +1,6 @@
 //! One environment branch during a run: where it is, and the commits that are made on it.
 
+mod dates;
 mod judge;
 mod make;
 mod records;
@@ -13,7 +14,7 @@ use crate::hydrate::plan::skipped::{Left, LeftBehind};
 use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
 use crate::hydrate::whose::DryPoint;
 use crate::manifest::ChangedObjects;
-use crate::metadata::{Behind, Provenance, Trailers};
+use crate::metadata::{Behind, Provenance, Time, Trailers};
 use crate::owners::active::Active;
 use crate::owners::branch_records::BranchRecord;
 use crate::owners::error::HydrateError;
@@ -136,6 +137,8 @@ struct Earlier {
 pub(crate) struct TipMetadata {
     /// The dry commit that it was made from.
     pub dry_commit: Option<ObjectId>,
+    /// The date that it says of that.
+    pub date: Option<Time>,
     /// The paths that stayed at an earlier one.
     pub behind: Vec<Behind>,
 }
@@ -152,6 +155,12 @@ impl TipMetadata {
             Some(behind) => behind.dry_commit,
             None => self.dry_commit,
         }
+    }
+}
+
+impl From<Provenance> for TipMetadata {
+    fn from(found: Provenance) -> Self {
+        Self { dry_commit: found.dry_commit, date: found.date, behind: found.behind }
     }
 }
 
@@ -199,7 +208,7 @@ impl Branch {
     fn read(name: &BranchName, sync: &BranchName, head: &DryHead, found: &Snapshot<'_>, notes: &mut Notes) -> Self {
         let (refs, names) = (&found.refs, &found.setup.place);
         let old = names.tip(refs, name);
-        let deleted = if old.is_none() && sync == name { found.deleted(name) } else { None };
+        let deleted = if old.is_none() { found.deleted(name, sync) } else { None };
         let goes_on_from = old.or_else(|| deleted.and_then(|deleted| deleted.is_here.then_some(deleted.tip)));
         let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken = [name, sync].map(|branch| names.read_name(branch)).into_iter().find(|it| refs.is_broken(it));
@@ -356,7 +365,7 @@ impl Branch {
             Some(tip) => standing::provenance(buffer, self.made_below.unwrap_or(tip.tree), METADATA)?,
             None => None,
         };
-        let metadata = found.map(|found| TipMetadata { dry_commit: found.dry_commit, behind: found.behind });
+        let metadata = found.map(TipMetadata::from);
         Ok(self.metadata.get_or_init(|| metadata.unwrap_or_default()))
     }
 

@@ -145,6 +145,9 @@ impl Commits {
             let left = takeover::left_alone(tip.tree, &dirs, &found.buffer)?;
             self.warnings.extend(takeover::warning(&branch.name, &left));
         }
+        if made.commit.is_some() {
+            self.warnings.extend(branch.date_goes_back(&self.dry, found)?);
+        }
         if let Some(commit) = &made.commit {
             self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
         }

@@ -1,28 +1,34 @@
 //! Whether the forge that hosts a repository sees the branches that hydration moves.
 
+use std::collections::BTreeSet;
+
 use dry_files::diag::{printable, shell_path, shell_word};
 
 use super::Doctor;
-use crate::install::forge::{FORGE_PUSHER, GITEA, forge_pusher};
+use crate::install::Error;
+use crate::install::forge::{FORGE_PUSHER, GITEA, Mirror, forge_pusher, mirror};
 use crate::install::is_executable;
+use crate::repo;
 
 /// How many branches are named.
 const SHOWN_MAX: usize = 3;
 
 impl Doctor<'_> {
-    /// Remotes whose fetch writes over every ref, as `git clone --mirror` sets it.
+    /// A remote whose fetch writes over every ref, as `git clone --mirror` sets it.
     pub(super) fn mirrors(&mut self) {
-        for remote in self.repository.remotes() {
-            let key = format!("remote.{remote}.fetch");
-            if self.repository.config_list(&key).iter().any(|refspec| refspec == "+refs/*:refs/*") {
-                let what = format!("a fetch from {} writes over what is pushed and hydrated here", printable(&remote));
-                self.bad(what, format!("{} config --unset-all {}", self.git_command(), shell_word(&key)));
-            }
-        }
+        let Some(Mirror { remote, .. }) = mirror(self.repository) else { return };
+        let what = format!("a fetch from {} writes over what is pushed and hydrated here", printable(&remote));
+        let dir = shell_path(self.repository.common_dir());
+        let remedy = format!(
+            "if the mirror is to stay: git hydrate uninstall {dir}; if it is not: {} remote remove {}",
+            self.git_command(),
+            shell_word(&remote)
+        );
+        self.bad(what, remedy);
     }
 
     /// Whether Gitea and Forgejo are told of branches, and of which the forge does not know yet.
-    pub(super) fn forge(&mut self) {
+    pub(super) fn forge(&mut self) -> Result<(), Error> {
         let script = self.repository.common_dir().join(GITEA);
         if script.exists() {
             let git = self.git_command();
@@ -38,6 +44,7 @@ impl Doctor<'_> {
                 (true, _) => self.good(format!("{GITEA} is notified of hydrated branches")),
             }
             self.forge_pusher();
+            self.keys_of_machine()?;
         }
         let unknown = &self.around.unknown_to_forge;
         if !unknown.is_empty() {
@@ -45,9 +52,34 @@ impl Doctor<'_> {
             let more = if unknown.len() > SHOWN_MAX { ", …" } else { "" };
             self.advise(
                 format!("the platform was not notified of {}{more}", names.join(", ")),
-                "the next push does it".to_owned(),
+                format!("the next push does it, or now: {} hydrate tell", self.git_command()),
             );
         }
+        Ok(())
+    }
+
+    /// Keys of ours in the configuration of the machine, which the git of Gitea and Forgejo does not read.
+    fn keys_of_machine(&mut self) -> Result<(), Error> {
+        let mut command = self.repository.git().command();
+        command.args(["config", "--system", "--list", "--name-only"]).env_remove("GIT_CONFIG_NOSYSTEM");
+        // There may be no such file.
+        let listing = command.output().map_err(|error| repo::Error::new("starting git", error))?;
+        let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
+        let keys: BTreeSet<&str> = listing.lines().filter(|key| key.starts_with("hydrate.")).collect();
+        if let Some(first) = keys.first() {
+            let what = format!(
+                "{} set for the whole machine, which the platform's git does not read (GIT_CONFIG_NOSYSTEM)",
+                match keys.len() {
+                    1 => format!("{first} is"),
+                    count => format!("{first} and {} more keys are", count - 1),
+                }
+            );
+            self.bad(
+                what,
+                "set them in [git.config] of app.ini, and restart the platform; or in each repository".to_owned(),
+            );
+        }
+        Ok(())
     }
 
     fn forge_pusher(&mut self) {

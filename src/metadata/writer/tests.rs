@@ -85,7 +85,7 @@ fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
 const OURS: &str = "Hydrate-Branch: env/dev
 Hydrate-Dry: 3ff41cc5247197a6caf50216c4c76cc29d78a97c
 Hydrate-Dry-Branch: main
-Hydrate-Engine: 4
+Hydrate-Engine: 5
 ";
 
 #[test]

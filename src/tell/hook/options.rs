@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::argo::{PatternError, Patterns, near};
 use crate::hydrate::{Access, Strictness};
+use crate::install::{GITEA, GITEA_PUSHER, is_executable};
 use crate::repo::Repository;
 
 /// What an admin may set for this machine in git config. Nothing of it changes a byte of what is hydrated.
@@ -139,18 +140,31 @@ impl Strict {
     }
 }
 
+/// The variable of Gitea and Forgejo for the deploy key that pushes, which is 0 for none.
+///
+/// Reference: Gitea 1.26 cmd/serv.go `runServ`.
+const GITEA_DEPLOY_KEY: &str = "GITEA_DEPLOY_KEY_ID";
+
 /// Who pushes, and who may push what hydration owns: `hydrate.promoter` and `hydrate.settingsPusher` are names,
 /// `hydrate.promoted` patterns of branches, all of them while it is not set.
 ///
 /// The pusher's name is in the variable that `hydrate.pusherVariable` names: the hosting software sets it, and
-/// pushers must not be able to. Of several, such as one for ssh and one for http, the first that says something counts.
+/// pushers must not be able to. Of several, such as one for ssh and one for http, the first that says something counts. On Gitea
+/// and Forgejo a deploy key pushes under the name of the owner of the repository, whose rights it does not have: it is
+/// `deploy-key:ID`.
 ///
 /// Errors: a pattern that cannot be read.
 pub(crate) fn access(repository: &Repository) -> Result<Access, PatternError> {
-    let mut variables = repository.config_list("hydrate.pusherVariable").into_iter();
-    let name_in = |variable: String| std::env::var(variable).ok().filter(|name| !name.is_empty());
+    let variables = repository.config_list("hydrate.pusherVariable");
+    let is_gitea = || is_executable(&repository.common_dir().join(GITEA)).then(|| GITEA_PUSHER.to_owned());
+    let set = |variable: &str| std::env::var(variable).ok().filter(|name| !name.is_empty());
+    let name_in = |variable: String| match (variable.as_str(), set(GITEA_DEPLOY_KEY)) {
+        (GITEA_PUSHER, Some(key)) if key != "0" => set(&variable).map(|_| format!("deploy-key:{key}")),
+        _ => set(&variable),
+    };
     Ok(Access {
-        pusher: variables.find_map(name_in),
+        variable: variables.first().cloned().or_else(is_gitea),
+        pusher: variables.into_iter().find_map(name_in),
         promoters: repository.config_list("hydrate.promoter"),
         promoted: Patterns::new(repository.config_list("hydrate.promoted"))?,
         settings_pushers: repository.config_list("hydrate.settingsPusher"),

@@ -3,25 +3,26 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::{Options, STDIN_BYTES_MAX, namespace, ref_update};
+use super::{Options, STDIN_BYTES_MAX, access, namespace, ref_update};
+use crate::argo::BranchName;
 use crate::history::Pusher;
-use crate::hydrate::{self, RefUpdate, Report};
+use crate::hydrate::{self, Access, RefUpdate, Report, naming_promoter};
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::place::Place;
 use crate::owners::setup::{Setup, Wake};
-use crate::render::process::wall::{self, USED, VARIABLE};
+use crate::render::process::wall;
 use crate::render::{Machine, Renderers};
 use crate::repo::{Error, Location, Lock, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 use crate::show::{self, Console, Waiting, Wording, summary, wrap};
+use crate::tell::forge::{self, Teller, start_alone};
+use crate::tell::notify;
 use crate::tell::outbox::{self, Ask, Delivery};
-use crate::tell::{forge, notify};
 use dry_files::diag::{chain, printable};
 
 /// Runs as `post-receive` in the repository at `git_dir`: hydrates what is not hydrated yet and tells the pusher.
@@ -33,7 +34,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, machine, &mut console) {
-        Ok(Hydrated { report, updates, repository }) => {
+        Ok(Hydrated { report, updates, repository, teller }) => {
             let is_success = report.is_success();
             let pusher = Pusher::new(&updates, &report, &repository);
             match pusher.told() {
@@ -45,7 +46,10 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
                     console.print("hint: `git hydrate status` shows how the branches are");
                 }
             }
-            if let Err(why) = forge::tell(&repository) {
+            if let Some(hint) = nobody_promotes(&repository, &report) {
+                console.print(&wrap(&hint, "  "));
+            }
+            if let Err(why) = teller.map_or(Ok(()), |teller| teller.tell(&repository, &machine.program)) {
                 console.print(&wrap(&format!("warning: {why}"), "  "));
             }
             let deliveries = deliver(&repository, &mut console);
@@ -80,6 +84,16 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             false
         }
     }
+}
+
+/// How an account may promote to the branches that a run started, where the guard keeps everybody from it.
+fn nobody_promotes(repository: &Repository, report: &Report) -> Option<String> {
+    let first = report.started.first().and_then(|branch| BranchName::new(branch).ok())?;
+    let access = access(repository).ok()?;
+    let is_closed = access.promoters.is_empty() && Options::read(repository).guard;
+    // Who pushes need not be who promotes.
+    let commands = naming_promoter(&Access { pusher: None, ..access }, &first, "git");
+    is_closed.then(|| format!("hint: no account may promote yet; an admin names one on the server: {commands}"))
 }
 
 /// Pushes to other repositories what was hydrated for them. None when that is not known.
@@ -141,6 +155,8 @@ struct Hydrated {
     /// What was pushed, symbolic refs resolved.
     updates: Vec<RefUpdate>,
     repository: Repository,
+    /// What notifies the platform; none where nothing was looked at.
+    teller: Option<Teller>,
 }
 
 /// Why nothing was hydrated.
@@ -185,12 +201,14 @@ fn hydrated(
 ) -> Result<Hydrated, HydrateError> {
     let repository = Repository::open(git_dir, Location::Hook)?;
     let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
-    let nothing = |repository| Hydrated { report: Report::default(), updates: updates.to_vec(), repository };
+    let nothing =
+        |repository| Hydrated { report: Report::default(), updates: updates.to_vec(), repository, teller: None };
     if are_of_pull_requests(&names) {
         return Ok(nothing(repository));
     }
     let options = Options::read(&repository);
     let asked = Instant::now();
+    let mut teller = Teller::of_push(&repository, &resolved(updates, &repository.refs()?));
     let patience = if forge::is_telling() { Duration::ZERO } else { options.lock_wait };
     let lock = match lock(&repository, patience, console)? {
         Some(lock) => lock,
@@ -203,8 +221,7 @@ fn hydrated(
     let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
     let refs = repository.refs()?;
     let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
-    let resolved = |update: &RefUpdate| RefUpdate { name: refs.resolve(&update.name).to_owned(), ..update.clone() };
-    let updates = updates.iter().map(resolved).collect();
+    let updates = resolved(updates, &refs);
     let renderers = Renderers::from_config(&repository, machine)?;
     let setup = Setup {
         out_of_time: &|| started.elapsed() > options.budget,
@@ -212,10 +229,13 @@ fn hydrated(
     };
     let report = match hydrate::fulfil(&repository, &refs)? {
         Some(report) => report,
-        None => hydrate::hydrate_seen(&setup, refs)?,
+        None => hydrate::hydrate_seen(&setup, refs.clone())?,
     };
+    if let Err(why) = teller.queue(&repository, &refs, &report) {
+        console.print(&wrap(&format!("warning: {why}"), "  "));
+    }
     if report.unfinished {
-        catch_up(&repository, &machine.program)
+        start_alone(&repository, &machine.program, &["catch-up", "--quiet"])
             .map_err(|error| Error::new("starting the rest of the hydration", error))?;
     }
     if let Some(path) = &options.log
@@ -224,7 +244,13 @@ fn hydrated(
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
     drop(lock);
-    Ok(Hydrated { report, updates, repository })
+    Ok(Hydrated { report, updates, repository, teller: Some(teller) })
+}
+
+/// What was pushed, symbolic refs resolved.
+fn resolved(updates: &[RefUpdate], refs: &Refs) -> Vec<RefUpdate> {
+    let resolved = |update: &RefUpdate| RefUpdate { name: refs.resolve(&update.name).to_owned(), ..update.clone() };
+    updates.iter().map(resolved).collect()
 }
 
 /// Whether these refs are the heads of pull requests, which Gitea and Forgejo push here themselves, while they take in a push of
@@ -247,16 +273,6 @@ fn lock(repository: &Repository, patience: Duration, console: &mut Console) -> R
         waiting.report(waited);
         waited < patience
     })
-}
-
-/// Starts `git-hydrate catch-up` on its own: nothing of ours is open in it, so the push can end.
-fn catch_up(repository: &Repository, program: &Path) -> std::io::Result<()> {
-    use std::os::unix::process::CommandExt;
-    let mut command = Command::new(program);
-    command.arg("catch-up").arg("--quiet").current_dir(repository.common_dir()).env_remove(VARIABLE).env_remove(USED);
-    command.env_remove(forge::VARIABLE);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    command.spawn().map(drop)
 }
 
 #[cfg(test)]

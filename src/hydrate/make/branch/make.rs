@@ -37,7 +37,9 @@ impl Branch {
         sync: Option<ObjectId>,
     ) -> Result<Result<BranchUpdate, Diagnostic>, HydrateError> {
         let (buffer, policy) = (&found.buffer, &found.policy);
-        let origin = Origin { repo_url, branch: &self.dry_branch, commit: dry };
+        let plain = Origin { repo_url, branch: &self.dry_branch, commit: dry };
+        let dated = self.dated(dry, &RepoPath::root(), (policy, buffer))?;
+        let origin = Origin { commit: &dated, ..plain };
         let mut new_sync = self.progress.new_sync.or(sync.filter(|_| self.before.sync_tip.is_none()));
         let parent = self.parent(buffer, policy, &origin, &mut new_sync)?;
         let base = parent.as_ref().map_or(buffer.empty_tree_id(), |parent| parent.tree);
@@ -45,7 +47,7 @@ impl Branch {
         let mut edits = Edits::default();
         let (mut changed, mut objects) = (Vec::new(), Some(BTreeMap::new()));
         let mut touched = BTreeSet::new();
-        let make = |path: &PathOutput<'_>| self.write_path(&there, buffer, policy, &origin, path, keeps);
+        let make = |path: &PathOutput<'_>| self.write_path(&there, (policy, buffer), &plain, path, keeps);
         for (path, written) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Written { same, files }) = written? else { continue };
             if !same {
@@ -79,8 +81,10 @@ impl Branch {
         } else {
             let destination = |dir: &RepoPath| paths.iter().any(|path| path.dir == dir);
             for dir in touched.iter().filter(|dir| !destination(dir)) {
+                let origin = Origin { commit: &self.dated(dry, dir, (policy, buffer))?, ..plain };
                 edits.write(buffer, dir, &policy.writer.files_for_active_path(&origin))?;
             }
+            self.remove_root(&there, &mut edits, found)?;
         }
         if let Some(fault) = edits.fault(&there.tree)? {
             return Ok(Err(self.malformed(&fault)));
@@ -109,8 +113,7 @@ impl Branch {
     fn write_path(
         &self,
         there: &There<'_>,
-        buffer: &ObjectBuffer<'_>,
-        policy: &Policy,
+        (policy, buffer): (&Policy, &ObjectBuffer<'_>),
         origin: &Origin<'_>,
         path: &PathOutput<'_>,
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
@@ -118,14 +121,18 @@ impl Branch {
         let manifest = there.tree.entry(&below(path.dir, MANIFEST))?;
         let same = manifest == Some((Mode::File, path.manifest));
         let is_ours = same && !there.is_changed_by_others(path.dir, &PATH_FILES)?;
-        if is_ours && self.is_as_written(&there.tree, buffer, policy, origin, path)? {
+        if is_ours && (self.is_enough(policy) || self.is_as_written(&there.tree, buffer, policy, origin, path)?) {
             return Ok(None);
         }
         if manifest.is_some() && keeps(path) {
             return Ok(None);
         }
         let mut files = vec![(MANIFEST.to_owned(), path.manifest)];
-        for (name, content) in self.files(policy, origin, path)? {
+        let dated = match policy.settings.active_paths(&self.name).contains(path.dir) {
+            true => self.dated(origin.commit, path.dir, (policy, buffer))?,
+            false => origin.commit.clone(),
+        };
+        for (name, content) in self.files(policy, &Origin { commit: &dated, ..*origin }, path)? {
             files.push((name, buffer.write_blob(&content)?));
         }
         Ok(Some(Written { same, files }))
@@ -192,6 +199,26 @@ impl Branch {
         Ok(files)
     }
 
+    /// Whether an unchanged manifest is enough for a path to stay as it is: as in Argo CD's own hydrator, which writes what it says
+    /// of an Application with the next manifest. What the settings change is written all the same.
+    fn is_enough(&self, policy: &Policy) -> bool {
+        policy.writer.is_as_argocd() && policy.writer.has_ordered_dates() && self.settings == policy.id
+    }
+
+    /// Takes away our files for the whole of a branch that is promoted by directory now: two strategies would meet there.
+    fn remove_root(&self, there: &There<'_>, edits: &mut Edits, found: &Snapshot<'_>) -> Result<(), Error> {
+        let is_ours = self.dry.is_some() && found.policy.writer.has_ordered_dates();
+        let Some(metadata) = there.tree.file(&below(&RepoPath::root(), METADATA))?.filter(|_| is_ours) else {
+            return Ok(());
+        };
+        // Without an id of a dry commit it is somebody else's file.
+        if Provenance::read(&below(&RepoPath::root(), METADATA), &metadata).is_ok_and(|read| read.dry_commit.is_some())
+        {
+            edits.remove(&RepoPath::root(), [METADATA, ATTRIBUTES]);
+        }
+        Ok(())
+    }
+
     /// Whether the files of a path whose manifest is unchanged would be the same if they were written again for the dry
     /// commit that they name: neither the settings nor the Application changed what they say.
     fn is_as_written(
@@ -205,11 +232,14 @@ impl Branch {
         let dir = path.dir;
         let metadata_path = below(dir, METADATA);
         let Some(text) = tree.file(&metadata_path)? else { return Ok(false) };
-        let Ok(Provenance { dry_commit: Some(written_for), .. }) = Provenance::read(&metadata_path, &text) else {
+        let Ok(Provenance { dry_commit: Some(written_for), date, .. }) = Provenance::read(&metadata_path, &text) else {
             return Ok(false);
         };
         let Ok(written_for) = buffer.commit(written_for) else { return Ok(false) };
-        let origin = Origin { commit: &DryCommit::new(&written_for), ..*origin };
+        let written_for = DryCommit::new(&written_for);
+        // Of a path that is promoted on its own, the date may be that of a commit before.
+        let shown = date.filter(|date| date.seconds() > written_for.date.seconds()).unwrap_or(written_for.date);
+        let origin = Origin { commit: &written_for.shown_at(shown), ..*origin };
         for (name, content) in self.files(policy, &origin, path)? {
             if !tree.has(&below(dir, &name), Mode::File, &content)? {
                 return Ok(false);

@@ -92,7 +92,7 @@ fn trailers_are_read_from_the_last_paragraph() {
     for line in OURS.lines() {
         assert_eq!(Trailers::read(&format!("s\n\n{}", OURS.replace(&format!("{line}\n"), ""))), None, "{line}");
     }
-    let wrong = [("env/dev", "-"), (ID, "abc"), ("main", "a..b"), ("Engine: 4", "Engine: one")];
+    let wrong = [("env/dev", "-"), (ID, "abc"), ("main", "a..b"), ("Engine: 5", "Engine: one")];
     for (right, wrong) in wrong {
         assert_eq!(Trailers::read(&format!("s\n\n{}", OURS.replace(right, wrong))), None, "{wrong}");
     }
