@@ -96,6 +96,7 @@ mod servers;
 mod shared_branches;
 mod single_mistakes;
 mod slips;
+mod statuses;
 mod strict;
 mod stuck;
 mod support;

@@ -132,7 +132,10 @@ fn dates_never_go_backwards() {
         (time(100, 60), Some(time(200, 0)), time(200, 60)),
     ];
     for (dry, parent, expected) in rows {
-        assert_eq!(commit_date(dry, parent), expected);
+        assert_eq!(commit_date(dry, parent, 0), expected);
+        // Since revision 5 no two commits of a branch have one date.
+        let later = parent.map_or(dry.seconds(), |parent| dry.seconds().max(parent.seconds() + 1));
+        assert_eq!(commit_date(dry, parent, 1), Time::new(later, dry.offset_minutes()));
     }
     let identity = Identity::new(Some("Bot"), Some("bot@example.com")).expect("an identity");
     let writer = writer(Settings { identity, ..Settings::default() });

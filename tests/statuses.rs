@@ -1,0 +1,107 @@
+//! The script that sets commit statuses, run by `hydrate.notify` against a stand-in that takes down what it is asked, byte by byte.
+//!
+//! Reference: the published API documents. Gitea 1.26 and Forgejo 11 `POST /repos/{owner}/{repo}/statuses/{sha}` (CreateStatusOption),
+//! GitLab 17 `POST /projects/:id/statuses/:sha`, GitHub 2022-11-28 `POST /repos/{owner}/{repo}/statuses/{sha}`.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::thread::JoinHandle;
+
+use crate::push::{config_map, dry, tip};
+use crate::support::Lab;
+
+/// Answers so many requests, and gives their first line, headers that were set on purpose, and body.
+fn platform(count: usize) -> (String, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let answering = std::thread::spawn(move || (0..count).map(|_| request(&listener)).collect());
+    (address, answering)
+}
+
+fn request(listener: &TcpListener) -> String {
+    let (mut stream, _) = listener.accept().expect("a connection");
+    let mut reader = BufReader::new(stream.try_clone().expect("a handle"));
+    let (mut text, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a line");
+        let line = line.trim_end_matches("\r\n");
+        match line.split_once(": ") {
+            _ if line.is_empty() => break,
+            Some(("Content-Length", value)) => length = value.parse().expect("a number"),
+            Some(("Host" | "User-Agent", _)) | Some(("Accept", "*/*")) => {}
+            _ => text += &format!("{line}\n"),
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a body");
+    stream.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}").expect("answered");
+    text + &String::from_utf8(body).expect("UTF-8")
+}
+
+fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+#[test]
+fn each_environment_has_a_status_on_the_dry_commit() {
+    if !has("curl") || !has("jq") {
+        return;
+    }
+    // The platform, the path of its requests, its headers, and how it calls a failure and the name of a status.
+    let rows = [
+        ("gitea", "/repos/shop/config/statuses/", "Authorization: token secret\n", "failure", "context"),
+        (
+            "github",
+            "/repos/shop/config/statuses/",
+            "Authorization: Bearer secret\nAccept: application/vnd.github+json\n",
+            "failure",
+            "context",
+        ),
+        ("gitlab", "/projects/shop%2Fconfig/statuses/", "PRIVATE-TOKEN: secret\n", "failed", "name"),
+    ];
+    for (name, path, headers, failure, key) in rows {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = dry(&server, &["web"], &["dev", "prod"]);
+        std::fs::write(lab.path("token"), "secret\n").expect("written");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/notify-statuses");
+        let (token, script) = (lab.path("token"), script.display().to_string());
+        let notify = |address: &str| {
+            format!(
+                "HYDRATE_PLATFORM={name} HYDRATE_API={address} HYDRATE_REPOSITORY=shop/config HYDRATE_TOKEN_FILE={} \
+                 HYDRATE_URL=https://ci.example.com {script}",
+                token.display()
+            )
+        };
+        let expected = |dry: &str, state: &str, text: &str, branch: &str| {
+            let body = format!(
+                r#"{{"state":"{state}","description":"{text}","{key}":"hydrate/environments/{branch}","target_url":"https://ci.example.com"}}"#
+            );
+            format!("POST {path}{dry} HTTP/1.1\n{headers}Content-Type: application/json\n{body}\n")
+        };
+        let (address, asked) = platform(2);
+        server.git(&["config", "hydrate.notify", &notify(&address)]);
+        let told = clone.push().success().stderr;
+        assert!(!told.contains("warning: hydrate.notify"), "{told}");
+        let dry = tip(&server, "main");
+        let done = |branch: &str| {
+            let text = format!("hydrated to {}", &tip(&server, &format!("environments/{branch}"))[..7]);
+            expected(&dry, "success", &text, branch)
+        };
+        assert_eq!(asked.join().expect("answered"), [done("dev"), done("prod")], "{name}");
+        let (address, asked) = platform(2);
+        server.git(&["config", "hydrate.notify", &notify(&address)]);
+        let slip = config_map("web", "x") + "  b: [\n";
+        let dry = clone.commit("slip", &[("apps/web/dev/config.yaml", &slip)]);
+        clone.push().success();
+        let asked = asked.join().expect("answered");
+        let failed =
+            expected(&dry, failure, "", "dev").replace(r#""description":"""#, r#""description":"not valid YAML"#);
+        let (head, _) = failed.split_once("not valid YAML").expect("there");
+        assert!(asked[0].starts_with(head), "{name}: {}", asked[0]);
+        assert_eq!(asked[1], expected(&dry, "success", "unchanged", "prod"), "{name}");
+    }
+}
