@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let unknown = forge::branches_unknown(&repository);
     match (json, arguments.quiet) {
         (true, _) => output::print_json(&Told { branches })?,
-        (false, false) if unknown.is_empty() => output::print("the platform knows all hydrated branches\n".to_owned())?,
+        (false, false) if unknown.is_empty() => output::print("the platform knows all hydrated branches\n")?,
         (false, false) => {
             let names: Vec<&str> = unknown.iter().filter_map(|name| name.strip_prefix("refs/heads/")).collect();
             let text = format!("the platform was not notified of {}: no user is known in whose name", names.join(", "));

@@ -4,6 +4,8 @@
 //! that push tells it ([`Part::hook`]); one that ends before leaves it to others, in the same name. Those of one branch start in
 //! their order, and may overlap. Where the file is lost, [`super::known`] shows what is missing, without names.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::caller::Caller;
@@ -173,13 +175,13 @@ impl Queue {
     }
 
     fn start_all(&mut self, hook: &str, lines_max: usize, wanted: impl Fn(&Part) -> bool) -> Vec<Part> {
-        let places: Vec<usize> =
-            (0..self.parts.len()).filter(|place| self.may_start(*place) && wanted(&self.parts[*place])).collect();
-        let mut started = Vec::new();
-        for place in places.into_iter().take(lines_max) {
-            let part = &mut self.parts[place];
-            (part.state, part.hook) = (State::Started, Some(hook.to_owned()));
-            started.push(part.clone());
+        let (mut seen, mut started) = (BTreeSet::new(), Vec::new());
+        for part in self.parts.iter_mut().filter(|part| part.is_waiting()) {
+            let is_first = seen.insert(part.name.clone());
+            if is_first && wanted(part) && started.len() < lines_max {
+                (part.state, part.hook) = (State::Started, Some(hook.to_owned()));
+                started.push(part.clone());
+            }
         }
         started
     }
@@ -204,13 +206,13 @@ impl Queue {
             is_named && !failed.contains(&part.number)
         };
         let mut waits = false;
-        for place in (0..self.parts.len()).filter(|place| is_open(&self.parts[*place])) {
-            let part = &self.parts[place];
+        for (place, part) in self.parts.iter().enumerate().filter(|(_, part)| is_open(part)) {
             if let Some(caller) = named(part).filter(|_| self.may_start(place)) {
                 let one = |part: &Part| is_open(part) && named(part).as_ref() == Some(&caller);
                 return Left::Tell(self.start_all(hook, lines_max, one), caller);
             }
-            let mut up_to = self.parts[..=place].iter().filter(|other| other.is_waiting() && other.name == part.name);
+            let up_to = self.parts.iter().take(place + 1);
+            let mut up_to = up_to.filter(|other| other.is_waiting() && other.name == part.name);
             waits |= up_to.all(|other| will_start(&other));
         }
         if waits { Left::Wait } else { Left::Nothing }
@@ -219,8 +221,8 @@ impl Queue {
     /// Notes how the notification of these ended.
     pub(super) fn finish(&mut self, started: &[Part], is_told: bool) {
         for one in started {
-            let Some(place) = self.parts.iter().position(|part| part.number == one.number) else { continue };
-            let part = &mut self.parts[place];
+            let mut all = self.parts.iter_mut().enumerate();
+            let Some((place, part)) = all.find(|(_, part)| part.number == one.number) else { continue };
             if is_told {
                 part.state = State::Told;
                 continue;

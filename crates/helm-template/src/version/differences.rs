@@ -145,7 +145,7 @@ differences! {
 
     /// What the charts in a chart are that is used under several names.
     aliases: Aliases {
-        /// The same for all of the names: templates and conditions of the last one win.
+        /// One for all of the names: templates and conditions of the last one win.
         Shared: "alias-of-nested-charts",
         /// One for each name.
         Copied: "alias-of-nested-charts",
