@@ -101,6 +101,11 @@ impl FailedRender {
         Self { kind, diagnostics, reads: Reads::new(), repeats: false, follows: false }
     }
 
+    /// One of an earlier dry commit, when nothing that it looked at changed since.
+    pub(crate) fn unchanged(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { kind: FailureKind::Mistakes, diagnostics, reads: Reads::new(), repeats: true, follows: true }
+    }
+
     /// What the cache keeps of the failure; none when it need not happen again, and was not the limit of a whole
     /// commit.
     pub(crate) fn record(&self, application: &Application) -> Option<Encoded> {

@@ -98,7 +98,8 @@ impl Head {
     pub(crate) fn as_before(&self) -> impl Iterator<Item = &Diagnostic> {
         let stuck = self.stuck.iter().flat_map(|stuck| &stuck.mistakes);
         let left = self.branches.iter().flatten().filter_map(|branch| branch.left.as_ref());
-        self.warnings.iter().chain(&self.problems).chain(stuck).chain(left.flat_map(|left| &left.mistakes))
+        let left = left.flat_map(|left| left.mistakes.iter().chain(left.renders.iter().flatten()));
+        self.warnings.iter().chain(&self.problems).chain(stuck).chain(left)
     }
 }
 
@@ -126,8 +127,10 @@ pub(crate) struct Branch {
 pub(crate) struct Left {
     /// Where, in the order of paths.
     pub paths: Vec<LeftPath>,
-    /// Everything that is wrong.
+    /// What is wrong beside renders.
     pub mistakes: Vec<Diagnostic>,
+    /// What is wrong with each Application that does not render.
+    pub renders: Vec<Vec<Diagnostic>>,
 }
 
 /// A path that stays as it is.

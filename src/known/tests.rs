@@ -118,6 +118,7 @@ fn head() -> Head {
                     objects: vec![key(1)],
                 }],
                 mistakes: vec![Diagnostic::error("wrong")],
+                renders: vec![vec![Diagnostic::error("does not render")]],
             }),
         }]),
         stuck: vec![Stuck {

@@ -340,12 +340,12 @@ impl<'a> Judge<'a> {
 
     /// Whether the push made something wrong, or touches what was wrong before in the same way.
     fn verdict(&mut self, branch: Option<&Branch>, diagnostic: &Diagnostic) -> Result<Verdict, HydrateError> {
+        if self.is_touched(branch, diagnostic)? {
+            return Ok(Verdict::Theirs);
+        }
         // What changed since the last run was all that was looked at, and this does not follow from it.
         if self.made.as_before.contains(diagnostic) {
             return Ok(Verdict::AsBefore);
-        }
-        if self.is_touched(branch, diagnostic)? {
-            return Ok(Verdict::Theirs);
         }
         // Of renders that were cut off, it is not known what they would have read.
         if (self.push.after.out_of_time)() {

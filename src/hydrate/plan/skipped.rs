@@ -84,7 +84,7 @@ pub(crate) struct LeftBehind {
     pub paths: Vec<Left>,
     /// What was wrong before anything was rendered, or in an earlier run.
     pub mistakes: Vec<Diagnostic>,
-    /// The Applications that did not render; none of them when all of this was so at the dry commit before.
+    /// The Applications that did not render.
     pub renders: Vec<FailedRender>,
 }
 
@@ -162,7 +162,8 @@ impl LeftBehind {
             })
         });
         let paths = paths.collect::<Option<_>>()?;
-        (!self.renders.iter().any(is_lost)).then(|| known::Left { paths, mistakes: self.diagnostics() })
+        let renders = self.renders.iter().map(|render| render.diagnostics.clone()).collect();
+        (!self.renders.iter().any(is_lost)).then(|| known::Left { paths, mistakes: self.mistakes.clone(), renders })
     }
 
     /// What stays as an earlier run left it.
@@ -178,12 +179,13 @@ impl LeftBehind {
                 is_read: path.is_read,
             }),
         };
-        Self { paths: known.paths.iter().map(left).collect(), mistakes: known.mistakes.clone(), renders: Vec::new() }
+        let renders = known.renders.iter().map(|diagnostics| FailedRender::unchanged(diagnostics.clone())).collect();
+        Self { paths: known.paths.iter().map(left).collect(), mistakes: known.mistakes.clone(), renders }
     }
 
     /// What an earlier run left, with the mistakes that it recorded.
     pub(crate) fn before(known: &known::Left, mistakes: Vec<Diagnostic>) -> Self {
-        let mut left = Self { mistakes, ..Self::recalled(known) };
+        let mut left = Self { mistakes, renders: Vec::new(), ..Self::recalled(known) };
         for (path, known) in left.paths.iter_mut().zip(&known.paths) {
             path.application = path.application.take().filter(|_| known.is_read);
         }
