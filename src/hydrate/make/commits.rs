@@ -13,6 +13,7 @@ use super::takeover;
 use super::unnamed_releases::UnnamedReleases;
 use super::untouched::Untouched;
 use crate::argo::BranchName;
+use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::plan::moved_applications::held;
 use crate::hydrate::plan::skipped::left_behind;
 use crate::hydrate::plan::{Done, Failing, Hydration, Rendered, Step};
@@ -121,7 +122,8 @@ impl Commits {
         if hydration.limits_losses
             && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, self.dry.id, found)?
         {
-            return Ok(Becomes::Failed(Failing::Lasting(vec![lost])));
+            let failed = FailedBranch { mistakes: vec![lost], ..FailedBranch::default() };
+            return Ok(Becomes::Failed(Failing::Renders(failed)));
         }
         let behind = left.listed();
         let lists = hydration.leaving.is_some() || hydration.stays.is_some();

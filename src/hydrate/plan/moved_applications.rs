@@ -80,7 +80,7 @@ pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &
     match FailedBranch::of(others) {
         Some(others) => Some(Failing::Renders(FailedBranch { mistakes, ..others })),
         None if mistakes.is_empty() => None,
-        None => Some(Failing::Lasting(mistakes)),
+        None => Some(Failing::Renders(FailedBranch { mistakes, ..FailedBranch::default() })),
     }
 }
 
