@@ -532,11 +532,10 @@ fn a_repository_without_rules_keeps_its_ids() {
     );
     let config = |value: &str| config_map("web", value);
     let (path, dev, two) = ("apps/web/dev/config.yaml", config("dev"), config("two"));
-    // Recorded with engine revision 4, which is in the metadata of each path and in a trailer; the bytes that are recorded for
-    // revision 3 differ in nothing else.
+    // Recorded with engine revision 5, which is in the metadata of each path and in a trailer.
     let rows = [
-        (&dev, "0fd16c130151c95990646df3c95fada18c695001", "ac953ebaff03e2a4f1ec207a62799c22bb542cf8"),
-        (&two, "191942a58773edf297818c3d2cdb7fa30dd250e9", "0e9c30260afc5c7fc19aa1ec099f57999167970b"),
+        (&dev, "2a2849c33f42c75382e1dadf77d93a8e8becf864", "d3bda70864c8a3807edbd293365002f183df6367"),
+        (&two, "b93551e11ef9706ee0aa027af5421ac72e3604a8", "dbff4d37875e7b9c0e9c9d0c0757dadf0ba2a726"),
     ];
     for ((content, branch, notes), message) in rows.into_iter().zip(["begin", "change"]) {
         clone.commit(message, &[(&file, &text), ("applications/dev/plain.yaml", &plain), (path, content)]);

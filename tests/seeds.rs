@@ -145,7 +145,7 @@ fn of_engine_3(lab: &Lab) -> (Repo, Repo) {
 fn as_engine_3(server: &Repo) {
     let shell = |script: &str| server.run("sh", &["-ec", script]).success().stdout.trim().to_owned();
     let settings = shell(&format!(
-        "tree=$(git ls-tree {SETTINGS} | grep -v seed | git mktree); git commit-tree -m 'as engine 3 had it' $tree"
+        "tree=$(git ls-tree {SETTINGS} | grep -v seed | git mktree); git commit-tree -p {SETTINGS} -m 'as engine 3 had it' $tree"
     ));
     server.git(&["update-ref", SETTINGS, &settings]);
     let old = tip(server, DEV);
@@ -295,7 +295,7 @@ fn an_upgrade_changes_no_byte_and_names_what_anybody_can_compute() {
         assert!(said.contains(named), "{said}");
         assert_eq!(password(&server, DEV, "web"), web, "what is touched keeps its password");
     }
-    assert_eq!(record(&server, "environments%2Fdev.json")["engine"], 4);
+    assert_eq!(record(&server, "environments%2Fdev.json")["engine"], 5);
     let answer = server.hydrate(&["status"]);
     assert!(answer.stdout.contains(named), "{answer:?}");
     // One that had no random values is new to them.

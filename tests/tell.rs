@@ -437,7 +437,7 @@ fn a_branch_that_comes_back_is_told_anew() {
     host.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     clone.commit("prod", &[("apps/web/prod/config.yaml", &config_map("web", "again"))]);
     let pushed = push(&clone).stderr;
-    assert!(pushed.contains("environments/prod was deleted: it goes on from"), "{pushed}");
+    assert!(pushed.contains("`environments/prod` was deleted: it goes on from"), "{pushed}");
     let now = tip(&host, "environments/prod");
     assert_eq!(lines(&host), [line(ZERO, &now, "environments/prod")]);
     assert_eq!(host.git(&["rev-parse", "environments/prod~1"]), prod);

@@ -143,10 +143,13 @@ impl<'a> Snapshot<'a> {
         self.setup.place.tip(&self.refs, branch)
     }
 
-    /// Where hydration left a branch that is not there any more, as its record says where no push gets at records. One that is
-    /// promoted to `sync` counts only where the two have a history in common.
-    pub(crate) fn deleted(&self, branch: &BranchName, sync: &BranchName) -> Option<Deleted> {
+    /// Where hydration left a branch that is not there any more, as its record says where no push gets at records. Another dry branch
+    /// than `dry_branch` may take its name. One that is promoted to `sync` counts only where the two have a history in common.
+    pub(crate) fn deleted(&self, branch: &BranchName, sync: &BranchName, dry_branch: &BranchName) -> Option<Deleted> {
         let record = self.records.get(branch).filter(|record| !record.initial && self.setup.place.are_guarded())?;
+        if record.dry_branch != *dry_branch && !record.others.contains_key(dry_branch) {
+            return None;
+        }
         let is_related = |deployed| self.setup.repository.are_related(record.tip, deployed);
         if branch != sync && !self.tip(sync).is_some_and(is_related) {
             return None;

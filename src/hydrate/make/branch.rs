@@ -208,7 +208,7 @@ impl Branch {
     fn read(name: &BranchName, sync: &BranchName, head: &DryHead, found: &Snapshot<'_>, notes: &mut Notes) -> Self {
         let (refs, names) = (&found.refs, &found.setup.place);
         let old = names.tip(refs, name);
-        let deleted = if old.is_none() { found.deleted(name, sync) } else { None };
+        let deleted = if old.is_none() { found.deleted(name, sync, &head.branch) } else { None };
         let goes_on_from = old.or_else(|| deleted.and_then(|deleted| deleted.is_here.then_some(deleted.tip)));
         let read = |tip| found.standing(name, tip, &head.branch, notes);
         let broken = [name, sync].map(|branch| names.read_name(branch)).into_iter().find(|it| refs.is_broken(it));
