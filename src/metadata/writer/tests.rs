@@ -260,7 +260,7 @@ kustomize build environments/dev/west
   "commitTime": "2024-03-27 10:32:04 UTC",
   "tools": {
     "kustomize": "5.8.1",
-    "engine": "4"
+    "engine": "5"
   }
 }
 "#
@@ -384,11 +384,11 @@ fn metadata_and_templates_tell_the_versions_of_the_tools() {
     let settings = Settings { readme_template: Some(file(README_TEMPLATE, template)), ..Settings::default() };
     let (writer, dry) = (writer(settings), dry("s"));
     let rows: [(&[&str], &str); 5] = [
-        (&["helm template ./web --name-template web"], "4.2.3||4"),
-        (&["(cd ./web && kustomize edit set image a=b)", "kustomize build ./web"], "|5.8.1|4"),
-        (&["kustomize build ./web --enable-helm"], "4.2.3|5.8.1|4"),
-        (&["# kustomization.yaml updated with patches.", "kustomize build ./helm"], "|5.8.1|4"),
-        (&[], "||4"),
+        (&["helm template ./web --name-template web"], "4.2.3||5"),
+        (&["(cd ./web && kustomize edit set image a=b)", "kustomize build ./web"], "|5.8.1|5"),
+        (&["kustomize build ./web --enable-helm"], "4.2.3|5.8.1|5"),
+        (&["# kustomization.yaml updated with patches.", "kustomize build ./helm"], "|5.8.1|5"),
+        (&[], "||5"),
     ];
     for (commands, expected) in rows {
         let (path, _) = write(&writer, &dry, commands, false);
