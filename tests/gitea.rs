@@ -44,6 +44,24 @@ fn doctor_sees_keys_as_the_platforms_git_does() {
 }
 
 #[test]
+#[ignore = "only root can give files to another user; as root: cargo test -- --ignored"]
+fn files_of_another_user_do_not_configure_the_doctor() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    let config = lab.path("data/home/.gitconfig");
+    fs::create_dir_all(config.parent().expect("a directory")).expect("made");
+    fs::write(&config, "[hydrate]\n\tstrict = tuched\n").expect("written");
+    let reads_it = || {
+        let mut doctor = host.command("git-hydrate");
+        doctor.args(["doctor", "--all", ".."]).env_remove("GIT_CONFIG_NOSYSTEM");
+        Answer::new(doctor.output().expect("runs")).stdout.contains("hydrate.strict is `tuched`")
+    };
+    assert!(reads_it(), "the platform's own file is not read");
+    std::os::unix::fs::chown(&config, Some(12345), None).expect("given away");
+    assert!(!reads_it(), "anybody who may write above a repository says what runs");
+}
+
+#[test]
 fn a_deploy_key_has_not_the_rights_of_the_owner() {
     let lab = Lab::new();
     let host = gitea(&lab);

@@ -1,6 +1,8 @@
 //! Questions about a repository are answered as the git of its platform would: Gitea and Forgejo have theirs read neither the
 //! configuration of the machine nor that of the user, but a file of their own.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,15 +33,22 @@ pub(super) fn go_on_as_its_git(git_dir: &Path) -> anyhow::Result<()> {
 }
 
 /// The file with the keys of `[git.config]` of `app.ini`: `home/.gitconfig` in the directory of the platform's data, which is above the
-/// repositories or beside them.
+/// repositories or beside them. One of another user is left alone.
 ///
 /// Reference: Gitea 1.24 modules/git/git.go `HomeDir`, modules/setting/git.go `HomePath`.
 fn its_config(git_dir: &Path) -> Option<PathBuf> {
     let git_dir = git_dir.canonicalize().ok()?;
     let dirs = git_dir.ancestors().skip(1);
     let files = dirs.flat_map(|dir| ["home", "data/home", "gitea/home"].map(|home| dir.join(home).join(".gitconfig")));
-    // That of an account is not the platform's: the directory of its data lies above.
-    files.into_iter().find(|file| file.is_file() && !is_of_account(file))
+    // That of an account is not the platform's: the directory of its data lies above. Configuration names programs that are run, so
+    // that of another user, who may write beside the repository, counts as little as it does for git.
+    files.into_iter().find(|file| is_trusted(file) && !is_of_account(file))
+}
+
+/// Whether there is a file of this user, or of root.
+fn is_trusted(file: &Path) -> bool {
+    let owner = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.uid());
+    owner.is_some_and(|owner| owner == 0 || owner == rustix::process::geteuid().as_raw())
 }
 
 /// Whether a file is the configuration of the user who asks.
