@@ -147,7 +147,7 @@ impl Choice {
             "helm" => self.helm = Some(parsed(version)?),
             "kustomize" => self.kustomize = Some(parsed(version)?),
             "jsonnet" => self.jsonnet = Some(parsed(version)?),
-            other => return Err(format!("there is no tool `{other}`, but {}", TOOL_KEYS.join(", "))),
+            other => return Err(format!("unknown tool `{other}`: use one of {}", TOOL_KEYS.join(", "))),
         }
         Ok(())
     }
@@ -330,7 +330,7 @@ mod tests {
             ),
             (r#"{"argocd": "2.14"}"#, "the tools of Argo CD 2.14 are not known: the nearest that is known is 3.0"),
             (r#"{"jsonnet": "0.19.1"}"#, "Jsonnet can't be evaluated as 0.19.1; known are 0.20.0, 0.21.0, 0.22.0"),
-            (r#"{"env/*": {"helmm": "4.2.3"}}"#, "there is no tool `helmm`, but argocd, helm, kustomize, jsonnet"),
+            (r#"{"env/*": {"helmm": "4.2.3"}}"#, "unknown tool `helmm`: use one of argocd, helm, kustomize, jsonnet"),
             (r#"{"env/[": {}}"#, "`env/[` is not a valid pattern"),
         ];
         for (json, expected) in rows {

@@ -22,8 +22,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct Told {
-    /// The branches that were to be told anew.
+struct Notified {
+    /// The branches of which the platform was to be notified anew.
     branches: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         None => Vec::new(),
     };
-    // Nobody waits for a process of a push.
+    // The process that a push starts prints nothing: no one reads it.
     if let Err(why) = forge::tell_left(&repository, !arguments.quiet) {
         if !arguments.quiet {
             output::warn(&format!("warning: {why}"));
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let unknown = forge::branches_unknown(&repository);
     match (json, arguments.quiet) {
-        (true, _) => output::print_json(&Told { branches })?,
+        (true, _) => output::print_json(&Notified { branches })?,
         (false, false) if unknown.is_empty() => output::print("the platform knows all hydrated branches\n")?,
         (false, false) => {
             let names: Vec<&str> = unknown.iter().filter_map(|name| name.strip_prefix("refs/heads/")).collect();

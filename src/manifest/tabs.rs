@@ -1,4 +1,4 @@
-//! Texts that `manifest.yaml` has in a form which nobody can read again.
+//! Texts that `manifest.yaml` has in a form which cannot be read again.
 
 use go_yaml::{Sequences, Value, emit_v3};
 

@@ -75,7 +75,7 @@ fn not_notified(why: &Error) -> String {
     format!("the platform was not notified of the hydrated branches; the next push does it: {why}")
 }
 
-/// The branches, by full name, that the platform does not know as they are and of which nobody notifies it now; empty where there is
+/// The branches, by full name, that the platform does not know as they are and of which no process notifies it now; empty where there is
 /// no platform.
 pub(crate) fn branches_unknown(repository: &Repository) -> BTreeSet<String> {
     if Forge::of(repository).is_none() {
@@ -129,7 +129,7 @@ impl Teller {
     fn new(repository: &Repository, updates: &[RefUpdate], is_hook: bool) -> Self {
         let forge = Forge::of(repository);
         let caller = forge.as_ref().and_then(|forge| forge.caller(repository));
-        // Without the file nobody knows whose its part is: then it is told as what is lost is.
+        // Without the file its part has no known pusher: then the platform is notified of it as of what is lost.
         let attend = |forge| {
             let _books = Books::open(repository).ok()?;
             Some((forge, Attendance::new(repository, updates, caller.as_ref()).ok()?))
@@ -169,7 +169,7 @@ impl Teller {
     }
 
     /// Notifies the platform of what came of this push. To be called after the lock of the repository was given back. What others
-    /// left is done by a process of its own, `program`, for which nobody waits.
+    /// left is done by a process of its own, `program`, which no push waits for.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ pub(crate) struct Output {
     pub count: Option<usize>,
     /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
     pub plain_secrets: BTreeSet<Key>,
-    /// An object that was rendered now and that nobody can read again, and where it has what makes it so.
+    /// An object that was rendered now and cannot be read again, and where it has what makes it so.
     pub unreadable: Option<(Key, String)>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
     pub is_unnamed_release: bool,
@@ -86,7 +86,7 @@ impl Output {
         }
     }
 
-    /// A warning of an object of `application` that nobody can read again; none where there is none, and of what was not
+    /// A warning of an object of `application` that cannot be read again; none where there is none, and of what was not
     /// rendered now.
     pub(crate) fn warning(&self, application: &Application) -> Option<Diagnostic> {
         let (object, field) = self.unreadable.as_ref()?;

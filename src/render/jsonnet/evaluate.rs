@@ -22,8 +22,9 @@ pub(crate) const ARGUMENT: &str = "__jsonnet";
 /// The evaluator's stack, in bytes: it recurses where files nest.
 const STACK_BYTES: usize = 256 << 20;
 
-/// The arguments after `__jsonnet`: the version of go-jsonnet unless it is the newest, libraries in the order in which they are asked, files that get their name before an
-/// import gives them another one, variables, and the file. All paths are read in the current directory.
+/// The arguments after `__jsonnet`: the version of go-jsonnet unless it is the newest, libraries in the order in which they are
+/// asked, files that get their name before an import gives them another one, variables, and the file. All paths are read in the
+/// current directory.
 pub(crate) fn arguments(
     libraries: &[RepoPath],
     closure: &Closure,

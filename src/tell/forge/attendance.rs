@@ -2,7 +2,7 @@
 //!
 //! Whichever process hydrates a push, its own hook notifies the platform of it, in the name of its pusher. So each hook leaves a
 //! file in `hydrate/hooks` of the git directory, with what was pushed and by whom, and has it locked as long as it lives. One that
-//! cannot do its part any more is known by a file that nobody has locked.
+//! cannot do its part any more is known by a file without a lock.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -34,13 +34,13 @@ pub(super) struct Attendance {
     path: PathBuf,
     /// Locked, until this process ends.
     _file: File,
-    /// Whether nobody has to know of this process once it has ended.
+    /// Whether the file goes when this process ends: its part is done.
     pub is_done: bool,
 }
 
 impl Attendance {
     /// Has others know that this process runs for a push of `caller`. The caller of this function has the lock of the queue, so that
-    /// nobody sees the file before it is locked.
+    /// no other process sees the file before it is locked.
     pub(super) fn new(repository: &Repository, updates: &[RefUpdate], caller: Option<&Caller>) -> io::Result<Self> {
         let directory = known::directory(repository, Some(DIRECTORY))?;
         let (mut file, path) = tempfile::Builder::new().prefix("").tempfile_in(directory)?.into_parts();
@@ -53,7 +53,7 @@ impl Attendance {
         Ok(Self { name, path, _file: file, is_done: false })
     }
 
-    /// Says that nobody has to know of this process once it has ended.
+    /// Has the file go when this process ends.
     pub(super) fn that_leaves_nothing(mut self) -> Self {
         self.is_done = true;
         self
@@ -109,7 +109,7 @@ fn attendant(repository: &Repository, name: String) -> Option<Attendant> {
 
 /// Whether the process of a name runs.
 pub(super) fn is_alive(repository: &Repository, name: &str) -> bool {
-    // A name that is no plain file name is none of ours.
+    // Only plain file names are ours.
     !name.contains('/') && is_locked(&repository.common_dir().join("hydrate").join(DIRECTORY).join(name))
 }
 

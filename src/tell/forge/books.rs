@@ -1,4 +1,4 @@
-//! What is known and what is to be told, for the one process that has the lock of both.
+//! What the platform knows and what it is still to be notified of, for the one process that has the lock of both.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::script::Forge;
 use super::{Error, Failed};
 use crate::repo::{self, Lock, Repository};
 
-/// The two files, as long as nobody else may change them. The lock is held for no longer than it takes to start a program.
+/// The two files, as long as no other process may change them. The lock is held for no longer than it takes to start a program.
 pub(super) struct Books {
     pub known: Known,
     pub queue: Queue,
@@ -28,7 +28,7 @@ impl Books {
         Ok(Self { known, queue, _lock: lock })
     }
 
-    /// Writes the files. A kill in between has something told twice, and nothing lost.
+    /// Writes the files. By a kill in between, a notification is repeated, and none is lost.
     pub(super) fn close(mut self, repository: &Repository) -> Result<(), Error> {
         self.queue.settle(&mut self.known);
         if self.known != Known::read(repository)? {

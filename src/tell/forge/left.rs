@@ -1,4 +1,4 @@
-//! What processes left: moves whose own process died or could not start them, and those that nobody is known to have pushed.
+//! What processes left: moves whose own process died or could not start them, and those whose pusher is not known.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt as _;
@@ -23,7 +23,7 @@ use crate::tell::hook::Options;
 /// How long is waited for others between two looks at the queue.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Leaves to others what a process has not started. Answers whether there is something that nobody does.
+/// Leaves to others what a process has not started. Answers whether there are moves without a process.
 pub(super) fn left_to_others(repository: &Repository, hook: &str) -> Result<bool, Error> {
     let mut books = Books::open(repository)?;
     books.queue.leave_of(hook);
@@ -37,7 +37,7 @@ pub(super) fn left_to_others(repository: &Repository, hook: &str) -> Result<bool
 ///
 /// # Errors
 ///
-/// Something could not be told, in words for a warning; the next push tries again.
+/// The platform was not notified of all of it, in words for a warning; the next push tries again.
 pub(crate) fn tell_left(repository: &Repository, waits: bool) -> Result<(), String> {
     let Some(forge) = Forge::of(repository) else { return Ok(()) };
     one_by_one(repository, &forge, waits).map_err(|why| not_notified(&why))

@@ -33,7 +33,7 @@ pub(super) struct Part {
     pub dry: Option<DryPoint>,
     /// Who pushed that; none while it is not known.
     pub caller: Option<Caller>,
-    /// The process that notifies of it, or is to; none where nobody does.
+    /// The process that notifies of it, or is to; none where there is none yet.
     pub hook: Option<String>,
     /// Until when the hook of an unknown pusher is waited for, in seconds since 1970.
     pub until: i64,
@@ -73,7 +73,7 @@ impl Part {
     }
 }
 
-/// What can be done now with what nobody does.
+/// What can be done now with the moves that have no process.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Left {
     /// Notify of these, in this name.
@@ -115,18 +115,18 @@ impl Queue {
         self.parts.push(Part { number, ..part });
     }
 
-    /// Where a branch is once all of it is told; none where nothing is to be told of it.
+    /// Where the platform knows a branch to be once the queue is empty; none where the queue has nothing of it.
     pub(super) fn position(&self, name: &str) -> Option<ObjectId> {
         let last = self.parts.iter().rev().find(|part| part.name == name)?;
         object_id(&last.new)
     }
 
-    /// Takes away what is not to be told any more.
+    /// Takes away the moves that the platform need not be notified of any more.
     pub(super) fn retain(&mut self, keep: impl Fn(&Part) -> bool) {
         self.parts.retain(keep);
     }
 
-    /// Gives what nobody does to the process `hook`, which runs for `caller`, where `is_its` says so of a move.
+    /// Gives moves without a process to the process `hook`, which runs for `caller`, where `is_its` says so of a move.
     pub(super) fn claim(&mut self, hook: &str, caller: Option<&Caller>, is_its: impl Fn(&Part) -> bool) {
         let is_open = |part: &&mut Part| part.is_waiting() && part.hook.is_none();
         for part in self.parts.iter_mut().filter(is_open) {
@@ -152,7 +152,7 @@ impl Queue {
         mine.map(Part::leave).count() > 0
     }
 
-    /// Whether somebody has to look after moves that nobody does.
+    /// Whether there are moves without a process.
     pub(super) fn has_left(&self) -> bool {
         self.parts.iter().any(|part| part.is_waiting() && part.hook.is_none())
     }
@@ -186,7 +186,7 @@ impl Queue {
         started
     }
 
-    /// Starts, as the process `hook`, moves that nobody does and that are in one name: that of their pusher, or `fallback` for
+    /// Starts, as the process `hook`, moves without a process that are in one name: that of their pusher, or `fallback` for
     /// those whose pusher is not known and not waited for at the time `now`.
     pub(super) fn start_left(
         &mut self,
@@ -200,7 +200,7 @@ impl Queue {
             None => fallback.filter(|_| part.until <= now).cloned(),
         };
         let is_open = |part: &Part| part.is_waiting() && part.hook.is_none() && !failed.contains(&part.number);
-        // Not what failed, or what has a pusher whom nobody will name.
+        // Not what failed, or what has a pusher who will stay unknown.
         let will_start = |part: &&Part| {
             let is_named = part.hook.is_some() || named(part).is_some() || part.until > now;
             is_named && !failed.contains(&part.number)
@@ -230,7 +230,7 @@ impl Queue {
             part.leave();
             part.tries += 1;
             let (name, is_given_up) = (part.name.clone(), part.tries >= TRIES_MAX);
-            // What came after it is told once more, so that the platform ends with the newest.
+            // The platform is notified again of what came after it, so that it ends with the newest.
             for later in self.parts.iter_mut().skip(place + 1) {
                 if later.name == name && later.state == State::Told {
                     later.leave();
@@ -242,7 +242,7 @@ impl Queue {
         }
     }
 
-    /// Takes away what is told, and notes what the platform knows by that.
+    /// Takes away the moves that the platform knows, and notes what it knows by them.
     pub(super) fn settle(&mut self, known: &mut Known) {
         let mut open: Vec<String> = Vec::new();
         self.parts.retain(|part| {

@@ -89,7 +89,7 @@ impl Run<'_> {
         joined
     }
 
-    /// Whether two pieces of one owner, or of nobody, may be one. Who comes for what is nobody's may come for one of them.
+    /// Whether two pieces of one owner, or without any, may be one. A hook that comes later may claim one of those without any.
     fn is_one(&self, last: &Piece, next: &Piece, is_owned: bool) -> bool {
         let is_of_one = last.name == next.name && last.is_earlier == next.is_earlier;
         is_of_one && last.commits < self.commits_max && (is_owned || last.dry == next.dry)

@@ -57,7 +57,7 @@ impl Forge {
         }
     }
 
-    /// In whose name what nobody is known to have pushed is notified of: the user whom the admin named, else that of this process.
+    /// In whose name the platform is notified of what has no known pusher: the user whom the admin named, else that of this process.
     pub(super) fn fallback(&self, repository: &Repository) -> Option<Caller> {
         match self {
             Forge::Gitea(_) => Caller::named(repository).or_else(|| self.caller(repository)),

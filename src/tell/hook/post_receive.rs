@@ -46,7 +46,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
                     console.print("hint: `git hydrate status` shows how the branches are");
                 }
             }
-            if let Some(hint) = nobody_promotes(&repository, &report) {
+            if let Some(hint) = without_promoter(&repository, &report) {
                 console.print(&wrap(&hint, "  "));
             }
             if let Err(why) = teller.map_or(Ok(()), |teller| teller.tell(&repository, &machine.program)) {
@@ -87,7 +87,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
 }
 
 /// How an account may promote to the branches that a run started, where the guard keeps everybody from it.
-fn nobody_promotes(repository: &Repository, report: &Report) -> Option<String> {
+fn without_promoter(repository: &Repository, report: &Report) -> Option<String> {
     let first = report.started.first().and_then(|branch| BranchName::new(branch).ok())?;
     let access = access(repository).ok()?;
     let is_closed = access.promoters.is_empty() && Options::read(repository).guard;
