@@ -6,6 +6,11 @@ use dry_files::diag::{Diagnostic, shell_word};
 
 use super::{Application, BranchName};
 
+/// The directory of `active` that is promoted from a staging branch alone, by its name.
+pub(crate) fn directory_promoted_from<'s>(staging: &'s BranchName, active: &BranchName) -> Option<&'s str> {
+    staging.as_str().strip_prefix(active.as_str())?.strip_prefix("-next/")
+}
+
 /// The directories of active branches that Applications stage on branches of their own, by active branch.
 pub(crate) fn promoted_by_directory<'a>(
     applications: impl Iterator<Item = &'a Application>,
@@ -13,9 +18,7 @@ pub(crate) fn promoted_by_directory<'a>(
     let mut found: BTreeMap<BranchName, BTreeSet<String>> = BTreeMap::new();
     for application in applications {
         let active = &application.sync_branch;
-        let staged = application.environment_branch().as_str();
-        let directory = staged.strip_prefix(&format!("{active}-next/"));
-        if let Some(directory) = directory {
+        if let Some(directory) = directory_promoted_from(application.environment_branch(), active) {
             found.entry(active.clone()).or_default().insert(directory.to_owned());
         }
     }

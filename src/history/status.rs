@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::argo::BranchName;
+use crate::argo::{BranchName, directory_promoted_from};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::state::Run;
@@ -364,7 +364,7 @@ fn one(
             Some(tip) => found.standing(staging, tip, &named.dry_branch, &mut ledger.notes)?.dry,
             None => None,
         };
-        let shown = match (tip, directory(branch, staging)) {
+        let shown = match (tip, directory_promoted_from(staging, branch)) {
             (Some(tip), Some(dir)) => shown_in(found, tip, dir)?,
             _ => promoted,
         };
@@ -477,11 +477,6 @@ fn shown_in(found: &Snapshot<'_>, tip: ObjectId, dir: &str) -> Result<Option<Obj
     let path = if dir.is_empty() { METADATA.to_owned() } else { format!("{dir}/{METADATA}") };
     let recorded = provenance(&found.buffer, found.buffer.commit(tip)?.tree, &path)?;
     Ok(recorded.and_then(|recorded| recorded.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
-}
-
-/// The directory that is promoted from a staging branch alone, by its name.
-fn directory<'s>(branch: &BranchName, staging: &'s BranchName) -> Option<&'s str> {
-    staging.as_str().strip_prefix(branch.as_str())?.strip_prefix("-next/")
 }
 
 fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {
