@@ -49,7 +49,7 @@ use crate::versions::Tools as Versions;
 use confine::Runner;
 use dry_files::diag::{Diagnostic, printable};
 use dry_files::path::RepoPath;
-use dry_files::view::{Files, Reads, Stop, View};
+use dry_files::view::{Files, Reads, Stop, View, ViewError};
 use go_template::Drew;
 use helm_template as helm;
 use inputs::{self, KeptInputs};
@@ -491,12 +491,13 @@ impl<'a> Commit<'a> {
             let work = || render().and_then(|rendered| self.check_inputs(application, &view, rendered));
             self.watch().within_of(subject, time, &over, work)
         };
-        let too_much = |what, setting| Err(Error::TooMuch { what, setting }.into());
         let result = match (result, view.too_large()) {
             _ if self.cancel().load(Ordering::Relaxed) => Err(Error::Cancelled.into()),
             _ if over.load(Ordering::Relaxed) => Err(self.too_slow(application).into()),
             (Err(_), _) if is_late() => Err(self.too_slow_together().into()),
-            (Err(Failure::Mistakes(_)), Some(error)) => too_much(error.to_string(), "hydrate.fileLimit"),
+            (Err(Failure::Mistakes(_)), Some(ViewError::TooLarge { path, size, limit })) => {
+                Err(Error::FileTooLarge { file: path.clone(), bytes: *size, limit: *limit }.into())
+            }
             (result, _) => result,
         };
         (result, view)

@@ -84,6 +84,39 @@ fn a_limit_that_an_admin_raises_is_none_any_more() {
 }
 
 #[test]
+fn a_file_over_several_limits_is_named_once_with_the_one_that_would_refuse_it_last() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.git(&["config", "hydrate.fileLimit", "60"]);
+    let text = config_map("web", &"x".repeat(100));
+    let large = |message: &str, files: &[(&str, &str)]| -> Vec<String> {
+        clone.commit(message, files);
+        let told = clone.push().success();
+        told.remote().into_iter().filter(|line| line.contains(" bytes")).map(str::to_owned).collect()
+    };
+    let (api, api_text) = application("api", "dev");
+    let files = [
+        ("shared/kustomization.yaml", "resources: [web.yaml]\n"),
+        ("shared/web.yaml", &text),
+        ("apps/web/dev/kustomization.yaml", "resources: [../../../shared]\n"),
+        (&api, &api_text),
+        ("apps/api/dev/kustomization.yaml", "resources: [../../../shared]\nnameSuffix: -api\n"),
+    ];
+    let lines = large("two read one file", &files);
+    let [line] = &lines[..] else { panic!("said once: {lines:?}") };
+    assert!(line.contains("hydrate.fileLimit"), "{line}");
+    server.git(&["config", "hydrate.directoryLimit", "80"]);
+    let lines = large("a directory", &[("apps/web/dev/kustomization.yaml", ""), ("apps/web/dev/config.yaml", &text)]);
+    let named = |text: &str| lines.iter().any(|line| line.contains(text));
+    assert!(
+        named("`apps/web/dev` have more than 80 bytes in total"),
+        "a higher `hydrate.fileLimit` would not help: {lines:?}"
+    );
+}
+
+#[test]
 fn a_branch_that_cannot_be_named_is_the_only_complaint() {
     let lab = Lab::new();
     let server = lab.server();

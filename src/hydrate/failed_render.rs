@@ -51,8 +51,8 @@ impl FailedRender {
             ),
             render::Failure::World(error) if error.is_limit() => {
                 let kind = if error.is_limit_of_commit() { FailureKind::LimitOfCommit } else { FailureKind::Limit };
-                let place = application.places.name.clone();
-                (kind, vec![application.tells(Diagnostic::error(error.to_string()).at(place).hint(LIMIT_HINT))])
+                let limit = error.of_limit(application).of(name.as_str()).hint(LIMIT_HINT);
+                (kind, vec![application.tells(limit)])
             }
             render::Failure::World(render::Error::Cancelled) => {
                 let text = format!("`{name}` was not rendered: no time was left");

@@ -434,8 +434,7 @@ pub(crate) fn render_all<'a>(
                 }
             }
             Err(Failure::World(error)) if error.is_limit() => {
-                let limit = Diagnostic::error(error.to_string()).at(application.places.name.clone());
-                found.add(Rule::Render, limit, name);
+                found.add(Rule::Render, error.of_limit(application), name);
             }
             Err(Failure::World(error)) => return Err(error.into()),
         }

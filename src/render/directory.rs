@@ -125,6 +125,7 @@ fn find(
     };
     let mut candidates = Vec::new();
     walk(view, dir, (options.recurse, inputs), 0, &mut 0, &mut candidates)?;
+    let total_max = if bytes_max > 0 { bytes_max } else { u64::MAX };
     let mut files = Vec::new();
     let mut bytes = 0_u64;
     for (path, kind) in candidates {
@@ -152,7 +153,11 @@ fn find(
         if !takes_part(&path) {
             continue;
         }
-        let blob = view.read(&path).map_err(|error| Error::unreadable(error, &path))?;
+        let blob = match view.read_within(&path, total_max) {
+            Ok(blob) => blob,
+            Err(ViewError::TooLarge { size, .. }) if size > total_max => return Err(too_large(dir, path, bytes_max)),
+            Err(error) => return Err(Error::unreadable(error, &path)),
+        };
         if contains(&blob.data, SKIP_MARKER) {
             continue;
         }
@@ -161,14 +166,20 @@ fn find(
             continue;
         }
         bytes = bytes.saturating_add(blob.data.len() as u64);
-        if bytes_max > 0 && bytes > bytes_max {
-            let text = format!("the manifests of `{dir}` have more than {bytes_max} bytes in total");
-            let mistake = Diagnostic::error(text).at(Span::file(path));
-            return Err(Error::mistake(mistake.hint("narrow it with `directory.include` and `directory.exclude`")));
+        if bytes > total_max {
+            return Err(too_large(dir, path, bytes_max));
         }
         files.push((path, Some(blob.data)));
     }
     Ok(files)
+}
+
+/// `path` is the file with which the directory has too much.
+fn too_large(dir: &RepoPath, path: RepoPath, bytes_max: u64) -> Error {
+    let text = format!("the manifests of `{dir}` have more than {bytes_max} bytes in total");
+    let hint =
+        "narrow it with `directory.include` and `directory.exclude`, or have an admin raise `hydrate.directoryLimit`";
+    Error::mistake(Diagnostic::error(text).at(Span::file(path)).hint(hint))
 }
 
 /// Argo CD checks submodules out, and applies what is below them.

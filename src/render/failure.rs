@@ -1,9 +1,10 @@
 //! Why an Application was not rendered.
 
 use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
 use dry_files::view::{Reads, ViewError};
 
-use crate::argo::SourceError;
+use crate::argo::{Application, SourceError};
 use crate::render::directory;
 use crate::render::jsonnet;
 use crate::repo;
@@ -91,6 +92,16 @@ pub enum Error {
         /// The key of the limit.
         setting: &'static str,
     },
+    /// A file of more bytes than an admin lets a render read.
+    #[error("{bytes} bytes, more than the limit of {limit} for one file; git config hydrate.fileLimit sets the limit")]
+    FileTooLarge {
+        /// The file.
+        file: RepoPath,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A bug of ours in one render, which must not take the others down.
     #[error("internal error: {0}")]
     Panic(String),
@@ -121,6 +132,16 @@ impl Error {
         matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT, .. })
     }
 
+    /// What to say of a limit that `application` has reached: at the file that is too large, so that all Applications that
+    /// read it say so once; else at its name.
+    pub fn of_limit(&self, application: &Application) -> Diagnostic {
+        let place = match self {
+            Self::FileTooLarge { file, .. } => Span::file(file.clone()),
+            _ => application.places.name.clone(),
+        };
+        Diagnostic::error(self.to_string()).at(place)
+    }
+
     /// Whether the result is not needed any more.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled)
@@ -129,7 +150,7 @@ impl Error {
     /// Whether one Application wanted too much, so that others can be rendered all the same.
     pub fn is_limit(&self) -> bool {
         match self {
-            Self::Limit(_) | Self::TooMuch { .. } => true,
+            Self::Limit(_) | Self::TooMuch { .. } | Self::FileTooLarge { .. } => true,
             Self::Program(error) => matches!(error, plugin::Error::Time { .. } | plugin::Error::Output { .. }),
             Self::View(_)
             | Self::Store(_)

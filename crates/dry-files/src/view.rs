@@ -262,6 +262,12 @@ impl<'a> View<'a> {
 
     /// The content of a file; links are followed. A Git LFS pointer is an error, never content.
     pub fn read(&self, path: &RepoPath) -> Result<Blob, ViewError> {
+        self.read_within(path, u64::MAX)
+    }
+
+    /// As [`View::read`], for a reader that refuses a file of more than `bytes_max` bytes itself. Where a file is larger than
+    /// both limits, it is the reader's that is broken: a higher limit of this view would not help.
+    pub fn read_within(&self, path: &RepoPath, bytes_max: u64) -> Result<Blob, ViewError> {
         let (real, entry) = self.find(path)?;
         let Some(entry) = entry else { return Err(ViewError::IsDirectory(path.clone())) };
         match entry.kind {
@@ -278,8 +284,11 @@ impl<'a> View<'a> {
         let backend = |reason| ViewError::Backend { path: path.clone(), reason };
         let size = self.files.size(&real, entry.id).map_err(backend)?;
         if size > self.file_bytes_max {
-            let error = ViewError::TooLarge { path: path.clone(), size, limit: self.file_bytes_max };
-            return Err(self.too_large.get_or_init(|| error).clone());
+            let error = |limit| ViewError::TooLarge { path: path.clone(), size, limit };
+            return Err(match size > bytes_max {
+                true => error(bytes_max),
+                false => self.too_large.get_or_init(|| error(self.file_bytes_max)).clone(),
+            });
         }
         let data = self.files.read(&real, entry.id).map_err(backend)?;
         if data.len() < 1024 && data.starts_with(b"version https://git-lfs.github.com/spec/") {

@@ -140,9 +140,7 @@ fn or_mistakes(
         Err(Failure::Mistakes(mistakes)) => {
             Ok(Err(mistakes.into_iter().map(|mistake| application.tells(mistake)).collect()))
         }
-        Err(Failure::World(error)) if error.is_limit() => {
-            Ok(Err(vec![Diagnostic::error(error.to_string()).at(application.places.name.clone())]))
-        }
+        Err(Failure::World(error)) if error.is_limit() => Ok(Err(vec![error.of_limit(application)])),
         Err(Failure::World(error)) => Err(error.into()),
     }
 }

@@ -91,7 +91,7 @@ impl Walk<'_> {
             let name = name.rsplit('/').next().unwrap_or(name).to_owned();
             ErrorKind::FileTooLarge { name, limit }.at(Span::file(path.clone()))
         };
-        let (data, unreadable) = match self.view.read(&path) {
+        let (data, unreadable) = match self.view.read_within(&path, limit) {
             Ok(blob) if blob.data.len() as u64 > limit => return Err(too_large(&name, &path)),
             Ok(blob) => (without_mark(blob.data), None),
             // Reported only when a template asks for the file.

@@ -66,6 +66,12 @@ impl Answer {
                         diagnostics(frame, mistakes);
                     }
                     Failure::World(Error::Cancelled) => frame.number(2),
+                    Failure::World(Error::FileTooLarge { file, bytes, limit }) => {
+                        frame.number(8);
+                        frame.text(file.as_str());
+                        frame.number(*bytes);
+                        frame.number(*limit);
+                    }
                     Failure::World(error) => {
                         frame.number(if error.is_limit() { 3 } else { 4 });
                         frame.text(&error.to_string());
@@ -119,6 +125,10 @@ impl Answer {
                 };
                 let (left, reads) = (read_json(frame)?, read_reads(frame)?);
                 return Some(Self::Expanded(set::Answer { made, left, reads, used_clusters: frame.number()? == 1 }));
+            }
+            8 => {
+                let file = RepoPath::new(&frame.text()?).ok()?;
+                Failure::World(Error::FileTooLarge { file, bytes: frame.number()?, limit: frame.number()? })
             }
             _ => return None,
         };
