@@ -66,7 +66,7 @@ use field::Field;
 use inputs::Key;
 use set::Cluster;
 
-pub(crate) use by_directory::{directory_promoted_from, lacks_active_paths, promoted_by_directory};
+pub(crate) use by_directory::{directory_promoted_from, unnamed_active_paths};
 pub(crate) use conflict::{destination_is_dry, no_such_branch};
 pub(crate) use copy::Copier;
 pub(crate) use cost::{cost_of, extra_of};

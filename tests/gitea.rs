@@ -179,6 +179,8 @@ fn what_is_promoted_by_directory_has_to_be_set_once() {
     assert!(told.contains(warning) && told.contains("config set activePaths.environments/dev '[web]'"), "{told}");
     let doctor = host.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains(warning), "{doctor}");
+    let check = flat(&clone.hydrate(&["check"]).stdout);
+    assert!(check.contains(warning), "{check}");
     for env in ["dev", "prod"] {
         host.hydrate(&["config", "set", &format!("activePaths.environments/{env}"), "[web]"]).success();
     }

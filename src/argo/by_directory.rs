@@ -12,7 +12,7 @@ pub(crate) fn directory_promoted_from<'s>(staging: &'s BranchName, active: &Bran
 }
 
 /// The directories of active branches that Applications stage on branches of their own, by active branch.
-pub(crate) fn promoted_by_directory<'a>(
+fn promoted_by_directory<'a>(
     applications: impl Iterator<Item = &'a Application>,
 ) -> BTreeMap<BranchName, BTreeSet<String>> {
     let mut found: BTreeMap<BranchName, BTreeSet<String>> = BTreeMap::new();
@@ -25,8 +25,21 @@ pub(crate) fn promoted_by_directory<'a>(
     found
 }
 
+/// Warnings of branches that Applications have promoted by directory, and that the setting `activePaths` does not name.
+pub(crate) fn unnamed_active_paths<'a>(
+    applications: impl Iterator<Item = &'a Application>,
+    is_named: impl Fn(&BranchName) -> bool,
+) -> Vec<Diagnostic> {
+    let promoted = promoted_by_directory(applications);
+    promoted
+        .iter()
+        .filter(|(active, _)| !is_named(active))
+        .map(|(active, paths)| lacks_active_paths(active, paths))
+        .collect()
+}
+
 /// That the setting `activePaths` does not name a branch that is promoted by directory.
-pub(crate) fn lacks_active_paths(active: &BranchName, directories: &BTreeSet<String>) -> Diagnostic {
+fn lacks_active_paths(active: &BranchName, directories: &BTreeSet<String>) -> Diagnostic {
     let paths = directories.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     let first = directories.iter().next().map(String::as_str).unwrap_or_default();
     let text = format!(

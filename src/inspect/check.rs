@@ -8,7 +8,7 @@ use dry_files::diag::{Diagnostic, Refusal, Span};
 use dry_files::view::{Files, Kind, View};
 use serde::Serialize;
 
-use crate::argo::{self, Application, BranchName, Context, Standing, Verdict, no_such_branch};
+use crate::argo::{self, Application, BranchName, Context, Standing, Verdict, no_such_branch, unnamed_active_paths};
 use crate::discover::{Discovered, Discovery};
 use crate::manifest::Key;
 use crate::owners::branch_limit::too_many;
@@ -318,6 +318,9 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     }
     if let Some(many) = many_branches(tree, &policy, &dry_branch, &hydrated)? {
         found.add(Rule::Destination, many, None);
+    }
+    for unnamed in unnamed_active_paths(hydrated.iter().copied(), |active| policy.settings.is_shared(active)) {
+        found.add(Rule::Destination, unnamed, None);
     }
     let context = render_context(&policy.settings, tree.files, &tree.dry_commit);
     let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;

@@ -30,7 +30,7 @@ use super::forge::has_platform;
 use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
-use crate::argo::{BranchName, lacks_active_paths, near, promoted_by_directory, ref_of};
+use crate::argo::{BranchName, near, ref_of, unnamed_active_paths};
 use crate::history::{BranchState, BranchStatus, Restorable};
 use crate::hydrate::{self, Access, Survey, naming_promoter};
 use crate::metadata::NOTES_REF;
@@ -399,12 +399,9 @@ impl<'a> Doctor<'a> {
     fn active_paths(&mut self, survey: &Survey) {
         let git = format!("git -C {} hydrate", shell_path(self.repository.common_dir()));
         let applications = survey.applications.iter().map(|(_, application)| application);
-        for (active, directories) in promoted_by_directory(applications) {
-            if !survey.settings.is_shared(&active) {
-                let lacking = lacks_active_paths(&active, &directories);
-                let hint = lacking.hint.unwrap_or_default();
-                self.advise(lacking.message, hint.replace("on the server: git hydrate", &git));
-            }
+        for unnamed in unnamed_active_paths(applications, |active| survey.settings.is_shared(active)) {
+            let hint = unnamed.hint.unwrap_or_default();
+            self.advise(unnamed.message, hint.replace("on the server: git hydrate", &git));
         }
     }
 

@@ -18,7 +18,7 @@ use super::skipped::leaving;
 use super::skipped::{Left, LeftBehind};
 use super::unproven::unproven;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
-use crate::argo::{Application, BranchName, SeedIdentities, lacks_active_paths, promoted_by_directory};
+use crate::argo::{Application, BranchName, SeedIdentities, unnamed_active_paths};
 use crate::discover::{self, Removal};
 use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
 use crate::hydrate::failed_render::FailedBranch;
@@ -109,7 +109,7 @@ impl ByEverything {
         run.report.warnings.extend(held.iter().cloned());
         warnings.extend(held);
         let unused = unused_active_paths(run, heads)?;
-        let unused = unused.into_iter().chain(unused_globs(run, heads)?).chain(unnamed_active_paths(run, heads)?);
+        let unused = unused.into_iter().chain(unused_globs(run, heads)?).chain(promoted_by_directory(run, heads)?);
         let unused: Vec<Diagnostic> = unused.collect();
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
@@ -568,14 +568,13 @@ fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagn
 }
 
 /// Warnings of branches that are promoted by directory, and that the setting `activePaths` does not name.
-fn unnamed_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+fn promoted_by_directory(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     let mut warnings = Vec::new();
     for head in heads {
         let tree = run.tree(head.tip, head, heads)?;
-        let promoted = promoted_by_directory(tree.hydrated().map(|application| &**application));
+        let applications = tree.hydrated().map(|application| &**application);
         let settings = &run.found.policy.settings;
-        let unnamed = promoted.iter().filter(|(active, _)| !settings.is_shared(active));
-        warnings.extend(unnamed.map(|(active, directories)| lacks_active_paths(active, directories)));
+        warnings.extend(unnamed_active_paths(applications, |active| settings.is_shared(active)));
     }
     Ok(warnings)
 }
