@@ -198,7 +198,11 @@ impl Repo {
     /// A clone beside this repository; the next one of a team when there is one.
     pub(crate) fn clone_to(&self, name: &str) -> Repo {
         let clone = Repo { path: self.lab.path(name), lab: self.lab.clone() };
-        self.git(&["clone", "-q", ".", clone.path.to_str().expect("UTF-8")]);
+        // A git before 2.41 does not learn the format of an empty repository by cloning it.
+        let format = self.git(&["rev-parse", "--show-object-format"]);
+        let mut command = self.command("git");
+        command.args(["clone", "-q", "."]).arg(&clone.path).env("GIT_DEFAULT_HASH", format);
+        Answer::new(command.output().expect("git runs")).success();
         clone
     }
 
