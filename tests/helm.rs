@@ -249,3 +249,72 @@ fn a_setting_has_charts_render_as_another_helm() {
     let metadata = hydrated("hydrator.metadata");
     assert!(metadata.contains("\"helm\": \"4.2.4\""), "{metadata}");
 }
+
+/// Every flag that `helm template --help` of 3.17.3, 3.18.0, 3.19.0, 4.1.4, 4.2.2 or 4.3.1 has and that this command has no use
+/// for, with a value as the flag takes one.
+const BORROWED: &str = "--atomic --burst-limit=1 --ca-file=x --cert-file=x --color=never --colour=never --content-cache=x \
+    --create-namespace --dependency-update --description=x --devel --disable-openapi-validation --dry-run --dry-run=client \
+    --dry-run=server --enable-dns --force --force-conflicts --force-replace --generate-name -g --hide-notes \
+    --insecure-skip-tls-verify --key-file=x --keyring=x --kube-apiserver=x --kube-as-group=x --kube-as-user=x \
+    --kube-ca-file=x --kube-context=x --kube-insecure-skip-tls-verify --kube-tls-server-name=x --kube-token=x --kubeconfig=x \
+    --labels=a=b -l=a=b --output-dir=x --pass-credentials --password=x --plain-http --post-renderer=x --post-renderer-args=x \
+    --qps=1 --registry-config=x --release-name --render-subchart-notes --replace --repo=x --repository-cache=x \
+    --repository-config=x --rollback-on-failure --server-side --server-side=false --take-ownership --timeout=5m --username=x \
+    --validate --verify --version=1 --wait --wait=watcher --wait-for-jobs";
+
+#[test]
+fn a_pasted_line_of_helm_template_works_or_says_why_not() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    clone.commit("a chart", &[("c/Chart.yaml", "name: c\nversion: 1.0.0\n"), ("c/templates/a.yaml", map)]);
+    let plain = clone.hydrate(&["render", "helm", "web", "c"]).success().stdout;
+    let mut refused = Vec::new();
+    for flag in BORROWED.split_whitespace() {
+        // As `--flag value`, too.
+        let forms = [vec![flag], flag.split_once('=').map_or(vec![flag], |(name, value)| vec![name, value])];
+        let is_joined =
+            flag.starts_with("--dry-run") || flag.starts_with("--wait") || flag.starts_with("--server-side");
+        for form in forms.iter().take(if is_joined { 1 } else { 2 }) {
+            let told = clone.hydrate(&[&["render", "helm", "web", "c"], &form[..]].concat());
+            match told.code {
+                Some(0) => assert_eq!(told.stdout, plain, "{form:?}"),
+                code => {
+                    assert_eq!(code, Some(2), "{form:?}: {}", told.stderr);
+                    assert!(told.stderr.contains("cannot be had: "), "{form:?}: {}", told.stderr);
+                    refused.push(flag);
+                }
+            }
+        }
+    }
+    refused.dedup();
+    let expected = "--dependency-update --dry-run=server --enable-dns --generate-name -g --output-dir=x --post-renderer=x \
+                    --post-renderer-args=x --repo=x --validate --verify";
+    assert_eq!(refused.join(" "), expected);
+    let twice = clone.hydrate(&["render", "helm", "web", "c", "--name-template", "x"]).exits(2).stderr;
+    assert!(twice.contains("cannot set --name-template and also specify a name"), "{twice}");
+}
+
+#[test]
+fn debug_prints_what_is_not_yaml_as_the_error_advises() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let map = "kind: ConfigMap\n";
+    let files = [
+        ("c/Chart.yaml", "name: c\nversion: 1.0.0\n"),
+        ("c/templates/b.yaml", map),
+        ("c/templates/a.yaml", "a: b: {{ .Release.Name }}\n"),
+        ("c/templates/none.yaml", "{{/* nothing */}}\n"),
+    ];
+    clone.commit("a chart", &files);
+    let told = clone.hydrate(&["render", "helm", "web", "c"]).exits(1);
+    assert!(told.stderr.contains("Use --debug flag to render out invalid YAML"), "{}", told.stderr);
+    assert_eq!(told.stdout, "");
+    let debug = clone.hydrate(&["render", "helm", "web", "c", "--debug"]).exits(1);
+    assert_eq!(debug.stderr, told.stderr);
+    // As Helm 4.2.3, but for the order, which differs from run to run there.
+    assert_eq!(
+        debug.stdout,
+        "---\n# Source: c/templates/a.yaml\na: b: web\n\n---\n# Source: c/templates/b.yaml\nkind: ConfigMap\n"
+    );
+}

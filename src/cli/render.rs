@@ -84,8 +84,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// The flags of a form; none when its help was asked for, which is printed.
 fn flags<T: clap::Parser>(arguments: &[&str]) -> anyhow::Result<Option<T>> {
-    match T::try_parse_from(arguments) {
-        Ok(flags) => Ok(Some(flags)),
+    Ok(parsed(T::command(), arguments)?.map(|given| T::from_arg_matches(&given)).transpose()?)
+}
+
+fn parsed(command: clap::Command, arguments: &[&str]) -> anyhow::Result<Option<clap::ArgMatches>> {
+    match command.try_get_matches_from(arguments) {
+        Ok(given) => Ok(Some(given)),
         Err(error) if !error.use_stderr() => {
             output::print(error.to_string())?;
             Ok(None)

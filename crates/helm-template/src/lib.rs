@@ -97,6 +97,21 @@ pub fn render_kept(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &
     deep(|| render_here(&chart, &values, options))
 }
 
+/// What the templates of a chart print, YAML or not: each behind a line with its name, in the order of names, blank ones left
+/// out.
+///
+/// Reference: `helm template --debug`, whose order differs from run to run.
+pub fn unsorted(view: &View<'_>, path: &RepoPath, options: &Options) -> Result<String, Error> {
+    let values = options.user_values(view)?;
+    let chart = load(Source { view, inputs: options.inputs, helm: options.helm }, path)?;
+    let effects = options.effects.for_templates();
+    let mut files = deep(|| files(&chart, &values, options, effects, None, &mut Vec::new()))?.rendered;
+    files.retain(|file| output::is_printed(&file.name) && !file.text.trim().is_empty());
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    let text: String = files.iter().map(|file| format!("---\n# Source: {}\n{}\n", file.name, file.text)).collect();
+    Ok(format!("{}\n", text.trim()))
+}
+
 /// Every call of a random or clock function that what the chart prints depends on, each as the error that a render ends
 /// with when it meets that call first: with its place.
 ///

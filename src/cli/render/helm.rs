@@ -1,16 +1,18 @@
 //! `git hydrate render helm`: what `helm template` prints, for a chart on disk.
 
+mod borrowed;
+
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use dry_files::diag::clipped;
 use dry_files::path::RepoPath;
 use dry_files::view::{DiskFiles, View};
 
 use super::super::entropy::entropy;
 use super::super::{Outcome, WrongUse, output};
-use super::{flags, string_slice};
+use super::{parsed, string_slice};
 use crate::render::needs::Vendored;
 use crate::versions::Helm;
 use helm_template::{self as helm, Effects, ValuesSource};
@@ -76,18 +78,26 @@ struct Flags {
     /// Print only the manifests of these templates.
     #[arg(long, short, value_name = "TEMPLATE", allow_hyphen_values = true)]
     show_only: Vec<String>,
+    /// Where a manifest is not YAML, print what the templates gave.
+    #[arg(long)]
+    debug: bool,
     /// Let random and clock functions run: no two outputs are the same then.
     #[arg(long)]
     allow_nondeterministic: bool,
 }
 
 pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let Some(flags) = flags::<Flags>(arguments)? else { return Ok(Outcome::Done) };
+    let Some(given) = parsed(borrowed::with(Flags::command()), arguments)? else { return Ok(Outcome::Done) };
+    borrowed::check(&given)?;
+    let flags = Flags::from_arg_matches(&given)?;
     let (name, chart) = match &flags.operands[..] {
         [name, chart] => (Some(name.clone()), chart),
         [chart] => (None, chart),
         _ => bail!(WrongUse("name one chart".to_owned())),
     };
+    if name.is_some() && flags.name_template.is_some() {
+        bail!(WrongUse("cannot set --name-template and also specify a name".to_owned()));
+    }
     let defaults = helm::Options::default();
     let options = helm::Options {
         release_name: name.or(flags.name_template).filter(|name| !name.is_empty()).unwrap_or(defaults.release_name),
@@ -126,6 +136,10 @@ pub(super) fn run(arguments: &[&str]) -> anyhow::Result<Outcome> {
             Ok(Outcome::Done)
         }
         Err(error) => {
+            if flags.debug && !error.is_refusal() {
+                // As far as there is anything: what is told is the error.
+                output::print_content(helm::unsorted(&View::new(&files), &chart, &options).unwrap_or_default())?;
+            }
             // Helm's own words, so that the two can be compared. What only we refuse has its cure with it.
             let refusals =
                 if error.is_refusal() { helm::refusals(&View::new(&files), &chart, &options)? } else { vec![error] };
