@@ -11,6 +11,7 @@
 //!
 //! Never: a record, a note or a setting believed because a ref says so that anyone may write.
 
+pub(crate) mod acknowledged;
 pub(crate) mod active;
 pub(crate) mod branch_limit;
 pub(crate) mod branch_records;

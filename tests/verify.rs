@@ -430,3 +430,44 @@ fn a_commit_that_was_made_with_settings_of_somebody_else_is_a_finding() {
     server.git(&["update-ref", "refs/heads/environments/dev", "environments/dev~1"]);
     server.hydrate(&["verify", "environments/dev"]).success();
 }
+
+#[test]
+fn a_commit_that_an_admin_knows_is_listed_and_does_not_count() {
+    let lab = Lab::new();
+    let (server, clone) = history(&lab, 2);
+    let tip = server.git(&["rev-parse", "environments/dev"]);
+    let blob = with_input(&server, &["hash-object", "-w", "--stdin"], "kind: ConfigMap\n");
+    let tree = edit_dir(&server, &tip, "web", |text| {
+        let line = |line: &str| match line.ends_with("\tmanifest.yaml") {
+            true => format!("100644 blob {blob}\tmanifest.yaml"),
+            false => line.to_owned(),
+        };
+        text.lines().map(line).collect::<Vec<_>>().join("\n")
+    });
+    let hot_fix = server.git(&["commit-tree", &tree, "-p", &tip, "-m", "hot fix"]);
+    server.git(&["update-ref", "refs/heads/environments/dev", &hot_fix]);
+    clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+    clone.push().success();
+    verify(&server, &[], 1);
+    // What is wrong is asked for first, and why.
+    let first = server.git(&["rev-parse", "environments/dev"]);
+    let told = server.hydrate(&["verify", "--acknowledge", &first, "--reason", "x"]).exits(2).stderr;
+    assert!(told.contains("there is nothing to acknowledge"), "{told}");
+    server.hydrate(&["verify", "--acknowledge", &hot_fix]).exits(2);
+    let told =
+        clone.hydrate(&["verify", "--acknowledge", "origin/environments/dev~1", "--reason", "x"]).exits(2).stderr;
+    assert!(told.contains("`--acknowledge` is for the server"), "{told}");
+    let reason = "the outage of Monday, by hand";
+    let told = server.hydrate(&["verify", "--acknowledge", &hot_fix[..10], "--reason", reason]).success().stdout;
+    assert!(told.starts_with(&format!("acknowledged: {}: ", &hot_fix[..7])), "{told}");
+    let told = server.hydrate(&["verify"]).success().stdout;
+    assert!(told.contains("1 acknowledged") && told.contains(&format!("note: {}", &hot_fix[..7])), "{told}");
+    assert!(told.contains(&format!("    acknowledged by Dev Eloper <dev@example.com>: {reason}\n")), "{told}");
+    let found = verify(&server, &["environments/dev"], 0);
+    assert_eq!(found[0]["findings"][0]["acknowledged"]["reason"], reason, "{found}");
+    // Another one counts, and no push acknowledges anything.
+    let again = server.git(&["commit-tree", &tree, "-p", &first, "-m", "again"]);
+    server.git(&["update-ref", "refs/heads/environments/dev", &again]);
+    verify(&server, &[], 1);
+    clone.run("git", &["push", "origin", "main:refs/hydrate/acknowledged"]).exits(1);
+}

@@ -40,7 +40,7 @@ use dry_files::diag::{printable, shell_word};
 use editor::edit_file;
 use record::read;
 
-pub(super) use record::write;
+pub(super) use record::{identity, write};
 
 /// Show or change the settings of the repository.
 ///

@@ -1,17 +1,21 @@
 //! `git hydrate verify [RANGE]`: an audit of hydrated history.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::bail;
 use dry_files::diag::printable;
 
 use super::clone::{self, Clone};
-use super::{NO_BRANCH, Outcome, WrongUse, output};
+use super::config::identity;
+use super::{NO_BRANCH, Outcome, WrongUse, commit_of, output};
 use crate::history;
 use crate::history::Verified;
+use crate::owners::acknowledged::{self, acknowledged};
 use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
+use crate::repo::ObjectBuffer;
 use crate::settings::RendererName;
 use crate::show::Progress;
 
@@ -22,6 +26,7 @@ use crate::show::Progress;
 /// are missing. Nothing is written.
 ///
 /// Exit code: 0 when every commit is what hydration makes, 1 when one is not or cannot be checked, 2 after wrong use.
+/// A commit that an admin acknowledged is listed and does not count.
 /// Commits of another engine revision that this one would make differently cannot be checked and are reported as
 /// such. Manifests that `git hydrate commit` took from another renderer cannot be made again and are reported as
 /// different.
@@ -33,6 +38,12 @@ pub(super) struct Arguments {
     /// Render with this instead of the renderer in the settings: `exec` compares with the official tools.
     #[arg(long, value_name = "NAME")]
     renderer: Option<Renderer>,
+    /// Record that a commit with findings is known, so that it does not count any more; on the server.
+    #[arg(long, value_name = "COMMIT", requires = "reason", conflicts_with_all = ["range", "renderer"])]
+    acknowledge: Option<String>,
+    /// Why it is as it is, for those who read the findings later.
+    #[arg(long, value_name = "TEXT", requires = "acknowledge")]
+    reason: Option<String>,
     #[command(flatten)]
     clone: clone::Arguments,
 }
@@ -81,6 +92,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     {
         bail!(WrongUse(format!("there is no hydrated commit in `{range}`")));
     }
+    let is_server = !clone.place.is_of_clone();
+    if let Some(commit) = &arguments.acknowledge {
+        return acknowledge(&clone, &verified, commit, arguments.reason.as_deref().unwrap_or_default());
+    }
+    if is_server {
+        let known = acknowledged(&clone.repository.refs()?, &ObjectBuffer::new(&clone.repository))?;
+        verified.iter_mut().for_each(|line| line.acknowledge(&known));
+    }
     let problems = match verified.is_empty() {
         true => history::problems(&Setup { place: clone.place.clone(), wake: Wake::Everything, ..setup })?,
         false => Vec::new(),
@@ -103,15 +122,51 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     })
 }
 
+/// Takes down that a commit is known. Errors: there is nothing to acknowledge.
+fn acknowledge(clone: &Clone, verified: &[Verified], commit: &str, reason: &str) -> anyhow::Result<Outcome> {
+    let repository = &clone.repository;
+    if clone.place.is_of_clone() {
+        bail!(WrongUse(
+            "`--acknowledge` is for the server: what a clone has of refs/hydrate/* counts nowhere else".to_owned()
+        ));
+    }
+    let id = commit_of(repository, commit)?;
+    let findings =
+        || verified.iter().flat_map(|line| &line.findings).filter(|finding| finding.commit == id.to_string());
+    if findings().next().is_none() {
+        bail!(WrongUse(format!("there is nothing to acknowledge: `verify` finds nothing wrong with {commit}")));
+    }
+    let reason = reason.trim();
+    if reason.is_empty() || reason.contains('\n') {
+        bail!(WrongUse("`--reason` takes one line".to_owned()));
+    }
+    acknowledged::acknowledge(repository, id, &identity(repository, "GIT_COMMITTER_IDENT")?, reason)?;
+    for finding in findings() {
+        output::print(format!(
+            "acknowledged: {}: {}\n",
+            short(&finding.commit),
+            printable(&finding.fault.to_string())
+        ))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn short(id: &str) -> &str {
+    id.get(..7).unwrap_or(id)
+}
+
 fn text(verified: &[Verified]) -> String {
     let width = verified.iter().map(|line| line.branch.len()).max().unwrap_or_default();
-    let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
     let mut text = String::new();
     for line in verified {
-        let wrong: std::collections::BTreeSet<&str> = line.findings.iter().map(|one| one.commit.as_str()).collect();
+        let commits = |is_known: bool| {
+            let of = line.findings.iter().filter(|one| one.acknowledged.is_some() == is_known);
+            of.map(|one| one.commit.as_str()).collect::<BTreeSet<_>>().len()
+        };
         let _ = write!(text, "{:width$}  {} equal", printable(&line.branch), line.equal);
         for (count, what) in [
-            (wrong.len(), "with findings"),
+            (commits(false), "with findings"),
+            (commits(true), "acknowledged"),
             (line.inheriting, "on top of one with findings"),
             (line.others, "not made by hydration"),
         ] {
@@ -121,10 +176,17 @@ fn text(verified: &[Verified]) -> String {
         }
         text.push('\n');
         for finding in &line.findings {
-            let mark = if finding.fault.is_unknown() { "warning" } else { "error" };
+            let mark = match &finding.acknowledged {
+                Some(_) => "note",
+                None if finding.fault.is_unknown() => "warning",
+                None => "error",
+            };
             let of = finding.dry_sha.as_deref().map(|dry| format!(" of dry {}", short(dry))).unwrap_or_default();
             let _ =
                 writeln!(text, "  {mark}: {}{of}: {}", short(&finding.commit), printable(&finding.fault.to_string()));
+            if let Some(known) = &finding.acknowledged {
+                let _ = writeln!(text, "    acknowledged by {}: {}", printable(&known.by), printable(&known.reason));
+            }
         }
     }
     text

@@ -392,7 +392,6 @@ impl<'a> Verifier<'a> {
 
 impl Verified {
     fn find(&mut self, commit: ObjectId, dry: Option<ObjectId>, faults: impl IntoIterator<Item = Fault>) {
-        let finding = |fault| Finding { commit: commit.to_string(), dry_sha: dry.map(|dry| dry.to_string()), fault };
-        self.findings.extend(faults.into_iter().map(finding));
+        self.findings.extend(faults.into_iter().map(|fault| Finding::new(commit, dry, fault)));
     }
 }

@@ -66,7 +66,7 @@ fn move_ref(repository: &Repository, new: ObjectId, old: Option<ObjectId>, messa
 }
 
 /// Who git says the user is.
-pub(super) fn identity(repository: &Repository, variable: &str) -> anyhow::Result<Signature> {
+pub(in super::super) fn identity(repository: &Repository, variable: &str) -> anyhow::Result<Signature> {
     let git = repository.git();
     let answer = match git.output(&["var", variable]) {
         // The account of a server often has no name of its own.

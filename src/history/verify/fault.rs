@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::argo::BranchName;
 use crate::metadata::ENGINE_REVISION;
+use crate::owners::acknowledged::{Acknowledged, Acknowledgement};
 use crate::repo::ObjectId;
 
 /// Commits of one environment branch: those on the first-parent line from `tip` to `after`.
@@ -51,8 +52,7 @@ pub(super) enum Seen {
 impl Seen {
     /// A commit with faults, which says that it was made from the dry commit `dry`.
     pub(super) fn wrong(commit: ObjectId, dry: Option<ObjectId>, faults: impl IntoIterator<Item = Fault>) -> Self {
-        let finding = |fault| Finding { commit: commit.to_string(), dry_sha: dry.map(|dry| dry.to_string()), fault };
-        Self::Wrong(faults.into_iter().map(finding).collect())
+        Self::Wrong(faults.into_iter().map(|fault| Finding::new(commit, dry, fault)).collect())
     }
 }
 
@@ -94,6 +94,16 @@ pub(crate) struct Finding {
     /// What is wrong.
     #[serde(flatten)]
     pub fault: Fault,
+    /// Who knows of it, and why it does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<Acknowledgement>,
+}
+
+impl Finding {
+    pub(super) fn new(commit: ObjectId, dry: Option<ObjectId>, fault: Fault) -> Self {
+        let dry_sha = dry.map(|dry| dry.to_string());
+        Self { commit: commit.to_string(), dry_sha, fault, acknowledged: None }
+    }
 }
 
 /// What is wrong with a commit.
@@ -214,8 +224,15 @@ impl Fault {
 }
 
 impl Verified {
-    /// Whether every commit is what hydration makes.
+    /// Whether every commit is what hydration makes, or known not to be.
     pub(crate) fn is_success(&self) -> bool {
-        self.findings.is_empty()
+        self.findings.iter().all(|finding| finding.acknowledged.is_some())
+    }
+
+    /// Says of each finding whether it is known.
+    pub(crate) fn acknowledge(&mut self, known: &Acknowledged) {
+        for finding in &mut self.findings {
+            finding.acknowledged = known.get(&finding.commit).cloned();
+        }
     }
 }
