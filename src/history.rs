@@ -10,6 +10,7 @@ mod came;
 mod explain;
 mod foreign;
 mod log;
+mod moved;
 mod recomputed;
 mod status;
 mod verify;

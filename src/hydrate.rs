@@ -38,6 +38,7 @@ pub(crate) mod survey;
 pub(crate) mod whose;
 
 pub(crate) use gate::*;
+pub(crate) use moves::pusher_of;
 pub use plan::lost_objects::{Comparison, Side, missing_in};
 pub(crate) use recorded::record_branches;
 pub(crate) use report::{Aside, BehindPath, BranchReport, Frozen, Skipped};

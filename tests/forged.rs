@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::push::{application, config_map, dry, note_of, tip};
-use crate::support::{Answer, Lab, Repo};
+use crate::support::{Answer, Lab, Repo, delete_at};
 use crate::worker::IN_THE_WAY;
 
 const PROD: &str = "environments/prod";
@@ -509,7 +509,7 @@ fn a_ref_in_the_way_of_hydration_stops_no_preview_and_is_named_with_its_deletion
         }
         let told = reviewer.hydrate(&["status"]);
         assert!(told.code != Some(2), "{made}: {told:?}");
-        reviewer.git(&["push", "-q", "origin", "--delete", made]);
+        delete_at(&host, &reviewer, made);
         host.git(&["update-ref", "refs/hydrate/config", &config]);
         let told = reviewer.hydrate(&["status"]).stderr;
         assert!(!told.contains("beside which") && !told.contains("fetching from"), "{made}: {told}");

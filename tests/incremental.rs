@@ -122,6 +122,7 @@ impl Server {
             thawed_at: None,
             out_of_time: &|| false,
             observer: &self.rendered,
+            pusher: None,
         };
         work(&setup)
     }

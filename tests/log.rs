@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::push::{config_map, dry};
-use crate::support::{Lab, Repo};
+use crate::support::{Answer, Lab, Repo};
 
 /// A server with the Applications web and api in dev and prod, and four more dry commits: web in dev, nothing that is
 /// hydrated, a mistake for dev, and api everywhere.
@@ -179,4 +179,45 @@ fn a_patch_shows_objects_and_fields() {
 ";
     assert!(shown.contains(expected), "{shown}");
     clone.hydrate(&["log", "-p", "--json"]).exits(2);
+}
+
+#[test]
+fn what_was_deployed_lately_is_listed_whatever_date_its_dry_commit_has() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "core.logAllRefUpdates", "true"]);
+    server.git(&["config", "hydrate.pusherVariable", "PUSHER"]);
+    server.git(&["config", "hydrate.log", "hydrate/log"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    for n in 1..4 {
+        clone.commit(&format!("of 2023, {n}"), &[("apps/web/dev/config.yaml", &config_map("web", &n.to_string()))]);
+    }
+    let mut push = clone.command("git");
+    push.args(["push", "-q", "origin", "main"]).env("PUSHER", "alice");
+    Answer::new(push.output().expect("runs")).success();
+    clone.commit("of 2023, too", &[("apps/web/dev/config.yaml", &config_map("web", "4"))]);
+    clone.push().success();
+    // The dates of the commits are of 2023.
+    let lately = server.hydrate(&["log", "environments/dev", "--since", "2 hours ago", "--json"]).success().stdout;
+    let found: Value = serde_json::from_str(&lately).expect("JSON");
+    let moved = |index: usize| found["commits"][index]["moved"].clone();
+    assert_eq!(found["commits"].as_array().map(Vec::len), Some(2), "{found}");
+    assert_eq!(moved(0)["by"], Value::Null, "{found}");
+    assert_eq!(moved(1)["by"], "alice", "{found}");
+    let before = server.hydrate(&["log", "environments/dev", "--until", "2 hours ago"]).success().stdout;
+    assert!(!before.contains("of 2023"), "{before}");
+    let told = server.hydrate(&["log", "environments/dev", "-n", "2"]).success().stdout;
+    assert!(told.contains("  deployed 20") && told.contains(" by a push of alice\n"), "{told}");
+    let reflog = server.git(&["log", "-g", "--format=%gs", "environments/dev"]);
+    assert!(reflog.lines().eq(["hydrate", "hydrate: push of alice"]), "{reflog}");
+    let log = std::fs::read_to_string(server.path.join("hydrate/log")).expect("written");
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((lines[0]["pusher"].as_str(), lines[1].get("pusher")), (Some("alice"), None), "{log}");
+    assert!(lines.iter().all(|line| line["milliseconds"].is_u64()), "{log}");
+    assert!(lines[0]["repository"].as_str().is_some_and(|path| path.ends_with("dry.git")), "{log}");
+    // A clone knows the dates of the commits alone.
+    clone.git(&["fetch", "-q"]);
+    let told = clone.hydrate(&["log", "environments/dev", "--since", "2 hours ago"]).success().stdout;
+    assert_eq!(told, "");
+    assert!(!clone.hydrate(&["log", "environments/dev"]).success().stdout.contains("deployed"));
 }

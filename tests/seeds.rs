@@ -413,8 +413,9 @@ fn a_job_that_lacks_a_seed_says_how_its_settings_get_one() {
     let clone = host.clone_to("clone");
     commit(&clone, "one", two_applications());
     clone.push().success();
-    clone.git(&["worktree", "add", "-q", "--orphan", "-b", "settings", "../settings"]);
+    clone.git(&["worktree", "add", "-q", "--detach", "../settings"]);
     let settings = Repo::at(&lab, "settings");
+    settings.git(&["switch", "-q", "--orphan", "settings"]);
     settings.commit(
         "settings",
         &[("settings.yaml", &format!("repoURL: {URL}\ndryBranches: [main]\nnondeterministic: [randAlphaNum]\n"))],

@@ -53,6 +53,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         thawed_at: None,
         out_of_time: &|| false,
         observer: &counter,
+        pusher: None,
     };
     let report = hydrate::hydrate(&setup).expect("the world is fine");
     (report, counter.0.into_inner())

@@ -86,6 +86,18 @@ pub(crate) fn known_to_git<'a>(args: &[&'a str]) -> Vec<&'a str> {
     known
 }
 
+/// Takes a ref at `host` away from a clone of it, where its git lets pushes have it: one before 2.40 refuses names of two parts.
+pub(crate) fn delete_at(host: &Repo, clone: &Repo, name: &str) {
+    let told = clone.run("git", &["push", "-q", "origin", "--delete", name]);
+    match told.stderr.contains("funny refname") {
+        true => {
+            eprintln!("skipped: this git does not know pushes of {name}");
+            host.git(&["update-ref", "-d", name]);
+        }
+        false => drop(told.success()),
+    }
+}
+
 impl Lab {
     pub(crate) fn new() -> Self {
         let lab = Self { dir: Rc::new(tempfile::tempdir().expect("a directory")), clock: Rc::default() };

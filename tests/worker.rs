@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
-use crate::support::{Lab, Repo};
+use crate::support::{Lab, Repo, delete_at};
 
 /// All refs of a repository but the dry ones.
 pub(crate) fn refs(repo: &Repo) -> String {
@@ -522,7 +522,7 @@ fn a_ref_in_the_way_of_records_holds_back_no_branch() {
             let files = host.git(&["show", "environments/dev:web/manifest.yaml"]);
             assert!(files.contains("value: new"), "{made}: {told}");
         }
-        job.git(&["push", "-q", "origin", "--delete", made]);
+        delete_at(&host, &job, made);
         job.hydrate(&["push", "--settings-ref", "settings"]).success();
         assert!(
             job.hydrate(&["push", "--settings-ref", "settings"]).success().stdout.ends_with("origin is up to date\n")

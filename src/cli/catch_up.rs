@@ -1,6 +1,6 @@
 //! `git hydrate catch-up`: what a crash, an import or a new setting left behind.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
@@ -13,7 +13,7 @@ use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
-use crate::show::{self, Progress, Wording, summary};
+use crate::show::{self, Logged, Progress, Wording, summary};
 use crate::tell::forge::Teller;
 use crate::tell::hook::Options;
 use crate::tell::outbox::{Ask, Delivery};
@@ -109,6 +109,7 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
 
 /// Hydrates again under the lock of the repository.
 fn locked(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow::Result<hydrate::Report> {
+    let started = Instant::now();
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
     let before = repository.refs()?;
@@ -125,7 +126,7 @@ fn locked(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow:
         output::warn(&format!("warning: {why}"));
     }
     if let Some(path) = Options::read(repository).log {
-        show::log(&path, repository.shared(), &report)
+        show::log(&path, repository, &Logged { pusher: None, took: started.elapsed(), report: &report })
             .with_context(|| format!("hydrated, but not logged: hydrate.log: {}", path.display()))?;
     }
     Ok(report)

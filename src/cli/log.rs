@@ -42,10 +42,11 @@ pub(super) struct Arguments {
     /// Only commits of this environment branch, by its name or the last part of it; may be given more than once.
     #[arg(long, value_name = "NAME", conflicts_with = "range")]
     environment: Vec<String>,
-    /// Only commits since then, in any form that `git log` takes.
+    /// Only commits that came to the branch since then, in any form that `git log` takes; in a clone, which does not know when
+    /// that was, only those with a later date, which is that of the dry commit.
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
-    /// Only commits until then.
+    /// Only commits that came until then.
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
     /// Only commits whose dry commit's author has this text in name or address.
@@ -232,6 +233,10 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
         None => {
             let _ = writeln!(text, "  {}\n  {}", printable(&entry.subject), date(&entry.date));
         }
+    }
+    if let Some(moved) = &entry.moved {
+        let by = moved.by.as_deref().map(|name| format!(" by a push of {}", printable(name))).unwrap_or_default();
+        let _ = writeln!(text, "  deployed {}{by}", date(&moved.at));
     }
     for change in &entry.changed {
         let _ = writeln!(text, "    {}", path(change));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
+use super::moved::{Moved, Moves};
 use super::verify::Line;
 use crate::argo::BranchName;
 use crate::manifest::{ChangedObjects, ObjectCounts, Tally};
@@ -37,6 +38,9 @@ pub(crate) struct Entry {
     /// When it was committed, in seconds since 1970.
     #[serde(skip)]
     pub seconds: i64,
+    /// When it came to the branch, as far as this repository knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
     /// The first line of its own message.
     pub subject: String,
     /// The dry commit behind it; none when it was not made by hydration, or starts the branch.
@@ -131,9 +135,9 @@ pub(crate) struct Selection {
     pub paths: Vec<RepoPath>,
     /// Those whose dry commit's author has this text in name or address, in whichever case.
     pub author: Option<String>,
-    /// Those that were committed then or later, in seconds since 1970.
+    /// Those that came to the branch then or later, in seconds since 1970; where that is unknown, that were committed then.
     pub since: Option<i64>,
-    /// Those that were committed then or before.
+    /// Those that came then or before.
     pub until: Option<i64>,
 }
 
@@ -145,8 +149,9 @@ impl Selection {
     /// Whether time and author are as asked for.
     fn admits(&self, entry: &Entry) -> bool {
         let author = entry.dry.as_ref().map_or_else(String::new, |dry| dry.author.to_lowercase());
-        self.since.is_none_or(|since| entry.seconds >= since)
-            && self.until.is_none_or(|until| entry.seconds <= until)
+        let seconds = entry.moved.as_ref().map_or(entry.seconds, |moved| moved.seconds);
+        self.since.is_none_or(|since| seconds >= since)
+            && self.until.is_none_or(|until| seconds <= until)
             && self.author.as_ref().is_none_or(|wanted| author.contains(&wanted.to_lowercase()))
     }
 
@@ -177,6 +182,8 @@ struct Cursor {
     here: Option<Commit>,
     /// The dry commits after the tip that did not hydrate, newest first.
     failed: VecDeque<(i64, Entry)>,
+    /// When its commits came, where the line is a whole branch of a server.
+    moves: Moves,
 }
 
 impl Cursor {
@@ -225,7 +232,12 @@ impl<'a> History<'a> {
                 let of_branch = failures.of(&trailers.branch).iter().rev();
                 failed.extend(of_branch.map(|failure| history.failed(&name, failure)));
             }
-            history.cursors.push(Cursor { name, after, here, failed });
+            let is_of_server = branch_tip == Some(tip) && !place.is_of_clone();
+            let moves = match BranchName::read(&name).ok().filter(|_| is_of_server) {
+                Some(branch) => Moves::read(repository, &place.read_name(&branch))?,
+                None => Moves::default(),
+            };
+            history.cursors.push(Cursor { name, after, here, failed, moves });
         }
         Ok(history)
     }
@@ -241,6 +253,7 @@ impl<'a> History<'a> {
             id: None,
             date: time.rfc3339(),
             seconds: time.seconds(),
+            moved: None,
             subject: dry.subject.clone(),
             dry: Some(dry),
             changed: Vec::new(),
@@ -262,8 +275,9 @@ impl<'a> History<'a> {
         let parent = commit.parents.first().filter(|parent| self.repository.has(**parent));
         let parent = parent.map(|parent| self.repository.commit(*parent)).transpose()?;
         cursor.here = parent.clone().filter(|parent| Some(parent.id) != cursor.after);
-        let name = cursor.name.clone();
-        self.entry(name, &commit, parent.as_ref()).map(Some)
+        let (name, moved) = (cursor.name.clone(), cursor.moves.of(commit.id));
+        let entry = self.entry(name, &commit, parent.as_ref())?;
+        Ok(Some(Entry { moved, ..entry }))
     }
 
     fn entry(&mut self, branch: String, commit: &Commit, parent: Option<&Commit>) -> Result<Entry, Error> {
@@ -280,6 +294,7 @@ impl<'a> History<'a> {
             id: Some(commit.id.to_string()),
             date: own.date.rfc3339(),
             seconds: own.date.seconds(),
+            moved: None,
             subject: own.subject,
             dry: dry.map(|dry| self.dry(dry)),
             changed,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use dry_files::diag::one_line;
+
 use super::make::branch::Branch;
 use super::stopped::Stopped;
 use crate::argo::BranchName;
@@ -14,8 +16,26 @@ use crate::owners::snapshot::Snapshot;
 use crate::repo::{self, Expected, NewCommit, ObjectId, RefEdit, Repository, Transaction, update_refs};
 use crate::settings::SETTINGS_REF;
 
-/// What the reflogs say.
+/// What the reflogs say of a run that no pusher is known to have caused.
 const REFLOG: &str = "hydrate";
+
+/// What is before the name of whoever pushed, where he is known.
+const BY_PUSH_OF: &str = ": push of ";
+
+/// How much of a name the reflogs have, in characters.
+const NAME_CHARS_MAX: usize = 100;
+
+/// What the reflogs say of a run that this push caused.
+pub(super) fn reflog(pusher: Option<&str>) -> String {
+    let by =
+        pusher.map(|name| format!("{BY_PUSH_OF}{}", one_line(name).chars().take(NAME_CHARS_MAX).collect::<String>()));
+    format!("{REFLOG}{}", by.unwrap_or_default())
+}
+
+/// Who caused a run by a push, as the reflogs say.
+pub(crate) fn pusher_of(reflog: &str) -> Option<&str> {
+    reflog.strip_prefix(REFLOG)?.strip_prefix(BY_PUSH_OF)
+}
 
 /// Whether a run moves refs at its end.
 pub(crate) enum Start<'a> {
@@ -29,9 +49,9 @@ pub(crate) enum Start<'a> {
 
 impl<'a> Start<'a> {
     /// Starts git, if refs shall move and it was not started yet.
-    pub(crate) fn begin(&mut self, repository: &'a Repository) -> Result<(), repo::Error> {
+    pub(crate) fn begin(&mut self, repository: &'a Repository, pusher: Option<&str>) -> Result<(), repo::Error> {
         if let Self::Wanted = self {
-            *self = Self::Begun(Transaction::begin(repository, REFLOG)?);
+            *self = Self::Begun(Transaction::begin(repository, &reflog(pusher))?);
         }
         Ok(())
     }
@@ -108,7 +128,9 @@ impl Moves {
         let kept = found.buffer.flush()?;
         match start {
             Start::Begun(transaction) if !self.0.is_empty() => transaction.commit(&self.0)?,
-            Start::Begun(_) | Start::Wanted | Start::Never => update_refs(found.setup.repository, &self.0, REFLOG)?,
+            Start::Begun(_) | Start::Wanted | Start::Never => {
+                update_refs(found.setup.repository, &self.0, &reflog(found.setup.pusher))?;
+            }
         }
         drop(kept);
         Ok(())

@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
 
     /// Refs will move: git starts while the rest is found out.
     pub(crate) fn expect_moves(&mut self) -> Result<(), Stopped> {
-        Ok(self.start.begin(self.found.setup.repository)?)
+        Ok(self.start.begin(self.found.setup.repository, self.found.setup.pusher)?)
     }
 
     /// Takes over what became of the branches by a dry commit.

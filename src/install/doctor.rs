@@ -261,13 +261,19 @@ impl<'a> Doctor<'a> {
         let hidden = |name: &String| is_hidden(name, &values);
         let shut: Vec<String> = open.filter(hidden).collect();
         let records = [NOTES_REF, FAILURES_REF, REPLACE].map(str::to_owned).into_iter();
-        let bare: Vec<String> = records.chain(closed.map(BranchName::ref_name)).filter(|name| !hidden(name)).collect();
+        let bare: Vec<String> = records.filter(|name| !hidden(name)).collect();
+        // They came after the installation, as all do that a push makes.
+        let new: Vec<&str> = closed.filter(|branch| !hidden(&branch.ref_name())).map(BranchName::as_str).collect();
         if !shut.is_empty() {
             let who = if shut == [SETTINGS_REF] { "settings pushers" } else { "promoters" };
             self.bad(format!("{who} cannot push to {}: it is hidden", shut.join(", ")), &again);
         }
         if !bare.is_empty() {
             self.advise(format!("only the pre-receive hook guards {}", bare.join(", ")), &again);
+        }
+        if !new.is_empty() {
+            let too = "once installed again, git itself refuses pushes there too";
+            self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }
         if let Some(branch) = promoted.iter().next().filter(|_| access.promoters.is_empty()) {
             let git = format!("git -C {}", shell_path(self.repository.common_dir()));

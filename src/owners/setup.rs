@@ -39,6 +39,8 @@ pub struct Setup<'a> {
     pub out_of_time: &'a dyn Fn() -> bool,
     /// Hears of progress.
     pub observer: &'a dyn Observer,
+    /// Whose push it is, for the reflogs; none where that is unknown, or nobody pushed.
+    pub pusher: Option<&'a str>,
 }
 
 impl<'a> Setup<'a> {
@@ -53,6 +55,7 @@ impl<'a> Setup<'a> {
             thawed_at: None,
             out_of_time: &|| false,
             observer: &Silent,
+            pusher: None,
         }
     }
 }

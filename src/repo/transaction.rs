@@ -62,6 +62,8 @@ impl<'a> Transaction<'a> {
             "--stdin",
         ];
         let mut command = repository.git().command();
+        // A reflog says when a ref moved, whatever date a commit has.
+        command.env_remove("GIT_COMMITTER_DATE");
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut git = command.spawn().map_err(|error| Error::new("starting git", error))?;
         let stdout = git.stdout.take().expect("stdout is piped");

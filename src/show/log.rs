@@ -1,32 +1,53 @@
-//! The log: a line of JSON for each event.
+//! The log: a line of JSON for each run.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
 use serde::Serialize;
 
 use super::screened_json;
-use crate::repo::Shared;
+use crate::hydrate::Report;
+use crate::repo::Repository;
 
-/// Appends one line of JSON to a log: when, and what. Lines of processes that write at once never mix. A new log is for
-/// those who may use the repository as `shared` says.
-pub(crate) fn log(path: &Path, shared: Shared, what: &impl Serialize) -> std::io::Result<()> {
+/// A run.
+pub(crate) struct Logged<'a> {
+    /// Whose push it was run for; none where that is unknown, or nobody pushed.
+    pub pusher: Option<&'a str>,
+    /// How long it took, the wait for another run included.
+    pub took: Duration,
+    /// What it did.
+    pub report: &'a Report,
+}
+
+/// Appends one line of JSON to a log: when, where, for whom and what. Lines of processes that write at once never mix. A new
+/// log is for those who may use the repository.
+pub(crate) fn log(path: &Path, repository: &Repository, run: &Logged<'_>) -> std::io::Result<()> {
     #[derive(Serialize)]
-    struct Line<'a, T> {
+    struct Line<'a> {
         time: u64,
+        milliseconds: u128,
+        repository: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pusher: Option<&'a str>,
         #[serde(flatten)]
-        what: &'a T,
+        report: &'a Report,
     }
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut line = screened_json(&serde_json::to_string(&Line { time, what })?).into_bytes();
+    let line = Line {
+        time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        milliseconds: run.took.as_millis(),
+        repository: repository.common_dir().display().to_string(),
+        pusher: run.pusher,
+        report: run.report,
+    };
+    let mut line = screened_json(&serde_json::to_string(&line)?).into_bytes();
     line.push(b'\n');
     // Any sort of file will do, but one that no one reads must not keep us waiting.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut file = OpenOptions::new().create(true).append(true).custom_flags(flags.bits().cast_signed()).open(path)?;
-    shared.give(&file)?;
+    repository.shared().give(&file)?;
     file.write_all(&line)
 }

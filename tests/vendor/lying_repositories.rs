@@ -191,7 +191,10 @@ fn bundles_and_packs_that_a_server_names_elsewhere_are_not_fetched() {
     // What git does that nobody told otherwise.
     let clone = lab.path("clone").display().to_string();
     dry.run("git", &["-c", "transfer.bundleURI=true", "clone", "-q", &url, &clone]);
-    assert_eq!(heard(), ["/one.bundle"]);
+    match heard()[..] {
+        [] => eprintln!("skipped: this git does not know bundles that a server names"),
+        ref asked => assert_eq!(asked, ["/one.bundle"]),
+    }
     dry.run("git", &["-c", "fetch.uriProtocols=http", "fetch", "-q", &url, "v1"]);
     assert_eq!(heard(), ["/one.pack"]);
     // The user's own git may be told to: ours is not.

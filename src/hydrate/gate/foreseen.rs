@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use dry_files::regular;
 use serde::{Deserialize, Serialize};
 
+use crate::hydrate::moves::reflog;
 use crate::hydrate::report::Report;
 use crate::hydrate::whose::Whose;
 use crate::owners::error::HydrateError;
@@ -68,8 +69,12 @@ fn write(path: &Path, text: &[u8], repository: &Repository) -> io::Result<()> {
 /// Moves the refs as foreseen, if all refs are as foreseen. The caller holds the repository's lock.
 ///
 /// None, and nothing has moved, when there is no such hydration or it is of another state.
-/// `refs` are those that it has read since.
-pub(crate) fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Report>, HydrateError> {
+/// `refs` are those that it has read since, `pusher` is for the reflogs.
+pub(crate) fn fulfil(
+    repository: &Repository,
+    refs: &Refs,
+    pusher: Option<&str>,
+) -> Result<Option<Report>, HydrateError> {
     let path = file(repository);
     let Ok(text) = regular::read(&path, BYTES_MAX) else { return Ok(None) };
     drop(std::fs::remove_file(&path));
@@ -87,7 +92,7 @@ pub(crate) fn fulfil(repository: &Repository, refs: &Refs) -> Result<Option<Repo
         return Ok(None);
     }
     let Some(edits) = foreseen.edits.iter().map(edit).collect::<Option<Vec<_>>>() else { return Ok(None) };
-    let moved = update_refs(repository, &edits, "hydrate");
+    let moved = update_refs(repository, &edits, &reflog(pusher));
     drop(kept);
     match moved {
         Ok(()) => Ok(Some(Report { whose: foreseen.whose, ..foreseen.report })),

@@ -19,7 +19,7 @@ use crate::render::process::wall;
 use crate::render::{Machine, Renderers};
 use crate::repo::{Error, Location, Lock, Refs, Repository};
 use crate::settings::SETTINGS_REF;
-use crate::show::{self, Console, Waiting, Wording, summary, wrap};
+use crate::show::{self, Console, Logged, Waiting, Wording, summary, wrap};
 use crate::tell::forge::{self, Teller, start_alone};
 use crate::tell::notify;
 use crate::tell::outbox::{self, Ask, Delivery};
@@ -223,11 +223,13 @@ fn hydrated(
     let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
     let updates = resolved(updates, &refs);
     let renderers = Renderers::from_config(&repository, machine)?;
+    let pusher = access(&repository).ok().and_then(|access| access.pusher);
     let setup = Setup {
+        pusher: pusher.as_deref(),
         out_of_time: &|| started.elapsed() > options.budget,
         ..Setup::new(&repository, Place::server(), Wake::Pushed(pushed), &renderers, wall::now())
     };
-    let report = match hydrate::fulfil(&repository, &refs)? {
+    let report = match hydrate::fulfil(&repository, &refs, setup.pusher)? {
         Some(report) => report,
         None => hydrate::hydrate_seen(&setup, refs.clone())?,
     };
@@ -239,7 +241,8 @@ fn hydrated(
             .map_err(|error| Error::new("starting the rest of the hydration", error))?;
     }
     if let Some(path) = &options.log
-        && let Err(error) = show::log(path, repository.shared(), &report)
+        && let Err(error) =
+            show::log(path, &repository, &Logged { pusher: setup.pusher, took: asked.elapsed(), report: &report })
     {
         console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
     }
