@@ -13,13 +13,19 @@ use crate::support::Lab;
 
 /// Answers so many requests, and gives their first line, headers that were set on purpose, and body.
 fn platform(count: usize) -> (String, JoinHandle<Vec<String>>) {
+    platform_that_answers(&["201 Created"].repeat(count))
+}
+
+/// As [`platform`], with these answers.
+fn platform_that_answers(answers: &[&'static str]) -> (String, JoinHandle<Vec<String>>) {
+    let answers = answers.to_vec();
     let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
-    let answering = std::thread::spawn(move || (0..count).map(|_| request(&listener)).collect());
+    let answering = std::thread::spawn(move || answers.iter().map(|answer| request(&listener, answer)).collect());
     (address, answering)
 }
 
-fn request(listener: &TcpListener) -> String {
+fn request(listener: &TcpListener, answer: &str) -> String {
     let (mut stream, _) = listener.accept().expect("a connection");
     let mut reader = BufReader::new(stream.try_clone().expect("a handle"));
     let (mut text, mut length) = (String::new(), 0);
@@ -36,7 +42,8 @@ fn request(listener: &TcpListener) -> String {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).expect("a body");
-    stream.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}").expect("answered");
+    let answer = format!("HTTP/1.1 {answer}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}");
+    stream.write_all(answer.as_bytes()).expect("answered");
     text + &String::from_utf8(body).expect("UTF-8")
 }
 
@@ -97,4 +104,26 @@ fn each_environment_has_a_status_on_the_dry_commit() {
         assert!(asked[0].starts_with(head), "{name}: {}", asked[0]);
         assert_eq!(asked[1], expected(&dry, "success", "unchanged", "prod"), "{name}");
     }
+}
+
+#[test]
+#[ignore = "needs curl and jq"]
+fn a_status_that_the_platform_refuses_keeps_no_other_from_being_set() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    std::fs::write(lab.path("token"), "secret\n").expect("written");
+    let (address, asked) = platform_that_answers(&["400 Bad Request", "201 Created"]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/notify-statuses");
+    let (token, script) = (lab.path("token").display().to_string(), script.display().to_string());
+    let variables = "HYDRATE_PLATFORM=gitlab HYDRATE_REPOSITORY=shop/config";
+    let command = format!("{variables} HYDRATE_API={address} HYDRATE_TOKEN_FILE={token} {script}");
+    server.git(&["config", "hydrate.notify", &command]);
+    let told = clone.push().success();
+    let asked = asked.join().expect("both were asked for");
+    assert!(
+        asked[0].contains("hydrate/environments/dev") && asked[1].contains("hydrate/environments/prod"),
+        "{asked:?}"
+    );
+    assert!(told.stderr.contains("warning: hydrate.notify") && told.stderr.contains("400"), "{}", told.stderr);
 }
