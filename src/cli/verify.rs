@@ -131,8 +131,8 @@ fn acknowledge(clone: &Clone, verified: &[Verified], commit: &str, reason: &str)
         ));
     }
     let id = commit_of(repository, commit)?;
-    let findings =
-        || verified.iter().flat_map(|line| &line.findings).filter(|finding| finding.commit == id.to_string());
+    let name = id.to_string();
+    let findings = || verified.iter().flat_map(|line| &line.findings).filter(|finding| finding.commit == name);
     if findings().next().is_none() {
         bail!(WrongUse(format!("there is nothing to acknowledge: `verify` finds nothing wrong with {commit}")));
     }
