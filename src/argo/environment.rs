@@ -271,8 +271,7 @@ impl Substitution<'_> {
         let name = name.to_owned();
         let mistake = if name.starts_with("ARGOCD_") || name.starts_with("KUBE_") {
             let known = self.environment.values.iter().map(|(variable, _)| variable.name()).collect();
-            let is_of_argo_cd = Variable::ARGOCD.iter().any(|variable| variable.name() == name);
-            Mistake::VariableNotSet { name, known, is_of_argo_cd }
+            Mistake::VariableNotSet { name, known }
         } else {
             Mistake::VariableUnknown { name }
         };

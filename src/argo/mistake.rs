@@ -105,7 +105,7 @@ pub(super) enum Mistake {
     #[error("`{field}` cannot be changed by an override file")]
     Fixed { field: String },
     #[error("`{name}` is not set when an Application is hydrated")]
-    VariableNotSet { name: String, known: Vec<&'static str>, is_of_argo_cd: bool },
+    VariableNotSet { name: String, known: Vec<&'static str> },
     #[error("with its variables replaced, the source's options are too long")]
     VariablesGrow,
     #[error("`${name}` is not defined")]
@@ -125,7 +125,7 @@ impl Mistake {
     /// Whether it stops the environment branch.
     pub(super) fn is_error(&self) -> bool {
         if let Mistake::Unknown { parent, near: Some(near), .. } = self {
-            return decides(parent, near);
+            return leads(parent, near);
         }
         !matches!(
             self,
@@ -231,9 +231,8 @@ impl Mistake {
             }
             Mistake::PathMissing { .. } => "commit the directory, or correct the `path` of the source".to_owned(),
             Mistake::Fixed { .. } => "set it in the Application".to_owned(),
-            Mistake::VariableNotSet { name, known, is_of_argo_cd } => {
-                let more = if *is_of_argo_cd { ", with the setting `profile: argocd` this one too" } else { "" };
-                format!("the variables are {}{more}; write `$${name}` for the text itself", known.join(", "))
+            Mistake::VariableNotSet { name, known } => {
+                format!("the variables are {}; write `$${name}` for the text itself", known.join(", "))
             }
             Mistake::VariableUnknown { .. } => "write `$$` for a dollar sign".to_owned(),
         };
@@ -262,11 +261,10 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// Whether a field decides what manifests are or where they go, and may be left out: misspelt, others would be deployed, or
-/// elsewhere.
-fn decides(parent: &str, field: &str) -> bool {
+/// Whether a field decides where manifests go, and may be left out: misspelt, they would go elsewhere.
+fn leads(parent: &str, field: &str) -> bool {
     let keys = [("spec.sourceHydrator", "hydrateTo"), ("spec.sourceHydrator.syncSource", "repoURL")];
-    keys.contains(&(parent, field)) || parent.starts_with("spec.sourceHydrator.drySource")
+    keys.contains(&(parent, field))
 }
 
 /// Where an unknown field is.
