@@ -18,8 +18,7 @@ use std::sync::OnceLock;
 pub struct Glob {
     nodes: Vec<Node>,
     separated: bool,
-    is_ascii: bool,
-    /// For names and patterns that are not ASCII.
+    /// What the library makes of the pattern.
     quirks: OnceLock<Option<quirks::Matcher>>,
 }
 
@@ -70,15 +69,14 @@ impl Glob {
     }
 
     fn compiled(text: &str, separated: bool) -> Result<Self, BadGlob> {
-        Ok(Self { nodes: parse(text)?, separated, is_ascii: text.is_ascii(), quirks: OnceLock::new() })
+        Ok(Self { nodes: parse(text)?, separated, quirks: OnceLock::new() })
     }
 
     /// Whether the pattern describes all of `name`. Takes time in proportion to both lengths.
     ///
-    /// Characters of more than one byte are matched as the library matches them, unless that takes it too long.
+    /// Matches as the library does, unless that takes too long: then as the pattern says.
     pub fn matches(&self, name: &str) -> bool {
-        if (!self.is_ascii || !name.is_ascii())
-            && let Some(matcher) = self.quirks.get_or_init(|| quirks::compile(&self.nodes, self.separated))
+        if let Some(matcher) = self.quirks.get_or_init(|| quirks::compile(&self.nodes, self.separated))
             && let Some(found) = quirks::matches(matcher, name.as_bytes())
         {
             return found;
@@ -228,6 +226,17 @@ mod tests {
             ("**/c", "c", false),
             ("**/c", "a/b/c", true),
             ("***", "a/b", true),
+            // Between two wildcards of different kinds there has to be something.
+            ("?***", "z", false),
+            ("?***", "ab", true),
+            ("?***.txt", "a.txt", false),
+            ("?***.txt", "d/a.txt", true),
+            ("*?***", "z", false),
+            ("***?", "z", true),
+            ("?***?", "z", false),
+            ("?**", "z", true),
+            ("*a***", "d/a.txt", false),
+            ("**?***", "z", false),
             ("?", "/", false),
             ("[!a]", "/", true),
             ("[a-c]x", "bx", true),

@@ -251,13 +251,13 @@ impl<'a> Converter<'a> {
     fn mapping_v2(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
         let mut mapping = Mapping::new();
         let before = self.unsupported.take();
-        let mut unsupported: BTreeMap<Option<String>, Error> = BTreeMap::new();
-        for (key, value) in entries {
+        let mut unsupported: BTreeMap<Identity<'a>, Error> = BTreeMap::new();
+        for (place, (key, value)) in entries.iter().enumerate() {
             if is_merge(key) {
                 for merged in self.merged(value)?.into_iter().rev() {
                     mapping.extend(merged);
                 }
-                unsupported.extend(self.unsupported.take().map(|error| (None, error)));
+                unsupported.extend(self.unsupported.take().map(|error| (Identity::Merged, error)));
                 continue;
             }
             let name = self.key(key)?;
@@ -266,6 +266,7 @@ impl<'a> Converter<'a> {
             }
             let value = self.node(value)?;
             let inner = self.unsupported.take();
+            let identity = Identity::new(&name, self.target(key), place);
             let (name, own) = match name {
                 Value::String(name) => (Some(name), None),
                 Value::Int(number) => (Some(number.to_string()), None),
@@ -277,8 +278,8 @@ impl<'a> Converter<'a> {
                 Value::Sequence(_) | Value::Mapping(_) => continue,
             };
             match own.or(inner) {
-                Some(error) => drop(unsupported.insert(name.clone(), error)),
-                None => drop(unsupported.remove(&name)),
+                Some(error) => drop(unsupported.insert(identity, error)),
+                None => drop(unsupported.remove(&identity)),
             }
             if let Some(name) = name {
                 mapping.insert(name, value);
@@ -392,6 +393,37 @@ fn is_merge(key: &Node) -> bool {
             Some(Tag::Other(tag)) if &**tag == "!" => true,
             _ => !key.tagged && key.style == Style::Plain && key.tag != Some(Tag::Str),
         }
+}
+
+/// What tells keys apart in a Go map: `1` and `"1"` are two keys, and `.nan` is not even equal to itself.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Identity<'a> {
+    /// All merge keys are one.
+    Merged,
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    /// The bits of the number; -0 is 0.
+    Float(u64),
+    /// The place among the entries.
+    NotANumber(usize),
+    /// As it is written.
+    Text(&'a str),
+}
+
+impl<'a> Identity<'a> {
+    fn new(key: &Value, node: &'a Node, place: usize) -> Self {
+        match key {
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Int(number) => Self::Int(*number),
+            Value::Uint(number) => Self::Uint(*number),
+            Value::Float(number) if number.is_nan() => Self::NotANumber(place),
+            Value::Float(number) => Self::Float((number + 0.0).to_bits()),
+            Value::String(_) => Self::Text(node.as_str().unwrap_or_default()),
+            Value::Null | Value::Sequence(_) | Value::Mapping(_) => Self::Null,
+        }
+    }
 }
 
 /// A float as a key.

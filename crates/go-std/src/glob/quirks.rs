@@ -1,8 +1,8 @@
-//! What `gobwas/glob` does with characters of more than one byte, which is not what its patterns say.
+//! What `gobwas/glob` does, which is not always what its patterns say.
 //!
 //! It compiles a pattern to matchers that count lengths in characters and cut names by bytes, so `?.txt` does not match
-//! `é.txt`, and `[!a]?` matches `éa`. Which matchers a pattern becomes decides, so they are made as it makes them. With
-//! names and patterns of ASCII alone it does what the patterns say.
+//! `é.txt`, and `[!a]?` matches `éa`. What is left of a name for two wildcards of different kinds must not be empty, so
+//! `?***` does not match `a`. Which matchers a pattern becomes decides, so they are made as it makes them.
 //!
 //! Reference: gobwas/glob 0.2.3 compiler/compiler.go and match.
 

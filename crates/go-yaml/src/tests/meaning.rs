@@ -259,10 +259,17 @@ fn mistakes_have_a_place() {
         ("b:\n  ? [x]\n  : 1\n", 2, 5, "invalid map key: []interface {}{\"x\"}"),
         ("a: 1\nb: .inf\n", 2, 4, "json: unsupported value: +Inf"),
         ("a: 1\n~: .inf\n", 2, 1, "unsupported map key of type: %!s(<nil>), key: <nil>, value: +Inf"),
+        // Keys that are not one to Go: what the first has inside still counts.
+        (".nan: {~: a}\n.nan: 2\n", 1, 8, "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"a\""),
+        ("1: {~: a}\n'1': 2\n", 1, 5, "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"a\""),
+        ("1: {~: a}\n1.0: 2\n", 1, 5, "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"a\""),
     ];
     for (text, line, column, message) in rows {
         let error = decode(text.as_bytes(), Dialect::V2, &LIMITS).expect_err(text);
         assert_eq!((error.line(), error.column(), error.message()), (line, column, message), "{text:?}");
+    }
+    for text in ["1: {~: a}\n1: 2\n", "1.5: {~: a}\n1.5: 2\n", "a: {~: a}\n'a': 2\n"] {
+        assert!(decode(text.as_bytes(), Dialect::V2, &LIMITS).is_ok(), "one key, whose last value counts: {text:?}");
     }
 }
 
