@@ -134,7 +134,7 @@ impl<'p> Evaluator<'_, 'p> {
                             .push(State::AppendToString(name_manifested));
                     }
                 }
-                self.check_object_asserts(&object);
+                self.check_asserts_of_fields(&object);
             }
             ValueData::Function(_) => {
                 return Err(self.report_error(EvalErrorKind::ManifestFunction));
@@ -274,8 +274,9 @@ impl<'p> Evaluator<'_, 'p> {
                         }
                     }
                 }
-                // `std.manifestJsonEx` looks at fields only.
-                if !(format.is_go && visible_fields.is_empty()) {
+                if format.is_go {
+                    self.check_asserts_of_fields(&object);
+                } else {
                     self.check_object_asserts(&object);
                 }
             }
@@ -442,7 +443,7 @@ impl<'p> Evaluator<'_, 'p> {
                         }
                     }
                 }
-                self.check_object_asserts(&object);
+                self.check_asserts_of_fields(&object);
             }
             // Written as nothing, unlike in all other formats.
             ValueData::Function(_) => {
@@ -511,7 +512,7 @@ impl<'p> Evaluator<'_, 'p> {
             self.state_stack.push(State::ManifestTomlPeekSubTable);
             self.state_stack.push(State::DoThunk(field_thunk));
         }
-        self.check_object_asserts(&object);
+        self.check_asserts_of_fields(&object);
     }
 
     pub(super) fn do_manifest_toml_table(
@@ -771,7 +772,7 @@ impl<'p> Evaluator<'_, 'p> {
                             .push(State::AppendToString(escape_key_toml(field_name.value())));
                     }
                 }
-                self.check_object_asserts(&object);
+                self.check_asserts_of_fields(&object);
             }
             ValueData::Function(_) => {
                 return Err(self.report_error(EvalErrorKind::ManifestFunction));

@@ -1006,7 +1006,7 @@ impl<'p> Evaluator<'_, 'p> {
             self.state_stack
                 .push(State::AppendToString(field_name.value().into()));
         }
-        self.check_object_asserts(&object);
+        self.check_asserts_of_fields(&object);
 
         Ok(())
     }
