@@ -27,6 +27,7 @@ pub use formats::marshal_yaml;
 pub use toml::TomlVersion;
 
 use super::function::Functions;
+use super::json::WrongBytes;
 
 impl Functions {
     /// Go's own functions and Sprig's, without those that need a chart or the world: `include`, `tpl`, `required`,
@@ -56,6 +57,12 @@ impl Functions {
     /// Lets the functions for TOML be those of a version of their library, the newest else.
     pub fn with_toml(mut self, version: TomlVersion) -> Self {
         formats::add_toml(&mut self, version);
+        self
+    }
+
+    /// Lets the functions that write JSON make something else of bytes that are no UTF-8; they escape them else.
+    pub fn with_json(mut self, wrong_bytes: WrongBytes) -> Self {
+        formats::add_json(&mut self, wrong_bytes);
         self
     }
 

@@ -1,4 +1,4 @@
-//! JSON as `encoding/json` writes it, straight from values: wrong bytes in strings become `\ufffd`.
+//! JSON as `encoding/json` writes it, straight from values.
 
 use std::borrow::Borrow;
 
@@ -10,9 +10,23 @@ use super::limits::VALUE_DEPTH_MAX;
 use super::structure::Struct;
 use super::value::Value;
 
+/// What `encoding/json` makes of bytes in texts that are no UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrongBytes {
+    /// `\ufffd`, each of them: Go to 1.26.
+    Escaped,
+    /// The character U+FFFD, each of them: Go from 1.27 on.
+    Replaced,
+}
+
 /// Writes a value; at most `max` bytes. Fails with Go's text ([`super::Cause::Function`]) for what JSON lacks.
-pub(super) fn encode(value: &Value, options: Options<'_>, max: usize) -> Result<String, Failure> {
-    let mut encoder = Encoder { out: String::new(), options, max };
+pub(super) fn encode(
+    value: &Value,
+    options: Options<'_>,
+    wrong_bytes: WrongBytes,
+    max: usize,
+) -> Result<String, Failure> {
+    let mut encoder = Encoder { out: String::new(), options, wrong_bytes, max };
     encoder.value(value, 0)?;
     Ok(encoder.out)
 }
@@ -20,6 +34,7 @@ pub(super) fn encode(value: &Value, options: Options<'_>, max: usize) -> Result<
 struct Encoder<'o> {
     out: String,
     options: Options<'o>,
+    wrong_bytes: WrongBytes,
     max: usize,
 }
 
@@ -127,7 +142,11 @@ impl Encoder<'_> {
         for chunk in text.utf8_chunks() {
             let quoted = encode_string(chunk.valid(), self.options.escape_html);
             self.out.push_str(quoted.get(1..quoted.len() - 1).unwrap_or_default());
-            self.out.extend(chunk.invalid().iter().map(|_| "\\ufffd"));
+            let replacement = match self.wrong_bytes {
+                WrongBytes::Escaped => "\\ufffd",
+                WrongBytes::Replaced => "\u{fffd}",
+            };
+            self.out.extend(chunk.invalid().iter().map(|_| replacement));
         }
         self.out.push('"');
     }

@@ -46,6 +46,7 @@ pub use call::{Call, MissingKey, Runtime};
 pub use effects::{Calls, Effects};
 pub use error::{Cause, Failure, Level, Limit, ParseError, Refused, RefusedCall};
 pub use funcs::{TomlVersion, marshal_yaml};
+pub use json::WrongBytes;
 pub use function::{Functions, NoWriter, Rest};
 pub use go_error::GoError;
 pub use limits::Limits;

@@ -5,12 +5,12 @@
 
 use std::sync::OnceLock;
 
-use go_template::{Call, Cause, Failure, Functions, Map, Parsed, Text, TomlVersion, Value};
+use go_template::{Call, Cause, Failure, Functions, Map, Parsed, Text, TomlVersion, Value, WrongBytes};
 use go_yaml::quote;
 
 use super::engine::host::Host;
 use crate::version::Helm;
-use crate::version::differences::{Functions as Names, Switches, Toml};
+use crate::version::differences::{Functions as Names, JsonBytes, Switches, Toml};
 
 /// How many calls of one template by `include` may be open when it is called again.
 const OPEN_MAX: u32 = 1000;
@@ -27,13 +27,18 @@ pub(super) const SET_NAME: &str = "gotpl";
 
 /// All functions that charts may call in a Helm.
 pub(super) fn functions(helm: Helm) -> &'static Functions {
-    static TABLES: [[OnceLock<Functions>; 3]; 4] = [const { [const { OnceLock::new() }; 3] }; 4];
-    let Switches { functions, toml, .. } = helm.switches();
-    TABLES[functions as usize][toml as usize].get_or_init(|| table(functions, toml))
+    static TABLES: [[[OnceLock<Functions>; 2]; 3]; 4] =
+        [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+    let Switches { functions, toml, json_bytes, .. } = helm.switches();
+    TABLES[functions as usize][toml as usize][json_bytes as usize].get_or_init(|| table(functions, toml, json_bytes))
 }
 
-fn table(names: Names, toml: Toml) -> Functions {
-    let mut functions = Functions::standard().with_toml(match toml {
+fn table(names: Names, toml: Toml, json_bytes: JsonBytes) -> Functions {
+    let functions = Functions::standard().with_json(match json_bytes {
+        JsonBytes::Escaped => WrongBytes::Escaped,
+        JsonBytes::Replaced => WrongBytes::Replaced,
+    });
+    let mut functions = functions.with_toml(match toml {
         Toml::V1_4 => TomlVersion::V1_4,
         Toml::V1_5 => TomlVersion::V1_5,
         Toml::V1_6 => TomlVersion::V1_6,

@@ -15,6 +15,7 @@ use super::super::value::Value;
 use super::common::charge_printed;
 use super::pretty::to_yaml_pretty;
 use super::toml::{self, TomlVersion};
+use crate::json::{WrongBytes, encode};
 
 pub(super) fn add(table: &mut Functions) {
     table
@@ -27,16 +28,22 @@ pub(super) fn add(table: &mut Functions) {
         .add("fromYamlArray", |call: &mut Call<'_>, text: Text| {
             from_yaml(call, &text).map(|result| or_error_list(result, IN_YAML))
         })
-        .add("toJson", |call: &mut Call<'_>, value: Value| or_empty(to_json(call, &value, PLAIN)))
-        .add("mustToJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, PLAIN))
-        .add("toPrettyJson", |call: &mut Call<'_>, value: Value| or_empty(to_json(call, &value, PRETTY)))
-        .add("mustToPrettyJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, PRETTY))
-        .add("toRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
-        .add("mustToRawJson", |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW))
         .add("fromJson", from_json_map)
         .add("fromJsonArray", from_json_array)
         .add("mustFromJson", |call: &mut Call<'_>, text: Text| from_json(call, &text)?.map_err(Failure::message));
+    add_json(table, WrongBytes::Escaped);
     add_toml(table, TomlVersion::V1_6);
+}
+
+/// The functions that write JSON, by what they make of bytes that are no UTF-8.
+pub(super) fn add_json(table: &mut Functions, wrong: WrongBytes) {
+    table
+        .add("toJson", move |call: &mut Call<'_>, value: Value| or_empty(to_json(call, &value, PLAIN, wrong)))
+        .add("mustToJson", move |call: &mut Call<'_>, value: Value| to_json(call, &value, PLAIN, wrong))
+        .add("toPrettyJson", move |call: &mut Call<'_>, value: Value| or_empty(to_json(call, &value, PRETTY, wrong)))
+        .add("mustToPrettyJson", move |call: &mut Call<'_>, value: Value| to_json(call, &value, PRETTY, wrong))
+        .add("toRawJson", move |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW, wrong))
+        .add("mustToRawJson", move |call: &mut Call<'_>, value: Value| to_json(call, &value, RAW, wrong));
 }
 
 /// The functions for TOML, by a version of the library.
@@ -105,8 +112,13 @@ fn without_last_break(mut text: String) -> String {
     text
 }
 
-fn to_json(call: &mut Call<'_>, value: &Value, options: Options<'_>) -> Result<String, Failure> {
-    let text = super::super::json::encode(value, options, call.bytes_left())?;
+fn to_json(
+    call: &mut Call<'_>,
+    value: &Value,
+    options: Options<'_>,
+    wrong_bytes: WrongBytes,
+) -> Result<String, Failure> {
+    let text = encode(value, options, wrong_bytes, call.bytes_left())?;
     charge_printed(call, text.len())?;
     Ok(text)
 }

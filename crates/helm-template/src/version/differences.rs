@@ -242,6 +242,14 @@ differences! {
         V1_6: "toml",
     } since ["3.17.0" V1_4, "3.18.1" V1_5, "3.20.0" V1_6, "4.0.0" V1_5, "4.1.0" V1_6]
 
+    /// What `toJson` and the like make of bytes that are no UTF-8. Go 1.27, by which Helm 4.3 is built, writes them otherwise.
+    json_bytes: JsonBytes {
+        /// `\ufffd` for each of them.
+        Escaped: "json-bytes",
+        /// The character U+FFFD for each of them.
+        Replaced: "json-bytes",
+    } since ["3.17.0" Escaped, "4.3.0" Replaced]
+
     /// What `.Files.Lines` makes of an empty file.
     empty_files: EmptyFiles {
         /// An error.
