@@ -2081,6 +2081,12 @@ impl<'p> Evaluator<'_, 'p> {
         Ok(())
     }
 
+    /// Evaluates an item, whatever its key is.
+    fn look_at(&mut self, item: &GcView<ThunkData<'p>>) {
+        self.state_stack.push(State::DiscardValue);
+        self.state_stack.push(State::DoThunk(item.clone()));
+    }
+
     pub(super) fn do_std_min_array(&mut self, on_empty: GcView<ThunkData<'p>>) -> EvalResult<()> {
         let keyf = self.value_stack.pop().unwrap();
         let arr = self.value_stack.pop().unwrap();
@@ -2104,6 +2110,8 @@ impl<'p> Evaluator<'_, 'p> {
                 cur_index: 1,
                 max_index: 0,
             });
+            self.look_at(&item1);
+            self.look_at(&item0);
             self.check_thunk_args_and_execute_call(&keyf, &[item1], &[], None)?;
             self.check_thunk_args_and_execute_call(&keyf, &[item0], &[], None)?;
         }
@@ -2160,6 +2168,7 @@ impl<'p> Evaluator<'_, 'p> {
                 cur_index,
                 max_index,
             });
+            self.look_at(&item);
             self.check_thunk_args_and_execute_call(&keyf, &[item], &[], None)?;
         }
 
@@ -2189,6 +2198,8 @@ impl<'p> Evaluator<'_, 'p> {
                 cur_index: 1,
                 max_index: 0,
             });
+            self.look_at(&item1);
+            self.look_at(&item0);
             self.check_thunk_args_and_execute_call(&keyf, &[item1], &[], None)?;
             self.check_thunk_args_and_execute_call(&keyf, &[item0], &[], None)?;
         }
@@ -2245,6 +2256,7 @@ impl<'p> Evaluator<'_, 'p> {
                 cur_index,
                 max_index,
             });
+            self.look_at(&item);
             self.check_thunk_args_and_execute_call(&keyf, &[item], &[], None)?;
         }
 
