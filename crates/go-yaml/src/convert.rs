@@ -255,6 +255,7 @@ impl<'a> Converter<'a> {
         for (place, (key, value)) in entries.iter().enumerate() {
             if is_merge(key) {
                 for merged in self.merged(value)?.into_iter().rev() {
+                    unsupported.retain(|key, _| !matches!(key, Identity::Text(key) if merged.contains_key(*key)));
                     mapping.extend(merged);
                 }
                 unsupported.extend(self.unsupported.take().map(|error| (Identity::Merged, error)));

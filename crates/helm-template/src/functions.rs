@@ -27,8 +27,7 @@ pub(super) const SET_NAME: &str = "gotpl";
 
 /// All functions that charts may call in a Helm.
 pub(super) fn functions(helm: Helm) -> &'static Functions {
-    static TABLES: [[[OnceLock<Functions>; 2]; 3]; 4] =
-        [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+    static TABLES: [[[OnceLock<Functions>; 2]; 3]; 4] = [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
     let Switches { functions, toml, json_bytes, .. } = helm.switches();
     TABLES[functions as usize][toml as usize][json_bytes as usize].get_or_init(|| table(functions, toml, json_bytes))
 }

@@ -19,7 +19,12 @@ use helm_template::{self as helm, Effects, ValuesSource};
 
 /// Prints what `helm template` prints, without a cluster, a network or a plugin.
 #[derive(Debug, Parser)]
-#[command(name = "git hydrate render helm", disable_version_flag = true, no_binary_name = true, args_override_self = true)]
+#[command(
+    name = "git hydrate render helm",
+    disable_version_flag = true,
+    no_binary_name = true,
+    args_override_self = true
+)]
 struct Flags {
     /// The name of the release, then the chart; or the chart alone.
     #[arg(value_name = "[NAME] CHART", num_args = 1..=2, required = true)]

@@ -268,7 +268,7 @@ fn mistakes_have_a_place() {
         let error = decode(text.as_bytes(), Dialect::V2, &LIMITS).expect_err(text);
         assert_eq!((error.line(), error.column(), error.message()), (line, column, message), "{text:?}");
     }
-    for text in ["1: {~: a}\n1: 2\n", "1.5: {~: a}\n1.5: 2\n", "a: {~: a}\n'a': 2\n"] {
+    for text in ["a: {b: .inf}\n<<: {a: 1}\n", "1: {~: a}\n1: 2\n", "1.5: {~: a}\n1.5: 2\n", "a: {~: a}\n'a': 2\n"] {
         assert!(decode(text.as_bytes(), Dialect::V2, &LIMITS).is_ok(), "one key, whose last value counts: {text:?}");
     }
 }
