@@ -31,6 +31,7 @@ mod recorded;
 pub(crate) mod report;
 mod reported;
 mod request;
+pub(crate) mod rollback;
 pub(crate) mod run;
 pub(crate) mod state;
 pub(crate) mod stopped;

@@ -346,7 +346,8 @@ fn compare(
         let tree_of = |id: ObjectId| buffer.commit(id).map(|commit| commit.tree);
         let old = against.map_or(Ok(buffer.empty_tree_id()), tree_of)?;
         let new = branch.tip.as_ref().map_or(buffer.empty_tree_id(), |tip| tip.tree);
-        let frozen = now.and_then(|now| found.frozen_at(&name, &sync_branch, now)).map(Frozen::from);
+        let frozen = now.and_then(|now| found.frozen_at(&name, &sync_branch, now));
+        let frozen = frozen.as_ref().map(Frozen::from);
         let report = branch.into_report();
         let mistakes = match report.outcome {
             Outcome::Failed { diagnostics, unnamed: false, .. } => diagnostics,

@@ -11,6 +11,7 @@
 //! | `README.tmpl` | the same as Argo CD's own Go template, in place of it |
 //! | `commit-message.j2` | the minijinja template of the commit message |
 //! | `commit-message.tmpl` | the same as Argo CD's own Go template, in place of it |
+//! | `hold.yaml` | [`Holds`]: no change of these settings, as far as hydrated commits name them |
 //! | `seed`, `seed.kept` | [`Seeds`], which are never shown |
 
 pub(crate) mod argocd_cm;
@@ -19,6 +20,7 @@ pub(crate) mod edit;
 mod error;
 mod field;
 mod frozen;
+mod hold;
 mod on_failure;
 mod read;
 pub(crate) mod reader;
@@ -43,6 +45,7 @@ use inputs::InputsDir;
 
 pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
+pub(crate) use hold::{Hold, Holds, is_name_of};
 pub(crate) use on_failure::{Held, OnFailure};
 pub(crate) use seeds::{SECRET_FILES, SEED_FILE, Seeds};
 #[cfg(test)]
@@ -60,9 +63,18 @@ pub(crate) const KEPT_SETTINGS: &str = "refs/hydrate/settings/";
 /// The file with everything but the templates.
 pub(crate) const SETTINGS_FILE: &str = "settings.yaml";
 
+/// The file with what is held.
+pub(crate) const HOLD_FILE: &str = "hold.yaml";
+
 /// The names of the files that may be shown, in the order of the table above.
-pub(crate) const FILES: [&str; 5] =
-    [SETTINGS_FILE, README_TEMPLATE, README_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE];
+pub(crate) const FILES: [&str; 6] = [
+    SETTINGS_FILE,
+    README_TEMPLATE,
+    README_GO_TEMPLATE,
+    COMMIT_MESSAGE_TEMPLATE,
+    COMMIT_MESSAGE_GO_TEMPLATE,
+    HOLD_FILE,
+];
 
 /// Whether a folder of settings may have a file of this name.
 pub(crate) fn is_settings_file(name: &str) -> bool {

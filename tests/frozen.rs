@@ -144,10 +144,7 @@ fn each_form_of_a_preview_names_the_freeze_and_shows_what_it_holds_back() {
         assert!(shown.contains(held), "{form:?}: {shown}");
     }
     let fields = clone.hydrate(&["diff"]).stdout;
-    assert!(
-        fields.contains("held back, and deployed when the freeze ends:") && fields.contains("value: two"),
-        "{fields}"
-    );
+    assert!(fields.contains("held back, and deployed when that ends:") && fields.contains("value: two"), "{fields}");
     let planned = clone.hydrate(&["plan"]).success().stdout;
     assert!(planned.contains(&format!("{PROD}  frozen: release week; held back until that ends:")), "{planned}");
     // What changes nothing there is held back by nothing.

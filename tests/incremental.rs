@@ -19,6 +19,7 @@ use super::support::{BINARY, Lab, Repo};
 
 mod broken;
 mod copies;
+mod hold;
 mod joining;
 mod made;
 mod rules;

@@ -42,6 +42,7 @@ mod guard;
 mod guard_race;
 mod helm;
 mod helm_methods;
+mod hold;
 mod hostile;
 mod hosts;
 mod incremental;

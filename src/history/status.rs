@@ -27,6 +27,7 @@ use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::{Origin, Standing, provenance};
 use crate::repo::{self, ObjectBuffer, ObjectId, object_id};
+use crate::settings::Hold;
 use crate::versions::Tools;
 use dry_files::diag::Diagnostic;
 
@@ -192,12 +193,13 @@ pub(crate) struct FrozenStatus {
     pub since: Option<String>,
 }
 
-/// `frozen since 2024-12-20T12:00:00Z until 2024-12-24: release`
+/// `frozen since 2024-12-20T12:00:00Z until 2024-12-24: release`, `held at 1a2b3c4 since 2024-12-20T12:00:00Z: outage`
 impl fmt::Display for FrozenStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = self.why.to_string();
-        match (&self.since, why.strip_prefix("frozen")) {
-            (Some(since), Some(rest)) => write!(f, "frozen since {since}{rest}"),
+        let end = [" until ", ": "].iter().filter_map(|mark| why.find(mark)).min();
+        match (&self.since, end.map(|end| why.split_at(end))) {
+            (Some(since), Some((what, rest))) => write!(f, "{what} since {since}{rest}"),
             _ => f.write_str(&why),
         }
     }
@@ -346,7 +348,7 @@ fn one(
     let restorable = restorable(found, branch, (tip, state));
     let promoted = promoted(found, branch, (tip, state))?;
     let standing = standing.filter(|_| state == BranchState::Hydrated);
-    let paths_behind = paths_behind(found, standing.as_ref(), named)?;
+    let paths_behind = paths_behind(found, (branch, sync), standing.as_ref(), named)?;
     let changed_by_others = match (tip, state) {
         (Some(tip), BranchState::Hydrated) => changed_by_others(found, branch, tip)?,
         (Some(tip), BranchState::Promoted) => not_promoted(found, &named.staging, branch, tip)?,
@@ -480,7 +482,7 @@ fn shown_in(found: &Snapshot<'_>, tip: ObjectId, dir: &str) -> Result<Option<Obj
 }
 
 fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {
-    let why = found.frozen(branch, sync)?.into();
+    let why = Frozen::from(&found.frozen(branch, sync)?);
     let since = found.frozen_since(branch).or_else(|| found.frozen_since(sync));
     Some(FrozenStatus { why, since: since.map(Time::rfc3339) })
 }
@@ -488,18 +490,23 @@ fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Optio
 /// The paths that a branch lists as behind.
 fn paths_behind(
     found: &Snapshot<'_>,
+    (branch, sync): (&BranchName, &BranchName),
     standing: Option<&Standing>,
     named: &Named,
 ) -> Result<Vec<BehindPath>, HydrateError> {
     let Some(standing) = standing else { return Ok(Vec::new()) };
+    let hold = found.hold(branch, sync).filter(|hold| !hold.is_whole());
     let recorded = provenance(&found.buffer, standing.tip.tree, METADATA)?;
     let behind = recorded.map(|recorded| recorded.behind).unwrap_or_default();
     let mut paths = Vec::new();
     for Behind { path, dry_commit } in behind {
         let application = named.applications.get(&path);
+        let is_held = |hold: &&Hold| application.is_none_or(|(name, _)| hold.names(name.as_str()));
+        let held = hold.filter(is_held);
         paths.push(BehindPath {
             application: application.map(|(name, _)| name.to_string()),
-            paused: application.is_some_and(|(_, is_paused)| *is_paused),
+            paused: held.is_some() || application.is_some_and(|(_, is_paused)| *is_paused),
+            held: held.map(|hold| hold.reason.clone()),
             path,
             dry_sha: dry_commit.map(|id| id.to_string()),
         });

@@ -13,6 +13,7 @@ mod fault;
 mod notes;
 mod promoted;
 mod remake;
+mod rollback;
 mod settings;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -81,9 +82,9 @@ struct Hydrated {
 }
 
 impl Hydrated {
-    /// Whether the same settings and engine made both.
+    /// Whether the same settings and engine made both, and the same Applications were held.
     fn is_made_as(&self, other: &Self) -> bool {
-        let by = |one: &Self| (one.trailers.settings_commit, one.trailers.engine);
+        let by = |one: &Self| (one.trailers.settings_commit, one.trailers.engine, one.trailers.held.clone());
         by(self) == by(other)
     }
 }
@@ -314,6 +315,10 @@ impl<'a> Verifier<'a> {
         let parent = self.repository().commit(*parent)?;
         if self.is_of_copies(trailers)? {
             return self.copies(this, &parent);
+        }
+        self.use_holds(trailers);
+        if let Some(rollback) = trailers.rollback {
+            return self.rollback(this, rollback, &parent);
         }
         let (made, skipped) = self.remake(&parent, this)?;
         if let Remade::Commit(made) = &made

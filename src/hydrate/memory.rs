@@ -302,6 +302,11 @@ fn leaves(branch: &Branch, application: &Application, head: &DryHead) -> bool {
 /// A branch as a state has it; none when it is not just what hydration makes of the tip, or something of it stays behind.
 fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<known::Branch> {
     let branch = Some(branch).filter(|branch| branch.has_reached(head.tip))?;
+    // What is held is listed with the next commit.
+    let is_unlisted = |one: &Arc<Application>| found.is_held(&branch.name, one) && !branch.left.has(&one.sync_path);
+    if tree.applications(&branch.name).any(is_unlisted) {
+        return None;
+    }
     let left = Some(&branch.left).filter(|left| !left.is_nothing()).map(LeftBehind::known);
     let first = tree.applications(&branch.name).find(|application| application.has_own_source());
     let repo_url = found.repo_url(first.map(|first| &**first));
@@ -391,7 +396,8 @@ pub(crate) fn base_facts(head: &DryHead, found: &Snapshot<'_>) -> String {
     let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
     let context = found.policy.context(found.setup.renderers);
     let mut hash = Sha256::new();
-    hash.update(format!("{context} {:?} {} {} {frozen:?}\n", found.policy.id, head.branch, head.tip));
+    let held = found.holds_id.map(|id| format!(" {id}")).unwrap_or_default();
+    hash.update(format!("{context} {:?} {} {} {frozen:?}{held}\n", found.policy.id, head.branch, head.tip));
     let is_local = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
     for (name, id) in found.refs.iter().filter(|(name, _)| !is_local(name)) {
         hash.update(format!("{name} {id}\n"));
@@ -411,6 +417,7 @@ fn state_facts(
     });
     // Results outlive a change of the tools, but not what follows from all settings.
     let facts = format!("{facts} {:?}", found.policy.id);
+    let facts = found.holds_id.map_or(facts.clone(), |id| format!("{facts} {id} {}", found.setup.now.is_some()));
     // A freeze ends by itself, and none counts where a push is judged.
     let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
     match frozen {

@@ -142,6 +142,7 @@ impl Run<'_> {
         }
         let said = self.report.said();
         warn_of_odd_promotions(self)?;
+        self.warn_of_holds();
         deleted::warn(self);
         self.report.is_about(said, &About::Push);
         let said = self.report.said();
@@ -204,6 +205,9 @@ impl Run<'_> {
 
     fn hydrate_head(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
         let mut planner = Planner::open(self, head, heads)?;
+        if let Planner::Everything(planner) = &mut planner {
+            planner.note_problems(self.roll_back(head, heads)?);
+        }
         let commits = planner.commits();
         for (index, dry) in commits.iter().enumerate() {
             if index > 0 && (self.found.setup.out_of_time)() {

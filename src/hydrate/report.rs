@@ -167,16 +167,24 @@ pub struct BehindPath {
     pub application: Option<String>,
     /// Whether somebody wants it so; else the Application failed.
     pub paused: bool,
+    /// Why the setting `hold` keeps it as it is; none where that does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
 }
 
-/// `web is behind: it shows 1a2b3c4`
+/// `web is behind: it shows 1a2b3c4`, `web is held: it shows 1a2b3c4: outage`
 impl fmt::Display for BehindPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.paused { "paused" } else { "behind" };
+        let what = match (&self.held, self.paused) {
+            (Some(_), _) => "held",
+            (None, true) => "paused",
+            (None, false) => "behind",
+        };
         match self.dry_sha.as_deref().and_then(|dry_sha| dry_sha.get(..7)) {
-            Some(dry_sha) => write!(f, "{} is {what}: it shows {dry_sha}", self.path),
-            None => write!(f, "{} is {what}: nothing is hydrated yet", self.path),
+            Some(dry_sha) => write!(f, "{} is {what}: it shows {dry_sha}", self.path)?,
+            None => write!(f, "{} is {what}: nothing is hydrated yet", self.path)?,
         }
+        self.held.iter().try_for_each(|reason| write!(f, ": {reason}"))
     }
 }
 
@@ -214,11 +222,17 @@ pub struct Frozen {
     /// When it ends, as the settings say; none when somebody has to end it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// The hydrated commit whose files it has, where the setting `hold` wants it so: somebody has to end it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
-/// `frozen until 2024-12-24: release`
+/// `frozen until 2024-12-24: release`, `held at 1a2b3c4: outage`
 impl fmt::Display for Frozen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = self.at.as_deref().and_then(|at| at.get(..7)) {
+            return write!(f, "held at {at}: {}", self.reason);
+        }
         match &self.until {
             Some(until) => write!(f, "frozen until {until}: {}", self.reason),
             None => write!(f, "frozen: {}", self.reason),
@@ -228,7 +242,8 @@ impl fmt::Display for Frozen {
 
 impl From<&Freeze> for Frozen {
     fn from(freeze: &Freeze) -> Self {
-        Self { reason: freeze.reason.clone(), until: freeze.until.clone() }
+        let at = freeze.at.map(|at| at.to_string());
+        Self { reason: freeze.reason.clone(), until: freeze.until.clone(), at }
     }
 }
 

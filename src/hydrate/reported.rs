@@ -6,7 +6,7 @@ use crate::hydrate::report::Report;
 use crate::hydrate::whose::{DryPoint, Judged};
 use crate::owners::heads::DryHead;
 use crate::repo::ObjectId;
-use crate::settings::History;
+use crate::settings::{History, Hold};
 use dry_files::diag::Diagnostic;
 
 impl Run<'_> {
@@ -38,6 +38,14 @@ impl Run<'_> {
         }
         let branches = std::mem::take(&mut self.branches);
         report.branches = branches.into_values().flat_map(|branch| branch.into_reports()).collect();
+        for branch in &mut report.branches {
+            let name = BranchName::read(&branch.branch).ok();
+            let hold = name.and_then(|name| self.found.holds.of_branch(&name)).filter(|hold| !hold.is_whole());
+            for behind in branch.behind.iter_mut().filter(|behind| behind.paused) {
+                let is_named = |hold: &&Hold| behind.application.as_deref().is_none_or(|name| hold.names(name));
+                behind.held = hold.filter(is_named).map(|hold| hold.reason.clone());
+            }
+        }
         report
     }
 }

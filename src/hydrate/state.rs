@@ -24,6 +24,7 @@ use crate::owners::ledger::Ledger;
 use crate::owners::policy::Policy;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
+use crate::owners::standing::rolled_back_to;
 use crate::repo::TreeFiles;
 use crate::repo::{ObjectBuffer, ObjectId, Refs};
 use dry_files::diag::Diagnostic;
@@ -186,11 +187,21 @@ impl<'a> Run<'a> {
     ) -> Result<Former, HydrateError> {
         let branch = self.branches.get(name);
         let settings = branch.and_then(|branch| branch.settings);
+        let rolled_back = match branch.and_then(|branch| branch.tip.as_ref()) {
+            Some(tip) => rolled_back_to(name, tip, &self.found.buffer)?
+                .filter(|(_, shown)| dry == Some(*shown))
+                .zip(Some(tip.clone())),
+            None => None,
+        };
         let metadata = branch.map(|branch| branch.tip_metadata(&self.found.buffer)).transpose()?;
         let behind = metadata.map(|metadata| metadata.behind.clone()).unwrap_or_default();
         let renamed = branch.and_then(|branch| branch.renamed_from.clone());
         let former = renamed.map(|branch| DryHead { branch, tip: head.tip });
-        self.fed_by((name, settings, &behind), dry, (former.as_ref().unwrap_or(head), heads))
+        let head = former.as_ref().unwrap_or(head);
+        match rolled_back {
+            Some(((rollback, _), tip)) => self.fed_before_rollback((name, settings), rollback, &tip, (head, heads)),
+            None => self.fed_by((name, settings, &behind), dry, (head, heads)),
+        }
     }
 
     /// What fed a branch that was hydrated with `settings`, and on which `behind` had stayed.

@@ -25,8 +25,21 @@ pub struct Trailers {
     /// the branch where it had its first random values, or another one had the name there before it. Where the branch is shared,
     /// the dry branch follows if it is another one.
     pub identities: Vec<HeldIdentity>,
+    /// `Hydrate-Rollback-To` and `Hydrate-Held-By`, where the files were copied from an earlier commit of the branch.
+    pub rollback: Option<Rollback>,
+    /// `Hydrate-Held`, one for each Application that stays as it is because of the setting `hold`.
+    pub held: Vec<String>,
     /// `Hydrate-Engine`: [`ENGINE_REVISION`](super::ENGINE_REVISION) of the hydrator.
     pub engine: u32,
+}
+
+/// Where the files of a commit come from that hydration copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rollback {
+    /// `Hydrate-Rollback-To`: the hydrated commit that has them.
+    pub to: ObjectId,
+    /// `Hydrate-Held-By`: the dry commit that the branch showed before, which it is held against.
+    pub held_by: ObjectId,
 }
 
 const BRANCH: &str = "Hydrate-Branch";
@@ -34,13 +47,16 @@ const DRY: &str = "Hydrate-Dry";
 const DRY_BRANCH: &str = "Hydrate-Dry-Branch";
 const SETTINGS: &str = "Hydrate-Settings";
 const IDENTITY: &str = "Hydrate-Identity";
+const ROLLBACK_TO: &str = "Hydrate-Rollback-To";
+const HELD_BY: &str = "Hydrate-Held-By";
+const HELD: &str = "Hydrate-Held";
 const ENGINE: &str = "Hydrate-Engine";
 
 impl Trailers {
     /// Reads the trailers of a commit message; none unless its trailer block has all that are always there.
     ///
     /// The trailer block is git's: the last paragraph, so that text above it counts for nothing. Of a key that is
-    /// repeated the last one counts, but for `Hydrate-Identity`.
+    /// repeated the last one counts, but for `Hydrate-Identity` and `Hydrate-Held`.
     pub fn read(message: &str) -> Option<Self> {
         let trailers = trailers::parse(message, Divider::IsText);
         let value = |key| {
@@ -54,9 +70,19 @@ impl Trailers {
             dry_commit: object_id(value(DRY)?)?,
             identities: identities.filter_map(|trailer| held(&trailer.value, &dry_branch)).collect(),
             dry_branch,
+            rollback: match (value(ROLLBACK_TO), value(HELD_BY)) {
+                (Some(to), Some(held_by)) => Some(Rollback { to: object_id(to)?, held_by: object_id(held_by)? }),
+                _ => None,
+            },
+            held: trailers.iter().filter(|trailer| trailer.key == HELD).map(|trailer| trailer.value.clone()).collect(),
             settings_commit: value(SETTINGS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
             engine: value(ENGINE)?.parse().ok()?,
         })
+    }
+
+    /// Where all files of the branch were copied from; none of a commit that was hydrated, or of single Applications.
+    pub fn whole_rollback(&self) -> Option<Rollback> {
+        self.rollback.filter(|_| self.held.is_empty())
     }
 }
 
@@ -81,6 +107,11 @@ impl fmt::Display for Trailers {
                 false => writeln!(f, "{IDENTITY}: {identity} {dry_branch}")?,
             }
         }
+        if let Some(Rollback { to, held_by }) = self.rollback {
+            writeln!(f, "{ROLLBACK_TO}: {to}")?;
+            writeln!(f, "{HELD_BY}: {held_by}")?;
+        }
+        self.held.iter().try_for_each(|held| writeln!(f, "{HELD}: {held}"))?;
         writeln!(f, "{ENGINE}: {}", self.engine)
     }
 }

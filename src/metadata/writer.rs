@@ -106,7 +106,7 @@ impl Writer {
             is_active_path: false,
         };
         self.files_for_path(&content, &origin)?;
-        self.commit_message(&origin, &branch, None, Vec::new())?;
+        self.commit_message(&origin, &branch, None, Vec::new(), Vec::new())?;
         Ok(())
     }
 
@@ -179,13 +179,14 @@ impl Writer {
 
     /// The message of a hydrated commit on `branch`, with our trailers at its end.
     ///
-    /// `identities` are those of [`Trailers::identities`]. Fails only by the commit message template of the settings.
+    /// `identities` and `held` are those of [`Trailers`]. Fails only by the commit message template of the settings.
     pub(crate) fn commit_message(
         &self,
         origin: &Origin<'_>,
         branch: &BranchName,
         settings_commit: Option<ObjectId>,
         identities: Vec<HeldIdentity>,
+        held: Vec<String>,
     ) -> Result<String, Diagnostic> {
         let jinja = || Json::Object(values::message(origin, branch, self.settings.profile));
         let text = self.message.render(jinja, || values_of_argocd::message(origin));
@@ -203,7 +204,7 @@ impl Writer {
                 }
             }));
         }
-        let trailers = Trailers { identities, ..trailers(origin, branch, settings_commit) };
+        let trailers = Trailers { identities, held, ..trailers(origin, branch, settings_commit) };
         Ok(message::with_trailers(&text, &trailers))
     }
 
@@ -259,13 +260,16 @@ fn with_names(error: Diagnostic, template: &Template, values: &[(&str, &str)], o
     }
 }
 
-fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit: Option<ObjectId>) -> Trailers {
+/// The trailers that every commit has.
+pub(super) fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit: Option<ObjectId>) -> Trailers {
     Trailers {
         branch: branch.clone(),
         dry_commit: origin.commit.id,
         dry_branch: origin.branch.clone(),
         settings_commit,
         identities: Vec::new(),
+        rollback: None,
+        held: Vec::new(),
         engine: ENGINE_REVISION,
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::argo::BranchName;
 use crate::metadata::Time;
 use crate::repo::{Commit, Error, Mode, ObjectBuffer, ObjectId};
-use crate::settings::{FILE_BYTES_MAX, Frozen, SETTINGS_FILE, reader};
+use crate::settings::{FILE_BYTES_MAX, Frozen, HOLD_FILE, Holds, SETTINGS_FILE, SettingsFiles, reader};
 
 /// How far back the settings are looked at.
 const SETTINGS_MAX: usize = 1000;
@@ -22,6 +22,7 @@ pub(crate) struct Freezes(RefCell<HashMap<ObjectId, Option<Rc<Past>>>>);
 #[derive(Debug)]
 struct Past {
     frozen: Frozen,
+    holds: Holds,
     date: Time,
     parent: Option<ObjectId>,
 }
@@ -43,6 +44,13 @@ impl Freezes {
     pub(crate) fn start(&self, tip: ObjectId, branch: &BranchName, buffer: &ObjectBuffer<'_>) -> Option<Time> {
         let frozen = self.line(tip, buffer).take_while(|(_, past)| past.frozen.names(branch));
         frozen.last().map(|(_, past)| past.date)
+    }
+
+    /// The date of the first of the settings up to `tip` that hold something of a branch as the newest do, one after the other.
+    pub(crate) fn start_of_hold(&self, tip: ObjectId, branch: &BranchName, buffer: &ObjectBuffer<'_>) -> Option<Time> {
+        let now = self.past(tip, buffer)?.holds.of_branch(branch).cloned()?;
+        let held = self.line(tip, buffer).take_while(|(_, past)| past.holds.of_branch(branch) == Some(&now));
+        held.last().map(|(_, past)| past.date)
     }
 
     /// The settings from `tip` on, the newest first, as far as they can be read.
@@ -77,7 +85,12 @@ impl Past {
         let read =
             std::str::from_utf8(&text).ok().and_then(|text| reader::read(text).ok()?.decode::<Option<Key>>().ok()?);
         let parent = parents.first().copied().filter(|parent| buffer.repository().has(*parent));
-        Ok(Self { frozen: read.unwrap_or_default().frozen, date: Time::of(&committer), parent })
+        let held = match buffer.entry(tree, HOLD_FILE)? {
+            Some((Mode::File | Mode::Executable, blob)) if buffer.size(blob)? <= FILE_BYTES_MAX => buffer.blob(blob)?,
+            _ => Vec::new(),
+        };
+        let holds = Holds::read(&SettingsFiles::from([(HOLD_FILE.to_owned(), held)])).unwrap_or_default();
+        Ok(Self { frozen: read.unwrap_or_default().frozen, holds, date: Time::of(&committer), parent })
     }
 }
 

@@ -12,7 +12,8 @@ use crate::metadata::{ENGINE_REVISION, NOTES_REF, Writer};
 use crate::render::{self, Renderers};
 use crate::repo::{self, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::{
-    FILE_BYTES_MAX, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles, is_settings_file,
+    FILE_BYTES_MAX, HOLD_FILE, Holds, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError, SettingsFiles,
+    is_settings_file,
 };
 use dry_files::diag::Diagnostic;
 use dry_files::view::{Files, View};
@@ -20,7 +21,8 @@ use dry_files::view::{Files, View};
 /// What the admin's settings say, in the form in which hydration asks it.
 pub(crate) struct Policy {
     pub settings: Settings,
-    /// The commit of [`SETTINGS_REF`] that contains them; none when there are none.
+    /// The commit of [`SETTINGS_REF`] that contains them, below those that change what is held and nothing else; none when
+    /// there are none.
     pub id: Option<ObjectId>,
     /// An id of what results depend on of the settings, but for the tools, which each Application has.
     basis: String,
@@ -42,7 +44,8 @@ impl Policy {
         if refs.is_broken(SETTINGS_REF) {
             return Err(repo::Error::message(doing()).into());
         }
-        let policy = match Self::at(refs.get(SETTINGS_REF), buffer) {
+        let settled = settled(refs.get(SETTINGS_REF), buffer);
+        let policy = match settled.map_err(HydrateError::from).and_then(|id| Self::at(id, buffer)) {
             Err(HydrateError::Git(error)) => return Err(repo::Error::new(doing(), error).into()),
             read => read?,
         };
@@ -167,6 +170,56 @@ pub(crate) fn destinations(repository: &Repository) -> Result<Vec<(DestinationNa
     Ok(found.unwrap_or_default())
 }
 
+/// The newest commit of settings from `tip` on that changes more than what is held: that alone is no change of the settings
+/// that hydrated commits name. None where there are no other settings.
+fn settled(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, repo::Error> {
+    let mut here = tip;
+    while let Some(id) = here {
+        let commit = buffer.commit(id)?;
+        let parent = commit.parents.first().copied().filter(|parent| buffer.repository().has(*parent));
+        let before = parent.map(|parent| buffer.commit(parent)).transpose()?.map(|parent| parent.tree);
+        let (now, before) =
+            (without_holds(commit.tree, buffer)?, without_holds(before.unwrap_or(buffer.empty_tree_id()), buffer)?);
+        if now.0 != before.0 || now.1 == before.1 {
+            break;
+        }
+        here = parent;
+    }
+    Ok(here)
+}
+
+/// The entries of a tree of settings, but for what is held; and that.
+#[expect(clippy::type_complexity, reason = "compared, and nothing else")]
+fn without_holds(
+    tree: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(Vec<(Vec<u8>, ObjectId)>, Option<ObjectId>), repo::Error> {
+    let mut entries = Vec::new();
+    let mut holds = None;
+    for entry in buffer.tree(tree)? {
+        match entry.name == HOLD_FILE.as_bytes() {
+            true => holds = Some(entry.id),
+            false => entries.push((entry.name.to_vec(), entry.id)),
+        }
+    }
+    Ok((entries, holds))
+}
+
+/// What is held in a repository, and the blob that says so.
+///
+/// Errors: the settings cannot be used.
+pub(crate) fn holds(refs: &Refs, buffer: &ObjectBuffer<'_>) -> Result<(Holds, Option<ObjectId>), HydrateError> {
+    let Some(tip) = refs.get(SETTINGS_REF) else { return Ok((Holds::default(), None)) };
+    let Some((_, blob)) = buffer.entry(buffer.commit(tip)?.tree, HOLD_FILE)? else {
+        return Ok((Holds::default(), None));
+    };
+    if buffer.size(blob)? > FILE_BYTES_MAX {
+        return Err(SettingsError::TooLarge(HOLD_FILE.to_owned()).into());
+    }
+    let files = SettingsFiles::from([(HOLD_FILE.to_owned(), buffer.blob(blob)?)]);
+    Ok((Holds::read(&files)?, Some(blob)))
+}
+
 /// The settings of a repository as files, and the commit that contains them; none when there are none.
 pub(crate) fn settings_files(
     refs: &Refs,
@@ -207,7 +260,7 @@ pub fn check_settings(files: &SettingsFiles) -> Result<(), HydrateError> {
 /// An id of what results depend on of the settings, but for the tools, which each Application has.
 fn basis(settings: &Settings, files: &SettingsFiles) -> String {
     let mut hash = Sha256::new_with_prefix(settings.basis());
-    for (name, content) in files.iter().filter(|(name, _)| *name != SETTINGS_FILE) {
+    for (name, content) in files.iter().filter(|(name, _)| ![SETTINGS_FILE, HOLD_FILE].contains(&name.as_str())) {
         hash.update(format!("\0{name}\0{}\0", content.len()));
         hash.update(content);
     }

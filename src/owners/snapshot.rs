@@ -13,14 +13,14 @@ use super::files::METADATA;
 use super::freezes::Freezes;
 use super::heads::{self, DryHead};
 use super::ledger::{Faults, Ledger};
-use super::policy::Policy;
+use super::policy::{self, Policy};
 use super::setup::{Setup, Wake};
 use super::standing::Standing;
 use crate::argo::{Application, BranchName, Context};
 use crate::metadata::{Followed, NOTES_REF, Time};
 use crate::repo::publish::{HydratedTree, Listings};
 use crate::repo::{self, Notes, ObjectBuffer, ObjectId, Refs};
-use crate::settings::{Freeze, SETTINGS_REF};
+use crate::settings::{Freeze, Hold, Holds, SETTINGS_REF};
 
 /// Where hydration left a branch that somebody deleted since.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,10 @@ pub(crate) struct Snapshot<'a> {
     listings: Listings,
     pub refs: Refs,
     pub policy: Policy,
+    /// What is held, by branch.
+    pub holds: Holds,
+    /// The blob that says so.
+    pub holds_id: Option<ObjectId>,
     /// The branches that hydration writes and that exist, each with its dry branch.
     pub environments: BTreeMap<BranchName, BranchName>,
     /// The dry branches, the default one first.
@@ -75,6 +79,7 @@ impl<'a> Snapshot<'a> {
     ) -> Result<(Self, Ledger), HydrateError> {
         refs.remove(&branch_records::gone(&setup.place, &refs, &buffer));
         let policy = Policy::read(&refs, &buffer)?;
+        let (holds, holds_id) = policy::holds(&refs, &buffer)?;
         let mut faults = Faults::default();
         let notes = faults.read(NOTES_REF, &refs, |tip| {
             let tree = tip.map(|tip| buffer.commit(tip)).transpose()?.map(|commit| commit.tree);
@@ -102,6 +107,8 @@ impl<'a> Snapshot<'a> {
             listings,
             refs,
             policy,
+            holds,
+            holds_id,
             environments,
             dry_branches,
             has_dry_branches,
@@ -186,14 +193,32 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.
-    pub(crate) fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<&Freeze> {
+    pub(crate) fn frozen(&self, branch: &BranchName, sync: &BranchName) -> Option<Freeze> {
         self.frozen_at(branch, sync, self.setup.now?)
     }
 
     /// What keeps a branch from getting commits at a time, in seconds since 1970.
-    pub(crate) fn frozen_at(&self, branch: &BranchName, sync: &BranchName, now: i64) -> Option<&Freeze> {
+    pub(crate) fn frozen_at(&self, branch: &BranchName, sync: &BranchName, now: i64) -> Option<Freeze> {
+        if let Some(hold) = self.hold(branch, sync).filter(|hold| hold.is_whole()) {
+            return Some(hold.freeze());
+        }
         let of = |name: &BranchName| self.policy.settings.frozen.of(name, now);
-        of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
+        of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none())).cloned()
+    }
+
+    /// What is held of a branch. Nothing is of one that a promoter reads: it would take the branch at its word.
+    pub(crate) fn hold(&self, branch: &BranchName, sync: &BranchName) -> Option<&Hold> {
+        let settings = &self.policy.settings;
+        let is_promoted = sync != branch || settings.is_shared(branch);
+        let has_copies = settings.applications_to.as_ref() == Some(branch);
+        self.holds.of_branch(branch).filter(|_| !is_promoted && !has_copies)
+    }
+
+    /// Whether an Application stays as `branch` has it, while others of the branch do not.
+    pub(crate) fn is_held(&self, branch: &BranchName, application: &Application) -> bool {
+        let is_promoted = application.sync_branch != *branch || self.policy.settings.is_shared(branch);
+        let hold = self.holds.of_branch(branch).filter(|hold| !is_promoted && !hold.is_whole());
+        hold.is_some_and(|hold| hold.has(application))
     }
 
     /// Whether a branch that was hydrated with the settings `before` was frozen at some time since.
@@ -202,9 +227,11 @@ impl<'a> Snapshot<'a> {
         settings.is_some_and(|tip| self.freezes.since(tip, before, branch, &self.buffer))
     }
 
-    /// The date of the settings since which a branch is frozen without a break.
+    /// The date of the settings since which a branch is held or frozen without a break.
     pub(crate) fn frozen_since(&self, branch: &BranchName) -> Option<Time> {
-        self.freezes.start(self.refs.get(SETTINGS_REF)?, branch, &self.buffer)
+        let settings = self.refs.get(SETTINGS_REF)?;
+        let held = self.freezes.start_of_hold(settings, branch, &self.buffer);
+        held.or_else(|| self.freezes.start(settings, branch, &self.buffer))
     }
 
     /// The branch that `HEAD` means in an Application: the first dry branch that exists.

@@ -5,7 +5,7 @@ use dry_files::path::RepoPath;
 use super::branch_records::{BranchRecord, BranchRecords};
 use super::files::METADATA;
 use crate::argo::BranchName;
-use crate::metadata::{Provenance, Trailers, read_note};
+use crate::metadata::{Provenance, Rollback, Trailers, read_note};
 use crate::repo::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::settings::Settings;
 
@@ -144,6 +144,17 @@ pub(crate) fn nearest(
     wanted: impl Fn(&Trailers) -> bool,
 ) -> Result<Option<Trailers>, Error> {
     Ok(nearest_commit(tip, buffer, wanted)?.map(|(_, trailers)| trailers))
+}
+
+/// Where the files of a branch were copied from, and the dry commit that they show, when its newest commit of hydration is a
+/// rollback of the whole branch.
+pub(crate) fn rolled_back_to(
+    branch: &BranchName,
+    tip: &Commit,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Option<(Rollback, ObjectId)>, Error> {
+    let newest = nearest(tip, buffer, |trailers| trailers.branch == *branch)?;
+    Ok(newest.and_then(|trailers| Some((trailers.whole_rollback()?, trailers.dry_commit))))
 }
 
 /// The nearest commit of ours on the first-parent line from `tip`, with its trailers.

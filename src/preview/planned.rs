@@ -222,7 +222,7 @@ fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
         }
     }
     let frozen = run.branches.values().filter_map(|branch| {
-        let frozen = run.found.frozen_at(&branch.name, &branch.sync, setup.now?)?.into();
+        let frozen = Frozen::from(&run.found.frozen_at(&branch.name, &branch.sync, setup.now?)?);
         Some(PlannedFrozen { branch: branch.name.to_string(), frozen })
     });
     let frozen = frozen.collect();

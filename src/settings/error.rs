@@ -33,6 +33,9 @@ pub enum SettingsError {
         /// What is wrong.
         what: String,
     },
+    /// A wrong key, type or value in `hold.yaml`, after its place.
+    #[error("hold.yaml:{0}")]
+    Hold(String),
     /// A wrong key, type or value in `settings.yaml`.
     #[error("settings.yaml: {0}")]
     Wrong(String),
@@ -58,6 +61,7 @@ impl SettingsError {
             | Self::TooLarge(_)
             | Self::NotUtf8(_)
             | Self::NotEditable
+            | Self::Hold(_)
             | Self::Seeds { .. }
             | Self::NotArgocdCm(_) => self.to_string(),
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::SettingsError;
 use crate::argo::{BranchName, Patterns};
 use crate::metadata::Time;
+use crate::repo::ObjectId;
 
 /// How long a reason may be, in bytes.
 const REASON_BYTES_MAX: usize = 200;
@@ -25,6 +26,9 @@ pub struct Freeze {
     /// When it ends, as written; none when somebody has to end it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// The hydrated commit whose files it has, where it is the setting `hold` that wants it so: that does not end by itself.
+    #[serde(skip)]
+    pub(crate) at: Option<ObjectId>,
 }
 
 impl Freeze {
@@ -39,7 +43,7 @@ impl Freeze {
 }
 
 /// A date as in RFC 3339, or the beginning of a day in UTC.
-fn end(text: &str) -> Option<Time> {
+pub(super) fn end(text: &str) -> Option<Time> {
     Time::from_rfc3339(text).or_else(|| Time::from_rfc3339(&format!("{text}T00:00:00Z")))
 }
 
@@ -86,19 +90,25 @@ impl Frozen {
 
     /// Errors: an invalid glob, reason or date.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
-        for (glob, Freeze { reason, until }) in &self.0 {
+        for (glob, Freeze { reason, until, .. }) in &self.0 {
             let wrong = |what: String| SettingsError::Wrong(format!("frozen.{glob}: {what}"));
             Patterns::new([glob]).map_err(|error| wrong(error.to_string()))?;
-            let is_line = !reason.trim().is_empty() && !reason.contains(char::is_control);
-            if !is_line || reason.len() > REASON_BYTES_MAX {
-                return Err(wrong(format!("`reason` must be one line of at most {REASON_BYTES_MAX} bytes")));
-            }
+            is_reason(reason).map_err(wrong)?;
             if let Some(until) = until.as_deref().filter(|until| end(until).is_none()) {
                 let hint = "write a date such as 2024-12-24T18:00:00+01:00, or a day such as 2024-12-24";
                 return Err(wrong(format!("`until` is `{until}`: {hint}")));
             }
         }
         Ok(())
+    }
+}
+
+/// Errors: a reason that is not one line.
+pub(super) fn is_reason(reason: &str) -> Result<(), String> {
+    let is_line = !reason.trim().is_empty() && !reason.contains(char::is_control);
+    match is_line && reason.len() <= REASON_BYTES_MAX {
+        true => Ok(()),
+        false => Err(format!("`reason` must be one line of at most {REASON_BYTES_MAX} bytes")),
     }
 }
 

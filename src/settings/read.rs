@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    FILE_BYTES_MAX, SECRET_FILES, SETTINGS_FILE, Seeds, Settings, SettingsError, SettingsFiles, is_settings_file,
-    reader, shape,
+    FILE_BYTES_MAX, HOLD_FILE, Holds, SECRET_FILES, SETTINGS_FILE, Seeds, Settings, SettingsError, SettingsFiles,
+    is_settings_file, reader, shape,
 };
 use crate::argo::{AppName, has_password, may_be_url, without_credentials};
 use crate::metadata::{
@@ -43,6 +43,8 @@ impl Settings {
         settings.check_destinations()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
+        texts.remove(HOLD_FILE);
+        Holds::read(files)?;
         settings.seeds = Seeds::read(files)?;
         settings.readme_template = template(&mut texts, README_TEMPLATE, README_GO_TEMPLATE)?;
         settings.commit_message_template = template(&mut texts, COMMIT_MESSAGE_TEMPLATE, COMMIT_MESSAGE_GO_TEMPLATE)?;

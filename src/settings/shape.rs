@@ -106,6 +106,15 @@ const KEYS: &[Key] = &[
     key("tools", Shape::KeysAndGlobs(TOOLS, &Shape::Keys(TOOLS))),
 ];
 
+/// What `hold.yaml` says of a branch.
+const HOLD: &[Key] = &[
+    needed("at", Shape::Text),
+    needed("reason", Shape::Text),
+    key("applications", Shape::List(&Shape::Text)),
+    optional("until", Shape::Text),
+    key("allowRemoval", Shape::Switch),
+];
+
 const TOOLS: &[Key] = &[
     key("argocd", Shape::Version),
     key("helm", Shape::Version),
@@ -164,6 +173,15 @@ pub(super) fn check(document: &Value) -> Result<(), SettingsError> {
     match &document.data {
         Data::Null => Ok(()),
         Data::Mapping(mapping) => keys_of(mapping, document.mark, &Shape::Keys(KEYS), ""),
+        _ => Err(document.no_mapping()),
+    }
+}
+
+/// Errors: the first mistake of a `hold.yaml`.
+pub(super) fn check_holds(document: &Value) -> Result<(), SettingsError> {
+    match &document.data {
+        Data::Null => Ok(()),
+        Data::Mapping(mapping) => named(mapping, &Shape::Keys(HOLD), ""),
         _ => Err(document.no_mapping()),
     }
 }

@@ -140,7 +140,10 @@ fn own_outcome(branch: &BranchReport) -> String {
     match &branch.outcome {
         Outcome::Moved => moved(branch),
         Outcome::Unchanged => format!("unchanged by {dry}"),
-        Outcome::Frozen(frozen) => format!("{}, {}", stays(branch), shown(&frozen.to_string())),
+        Outcome::Frozen(frozen) => {
+            let where_it_is = if branch.commits.is_empty() { stays(branch) } else { moved(branch) };
+            format!("{where_it_is}, {}", shown(&frozen.to_string()))
+        }
         Outcome::Failed { dry_sha, recorded, .. } => {
             // The commits before the one that failed may have moved it.
             let kept = match branch.commits.is_empty() {

@@ -20,7 +20,7 @@ use crate::preview::{RandomValues, random_values};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
-use crate::settings::{SECRET_FILES, SEED_FILE, Seeds, Settings, SettingsFiles as Files};
+use crate::settings::{HOLD_FILE, SECRET_FILES, SEED_FILE, Seeds, Settings, SettingsFiles as Files};
 use dry_files::diag::more::listed;
 use dry_files::diag::printable;
 use go_template::SecretSeed;
@@ -133,8 +133,11 @@ pub(super) fn shown(files: &Files) -> anyhow::Result<String> {
     })
 }
 
-/// The files of `new`, with the seed that there is where they have none.
+/// The files of `new`, with the seed and the holds that there are where they have none.
 pub(super) fn kept(files: &Files, mut new: Files) -> Files {
+    if !new.contains_key(HOLD_FILE) {
+        new.extend(files.get_key_value(HOLD_FILE).map(|(name, content)| (name.clone(), content.clone())));
+    }
     if !new.contains_key(SEED_FILE) {
         let own = SECRET_FILES.iter().filter_map(|name| files.get_key_value(*name));
         new.extend(own.map(|(name, content)| (name.clone(), content.clone())));

@@ -191,6 +191,15 @@ pub(crate) enum Fault {
         /// What it names.
         dry_sha: String,
     },
+    /// A rollback to what is no hydrated commit of its branch.
+    #[error("it rolls back to {id}, which is no hydrated commit of its branch")]
+    RollbackTo {
+        /// The commit that it names.
+        id: String,
+    },
+    /// A rollback that hydration did not record.
+    #[error("it is a rollback that hydration did not make")]
+    Unrecorded,
     /// It was made with settings that are not those of the repository, of now or of before.
     #[error("it names settings that this repository never had, {id}")]
     Settings {

@@ -111,7 +111,10 @@ impl<'a> Verifier<'a> {
                     }
                     // Else it was there already when others put the commit between them on top, or before other settings or
                     // another engine made something else of the same dry commit.
-                    if next.commit.parents.contains(&commit.id) && next.is_made_as(this) {
+                    if next.commit.parents.contains(&commit.id)
+                        && next.is_made_as(this)
+                        && next.trailers.rollback.is_none()
+                    {
                         return Ok(wrong);
                     }
                 } else {
@@ -137,7 +140,11 @@ impl<'a> Verifier<'a> {
             }
             let dry_commit = Some(trailers.dry_commit);
             // After a rewind of the dry branch its new tip alone was hydrated.
-            for line in [&line[..], &[dry]] {
+            let others = next.filter(|next| next.trailers.held != trailers.held).map(|next| &next.trailers);
+            let tip = [dry];
+            let lines = [&line[..], &tip].into_iter().map(|line| (line, trailers));
+            for (line, holding) in lines.chain(others.map(|next| (&line[..], next))) {
+                self.use_holds(holding);
                 let branch = Branch::resume(&trailers.branch, &head, commit.clone(), dry_commit, settings);
                 let (branch, changed) = self.replay_all(branch, commit, line)?;
                 let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });

@@ -162,6 +162,8 @@ impl<'a> Verifier<'a> {
     fn between(&self, before: Option<&Trailers>, trailers: &Trailers) -> Result<Vec<ObjectId>, Error> {
         let Some(before) = before else { return Ok(Vec::new()) };
         let comparable = before.settings_commit == trailers.settings_commit
+            && before.rollback.is_none()
+            && before.held == trailers.held
             && [before.engine, trailers.engine] == [ENGINE_REVISION; 2]
             && self.run.found.policy.settings.history == History::Every;
         if !comparable {

@@ -119,7 +119,8 @@ pub(super) fn commit(
         return Ok(Err(Diagnostic::error(format!("`{name}` cannot be continued: {fault}")).hint(hint)));
     }
     let tree = edits.apply(buffer, base)?;
-    let message = policy.writer.commit_message(origin, name, policy.id, Vec::new()).map_err(HydrateError::Template)?;
+    let message = policy.writer.commit_message(origin, name, policy.id, Vec::new(), Vec::new());
+    let message = message.map_err(HydrateError::Template)?;
     let parent = match tip {
         Some(tip) => tip.clone(),
         None => initial(buffer, policy, name, origin)?,

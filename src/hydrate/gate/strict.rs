@@ -90,6 +90,7 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let judgement = judge.judgement()?;
     let frozen = &made.found.policy.settings.frozen;
     let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
+    let is_frozen = is_frozen || !made.found.holds.is_empty();
     let is_whole = !is_frozen && judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
     if judgement.refusals.is_empty()
         && is_whole

@@ -1,5 +1,6 @@
 //! One environment branch during a run: where it is, and the commits that are made on it.
 
+mod copy;
 mod dates;
 mod judge;
 mod make;
@@ -29,6 +30,7 @@ use crate::settings::{Freeze, History, Settings};
 use dry_files::diag::chain;
 use dry_files::path::RepoPath;
 
+pub(crate) use copy::Copied;
 pub(crate) use judge::written_from;
 pub(crate) use make::{BranchUpdate, initial};
 
@@ -108,6 +110,8 @@ struct Progress {
     lasts: bool,
     /// Whether a dry commit was hydrated onto it.
     reached: bool,
+    /// Whether one of its commits is a rollback.
+    is_rolled_back: bool,
     /// What other dry branches that share it made of it.
     earlier: Earlier,
 }
@@ -427,6 +431,9 @@ impl Branch {
             Some(dry) => repository.first_parents(dry, head.tip, BACKLOG_MAX)?,
             None => None,
         };
+        if self.ends_hold(found)? {
+            return Ok(vec![head.tip]);
+        }
         let settings_changed = self.settings != found.policy.id;
         // What only a note says to be there is looked at.
         let moved = self.was_moved() && (found.setup.place.keeps_records() || !found.setup.place.are_guarded());

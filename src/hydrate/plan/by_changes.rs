@@ -142,6 +142,10 @@ impl ByChanges {
         if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !is_nothing {
             return Err(Stopped::Unknown);
         }
+        // What is held stays, whatever becomes of its document.
+        if touched.has_held(&run.found) {
+            return Err(Stopped::Unknown);
+        }
         if is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
@@ -539,7 +543,9 @@ fn open_frozen(
         branch.applications = *applications;
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
-        if !branch.is_frozen() {
+        let hold = run.found.hold(&name, &sync).filter(|hold| hold.is_whole());
+        let is_elsewhere = hold.map_or(Ok(false), |hold| branch.is_elsewhere(hold, &run.found))?;
+        if !branch.is_frozen() || is_elsewhere {
             return Ok(None);
         }
         branches.insert(name, branch);

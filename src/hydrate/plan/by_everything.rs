@@ -31,6 +31,7 @@ use crate::metadata::{Behind, DryCommit};
 use crate::owners::heads::DryHead;
 use crate::owners::setup::Wake;
 use crate::owners::snapshot::Snapshot;
+use crate::owners::standing::rolled_back_to;
 use crate::repo::ObjectId;
 use crate::settings::Held;
 
@@ -162,6 +163,11 @@ impl ByEverything {
     /// What is odd at the tip, for every run that looks at it to report.
     pub(crate) fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// Notes what else is wrong and was reported, for every run that looks at less to report.
+    pub(crate) fn note_problems(&mut self, problems: Vec<Diagnostic>) {
+        self.problems.extend(problems);
     }
 
     /// Takes in what was rendered.
@@ -359,13 +365,19 @@ fn asked(
     let repo_url = run.found.repo_url(first.map(|first| &**first)).to_owned();
     let is_as_made = match run.branches.get(name) {
         Some(branch) => {
-            branch.holds_what_was_made() && !run.found.settings_changed(branch.settings, (name, &branch.sync))?
+            let is_copied = match &branch.tip {
+                Some(tip) => rolled_back_to(name, tip, &run.found.buffer)?.is_some(),
+                None => false,
+            };
+            !is_copied
+                && branch.holds_what_was_made()
+                && !run.found.settings_changed(branch.settings, (name, &branch.sync))?
         }
         None => false,
     };
     let before = former.tree.clone().filter(|_| is_as_made);
     let moved = moved_from(name, tree, &former);
-    let paused = moved_applications::paused(name, &moved);
+    let paused = moved_applications::paused(name, &moved, &|application| run.found.is_held(name, application));
     if !paused.is_empty() {
         return Ok(Err(failing(paused)));
     }
@@ -488,7 +500,10 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
             objects: None,
             dry_commit: *dry_commit,
             application: application.map(|application| application.name.clone()),
-            is_paused: application.is_some_and(|application| application.paused),
+            is_paused: match application {
+                Some(application) => application.paused || run.found.is_held(&branch.name, application),
+                None => run.found.hold(&branch.name, &branch.sync).is_some(),
+            },
         });
     }
     Ok(LeftBehind { paths, mistakes: run.ledger.left_behind(&branch.name, dry), renders: Vec::new() })

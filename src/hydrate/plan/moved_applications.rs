@@ -11,7 +11,7 @@ mod unhydrated;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, shell_word};
 
 use super::{Done, Failing, Hydration, Stage};
 use crate::argo::{AppName, Application, BranchName, PAUSED};
@@ -48,9 +48,18 @@ pub(crate) fn moved_from(branch: &BranchName, tree: &DryTree, former: &Former) -
     tree.hydrated().filter(leaves).filter(|application| gone.contains(&name_of(application))).cloned().collect()
 }
 
-/// Why moved Applications cannot leave `branch`, before any is rendered: a paused Application stays as it is.
-pub(crate) fn paused(branch: &BranchName, moved: &[Arc<Application>]) -> Vec<Diagnostic> {
+/// Why moved Applications cannot leave `branch`, before any is rendered: one that is paused or held there stays as it is.
+pub(crate) fn paused(
+    branch: &BranchName,
+    moved: &[Arc<Application>],
+    is_held: &dyn Fn(&Application) -> bool,
+) -> Vec<Diagnostic> {
     let mut mistakes = Vec::new();
+    for application in moved.iter().filter(|application| is_held(application)) {
+        let text = leaves(application, branch, "and is held");
+        let hint = format!("move it later, or end the hold: git hydrate resume {}", shell_word(branch.as_str()));
+        mistakes.push(at_branch(application, Diagnostic::error(text).hint(hint)));
+    }
     for application in moved.iter().filter(|application| application.paused) {
         let text = leaves(application, branch, "and is paused");
         let hint = format!("remove the annotation `{PAUSED}`, or move it later");

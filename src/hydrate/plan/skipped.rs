@@ -52,8 +52,10 @@ pub(crate) struct Unrendered {
 /// Why an Application is not rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhyUnrendered {
-    /// It has the annotation.
+    /// It has the annotation, or is held.
     Paused,
+    /// It is held, and the dry commit has it no more.
+    Gone,
     /// It is in the way of others.
     Collides,
     /// The dry commit does not say what it is now.
@@ -72,7 +74,10 @@ impl Leaving {
 
     /// Whether an Application of the dry commit is not rendered.
     pub(crate) fn has(&self, application: &Application) -> bool {
-        let mut here = self.unrendered.iter().filter(|unrendered| unrendered.why != WhyUnrendered::Unread);
+        let mut here = self
+            .unrendered
+            .iter()
+            .filter(|unrendered| !matches!(unrendered.why, WhyUnrendered::Unread | WhyUnrendered::Gone));
         here.any(|Unrendered { application: one, .. }| (&one.file, one.index) == (&application.file, application.index))
     }
 }

@@ -9,6 +9,7 @@ use crate::argo::{Application, BranchName, By, makers_of};
 use crate::hydrate::memory::Identity;
 use crate::hydrate::stopped::Stopped;
 use crate::known::{About, Record, State};
+use crate::owners::snapshot::Snapshot;
 
 /// Applications that may render to something else, and those that are no more what they were.
 #[derive(Debug, Default)]
@@ -34,6 +35,15 @@ impl Touched {
     /// The Applications that were not there, or wrote elsewhere.
     pub(crate) fn coming(&self) -> impl Iterator<Item = &Arc<Application>> {
         self.coming.iter().filter_map(|identity| self.work.get(identity)).map(|(application, _)| application)
+    }
+
+    /// Whether an Application is among them that its branch holds as it is.
+    pub(crate) fn has_held(&self, found: &Snapshot<'_>) -> bool {
+        let mut work = self.work.values();
+        let is_held = |(one, _): &(Arc<Application>, Why)| found.is_held(one.environment_branch(), one);
+        let mut gone = self.gone.values();
+        work.any(is_held)
+            || gone.any(|record| found.holds.of_branch(&record.branch).is_some_and(|hold| !hold.is_whole()))
     }
 
     /// What was taken in since this was asked last.

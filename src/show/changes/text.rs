@@ -43,7 +43,7 @@ const NAMED_MAX: usize = 12;
 const COMMON_MAX: usize = 5;
 
 /// The heading of what a freeze holds back.
-const HELD_BACK: &str = "held back, and deployed when the freeze ends:";
+const HELD_BACK: &str = "held back, and deployed when that ends:";
 
 /// How many diagnostics are shown.
 const DIAGNOSTICS_MAX: usize = 50;

@@ -12,7 +12,7 @@ use crate::owners::policy;
 use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::repo::{ObjectBuffer, ObjectId, Repository};
-use crate::settings::{SETTINGS_REF, Settings, SettingsFiles};
+use crate::settings::{HOLD_FILE, SETTINGS_REF, Settings, SettingsFiles};
 
 /// Which settings count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,9 @@ pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Res
         Given::Folder(files) => {
             let alone = dry_branches::keep_settings(&copy.repository, files, None)?;
             match there {
-                Some(there) if is_what_is_found_out(copy, there, Some(alone), world)? => Ok(Some(there)),
+                Some(there) if is_what_is_found_out(copy, there, Some(alone), world)? => {
+                    holding(copy, there, files).map(Some)
+                }
                 // Commits of branches name the settings before: they stay.
                 Some(there) if copy.repository.commit(there).is_ok() => {
                     Ok(Some(dry_branches::keep_settings(&copy.repository, files, Some(there))?))
@@ -48,6 +50,21 @@ pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Res
             }
         }
     }
+}
+
+/// The settings `there`, with what `files` hold: that is no change of the settings that commits name.
+fn holding(copy: &Copy, there: ObjectId, files: &SettingsFiles) -> Result<ObjectId, Error> {
+    let (_, known) = policy::files_of(Some(there), &ObjectBuffer::new(&copy.repository))?;
+    let held = files.get(HOLD_FILE);
+    if known.get(HOLD_FILE) == held {
+        return Ok(there);
+    }
+    let mut wanted = known;
+    match held {
+        Some(held) => drop(wanted.insert(HOLD_FILE.to_owned(), held.clone())),
+        None => drop(wanted.remove(HOLD_FILE)),
+    }
+    Ok(dry_branches::keep_settings(&copy.repository, &wanted, Some(there))?)
 }
 
 /// The branch that settings are taken from, by its full name; none when they come from elsewhere.

@@ -25,7 +25,7 @@ impl Branch {
         found: &Snapshot<'_>,
     ) {
         if let Some(freeze) = found.frozen(&self.name, &self.sync) {
-            self.freeze(freeze);
+            self.freeze(&freeze);
             return;
         }
         let name = &self.name;

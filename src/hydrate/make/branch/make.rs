@@ -92,7 +92,7 @@ impl Branch {
         let tree = edits.apply(buffer, base)?;
         let identities = self.identities_with(paths.iter().filter_map(|path| path.drawn));
         let named: Vec<HeldIdentity> = identities.iter().collect();
-        let message = policy.writer.commit_message(&origin, &self.name, policy.id, named);
+        let message = policy.writer.commit_message(&origin, &self.name, policy.id, named, self.held(found));
         let message = message.map_err(HydrateError::Template)?;
         let commit = write(buffer, policy, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
@@ -249,6 +249,13 @@ impl Branch {
     }
 }
 
+impl Branch {
+    /// The Applications that the commits of the branch leave as they are because of the setting `hold`.
+    fn held(&self, found: &Snapshot<'_>) -> Vec<String> {
+        found.hold(&self.name, &self.sync).map(|hold| hold.applications.clone()).unwrap_or_default()
+    }
+}
+
 /// Makes the empty commit that a missing sync branch starts with.
 pub(crate) fn initial(
     buffer: &ObjectBuffer<'_>,
@@ -274,7 +281,8 @@ fn template_error(mistake: Diagnostic, application: Option<&Application>) -> Hyd
     })
 }
 
-fn write(
+/// Writes a commit with the date of a dry commit.
+pub(super) fn write(
     buffer: &ObjectBuffer<'_>,
     policy: &Policy,
     dry: &DryCommit,

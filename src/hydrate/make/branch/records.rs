@@ -20,7 +20,9 @@ impl Branch {
         let made: Vec<ObjectId> = self.progress.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
         let own = self.progress.commits.get(self.progress.earlier.commits..).unwrap_or_default();
         let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
-        let (Some(tip), false) = (&self.tip, self.closed) else { return self.progress.earlier.records.clone() };
+        let (Some(tip), false) = (&self.tip, self.closed && !self.progress.is_rolled_back) else {
+            return self.progress.earlier.records.clone();
+        };
         let is_shared = settings.is_shared(&self.name);
         let own = match (before, last, self.dry) {
             (before, Some(dry_commit), _) => {

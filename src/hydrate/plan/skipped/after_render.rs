@@ -44,9 +44,9 @@ pub(crate) fn left_behind(
     }
     let mut kept: Vec<SkippedPath<'_>> = Vec::new();
     for (application, why) in staying(hydration) {
-        let is_paused = why == Some(WhyUnrendered::Paused);
+        let is_paused = matches!(why, Some(WhyUnrendered::Paused | WhyUnrendered::Gone));
         let paths = paths_of(application, why, hydration).into_iter();
-        let is_read = why != Some(WhyUnrendered::Unread);
+        let is_read = !matches!(why, Some(WhyUnrendered::Unread | WhyUnrendered::Gone));
         kept.extend(paths.map(|(path, is_its)| SkippedPath { application, path, is_its, is_paused, is_read }));
     }
     kept.sort_by(|a, b| (&a.path, !a.is_its, a.is_paused).cmp(&(&b.path, !b.is_its, b.is_paused)));
@@ -118,7 +118,8 @@ fn paths_of(
     let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
     let its = || hydration.leaving().former.iter().filter(|former| identity(former) == identity(application));
     let own = application.sync_path.clone();
-    if why == Some(WhyUnrendered::Unread) || its().any(|former| former.sync_path == own) {
+    let is_former = matches!(why, Some(WhyUnrendered::Unread | WhyUnrendered::Gone));
+    if is_former || its().any(|former| former.sync_path == own) {
         return vec![(own, true)];
     }
     let namesakes = hydration.work.iter().map(|done| &done.application);

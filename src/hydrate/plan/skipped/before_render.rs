@@ -8,6 +8,7 @@ use dry_files::diag::Diagnostic;
 use crate::argo::{Application, BranchName, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Mistaken};
 use crate::hydrate::dry_tree::{Former, destination};
+use crate::hydrate::plan::moved_applications::name_of;
 use crate::hydrate::plan::skipped::{Leaving, Unrendered, WhyUnrendered};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
@@ -25,7 +26,7 @@ pub(crate) fn leaving(
 ) -> Result<Result<Leaving, Vec<Diagnostic>>, Stopped> {
     let mut unrendered = Vec::new();
     for application in tree.applications(name) {
-        let why = match application.paused {
+        let why = match application.paused || run.found.is_held(name, application) {
             true => WhyUnrendered::Paused,
             false if mistaken.colliding.contains(&application.sync_path) => WhyUnrendered::Collides,
             false => continue,
@@ -41,6 +42,8 @@ pub(crate) fn leaving(
     }
     let unread = mistaken.unread.into_iter();
     unrendered.extend(unread.map(|application| Unrendered { application, why: WhyUnrendered::Unread }));
+    let gone = held_and_gone(name, tree, &former, run);
+    unrendered.extend(gone.map(|application| Unrendered { application, why: WhyUnrendered::Gone }));
     let doubtful = doubtful(name, tree, &former, &unrendered);
     let uncertain = if doubtful.is_empty() { doubtful } else { uncertain(name, doubtful, run, (head, heads))? };
     let uncertain = uncertain.into_iter().map(|application| application.sync_path.clone()).collect();
@@ -53,6 +56,18 @@ pub(crate) fn leaving(
     }))
 }
 
+/// The Applications of before that are held and that the dry commit does not have.
+fn held_and_gone<'f>(
+    name: &'f BranchName,
+    tree: &'f DryTree,
+    former: &'f Former,
+    run: &'f Run<'_>,
+) -> impl Iterator<Item = Arc<Application>> + 'f {
+    let is_here = |one: &Application| tree.applications(name).any(|application| name_of(application) == name_of(one));
+    let held = former.applications.iter().filter(|application| run.found.is_held(name, application));
+    held.filter(move |application| !is_here(application)).cloned()
+}
+
 /// The Applications of before that stay where the dry commit does not have them.
 fn doubtful(name: &BranchName, tree: &DryTree, former: &Former, unrendered: &[Unrendered]) -> Vec<Arc<Application>> {
     let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
@@ -63,7 +78,8 @@ fn doubtful(name: &BranchName, tree: &DryTree, former: &Former, unrendered: &[Un
         here.contains(&identity(former)) && !paths.contains(&(identity(former), &former.sync_path))
     };
     let is_unread = |former: &Arc<Application>| {
-        unrendered.iter().any(|one| one.why == WhyUnrendered::Unread && one.application.sync_path == former.sync_path)
+        let stays = |why| matches!(why, WhyUnrendered::Unread | WhyUnrendered::Gone);
+        unrendered.iter().any(|one| stays(one.why) && one.application.sync_path == former.sync_path)
     };
     former.applications.iter().filter(|former| has_moved(former) || is_unread(former)).cloned().collect()
 }

@@ -1,0 +1,225 @@
+//! The setting `hold`: brings a branch, or single Applications of it, back to what a hydrated commit has.
+//!
+//! Nothing is rendered: files are copied. A rollback is one commit on top, and only the paths of Applications that the branch
+//! shows now get other files, so nothing that runs is deleted. What it makes follows from the branch, the commit that it goes
+//! back to, and what an admin said, so that it can be made again.
+
+mod copied;
+mod former;
+
+use std::collections::BTreeMap;
+
+use dry_files::diag::more::listed;
+use dry_files::diag::{Diagnostic, shell_word};
+use dry_files::path::RepoPath;
+
+use super::make::branch::{Branch, Copied};
+use super::state::Run;
+use super::stopped::Stopped;
+use crate::argo::BranchName;
+use crate::metadata::{DryCommit, Rollback, Trailers};
+use crate::owners::heads::DryHead;
+use crate::owners::setup::Wake;
+use crate::owners::snapshot::Snapshot;
+use crate::owners::standing::{nearest_commit, rolled_back_to};
+use crate::repo::{Commit, Error, ObjectId};
+use crate::settings::Hold;
+
+pub(crate) use copied::Planned;
+
+/// How many paths that stay as they are a report names.
+const NAMED_MAX: usize = 10;
+
+/// What a rollback makes of a branch.
+#[derive(Debug)]
+pub(crate) struct RolledBack {
+    /// The branch with its commit; none where it is there already.
+    pub copied: Option<Copied>,
+    /// The paths of its Applications that the commit to go back to does not have: they stay as they are.
+    pub lacking: Vec<RepoPath>,
+}
+
+impl Run<'_> {
+    /// Brings the branches of a dry branch of which something is held to where they are held. Answers why some cannot, which is
+    /// reported.
+    pub(crate) fn roll_back(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
+        let mut problems = Vec::new();
+        if self.found.holds.is_empty() {
+            return Ok(problems);
+        }
+        let here = self.branches.values().filter(|branch| branch.dry_branch == head.branch && !branch.unreadable());
+        let held = here.filter_map(|branch| {
+            let hold = self.found.hold(&branch.name, &branch.sync)?;
+            Some((branch.name.clone(), hold.clone()))
+        });
+        let mut due = Vec::new();
+        for (name, hold) in held.collect::<Vec<_>>() {
+            // A push is judged as if the whole branch were not held.
+            let counts = self.found.setup.now.is_some() || !hold.is_whole();
+            if counts && is_due(&name, &hold, self)? {
+                due.push((name, hold));
+            }
+        }
+        for (name, hold) in due {
+            match self.rolled_back(&name, &hold, (head, heads))? {
+                Ok(RolledBack { copied, lacking }) => self.take_copied(&name, copied, &lacking, &hold),
+                Err(mistake) => {
+                    self.report.problems.push(mistake.clone());
+                    problems.push(mistake);
+                }
+            }
+        }
+        Ok(problems)
+    }
+
+    fn take_copied(&mut self, name: &BranchName, copied: Option<Copied>, lacking: &[RepoPath], hold: &Hold) {
+        let (Some(branch), Some(copied)) = (self.branches.get_mut(name), copied) else { return };
+        let dry = copied.dry.clone();
+        branch.take_copied(copied);
+        let tip = branch.tip.as_ref().map(|tip| tip.id);
+        self.ledger.reached(name, tip, &dry, None, &self.found.buffer);
+        if !lacking.is_empty() {
+            let at = hold.at.to_hex_with_len(7);
+            let text =
+                format!("`{name}` keeps as they are, since {at} does not have them: {}", listed(lacking, NAMED_MAX));
+            self.report.warnings.push(Diagnostic::warning(text));
+        }
+    }
+
+    /// What a branch becomes that goes back to where it is held; or why it cannot.
+    pub(crate) fn rolled_back(
+        &mut self,
+        name: &BranchName,
+        hold: &Hold,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Result<RolledBack, Diagnostic>, Stopped> {
+        let Some((branch, tip)) = self.branches.get(name).and_then(|branch| Some((branch, branch.tip.clone()?))) else {
+            return Ok(Err(of_branch(name, "there is nothing on it yet")));
+        };
+        let Some(dry) = branch.dry else {
+            return Ok(Err(of_branch(name, "it is not known which dry commit it shows")));
+        };
+        let (at, made) = match target(name, hold.at, &tip, &self.found)? {
+            Ok(target) => target,
+            Err(mistake) => return Ok(Err(mistake)),
+        };
+        let before = rolled_back_to(name, &tip, &self.found.buffer)?.filter(|(_, shown)| *shown == dry);
+        let held_by = before.map_or(dry, |(rollback, _)| rollback.held_by);
+        let now = self.former(name, Some(dry), head, heads)?.applications;
+        let Some(then) = self.fed_at(name, &at, (head, heads))? else {
+            let id = made.dry_commit.to_hex_with_len(7);
+            return Ok(Err(of_branch(name, &format!("the dry commit {id} that it was made from is not here"))));
+        };
+        let planned = match copied::plan(name, hold, (&now, &then), (&tip, &at), &self.found)? {
+            Ok(planned) => planned,
+            Err(mistake) => return Ok(Err(mistake)),
+        };
+        let shown = if hold.is_whole() { made.dry_commit } else { dry };
+        let Ok(shown) = self.found.buffer.commit(shown) else {
+            return Ok(Err(of_branch(name, &format!("the dry commit {} is not here", shown.to_hex_with_len(7)))));
+        };
+        let rollback = Rollback { to: at.id, held_by };
+        let branch = self.branches.get(name).expect("it was there");
+        let lacking = planned.lacking.clone();
+        if let Some(mistake) = copied::too_many_losses(branch, hold, &planned, &self.found)? {
+            return Ok(Err(mistake));
+        }
+        let repo_url = self.found.repo_url(now.iter().find(|one| one.has_own_source()).map(|one| &**one)).to_owned();
+        let copied = branch.copy(&self.found, (rollback, hold), planned, (DryCommit::new(&shown), &repo_url))?;
+        Ok(copied.map(|copied| RolledBack { copied, lacking }))
+    }
+
+    /// Warnings of what the setting `hold` names in vain, or cannot hold; and of holds that somebody should have ended.
+    pub(crate) fn warn_of_holds(&mut self) {
+        if self.found.holds.is_empty() || !matches!(self.found.setup.wake, Wake::Pushed(_) | Wake::Everything) {
+            return;
+        }
+        let mut promoted: BTreeMap<BranchName, BranchName> = BTreeMap::new();
+        let mut known: Vec<BranchName> = self.found.records.iter().map(|(branch, _)| branch.clone()).collect();
+        known.extend(self.branches.keys().cloned());
+        for branch in self.branches.values().filter(|branch| branch.sync != branch.name) {
+            promoted.insert(branch.name.clone(), branch.sync.clone());
+            promoted.insert(branch.sync.clone(), branch.sync.clone());
+        }
+        let mut warnings = Vec::new();
+        for (name, hold) in self.found.holds.iter() {
+            let resume = format!("git hydrate resume {}", shell_word(name.as_str()));
+            let is_shared = self.found.policy.settings.is_shared(name);
+            if promoted.contains_key(name) || is_shared {
+                let text = format!("the setting `hold` names `{name}`, which is promoted: nothing of it is held");
+                let hint = format!("whoever promotes would take it at its word: hold the promotion there; {resume}");
+                warnings.push(Diagnostic::warning(text).hint(hint));
+            } else if self.found.policy.settings.applications_to.as_ref() == Some(name) {
+                let text = format!("the setting `hold` names `{name}`, which has copies: nothing of it is held");
+                warnings.push(Diagnostic::warning(text).hint(format!("hold the branch that they lead to; {resume}")));
+            } else if !known.contains(name) {
+                let text = format!("the setting `hold` names `{name}`, which is no environment branch");
+                warnings.push(Diagnostic::warning(text).hint(resume));
+            } else if let (Some(until), true) = (&hold.until, self.found.setup.now.is_some_and(|now| hold.is_over(now)))
+            {
+                let text = format!("`{name}` is held, and was to be until {until}: {}", hold.reason);
+                warnings.push(Diagnostic::warning(text).hint(format!("to end it: {resume}")));
+            }
+        }
+        self.report.warnings.extend(warnings);
+    }
+}
+
+/// Whether a branch may be elsewhere than where it is held.
+fn is_due(name: &BranchName, hold: &Hold, run: &Run<'_>) -> Result<bool, Error> {
+    let Some(branch) = run.branches.get(name) else { return Ok(false) };
+    branch.is_elsewhere(hold, &run.found)
+}
+
+impl Branch {
+    /// Whether the newest commit of hydration is neither the one where the branch is held nor one that goes back to that.
+    pub(crate) fn is_elsewhere(&self, hold: &Hold, found: &Snapshot<'_>) -> Result<bool, Error> {
+        let Some(tip) = &self.tip else { return Ok(false) };
+        // What single Applications have is looked at.
+        if !hold.is_whole() {
+            return Ok(true);
+        }
+        let newest = nearest_commit(tip, &found.buffer, |trailers| trailers.branch == self.name)?;
+        let is_there = |(commit, trailers): &(Commit, Trailers)| {
+            commit.id == hold.at || trailers.whole_rollback().is_some_and(|rollback| rollback.to == hold.at)
+        };
+        Ok(!newest.as_ref().is_some_and(is_there))
+    }
+
+    /// Whether something of the branch was held when its newest commit was made that is not any more.
+    pub(crate) fn ends_hold(&self, found: &Snapshot<'_>) -> Result<bool, Error> {
+        let Some(tip) = &self.tip else { return Ok(false) };
+        let Some((_, newest)) = nearest_commit(tip, &found.buffer, |trailers| trailers.branch == self.name)? else {
+            return Ok(false);
+        };
+        let hold = found.hold(&self.name, &self.sync);
+        let is_held = |name: &String| hold.is_some_and(|hold| hold.is_whole() || hold.applications.contains(name));
+        Ok(newest.whole_rollback().is_some() || !newest.held.iter().all(is_held))
+    }
+}
+
+/// The commit to go back to, and what it says of itself.
+fn target(
+    name: &BranchName,
+    at: ObjectId,
+    tip: &Commit,
+    found: &Snapshot<'_>,
+) -> Result<Result<(Commit, Trailers), Diagnostic>, Error> {
+    let id = at.to_hex_with_len(7);
+    let repository = found.setup.repository;
+    if !repository.has(at) || !repository.is_ancestor(at, tip.id) {
+        return Ok(Err(of_branch(name, &format!("{id} is not in its history"))));
+    }
+    let commit = found.buffer.commit(at)?;
+    let trailers = Trailers::read(&commit.message).filter(|trailers| trailers.branch == *name);
+    Ok(match trailers.filter(|_| !commit.parents.is_empty() || commit.tree != found.buffer.empty_tree_id()) {
+        Some(trailers) => Ok((commit, trailers)),
+        None => Err(of_branch(name, &format!("{id} was not hydrated onto it"))),
+    })
+}
+
+/// Why a branch cannot go back.
+fn of_branch(name: &BranchName, why: &str) -> Diagnostic {
+    let hint = format!("git hydrate log {} shows the commits to go back to", shell_word(name.as_str()));
+    Diagnostic::error(format!("`{name}` cannot be rolled back: {why}")).hint(hint)
+}

@@ -1,0 +1,59 @@
+//! Which Applications a branch showed at a commit of its history.
+
+use std::sync::Arc;
+
+use crate::argo::{Application, BranchName};
+use crate::hydrate::dry_tree::Former;
+use crate::hydrate::state::Run;
+use crate::metadata::{Behind, Rollback, Trailers};
+use crate::owners::error::HydrateError;
+use crate::owners::files::METADATA;
+use crate::owners::heads::DryHead;
+use crate::owners::standing::{nearest_commit, provenance};
+use crate::repo::{Commit, Error, ObjectId};
+
+/// What a branch showed below rollbacks of it.
+struct Shown {
+    dry: ObjectId,
+    settings: Option<ObjectId>,
+    behind: Vec<Behind>,
+}
+
+impl Run<'_> {
+    /// What fed a branch whose newest commit is a rollback of all of it: the Applications that it was held against.
+    pub(crate) fn fed_before_rollback(
+        &mut self,
+        (name, settings): (&BranchName, Option<ObjectId>),
+        rollback: Rollback,
+        tip: &Commit,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Former, HydrateError> {
+        let behind = self.shown_at(name, tip)?.map(|shown| shown.behind).unwrap_or_default();
+        self.fed_by((name, settings, &behind), Some(rollback.held_by), (head, heads))
+    }
+
+    /// The Applications that a branch showed when `commit` was its newest; none where the dry commit is not here.
+    pub(super) fn fed_at(
+        &mut self,
+        name: &BranchName,
+        commit: &Commit,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Option<Vec<Arc<Application>>>, HydrateError> {
+        let Some(Shown { dry, settings, behind }) = self.shown_at(name, commit)? else { return Ok(None) };
+        let settings = settings.filter(|id| self.found.setup.repository.has(*id));
+        let former = self.fed_by((name, settings, &behind), Some(dry), (head, heads))?;
+        Ok(former.tree.is_some().then_some(former.applications))
+    }
+
+    /// What the newest commit of hydration from `from` on showed; of a rollback of the whole branch, what was there before it.
+    fn shown_at(&self, name: &BranchName, from: &Commit) -> Result<Option<Shown>, Error> {
+        let buffer = &self.found.buffer;
+        let is_its = |trailers: &Trailers| trailers.branch == *name;
+        let Some((commit, newest)) = nearest_commit(from, buffer, is_its)? else { return Ok(None) };
+        let held_by = newest.whole_rollback().map(|rollback| rollback.held_by);
+        let is_hydrated = |trailers: &Trailers| is_its(trailers) && trailers.whole_rollback().is_none();
+        let Some((below, trailers)) = nearest_commit(&commit, buffer, is_hydrated)? else { return Ok(None) };
+        let behind = provenance(buffer, below.tree, METADATA)?.map(|found| found.behind).unwrap_or_default();
+        Ok(Some(Shown { dry: held_by.unwrap_or(trailers.dry_commit), settings: trailers.settings_commit, behind }))
+    }
+}

@@ -1,0 +1,168 @@
+//! Which files go back: those of Applications that the branch shows now, and of no others.
+
+use super::{PROD, at, hold, hydrated, value};
+use crate::push::{application, both, config_map, healthy, tip, verified};
+use crate::support::{Lab, Repo};
+
+fn paths(server: &Repo) -> Vec<String> {
+    let all = server.git(&["ls-tree", "-r", "--name-only", PROD]);
+    all.lines().filter_map(|path| path.strip_suffix("/manifest.yaml")).map(str::to_owned).collect()
+}
+
+fn edited(name: &str, from: &str, to: &str) -> (String, String) {
+    let (path, text) = application(name, "prod");
+    let edited = text.replace(from, to);
+    assert_ne!(text, edited);
+    (path, edited)
+}
+
+#[test]
+fn an_application_that_the_commit_does_not_have_stays_and_is_named() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        let (file, text) = application("api", "prod");
+        let second =
+            clone.commit("add api", &[(&file, &text), ("apps/api/prod/config.yaml", &config_map("api", "new"))]);
+        clone.push().success();
+        let told = hold(server, &at(PROD, &first, "")).success().stdout;
+        let expected = format!("warning: `{PROD}` keeps as they are, since {} does not have them: api", &first[..7]);
+        assert!(told.contains(&expected), "{told}");
+        assert_eq!(paths(server), ["api", "db", "web"]);
+        let metadata = server.git(&["show", &format!("{PROD}:hydrator.metadata")]);
+        assert!(metadata.contains(&format!("\"path\": \"api\",\n      \"drySha\": \"{second}\"")), "{metadata}");
+        verified(server);
+        // It leaves while the branch is held: its files leave when that ends.
+        clone.commit(&format!("drop api\n\nHydrate-Allow-Removal: {PROD}"), &[(&file, "")]);
+        clone.push().success();
+        assert_eq!(paths(server), ["api", "db", "web"]);
+        let told = hold(server, "").success().stdout;
+        assert!(told.contains("removed api"), "{told}");
+        assert_eq!(paths(server), ["db", "web"]);
+        verified(server);
+    });
+}
+
+#[test]
+fn an_application_that_is_gone_comes_back_only_when_it_is_named() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        let (file, text) = application("web", "prod");
+        clone.commit("drop web", &[(&file, "")]);
+        clone.push().success();
+        assert_eq!(paths(server), ["db"]);
+        hold(server, &at(PROD, &first, "")).success();
+        assert_eq!(paths(server), ["db"]);
+        verified(server);
+        hold(server, &at(PROD, &first, ", applications: [web-prod]")).success();
+        assert_eq!(paths(server), ["db", "web"]);
+        verified(server);
+        // It stays while others change.
+        clone.commit("db", &[("apps/db/prod/config.yaml", &config_map("db", "two"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("web is held: it shows"), "{told}");
+        assert_eq!(
+            (paths(server), value(server, "environments/prod:db")),
+            (vec!["db".into(), "web".into()], "two".into())
+        );
+        verified(server);
+        hold(server, "").success();
+        assert_eq!(paths(server), ["db"], "nothing leads to it");
+        verified(server);
+        clone.commit("web again", &[(&file, &text)]);
+        clone.push().success();
+        assert_eq!(paths(server), ["db", "web"]);
+    });
+}
+
+#[test]
+fn the_files_of_an_application_that_moved_go_where_it_is_now() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        let (file, text) = edited("web", "      path: web\n", "      path: team/web\n");
+        clone.commit("move web", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "two"))]);
+        clone.push().success();
+        hold(server, &at(PROD, &first, "")).success();
+        assert_eq!(paths(server), ["db", "team/web"]);
+        assert_eq!(value(server, "environments/prod:team/web"), "prod");
+        verified(server);
+        hold(server, "").success();
+        assert_eq!(
+            (paths(server), value(server, "environments/prod:team/web")),
+            (vec!["db".into(), "team/web".into()], "two".into())
+        );
+        verified(server);
+    });
+}
+
+#[test]
+fn files_of_another_application_are_not_taken_for_its_own() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    let first = tip(&server, PROD);
+    let (web, _) = application("web", "prod");
+    let (file, text) = edited("api", "      path: api\n", "      path: web\n");
+    clone.commit(
+        "api in place of web",
+        &[(&web, ""), (&file, &text), ("apps/api/prod/config.yaml", &config_map("api", "new"))],
+    );
+    clone.push().success();
+    let before = tip(&server, PROD);
+    let told = hold(&server, &at(PROD, &first, "")).exits(1).stdout;
+    let expected = format!(
+        "error: `{PROD}` cannot be rolled back: `web` had the files of another Application than `api-prod` then"
+    );
+    assert!(told.contains(&expected), "{told}");
+    assert_eq!(tip(&server, PROD), before, "it stays where it is");
+    // The others of the branch can.
+    hold(&server, &at(PROD, &first, ", applications: [db-prod]")).success();
+    verified(&server);
+}
+
+#[test]
+fn files_of_others_stay() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    let first = tip(&server, PROD);
+    // An admin's own file, on the server.
+    let blob = server.hydrate_with(&["--version"], "").success();
+    assert!(blob.stdout.starts_with("git-hydrate"));
+    let work = server.beside("work");
+    server.git(&["worktree", "add", "-q", work.path.to_str().expect("UTF-8"), PROD]);
+    work.commit("notes of the operators", &[("NOTES.md", "by hand"), ("web/NOTES.md", "by hand")]);
+    server.git(&["worktree", "remove", "--force", work.path.to_str().expect("UTF-8")]);
+    clone.commit("two", &[("apps/web/prod/config.yaml", &config_map("web", "two"))]);
+    clone.push().success();
+    hold(&server, &at(PROD, &first, "")).success();
+    assert_eq!(value(&server, "environments/prod:web"), "prod");
+    for file in ["NOTES.md", "web/NOTES.md"] {
+        assert_eq!(server.git(&["show", &format!("{PROD}:{file}")]), "by hand");
+    }
+    verified(&server);
+    healthy(&server);
+}
+
+#[test]
+fn what_would_take_too_much_from_clusters_is_refused_unless_it_is_allowed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    let first = tip(&server, PROD);
+    let more: String = (0..20).map(|n| format!("---\n{}", config_map(&format!("more-{n}"), "x"))).collect();
+    clone.commit("more", &[("apps/web/prod/more.yaml", &more)]);
+    clone.push().success();
+    let before = tip(&server, PROD);
+    let told = hold(&server, &at(PROD, &first, "")).exits(1).stdout;
+    assert!(
+        told.contains("this commit would remove 20 of the 21 objects") && told.contains("--allow-removal"),
+        "{told}"
+    );
+    assert_eq!(tip(&server, PROD), before);
+    hold(&server, &at(PROD, &first, ", allowRemoval: true")).success();
+    assert_ne!(tip(&server, PROD), before);
+    verified(&server);
+}
