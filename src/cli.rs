@@ -18,6 +18,7 @@ mod entropy;
 mod every;
 mod explain;
 mod help;
+mod hold;
 mod hook;
 mod hydrate;
 mod in_the_way;
@@ -90,6 +91,9 @@ enum Command {
     Verify(verify::Arguments),
     Vendor(vendor::Arguments),
     CatchUp(catch_up::Arguments),
+    Rollback(hold::RollbackArguments),
+    Hold(hold::HoldArguments),
+    Resume(hold::ResumeArguments),
     Push(push::Arguments),
     Adopt(adopt::Arguments),
     Config(config::Arguments),
@@ -195,6 +199,9 @@ fn renders(arguments: &Arguments) -> bool {
             | Command::Explain(_)
             | Command::Verify(_)
             | Command::CatchUp(_)
+            | Command::Rollback(_)
+            | Command::Hold(_)
+            | Command::Resume(_)
             | Command::Push(_)
             | Command::Adopt(_)
             | Command::Config(_)
@@ -285,6 +292,9 @@ fn command(arguments: Arguments, pages: &[(&str, &str)]) -> anyhow::Result<Outco
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::Vendor(arguments)) => vendor::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
+        Some(Command::Rollback(arguments)) => hold::rollback(&arguments, json),
+        Some(Command::Hold(arguments)) => hold::hold(&arguments, json),
+        Some(Command::Resume(arguments)) => hold::resume(&arguments, json),
         Some(Command::Push(arguments)) => push::run(&arguments, json),
         Some(Command::Adopt(arguments)) => adopt::run(&arguments, json),
         Some(Command::Commit(arguments)) => commit::run(&arguments, json),

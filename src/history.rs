@@ -6,6 +6,7 @@
 //!
 //! Never: a ref moves.
 
+mod back;
 mod came;
 mod explain;
 mod foreign;
@@ -15,6 +16,7 @@ mod recomputed;
 mod status;
 mod verify;
 
+pub(crate) use back::{Back, back, back_on_active};
 pub(crate) use came::Pusher;
 pub(crate) use explain::{
     Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,

@@ -5,7 +5,9 @@
 //!
 //! Never: a ref moves.
 
+mod between;
 mod doubted;
+mod held;
 mod input_changes;
 mod like;
 mod one_by_one;
@@ -37,6 +39,8 @@ use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use go_yaml::Value;
 
+pub(crate) use between::preview_between;
+pub(crate) use held::preview_held;
 pub(crate) use input_changes::InputChange;
 use input_changes::input_changes;
 pub use planned::{Planned, plan};
@@ -445,6 +449,7 @@ impl<'t> LookedAt<'t> {
 }
 
 /// The Applications behind the paths of a branch, before and after.
+#[derive(Default)]
 struct Owners<'t> {
     before: BTreeMap<&'t RepoPath, &'t Application>,
     after: BTreeMap<&'t RepoPath, &'t Application>,

@@ -90,6 +90,7 @@ mod remote;
 mod removal;
 mod render;
 mod replaced;
+mod rollback;
 mod rules;
 mod screen;
 mod seeds;

@@ -215,6 +215,9 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
             let _ = write!(text, " {}", printable(&entry.subject));
         }
     }
+    if let Some(rollback) = &entry.rollback {
+        let _ = write!(text, ", {}", paint.by(Style::Warning, &printable(&rollback.to_string())));
+    }
     if !entry.objects.counts.is_zero() {
         let _ = write!(text, " ({})", entry.objects.counts);
     }
@@ -223,6 +226,9 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
 
 fn block(entry: &Entry, several: bool, paint: Paint) -> String {
     let mut text = head(entry, several, paint) + "\n";
+    if let Some(rollback) = &entry.rollback {
+        let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&rollback.to_string())));
+    }
     match &entry.dry {
         Some(dry) => {
             let _ = writeln!(text, "  {} {}", paint.by(Style::Id, short(&dry.sha)), printable(&dry.subject));

@@ -1,6 +1,7 @@
 //! Hydrated history as people ask for it: what each commit changed, and which dry commit is behind it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::verify::Line;
 use crate::argo::BranchName;
 use crate::manifest::{ChangedObjects, ObjectCounts, Tally};
 use crate::metadata::NOTES_REF;
-use crate::metadata::{DryCommit, Time, Trailers, read_note};
+use crate::metadata::{DryCommit, Rollback, Time, Trailers, read_note, reason_of};
 use crate::owners::changed_objects::{directory_of, text_of};
 use crate::owners::error::HydrateError;
 use crate::owners::failures::{FAILURES_REF, Failure, Failures};
@@ -46,6 +47,9 @@ pub(crate) struct Entry {
     /// The dry commit behind it; none when it was not made by hydration, or starts the branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry: Option<Dry>,
+    /// What it goes back to, where its files were copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<RolledBack>,
     /// The destination paths whose manifests it changed, by path.
     pub changed: Vec<PathChange>,
     /// What of their objects it changed.
@@ -56,6 +60,40 @@ pub(crate) struct Entry {
     /// Why the dry commit did not hydrate; empty when it did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Diagnostic>,
+}
+
+/// A rollback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RolledBack {
+    /// The hydrated commit whose files it has.
+    pub to: String,
+    /// The dry commit that the branch showed before.
+    pub held_by: String,
+    /// Why.
+    pub reason: String,
+    /// The Applications that went back alone; the whole branch when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub applications: Vec<String>,
+}
+
+impl RolledBack {
+    fn of(commit: &Commit) -> Option<Self> {
+        let trailers = Trailers::read(&commit.message)?;
+        let Rollback { to, held_by } = trailers.rollback?;
+        let (to, held_by, reason) = (to.to_string(), held_by.to_string(), reason_of(&commit.message).to_owned());
+        Some(Self { to, held_by, reason, applications: trailers.held })
+    }
+}
+
+/// `web rolled back to 1a2b3c4: outage`
+impl fmt::Display for RolledBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.applications.is_empty() {
+            write!(f, "{} ", self.applications.join(", "))?;
+        }
+        write!(f, "rolled back to {}: {}", self.to.get(..7).unwrap_or(&self.to), self.reason)
+    }
 }
 
 /// A dry commit.
@@ -256,6 +294,7 @@ impl<'a> History<'a> {
             moved: None,
             subject: dry.subject.clone(),
             dry: Some(dry),
+            rollback: None,
             changed: Vec::new(),
             objects: ChangedObjects::default(),
             skipped: Vec::new(),
@@ -297,6 +336,7 @@ impl<'a> History<'a> {
             moved: None,
             subject: own.subject,
             dry: dry.map(|dry| self.dry(dry)),
+            rollback: RolledBack::of(commit),
             changed,
             objects,
             skipped,
@@ -343,7 +383,9 @@ impl<'a> History<'a> {
     /// recorded as failed, and those after the last one that the note of the hydrated commit below names.
     fn skipped(&mut self, trailers: &Trailers, below: &Commit) -> Result<Vec<SkippedDry>, Error> {
         let same = |other: &Trailers| other.branch == trailers.branch && other.dry_branch == trailers.dry_branch;
-        let Some((below, before)) = nearest_commit(below, &self.buffer, same)? else { return Ok(Vec::new()) };
+        let Some((below, mut before)) = nearest_commit(below, &self.buffer, same)? else { return Ok(Vec::new()) };
+        // What a rollback took back had been hydrated.
+        before.dry_commit = before.whole_rollback().map_or(before.dry_commit, |rollback| rollback.held_by);
         if ![before.dry_commit, trailers.dry_commit].iter().all(|dry| self.repository.has(*dry)) {
             return Ok(Vec::new());
         }

@@ -6,6 +6,7 @@
 
 mod copied;
 mod former;
+mod restored;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ use crate::repo::{Commit, Error, ObjectId};
 use crate::settings::Hold;
 
 pub(crate) use copied::Planned;
+pub(crate) use restored::{Restored, Restoring, is_active, restore};
 
 /// How many paths that stay as they are a report names.
 const NAMED_MAX: usize = 10;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::Branch;
 use super::make::write;
 use crate::argo::HeldIdentity;
+use crate::hydrate::plan::skipped::Left;
 use crate::hydrate::report::HydratedCommit;
 use crate::hydrate::rollback::Planned;
 use crate::metadata::{DryCommit, Origin, Rollback, Wanted};
@@ -27,6 +28,8 @@ pub(crate) struct Copied {
     pub dry: DryCommit,
     /// Whether it is the whole branch.
     is_whole: bool,
+    /// The paths that show another dry commit then, each with its Application where that went back.
+    left: Vec<Left>,
 }
 
 impl Branch {
@@ -43,6 +46,18 @@ impl Branch {
         let (buffer, policy) = (&found.buffer, &found.policy);
         let Some(tip) = &self.tip else { return Ok(Ok(None)) };
         let Planned { paths, behind, .. } = planned;
+        let left = behind.iter().map(|behind| {
+            let copied = paths.get(&behind.path).map(|path| path.application.name.clone());
+            let known = self.left.paths.iter().find(|left| left.path == behind.path);
+            Left {
+                path: behind.path.clone(),
+                dry_commit: behind.dry_commit,
+                is_paused: copied.is_some() || known.is_some_and(|left| left.is_paused),
+                application: copied.or_else(|| known.and_then(|left| left.application.clone())),
+                objects: None,
+            }
+        });
+        let left: Vec<Left> = left.collect();
         if !hold.is_whole() && paths.values().all(|path| path.files.is_empty()) {
             return Ok(Ok(None));
         }
@@ -69,12 +84,12 @@ impl Branch {
         let wanted = Wanted { rollback, reason: &hold.reason, applications: &hold.applications };
         let message = policy.writer.rollback_message(&origin, &self.name, policy.id, identities, wanted);
         let commit = write(buffer, policy, &dry, tree, Some(tip), message)?;
-        Ok(Ok(Some(Copied { commit, changed, dry, is_whole: hold.is_whole() })))
+        Ok(Ok(Some(Copied { commit, changed, dry, is_whole: hold.is_whole(), left })))
     }
 
     /// Takes over the commit of a rollback.
     pub(crate) fn take_copied(&mut self, copied: Copied) {
-        let Copied { commit, changed, dry, is_whole } = copied;
+        let Copied { commit, changed, dry, is_whole, left } = copied;
         let (id, dry_sha) = (commit.id.to_string(), dry.id.to_string());
         self.progress.rendered = None;
         self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed: Vec::new() });
@@ -82,8 +97,9 @@ impl Branch {
         self.tip = Some(commit);
         self.made_below = None;
         self.metadata = OnceLock::new();
-        if is_whole {
-            self.dry = Some(dry.id);
+        match is_whole {
+            true => self.dry = Some(dry.id),
+            false => self.left.paths = left,
         }
     }
 }

@@ -1,0 +1,99 @@
+//! Which commit of a branch somebody means who wants it back.
+
+use crate::argo::BranchName;
+use crate::metadata::{Time, Trailers};
+use crate::owners::files::METADATA;
+use crate::owners::standing::{line, provenance};
+use crate::repo::{Commit, Error, ObjectBuffer, ObjectId, Repository};
+
+/// What somebody says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Back {
+    /// So many commits of hydration before the one that the branch shows.
+    Steps(usize),
+    /// A hydrated commit, or a dry one: what the branch showed of it.
+    Commit(ObjectId),
+    /// The last one until then, in seconds since 1970, by the dates of dry commits.
+    Until(i64),
+}
+
+/// The commit to go back to of a branch whose newest commit is `tip`; none where it has no such commit.
+///
+/// Errors: the repository.
+pub(crate) fn back(
+    repository: &Repository,
+    branch: &BranchName,
+    tip: ObjectId,
+    wanted: Back,
+) -> Result<Option<ObjectId>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    let tip = buffer.commit(tip)?;
+    let mut own = hydrated(&tip, branch, &buffer)?.into_iter();
+    Ok(match wanted {
+        Back::Steps(steps) => {
+            let Some((newest, trailers)) = own.next() else { return Ok(None) };
+            // One that went back shows what it went back to.
+            let shown = trailers.whole_rollback().map_or(newest.id, |rollback| rollback.to);
+            let from = [newest].into_iter().chain(own.map(|(commit, _)| commit)).skip_while(|one| one.id != shown);
+            from.map(|commit| commit.id).nth(steps)
+        }
+        Back::Commit(id) => {
+            let mut own: Vec<(Commit, Trailers)> = own.collect();
+            if own.iter().any(|(commit, _)| commit.id == id) {
+                return Ok(Some(id));
+            }
+            // A commit of rollbacks shows an older dry commit than those below it.
+            own.retain(|(_, trailers)| trailers.rollback.is_none());
+            let shows = |(_, trailers): &&(Commit, Trailers)| repository.is_ancestor(trailers.dry_commit, id);
+            let is_dry = own.iter().any(|(_, trailers)| {
+                repository.has(trailers.dry_commit) && repository.are_related(trailers.dry_commit, id)
+            });
+            own.iter().filter(|_| is_dry).find(shows).map(|(commit, _)| commit.id)
+        }
+        Back::Until(seconds) => {
+            let mut before = own.filter(|(commit, _)| Time::of(&commit.committer).seconds() <= seconds);
+            before.next().map(|(commit, _)| commit.id)
+        }
+    })
+}
+
+/// The commit to go back to of an active branch, which others write, as [`back`] finds that of one that hydration writes: each
+/// commit of its first-parent line counts, and shows the dry commit that its files name.
+pub(crate) fn back_on_active(repository: &Repository, tip: ObjectId, wanted: Back) -> Result<Option<ObjectId>, Error> {
+    let buffer = ObjectBuffer::new(repository);
+    let all = line(&buffer.commit(tip)?, &buffer).collect::<Result<Vec<_>, _>>()?;
+    let mut all = all.into_iter().filter(|commit| commit.tree != buffer.empty_tree_id());
+    Ok(match wanted {
+        Back::Steps(steps) => all.nth(steps).map(|commit| commit.id),
+        Back::Until(seconds) => {
+            all.find(|commit| Time::of(&commit.committer).seconds() <= seconds).map(|commit| commit.id)
+        }
+        Back::Commit(id) => {
+            let all: Vec<Commit> = all.collect();
+            if all.iter().any(|commit| commit.id == id) {
+                return Ok(Some(id));
+            }
+            for commit in all {
+                let shown = provenance(&buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
+                if shown.is_some_and(|dry| repository.has(dry) && repository.is_ancestor(dry, id)) {
+                    return Ok(Some(commit.id));
+                }
+            }
+            None
+        }
+    })
+}
+
+/// The commits that hydration made on a branch, the newest first, without the one that started it.
+fn hydrated(tip: &Commit, branch: &BranchName, buffer: &ObjectBuffer<'_>) -> Result<Vec<(Commit, Trailers)>, Error> {
+    let mut found = Vec::new();
+    for commit in line(tip, buffer) {
+        let commit = commit?;
+        if let Some(trailers) = Trailers::read(&commit.message).filter(|trailers| trailers.branch == *branch)
+            && commit.tree != buffer.empty_tree_id()
+        {
+            found.push((commit, trailers));
+        }
+    }
+    Ok(found)
+}

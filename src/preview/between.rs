@@ -1,0 +1,40 @@
+//! What differs between two commits of one branch, or of two.
+
+use super::{Owners, Preview, PreviewedBranch, paths};
+use crate::argo::BranchName;
+use crate::owners::error::HydrateError;
+use crate::repo::{ObjectBuffer, ObjectId};
+
+/// What `branch` would show that has the tree `new` in place of `old`, of which `against` is the commit. Whose the paths are is not
+/// looked up: each is called by its own name.
+pub(crate) fn preview_between(
+    branch: &BranchName,
+    (against, old): (ObjectId, ObjectId),
+    new: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Preview, HydrateError> {
+    let paths = paths(buffer, (old, new), &Owners::default())?;
+    let environment = PreviewedBranch {
+        branch: branch.clone(),
+        sync_branch: branch.clone(),
+        dry_branch: String::new(),
+        dry_sha: String::new(),
+        dry_sha_before: None,
+        against: Some(against),
+        applications: paths.len(),
+        paths,
+        like: None,
+        frozen: None,
+        mistakes: Vec::new(),
+        behind: Vec::new(),
+        failures: Vec::new(),
+    };
+    Ok(Preview {
+        environments: vec![environment],
+        problems: Vec::new(),
+        warnings: Vec::new(),
+        departures: Vec::new(),
+        inputs: Vec::new(),
+        merge_base: None,
+    })
+}
