@@ -158,7 +158,7 @@ fn what_would_take_too_much_from_clusters_is_refused_unless_it_is_allowed() {
     let before = tip(&server, PROD);
     let told = hold(&server, &at(PROD, &first, "")).exits(1).stdout;
     assert!(
-        told.contains("this commit would remove 20 of the 21 objects") && told.contains("--allow-removal"),
+        told.contains("this commit would remove 20 of the 22 objects") && told.contains("--allow-removal"),
         "{told}"
     );
     assert_eq!(tip(&server, PROD), before);

@@ -38,7 +38,9 @@ pub(crate) struct CopiedPath {
     pub application: Arc<Application>,
     /// The files, by name; none where that one goes.
     pub files: Vec<(&'static str, Option<ObjectId>)>,
-    /// Whether the manifest is another one.
+    /// The manifest that it gets.
+    pub manifest: ObjectId,
+    /// Whether that is another one.
     pub is_changed: bool,
 }
 
@@ -95,13 +97,13 @@ pub(super) fn plan(
                     }
                 }
                 let shown = shown_there.shown_at(from);
-                if !hold.is_whole() {
-                    behind.insert(path.clone(), shown);
-                } else if shown != shown_there.dry_commit {
+                if !hold.is_whole() || shown != shown_there.dry_commit {
                     behind.insert(path.clone(), shown);
                 }
                 let is_changed = manifest_of(&here, path)? != Some(manifest);
-                planned.paths.insert(path.clone(), CopiedPath { application: application.clone(), files, is_changed });
+                planned
+                    .paths
+                    .insert(path.clone(), CopiedPath { application: application.clone(), files, manifest, is_changed });
             }
             // Another Application wrote there then: its files are not those of this one.
             (None, Some(_)) if then.iter().any(|one| one.sync_path == *path) => {
@@ -128,14 +130,13 @@ pub(super) fn too_many_losses(
     found: &Snapshot<'_>,
 ) -> Result<Option<Diagnostic>, Error> {
     let Some(dry) = branch.dry.filter(|_| !hold.allow_removal) else { return Ok(None) };
-    let manifest = |path: &CopiedPath| path.files.iter().find_map(|(name, id)| id.filter(|_| *name == "manifest.yaml"));
-    let changed = planned.paths.iter().filter(|(_, path)| path.is_changed);
-    let changed = changed.filter_map(|(dir, path)| Some((dir, &path.application, manifest(path)?)));
-    let outputs: Vec<PathOutput<'_>> = changed
-        .map(|(dir, application, manifest)| PathOutput {
+    let outputs: Vec<PathOutput<'_>> = planned
+        .paths
+        .iter()
+        .map(|(dir, CopiedPath { application, manifest, .. })| PathOutput {
             dir,
             applications: vec![(&application.name, application.namespace.as_ref())],
-            manifest,
+            manifest: *manifest,
             count: None,
             commands: &[],
             readme: None,
