@@ -18,10 +18,12 @@ mod align;
 mod danger;
 mod image;
 pub(crate) mod live;
+mod model;
 mod noise;
 mod pair;
 mod path;
 mod renamed;
+mod restart;
 mod secret;
 mod value;
 mod words;
@@ -29,7 +31,8 @@ mod words;
 use go_yaml::Value;
 
 use crate::manifest::Manifest;
-use danger::{Around, Index};
+use danger::Around;
+use model::{Model, Placed, Side};
 
 pub(crate) use align::{Line, lines};
 pub(crate) use danger::{Danger, Pruning, Severity, is_same_cluster};
@@ -54,6 +57,14 @@ pub(crate) struct Options {
     pub namespace_before: Option<String>,
     /// Whether the objects are those of another Application than before, which `pruning` is about.
     pub handed_over: bool,
+}
+
+impl Options {
+    /// The namespaces before and after of objects that name none.
+    fn namespaces(&self) -> [Option<&str>; 2] {
+        let after = self.namespace.as_deref();
+        [self.namespace_before.as_deref().or(after), after]
+    }
 }
 
 /// One object that is not the same before and after.
@@ -176,14 +187,12 @@ pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> 
 /// The objects that differ, for all destination paths of a branch, in their order. An object that goes from one path
 /// and comes in another has moved, and is listed where it comes.
 pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
-    let index = Index::new(paths.iter().flat_map(|path| &path.old), paths.iter().flat_map(|path| &path.new));
-    let paired = paths.iter().map(|path| {
-        let after = path.options.namespace.as_deref();
-        pair::pairs(&path.old, &path.new, [path.options.namespace_before.as_deref().or(after), after])
-    });
+    let model = model(paths);
+    let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespaces()));
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
     pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref());
     let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
+    let namespaces = |path: usize| paths.get(path).map_or([None, None], |path| path.options.namespaces());
     let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
     let selected = noise::Selected::new(paths);
     let mut objects_by_path = Vec::with_capacity(paths.len());
@@ -191,9 +200,14 @@ pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
         let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref(), &selected);
         let mut objects = Vec::new();
         for pair in pairs {
-            let pruning = pruning(pair.moved_from.unwrap_or(number));
-            let mut around = Around::new(pruning, path.old.is_empty(), &index);
-            around.is_handed_over = path.options.handed_over || pair.moved_from.is_some();
+            let from = pair.moved_from.unwrap_or(number);
+            let around = Around {
+                pruning: pruning(from),
+                is_new: path.old.is_empty(),
+                is_handed_over: path.options.handed_over || pair.moved_from.is_some(),
+                defaults: [namespaces(from)[0], namespaces(number)[1]],
+                model: &model,
+            };
             objects.extend(object(pair, (&echoes, &around), &path.options));
         }
         objects.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
@@ -202,9 +216,20 @@ pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
     objects_by_path
 }
 
-fn object(
-    pair: &pair::Pair<'_>,
-    (echoes, around): (&noise::Echoes<'_>, &Around<'_>),
+/// The environment, as far as it is known.
+fn model(paths: &[Sides]) -> Model<'_> {
+    let before = paths
+        .iter()
+        .flat_map(|path| path.old.iter().map(|manifest| Placed::new(manifest, path.options.namespaces()[0])));
+    let after = paths
+        .iter()
+        .flat_map(|path| path.new.iter().map(|manifest| Placed::new(manifest, path.options.namespaces()[1])));
+    Model { before: Side::new(before), after: Side::new(after) }
+}
+
+fn object<'a>(
+    pair: &pair::Pair<'a>,
+    (echoes, around): (&noise::Echoes<'_>, &Around<'a>),
     options: &Options,
 ) -> Option<ObjectDiff> {
     let dangers = danger::dangers(pair, around);
@@ -233,28 +258,14 @@ fn object(
     Some(ObjectDiff {
         old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
         images: image::changes(pair.old, pair.new),
+        restarts: !danger::is_refused(&dangers) && restart::restarts(pair.old, pair.new),
         dangers,
-        restarts: restarts(pair.old, pair.new),
         moved_from: pair.moved_from,
         is_recreated: pair.is_recreated,
         object,
         change,
         difference,
     })
-}
-
-/// Whether the Pods of a workload that stays are made anew.
-fn restarts(old: Option<&Manifest>, new: Option<&Manifest>) -> bool {
-    let (Some(old), Some(new)) = (old, new) else { return false };
-    let rolls = match (new.group(), new.kind()) {
-        ("apps", "Deployment") | ("argoproj.io", "Rollout") => true,
-        ("apps", "StatefulSet" | "DaemonSet") => {
-            new.object().at(&["spec", "updateStrategy", "type"]).and_then(Value::as_str) != Some("OnDelete")
-        }
-        _ => false,
-    };
-    let template = |manifest: &'_ Manifest| manifest.object().at(&["spec", "template"]).cloned();
-    rolls && template(old) != template(new)
 }
 
 #[cfg(test)]

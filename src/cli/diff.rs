@@ -25,7 +25,7 @@ use crate::show::changes::{Changes, Detail, Form, html, json, markdown, text};
 ///
 /// A commit that is behind its dry branch is compared at the merge base, so that only its own changes are shown.
 ///
-/// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, the rest;
+/// Image changes and dangers are listed first. Dangers are sorted by severity: data loss, outage, security, refused, the rest;
 /// each with what happens in the cluster, whether Argo CD prunes, and what to do. An Application that goes or has another name
 /// says what becomes of its objects. A new environment is shown by what differs from the one that it is most like. Changes of checksums, chart labels,
 /// generated names and the dry commit's id count as noise. The values of Secrets are hidden. What a frozen branch holds back is
@@ -93,7 +93,7 @@ JSON:
                             another name; restarts: workloads; images; dangers: their number
     objects                 the objects that a push would count: added, changed, removed; paths: the same by path;
                             gone: those that are not there any more: group, kind, namespace, name, path, renamedTo
-    dangers                 the worst first, equal ones together: severity (data-loss, outage, security, other),
+    dangers                 the worst first, equal ones together: severity (data-loss, outage, security, refused, other),
                             kind, message, pruning (automatic, manual, confirmed, cascade, off, orphaned, left,
                             unknown), advice, objects
     frozen                  why it stays as it is for a time: reason, until; all that changes is held back until then

@@ -103,7 +103,7 @@ fn rest(item: &Value, identity: &Identity) -> Option<String> {
 
 /// What identifies the items of a list of mappings, the first that every item has and no two share. Names first; then
 /// what Kubernetes merges lists by.
-const IDENTITIES: [&[&[&str]]; 18] = [
+const IDENTITIES: [&[&[&str]]; 20] = [
     &[&["name"]],
     &[&["metadata", "name"]],
     &[&["key"]],
@@ -114,6 +114,8 @@ const IDENTITIES: [&[&[&str]]; 18] = [
     &[&["port"], &["protocol"]],
     &[&["devicePath"]],
     &[&["topologyKey"]],
+    &[&["destination", "subset"]],
+    &[&["destination", "host"]],
     &[&["ip"]],
     &[&["host"]],
     &[&["path"]],

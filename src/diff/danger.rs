@@ -1,36 +1,49 @@
 //! Changes that may do harm: what is lost with an object, what stops, who may do more than before, what the API server
 //! will refuse.
 //!
-//! Each rule is a file below: a function of one object before and after, and of the objects around it ([`Around`]). A
+//! Each rule is a file below: a function of one object before and after, and of the environment around it ([`Around`]). A
 //! [`Danger`] says what happens in the cluster ([`Display`](std::fmt::Display)), whether Argo CD removes anything for it
-//! ([`Danger::pruning`]) and what to do ([`Danger::advice`]). What is said for sixty and more changes is in
+//! ([`Danger::pruning`]) and what to do ([`Danger::advice`]). What is said for two hundred changes is in
 //! `tests/cases/dangers`, from the documentation of Kubernetes and Argo CD.
 
 mod application;
 mod around;
+mod autoscaling;
 mod availability;
 mod crd;
+mod gates;
 mod hosts;
+mod images;
 mod immutable;
+mod invalid;
 mod lost;
 mod namespace;
+mod needed;
 mod network;
-mod pods;
+mod operators;
+mod ports;
 mod privilege;
 mod pruning;
 mod quantity;
+mod quotas;
 mod resources;
 mod rights;
+mod rollout;
+mod stale;
 #[cfg(test)]
 mod tests;
+mod traffic;
+mod trust;
+mod volumes;
 
+use super::model::{self, items};
 use super::pair::{Pair, text};
 use crate::manifest::Manifest;
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 pub(crate) use application::is_same_cluster;
-pub(super) use around::{Around, Index};
+pub(super) use around::Around;
 pub(crate) use pruning::Pruning;
 
 /// How bad it is; the worst first.
@@ -42,6 +55,8 @@ pub(crate) enum Severity {
     Outage,
     /// Somebody may do, see or reach more than before.
     Security,
+    /// The API server, or a controller, refuses it: the sync fails, or nothing happens.
+    Refused,
     /// The rest, such as a sync that fails.
     Other,
 }
@@ -53,6 +68,7 @@ impl Severity {
             Severity::DataLoss => "data-loss",
             Severity::Outage => "outage",
             Severity::Security => "security",
+            Severity::Refused => "refused",
             Severity::Other => "other",
         }
     }
@@ -70,6 +86,7 @@ impl std::fmt::Display for Severity {
             Severity::DataLoss => "data loss",
             Severity::Outage => "outage",
             Severity::Security => "security",
+            Severity::Refused => "refused",
             Severity::Other => "danger",
         })
     }
@@ -139,8 +156,8 @@ pub(crate) enum What {
         field: String,
         /// Whether the object is deleted and made again on sync, as an annotation of it says.
         replaced: bool,
-        /// Whether it has data that would be lost with it.
-        holds_data: bool,
+        /// What to do, which differs by kind.
+        advice: &'static str,
     },
     /// A version of a custom resource is no longer there, or no longer served.
     VersionGone {
@@ -214,11 +231,25 @@ pub(crate) enum What {
         /// The image, as written.
         image: String,
     },
+    /// What a rule says in its own words.
+    Said {
+        /// The word by which programs know it.
+        kind: &'static str,
+        /// What happens.
+        text: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
 }
 
 impl Danger {
     fn new(severity: Severity, what: What) -> Self {
         Self { severity, what, pruning: None }
+    }
+
+    /// What a rule says in its own words: its kind for programs, what happens, what to do about it.
+    fn said(severity: Severity, kind: &'static str, text: String, advice: &'static str) -> Self {
+        Self::new(severity, What::Said { kind, text, advice })
     }
 
     fn pruned(self, pruning: Pruning) -> Self {
@@ -249,26 +280,27 @@ impl Danger {
             What::Exposed { .. } => "exposed",
             What::Widened { .. } => "widened",
             What::FloatingImage { .. } => "floatingImage",
+            What::Said { kind, .. } => kind,
         }
     }
 
     /// What to do about it.
     pub(crate) fn advice(&self) -> &'static str {
+        let goes = matches!(self.kind(), "removed" | "unprotected" | "hostGone" | "unscaled");
         match &self.what {
-            What::Removed { .. } | What::Unprotected { .. } | What::HostGone { .. }
-                if self.pruning == Some(Pruning::Cascade) =>
-            {
+            _ if goes && self.pruning == Some(Pruning::Cascade) => {
                 "to keep it, set the sync option `Delete=false` on it in a commit before this one"
             }
-            What::Removed { .. } | What::Unprotected { .. } | What::HostGone { .. } if self.pruning.is_some() => {
+            _ if goes && self.pruning.is_some() => {
                 "to keep it, set the sync option `Prune=false` on it in a commit before this one"
             }
+            What::Said { advice, .. } => advice,
             What::Removed { .. } => "check that it is meant to go",
             What::HandedOver { .. } => {
                 "set the sync options `Prune=false,Delete=false` on it in a commit before this one, and sync the new Application first"
             }
             What::NamespaceChanged { .. } if self.severity == Severity::DataLoss => {
-                "set the sync option `Prune=false` on the old one first, copy the data, then remove it"
+                "have both for a while and copy the data, then remove the old one"
             }
             What::NamespaceChanged { .. } if self.severity == Severity::Outage => {
                 "have both for a while, then remove the old one"
@@ -282,16 +314,12 @@ impl Danger {
             }
             What::StartsPruning => "look in Argo CD for objects that need pruning before this is merged",
             What::Replaces { .. } => "set it as an annotation of the objects that need it",
-            What::Immutable { holds_data: true, .. } => "make one of a new name and copy the data",
-            What::Immutable { replaced: true, .. } => "take `Force=true` away, or give it a new name",
-            What::Immutable { .. } => {
-                "give it a new name, delete the old one by hand, or set the sync options `Force=true,Replace=true`"
-            }
+            What::Immutable { advice, .. } => advice,
             What::VersionGone { is_there: true, .. } => "move the clients of this version first",
             What::VersionGone { .. } => "store all objects in another version and clear `status.storedVersions` first",
             What::ScaledDown { .. } => "back up the data, or set `whenScaled: Retain` in a commit before this one",
             What::Unmatched => "give the Pods the labels of the selector",
-            What::ScaledToZero { .. } => "if an autoscaler sets the replicas, leave the field out",
+            What::ScaledToZero { .. } => "keep at least one replica of what shall serve",
             What::Unprotected { .. } => "name those who may connect",
             What::Blocking { .. } if self.severity == Severity::Outage => "add the rules for what shall get through",
             What::Blocking { .. } => "allow at least one disruption, or run more replicas",
@@ -357,6 +385,12 @@ impl std::fmt::Display for Danger {
             What::Immutable { field, replaced: true, .. } => {
                 write!(f, "`{field}` cannot be changed: the object is deleted and created again (`Force=true`)")
             }
+            What::VersionGone { version, is_there: false } if self.severity == Severity::Refused => {
+                write!(
+                    f,
+                    "version {version} is removed, in which objects are stored: the API server refuses that, so the sync fails"
+                )
+            }
             What::VersionGone { version, is_there: false } => {
                 write!(f, "version {version} is removed: objects that are stored in it cannot be read")
             }
@@ -383,6 +417,7 @@ impl std::fmt::Display for Danger {
             What::Privileged { gains } => list(f, "Pods get ", gains),
             What::Exposed { how } => f.write_str(how),
             What::Widened { grants } => list(f, "grants additional permissions: ", grants),
+            What::Said { text, .. } => f.write_str(text),
             What::FloatingImage { image } => {
                 write!(f, "image {image} has no version: what runs is decided each time that a Pod starts")
             }
@@ -398,40 +433,104 @@ fn list(f: &mut std::fmt::Formatter<'_>, start: &str, items: &[String]) -> std::
 ///
 /// A hook is deleted and made again as its policy says, is not pruned and never scaled: of it only what its Pods and its
 /// rights may do counts.
-pub(super) fn dangers(pair: &Pair<'_>, around: &Around<'_>) -> Vec<Danger> {
+pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     let (old, new) = (pair.old, pair.new);
     let mut found = Vec::new();
     if !old.or(new).is_some_and(is_hook) {
         match (old, new) {
-            (Some(old), None) => found.extend(lost::removed(old, around)),
+            (Some(old), None) => found.extend(removed(old, pair, around)),
             (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, pair, around)),
             (Some(old), Some(new)) => {
                 found.extend(around.is_handed_over.then(|| lost::handed_over(old, around)).flatten());
-                found.extend(immutable::changed(old, new));
-                found.extend(crd::versions_gone(old, new));
-                found.extend(availability::scaled(old, new));
-                found.extend(application::changed(old, new));
+                found.extend(changed(old, new, pair, around));
             }
             (None, _) => {}
         }
-        found.extend(new.and_then(|new| availability::unmatched(old, new)));
         found.extend(availability::disruptions(old, new, around));
         found.extend(network::policy(old, new, around));
         found.extend(network::exposed(old, new));
         found.extend(network::unselected(old, new, around));
         found.extend(hosts::gone(old, new, around));
+        found.extend(new.map(|new| stays(old, new, around)).unwrap_or_default());
     }
     if let Some(new) = new {
         found.extend(resources::down(old, new));
         found.extend(privilege::gained(old, new));
-        found.extend(pods::floating_images(old, new));
+        found.extend(images::floating_images(old, new));
         let grants = rights::widened(old, new);
         if !grants.is_empty() {
             found.push(Danger::new(Severity::Security, What::Widened { grants }));
         }
     }
+    if is_refused(&found) {
+        // Nothing else comes of a change that the API server does not take.
+        found.retain(|danger| danger.severity == Severity::Refused);
+    }
     found.sort();
+    found.dedup();
     found
+}
+
+/// What goes with an object that is removed. Where it is known who needs it, that is said, and not that it goes.
+fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
+    let needed = needed::gone(pair, around);
+    let is_plain = needed.is_empty() || !lost::is_only_needed(old);
+    let lost = lost::removed(old, around).filter(|_| is_plain);
+    needed.into_iter().chain(lost).chain(autoscaling::removed(old, around)).collect()
+}
+
+/// What becomes of an object that was there before.
+fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
+    let mut found = immutable::changed(old, new);
+    found.extend(crd::versions_gone(old, new));
+    found.extend(availability::scaled(old, new));
+    found.extend(application::changed(old, new));
+    found.extend(needed::gone(pair, around));
+    found.extend(needed::keys_gone(old, new, around));
+    found.extend(stale::config(old, new, around));
+    found.extend(rollout::strategy(old, new, around));
+    found.extend(rollout::paused(old, new));
+    found.extend(rollout::killed(old, new));
+    found.extend(rollout::probes(old, new, around));
+    found.extend(ports::gone(old, new));
+    found.extend(autoscaling::blind(old, new, around));
+    found.extend(gates::raised(old, new, around));
+    found.extend(traffic::shifted(old, new, around));
+    found.extend(traffic::class(old, new));
+    found.extend(traffic::elsewhere(old, new));
+    found.extend(traffic::plain_text(old, new));
+    found.extend(trust::distrusted(old, new, around));
+    found.extend(trust::unguarded(old, new));
+    found.extend(operators::shrunk(old, new));
+    found.extend(operators::armed(old, new));
+    found.extend(volumes::replaced(old, new));
+    found.extend(volumes::armed(old, new));
+    found
+}
+
+/// What is to be said of an object that is there after the change, new or not.
+fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let mut found = invalid::refused(old, new);
+    found.extend(availability::unmatched(old, new));
+    found.extend(needed::missing(old, new, around));
+    found.extend(needed::target(new, around));
+    found.extend(ports::probed(old, new));
+    found.extend(ports::targets(old, new, around));
+    found.extend(autoscaling::workload(old, new, around));
+    found.extend(quotas::quota(old, new, around));
+    found.extend(quotas::limit_range(old, new, around));
+    found
+}
+
+/// Whether the API server refuses the change of an object, so that nothing comes of it.
+pub(super) fn is_refused(dangers: &[Danger]) -> bool {
+    dangers.iter().any(|danger| danger.severity == Severity::Refused && danger.kind() != "shrinks")
+}
+
+/// The container of this name before.
+fn before<'a>(old: Option<&'a Manifest>, name: &str) -> Option<&'a Value> {
+    let mut containers = model::pods::containers(model::pods::spec(old?)?);
+    containers.find(|(before, _)| *before == name).map(|(_, container)| container)
 }
 
 /// Whether Argo CD runs the object in a phase of a sync, or not at all, and does not compare it.
@@ -451,9 +550,4 @@ fn is_hook(manifest: &Manifest) -> bool {
 fn has_sync_option(manifest: &Manifest, option: &str) -> bool {
     let options = text(manifest, &["metadata", "annotations", "argocd.argoproj.io/sync-options"]);
     options.split(',').any(|word| word.trim() == option)
-}
-
-/// The items of a list; none when it is not a list.
-fn items<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
-    value.at(path).and_then(Value::as_sequence).unwrap_or_default()
 }

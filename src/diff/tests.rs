@@ -241,7 +241,8 @@ fn what_is_lost_with_an_object() {
         ("v1", "PersistentVolumeClaim", true),
         ("v1", "PersistentVolume", true),
         ("apps/v1", "StatefulSet", true),
-        ("apps/v1", "Deployment", false),
+        ("apps/v1", "Deployment", true),
+        ("v1", "ConfigMap", false),
         ("example.com/v1", "Namespace", false),
     ];
     for (api_version, kind, expected) in rows {
@@ -306,7 +307,7 @@ fn fields_that_cannot_be_changed() {
             &["parameters"],
         ),
         ("v1", "Secret", "type: Opaque", "data: {}", &[]),
-        ("v1", "Secret", "type: Opaque", "type: kubernetes.io/tls", &["type"]),
+        ("v1", "Secret", "type: Opaque", "type: example.com/key", &["type"]),
         ("v1", "ConfigMap", "immutable: true\ndata: {a: b}", "immutable: true\ndata: {a: c}", &["data"]),
         ("v1", "ConfigMap", "data: {a: b}", "immutable: true\ndata: {a: c}", &[]),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {name: a}", "roleRef: {name: b}", &["roleRef"]),

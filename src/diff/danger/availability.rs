@@ -2,12 +2,10 @@
 
 use go_yaml::Value;
 
-use super::around::{covers, selects};
 use super::{Around, Danger, Severity, What, items, text};
+use crate::diff::model::pods::replicas;
+use crate::diff::model::{Placed, Side, covers, selects};
 use crate::manifest::Manifest;
-
-/// Workloads that run one replica when they do not say how many.
-const REPLICATED: [&str; 4] = ["Deployment", "StatefulSet", "ReplicaSet", "Rollout"];
 
 /// Replicas that go down to zero, or take data with them.
 pub(super) fn scaled(old: &Manifest, new: &Manifest) -> Option<Danger> {
@@ -17,14 +15,6 @@ pub(super) fn scaled(old: &Manifest, new: &Manifest) -> Option<Danger> {
         }
         (from @ 1.., 0) => Some(Danger::new(Severity::Outage, What::ScaledToZero { from })),
         _ => None,
-    }
-}
-
-fn replicas(workload: &Manifest) -> Option<i64> {
-    match workload.object().at(&["spec", "replicas"]) {
-        Some(Value::Int(replicas)) => Some(*replicas),
-        None => REPLICATED.contains(&workload.kind()).then_some(1),
-        Some(_) => None,
     }
 }
 
@@ -38,7 +28,7 @@ fn deletes_claims(set: &Manifest) -> bool {
 /// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Selector".
 pub(super) fn unmatched(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
     let is_new = is_unmatched(new) && !old.is_some_and(is_unmatched);
-    is_new.then(|| Danger::new(Severity::Other, What::Unmatched))
+    is_new.then(|| Danger::new(Severity::Refused, What::Unmatched))
 }
 
 fn is_unmatched(workload: &Manifest) -> bool {
@@ -51,39 +41,49 @@ fn is_unmatched(workload: &Manifest) -> bool {
 /// A PodDisruptionBudget that goes, or that allows no disruption any more.
 ///
 /// Reference: kubernetes docs/tasks/run-application/configure-pdb.
-pub(super) fn disruptions(old: Option<&Manifest>, new: Option<&Manifest>, around: &Around<'_>) -> Option<Danger> {
+pub(super) fn disruptions<'a>(
+    old: Option<&'a Manifest>,
+    new: Option<&'a Manifest>,
+    around: &Around<'a>,
+) -> Option<Danger> {
     let budget = new.or(old).filter(|budget| budget.kind() == "PodDisruptionBudget")?;
     let selector = budget.object().at(&["spec", "selector"]);
     let Some(new) = new else {
-        let pruning = around.pruning.of(budget);
-        let is_taken_over =
-            around.other_budgets(budget).any(|other| covers(selector, other.object().at(&["spec", "selector"])));
-        let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(budget.namespace(), selector);
+        let (pruning, placed) = (around.pruning.of(budget), around.old(budget));
+        let mut others = around.others("PodDisruptionBudget", placed);
+        let is_taken_over = others.any(|other| covers(selector, other.object().at(&["spec", "selector"])));
+        let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(placed.namespace, selector);
         let loss = "removed: all its Pods may go down at once when nodes are drained";
         return is_lost.then(|| Danger::new(Severity::Outage, What::Unprotected { loss }).pruned(pruning));
     };
-    let selector = |budget: &'_ Manifest| budget.object().at(&["spec", "selector"]).cloned();
-    let reason = block(new, around.selected(new.namespace(), selector(new).as_ref()));
-    let was = old.and_then(|old| block(old, around.selected_before(old.namespace(), selector(old).as_ref())));
+    let reason = block(around.new(new), &around.model.after);
+    let was = old.and_then(|old| block(around.old(old), &around.model.before));
     let blocked = format!("{}: nodes that run its Pods cannot be drained", reason.filter(|_| was.is_none())?);
     Some(Danger::new(Severity::Other, What::Blocking { blocked }))
 }
 
-/// Why a budget for these workloads allows no disruption; none when it does.
-fn block<'a>(budget: &Manifest, workloads: impl Iterator<Item = &'a Manifest>) -> Option<String> {
-    if let Some((Some(0), written)) = count_or_share(budget, "maxUnavailable") {
+/// Why a budget allows no disruption of the workloads that it selects; none when it does.
+fn block(budget: Placed<'_>, side: &Side<'_>) -> Option<String> {
+    if let Some((Some(0), written)) = count_or_share(budget.manifest, "maxUnavailable") {
         return Some(format!("`maxUnavailable: {written}`"));
     }
-    let (count, written) = count_or_share(budget, "minAvailable")?;
+    let (count, written) = count_or_share(budget.manifest, "minAvailable")?;
     let count = count?;
     let is_all = match written.ends_with('%') {
         true => count >= 100,
         false => {
-            let mut workloads = workloads.peekable();
-            workloads.peek().is_some() && workloads.filter_map(replicas).sum::<i64>() <= count
+            let selector = budget.manifest.object().at(&["spec", "selector"]);
+            let mut workloads = side.selected(budget.namespace, selector).peekable();
+            workloads.peek().is_some() && workloads.filter_map(|one| fewest(one, side)).sum::<i64>() <= count
         }
     };
     is_all.then(|| format!("`minAvailable: {written}` are all Pods that there are"))
+}
+
+/// The fewest Pods that a workload has: what its autoscaler keeps, else its replicas.
+pub(super) fn fewest(workload: Placed<'_>, side: &Side<'_>) -> Option<i64> {
+    let minimum = side.autoscalers(workload).iter().map(|one| one.minimum).max();
+    minimum.or_else(|| replicas(workload.manifest))
 }
 
 /// A field of a budget that is a count or a percentage: its number, if it has one, and its text.

@@ -1,7 +1,7 @@
 //! Hosts that are served.
 
-use super::around::hosts;
 use super::{Around, Danger, Severity, What};
+use crate::diff::model::hosts;
 use crate::manifest::Manifest;
 
 /// The hosts of an object that nothing serves any more.
@@ -14,7 +14,8 @@ pub(super) fn gone(old: Option<&Manifest>, new: Option<&Manifest>, around: &Arou
     if pruning.is_some_and(|pruning| !pruning.removes()) {
         return Vec::new();
     }
-    let mut gone: Vec<&str> = hosts(old).into_iter().filter(|host| !host.is_empty() && !around.serves(host)).collect();
+    let mut gone: Vec<&str> =
+        hosts(old).into_iter().filter(|host| !host.is_empty() && !around.model.after.serves(host)).collect();
     gone.sort_unstable();
     gone.dedup();
     let danger =

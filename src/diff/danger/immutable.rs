@@ -134,14 +134,36 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     // `Replace=true` alone is refused as an apply is.
     let replaced = has_sync_option(new, "Force=true");
     let Some(severity) = severity(new, replaced) else { return Vec::new() };
-    let holds_data = holds_data(new);
-    fields.into_iter().map(|field| Danger::new(severity, What::Immutable { field, replaced, holds_data })).collect()
+    let danger = |field: String| {
+        let advice = advice(new, &field);
+        Danger::new(severity, What::Immutable { field, replaced, advice })
+    };
+    fields.into_iter().map(danger).collect()
+}
+
+/// What to do instead: nothing that the next preview would call a danger.
+///
+/// Reference: kubernetes docs/tasks/run-application/delete-stateful-set (`--cascade=orphan`),
+/// docs/concepts/storage/persistent-volumes, "Expanding Persistent Volumes Claims"; argo-cd docs/user-guide/sync-options.
+fn advice(object: &Manifest, field: &str) -> &'static str {
+    match (object.group(), object.kind()) {
+        ("apps", "StatefulSet") if field == "spec.volumeClaimTemplates" => {
+            "grow the claims with `kubectl patch pvc`, delete the StatefulSet with `--cascade=orphan`, which keeps its Pods, and sync"
+        }
+        ("apps", "StatefulSet") => "delete it with `--cascade=orphan`, which keeps its Pods, and sync",
+        ("apps", _) => "keep the selector, and add new labels to the Pods only",
+        ("batch", "Job") => {
+            "set the sync options `Force=true,Replace=true` on it, so that it runs anew, or make it a hook"
+        }
+        _ if holds_data(object) => "make another one of a new name beside it, and copy the data",
+        _ => "make another one of a new name beside it",
+    }
 }
 
 /// How bad it is; none for a Job that is made again, as Jobs are meant to.
 fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
     match (object.group(), object.kind()) {
-        _ if !replaced => Some(Severity::Other),
+        _ if !replaced => Some(Severity::Refused),
         ("batch", "Job") => None,
         _ if holds_data(object) => Some(Severity::DataLoss),
         ("apps", _) | ("", "Service" | "Pod") => Some(Severity::Outage),

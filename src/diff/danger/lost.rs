@@ -1,13 +1,32 @@
 //! What is lost with an object.
 
-use super::{Around, Danger, Pruning, Severity, What, text};
+use super::{Around, Danger, Pruning, Severity, What, operators, text};
+use crate::diff::model::Placed;
 use crate::manifest::Manifest;
 
 /// What goes with an object that is removed, unless Argo CD keeps it.
-pub(super) fn removed(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
+pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let pruning = around.pruning.of(old);
-    let (severity, loss) = loss(old)?;
+    let (severity, loss) = match loss(old) {
+        Some(loss) => loss,
+        None if (old.group(), old.kind()) == ("", "Service") => left_alone(around.old(old), around)?,
+        None => return operators::removed(old, around),
+    };
     pruning.removes().then(|| Danger::new(severity, What::Removed { loss }).pruned(pruning))
+}
+
+/// Whether nothing but its users miss an object.
+pub(super) fn is_only_needed(old: &Manifest) -> bool {
+    matches!((old.group(), old.kind()), ("", "Service"))
+}
+
+/// A Service whose Pods stay, and that no other is for.
+fn left_alone(service: Placed<'_>, around: &Around<'_>) -> Option<(Severity, &'static str)> {
+    let after = &around.model.after;
+    let mut pods = around.model.before.served_by(service).into_iter().filter_map(|workload| after.find(workload));
+    let is_lone = |workload: Placed<'_>| after.services_of(workload).is_empty();
+    let loss = "with its name and address: nothing leads to its Pods any more, which stay";
+    pods.any(is_lone).then_some((Severity::Outage, loss))
 }
 
 /// What goes with an object that another Application has now, where Argo CD removes it from the old one by itself: which of the
@@ -16,14 +35,16 @@ pub(super) fn removed(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
 /// Reference: argo-cd 3.4 docs/user-guide/resource_tracking.md.
 pub(super) fn handed_over(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
     let pruning = around.pruning.of(old);
-    let (severity, loss) = loss(old).filter(|_| matches!(pruning, Pruning::Automatic | Pruning::Cascade))?;
-    Some(Danger::new(severity, What::HandedOver { loss }).pruned(pruning))
+    let is_serious = |kind: &str| kind != "Deployment" && kind != "DaemonSet" && kind != "Rollout" && kind != "CronJob";
+    let (severity, loss) = loss(old).filter(|_| is_serious(old.kind()))?;
+    matches!(pruning, Pruning::Automatic | Pruning::Cascade)
+        .then(|| Danger::new(severity, What::HandedOver { loss }).pruned(pruning))
 }
 
 /// Reference: kubernetes docs/concepts/storage/persistent-volumes, workloads/controllers/statefulset;
 /// docs/tasks/administer-cluster/namespaces.
 fn loss(old: &Manifest) -> Option<(Severity, &'static str)> {
-    use Severity::{DataLoss, Outage};
+    use Severity::{DataLoss, Other, Outage};
     Some(match (old.group(), old.kind()) {
         ("", "Namespace") => (DataLoss, "with everything in it"),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => (DataLoss, "with all objects of its kind"),
@@ -34,6 +55,8 @@ fn loss(old: &Manifest) -> Option<(Severity, &'static str)> {
             (DataLoss, "with its Pods and the claims of their volumes (`whenDeleted: Delete`)")
         }
         ("apps", "StatefulSet") => (Outage, "with its Pods; its volume claims stay"),
+        ("apps", "Deployment" | "DaemonSet") | ("argoproj.io", "Rollout") => (Outage, "with its Pods"),
+        ("batch", "CronJob") => (Other, "with its Jobs: it no longer runs"),
         _ => return None,
     })
 }

@@ -2,8 +2,9 @@
 
 use go_yaml::{Mapping, Value};
 
-use super::around::{covers, service_type};
+use super::around::{service_type, services};
 use super::{Around, Danger, Severity, What, items};
+use crate::diff::model::{Placed, covers};
 use crate::manifest::Manifest;
 
 /// One of the two directions of a NetworkPolicy.
@@ -24,9 +25,9 @@ const DIRECTIONS: [Direction; 2] = [
 ///
 /// Reference: kubernetes docs/concepts/services-networking/network-policies: policies add up, and Pods that none selects
 /// are not isolated.
-pub(super) fn policy(old: Option<&Manifest>, new: Option<&Manifest>, around: &Around<'_>) -> Vec<Danger> {
+pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, around: &Around<'a>) -> Vec<Danger> {
     let is_policy =
-        |manifest: &&Manifest| manifest.kind() == "NetworkPolicy" && manifest.group() == "networking.k8s.io";
+        |manifest: &&'a Manifest| manifest.kind() == "NetworkPolicy" && manifest.group() == "networking.k8s.io";
     match (old.filter(is_policy), new.filter(is_policy)) {
         (Some(old), None) => removed(old, around).into_iter().collect(),
         (old, Some(new)) => DIRECTIONS.iter().filter_map(|direction| direction.change(old, new, around)).collect(),
@@ -34,22 +35,24 @@ pub(super) fn policy(old: Option<&Manifest>, new: Option<&Manifest>, around: &Ar
     }
 }
 
-fn removed(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
+fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let placed = around.old(old);
     let selector = |policy: &'_ Manifest| policy.object().at(&["spec", "podSelector"]).cloned();
     let pods = selector(old);
     let pruning = around.pruning.of(old);
-    let is_taken_over = around.other_policies(old).any(|other| covers(pods.as_ref(), selector(other).as_ref()));
-    let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(old.namespace(), pods.as_ref());
+    let is_taken_over =
+        around.others("NetworkPolicy", placed).any(|other| covers(pods.as_ref(), selector(other).as_ref()));
+    let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(placed.namespace, pods.as_ref());
     let loss = "removed: connections that it kept from its Pods are allowed";
     is_lost.then(|| Danger::new(Severity::Security, What::Unprotected { loss }).pruned(pruning))
 }
 
 impl Direction {
-    fn change(&self, old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    fn change<'a>(&self, old: Option<&Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
         let was_blocking = old.is_some_and(|old| self.blocks(old));
         if self.blocks(new) && !was_blocking && !around.is_new {
-            let is_allowed =
-                around.other_policies(new).any(|other| !items(other.object(), &["spec", self.rules]).is_empty());
+            let mut others = around.others("NetworkPolicy", around.new(new));
+            let is_allowed = others.any(|other| !items(other.object(), &["spec", self.rules]).is_empty());
             let blocked = match self.name {
                 "Ingress" => "no connection to its Pods gets through, unless another policy allows it",
                 _ => "no connection from its Pods gets through, DNS included, unless another policy allows it",
@@ -110,19 +113,22 @@ fn is_every_namespace(peer: &Value) -> bool {
 /// they are replaced.
 ///
 /// Reference: kubernetes docs/concepts/services-networking/service, "Services in Kubernetes".
-pub(super) fn unselected(old: Option<&Manifest>, new: Option<&Manifest>, around: &Around<'_>) -> Option<Danger> {
-    let service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.group().is_empty();
-    let (old, new) = (old.filter(service)?, new.filter(service)?);
+pub(super) fn unselected<'a>(
+    old: Option<&'a Manifest>,
+    new: Option<&'a Manifest>,
+    around: &Around<'a>,
+) -> Option<Danger> {
+    let (old, new) = services(old, new)?;
     let selector = |service: &'_ Manifest| {
         let labels = service.object().at(&["spec", "selector"]).filter(|labels| labels.as_mapping().is_some())?;
         Some(Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
     };
     let (before, after) = (selector(old)?, selector(new)?);
-    let namespace = new.namespace();
-    let chose_some = around.selected_before(old.namespace(), Some(&before)).next().is_some();
-    let chooses_running = around.selected_before(namespace, Some(&after)).next().is_some();
-    let is_lasting = around.selected(namespace, Some(&after)).next().is_none();
-    let is_lost = old.namespace() == namespace && before != after && chose_some && !chooses_running;
+    let (Placed { namespace: home, .. }, Placed { namespace, .. }) = (around.old(old), around.new(new));
+    let chose_some = around.model.before.selected(home, Some(&before)).next().is_some();
+    let chooses_running = around.model.before.selected(namespace, Some(&after)).next().is_some();
+    let is_lasting = around.model.after.selected(namespace, Some(&after)).next().is_none();
+    let is_lost = home == namespace && before != after && chose_some && !chooses_running;
     // What goes together with its Service is not missed.
     let goes_too = is_lasting && around.are_pods_gone(namespace, Some(&before));
     (is_lost && !goes_too).then(|| Danger::new(Severity::Outage, What::Unselected { is_lasting }))

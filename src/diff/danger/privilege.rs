@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
-use super::pods::{containers, spec};
 use super::{Danger, Severity, What, items};
+use crate::diff::model::pods::{containers, spec};
 use crate::manifest::Manifest;
 
 /// Capabilities that the baseline allows to be added.
@@ -28,7 +28,7 @@ const CAPABILITIES: [&str; 13] = [
 ];
 
 /// Levels of Pod security, the weakest first.
-const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
+pub(super) const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 
 /// What Pods may do that they could not before: all that the baseline of the Pod security standards forbids; of Pods that
 /// were there before also to run as root, where that was forbidden.
@@ -155,8 +155,39 @@ fn lowered(old: &Manifest, new: &Manifest) -> Option<String> {
 /// The number in [`LEVELS`] of the level that a namespace enforces.
 ///
 /// Reference: kubernetes docs/concepts/security/pod-security-admission: no label is the weakest level.
-fn level(namespace: &Manifest) -> Option<usize> {
+pub(super) fn level(namespace: &Manifest) -> Option<usize> {
     let label = ["metadata", "labels", "pod-security.kubernetes.io/enforce"];
     let label = namespace.object().at(&label).and_then(Value::as_str).unwrap_or("privileged");
     LEVELS.iter().position(|level| *level == label)
+}
+
+/// Whether the Pods of a workload comply with a level, by its number in [`LEVELS`].
+///
+/// Reference: kubernetes docs/concepts/security/pod-security-standards, baseline and restricted.
+pub(super) fn complies(workload: &Manifest, level: usize) -> bool {
+    let Some(pods) = spec(workload) else { return true };
+    level == 0 || rights(workload).is_empty() && (level == 1 || is_restricted(pods))
+}
+
+fn is_restricted(pods: &Value) -> bool {
+    let is_set = |of: &Value, path: &[&str], wanted: &Value| of.at(path) == Some(wanted);
+    let of_pod = |path: &[&str], wanted: &Value| is_set(pods, path, wanted);
+    let is_right = |container: &Value| {
+        let either = |path: &[&str], wanted: &Value| match container.at(path) {
+            Some(value) => value == wanted,
+            None => of_pod(path, wanted),
+        };
+        let has_profile = |of: &Value| {
+            let profile = of.at(&["securityContext", "seccompProfile", "type"]).and_then(Value::as_str);
+            matches!(profile, Some("RuntimeDefault" | "Localhost"))
+        };
+        let drops = items(container, &["securityContext", "capabilities", "drop"]);
+        let adds = items(container, &["securityContext", "capabilities", "add"]);
+        either(&["securityContext", "runAsNonRoot"], &Value::Bool(true))
+            && is_set(container, &["securityContext", "allowPrivilegeEscalation"], &Value::Bool(false))
+            && drops.iter().any(|one| one.as_str() == Some("ALL"))
+            && adds.iter().all(|one| one.as_str() == Some("NET_BIND_SERVICE"))
+            && (has_profile(container) || has_profile(pods))
+    };
+    containers(pods).all(|(_, container)| is_right(container))
 }

@@ -2,9 +2,9 @@
 
 use go_yaml::Value;
 
-use super::pods::{before, containers, spec};
 use super::quantity::quantity;
-use super::{Danger, Severity, What};
+use super::{Danger, Severity, What, before};
+use crate::diff::model::pods::{containers, spec};
 use crate::manifest::Manifest;
 
 /// What is compared: the list, the resource, its name for people, how bad it is. Of one resource the first that fell counts.

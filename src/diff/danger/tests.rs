@@ -1,5 +1,5 @@
 use super::*;
-use crate::diff::{Options, compare};
+use crate::diff::{ObjectDiff, Options, compare};
 use crate::manifest::{Source, read};
 
 fn manifests(text: &str) -> Vec<Manifest> {
@@ -13,10 +13,15 @@ struct Case {
     new: String,
     pruning: Pruning,
     expected: Vec<String>,
+    restarts: Option<bool>,
 }
 
 fn cases() -> Vec<Case> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/dangers/changes.yaml");
+    ["changes.yaml", "environments.yaml"].into_iter().flat_map(read_cases).collect()
+}
+
+fn read_cases(file: &str) -> Vec<Case> {
+    let file = format!("{}/tests/cases/dangers/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(file).expect("the table is there");
     let table = manifests(&format!("kind: Table\nchanges:\n{text}")).remove(0);
     let case = |case: &Value| {
@@ -33,21 +38,31 @@ fn cases() -> Vec<Case> {
             other => panic!("unknown pruning {other}"),
         };
         let expected = items(case, &["expect"]).iter().map(|danger| danger.as_str().expect("a text").to_owned());
-        Case { change: text("change"), old: text("old"), new: text("new"), pruning, expected: expected.collect() }
+        Case {
+            change: text("change"),
+            old: text("old"),
+            new: text("new"),
+            pruning,
+            expected: expected.collect(),
+            restarts: case.get("restarts").and_then(Value::as_bool),
+        }
     };
     items(table.object(), &["changes"]).iter().map(case).collect()
 }
 
-fn found(case: &Case) -> Vec<Danger> {
+fn diffs(case: &Case) -> Vec<ObjectDiff> {
     let options = Options { pruning: case.pruning, ..Options::default() };
-    let diffs = compare(&manifests(&case.old), &manifests(&case.new), &options);
-    diffs.into_iter().flat_map(|diff| diff.dangers).collect()
+    compare(&manifests(&case.old), &manifests(&case.new), &options)
+}
+
+fn found(case: &Case) -> Vec<Danger> {
+    diffs(case).into_iter().flat_map(|diff| diff.dangers).collect()
 }
 
 #[test]
 fn changes_have_the_dangers_that_the_documentation_gives_them() {
     let cases = cases();
-    assert!(cases.len() >= 60, "{}", cases.len());
+    assert!(cases.len() >= 200, "{}", cases.len());
     let mut wrong = Vec::new();
     for case in &cases {
         let mut found: Vec<String> =
@@ -57,6 +72,12 @@ fn changes_have_the_dangers_that_the_documentation_gives_them() {
         expected.sort();
         if found != expected {
             wrong.push(format!("{}: expected {expected:?}, found {found:?}", case.change));
+        }
+    }
+    for case in &cases {
+        let restarts = diffs(case).iter().any(|diff| diff.restarts);
+        if case.restarts.is_some_and(|expected| expected != restarts) {
+            wrong.push(format!("{}: restarts {restarts}", case.change));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
@@ -96,4 +117,61 @@ fn what_is_said_of_pruning() {
     for (pruning, options, expected) in rows {
         assert_eq!(pruning.of(&claim(options)), expected, "{pruning:?} {options}");
     }
+}
+
+/// Advice on what is done outside of git, or with judgement.
+const OF_OTHERS: [&str; 20] = [
+    "back up the data, or set `whenScaled: Retain` in a commit before this one",
+    "change what it refuses",
+    "copy the data to the other claim first",
+    "copy what shall be kept first",
+    "give the Pods the labels of the selector",
+    "give the Pods the new labels in a commit before this one",
+    "grant only what is needed",
+    "grant only what the containers need",
+    "grow the claims with `kubectl patch pvc`, delete the StatefulSet with `--cascade=orphan`, which keeps its Pods, and sync",
+    "move the clients of this version first",
+    "name a port of the container, or a number",
+    "name a version or a digest",
+    "name the workload that it shall scale",
+    "name those who may connect",
+    "select labels that its Pods have",
+    "set it as an annotation of the objects that need it",
+    "store all objects in another version and clear `status.storedVersions` first",
+    "sync to the new cluster, move the data, then delete by hand what stays in the old one",
+    "take the field away when it shall run again",
+    "to keep it inside, use ClusterIP, the cloud's internal load balancer, or `loadBalancerSourceRanges`",
+];
+
+#[test]
+fn an_advice_that_is_followed_is_no_danger_itself() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/dangers/remedies.yaml");
+    let text = std::fs::read_to_string(file).expect("the table is there");
+    let table = manifests(&format!("kind: Table\nremedies:\n{text}")).remove(0);
+    let cases = cases();
+    let mut wrong = Vec::new();
+    let mut followed = Vec::new();
+    for remedy in items(table.object(), &["remedies"]) {
+        let text = |key: &str| remedy.get(key).and_then(Value::as_str).unwrap_or_default();
+        let case =
+            cases.iter().find(|case| case.change == text("change")).unwrap_or_else(|| panic!("{}", text("change")));
+        let given = found(case).iter().any(|danger| danger.advice().contains(text("advice")));
+        let next = compare(&manifests(&case.old), &manifests(text("followed")), &Options::default());
+        let next: Vec<Danger> = next.into_iter().flat_map(|diff| diff.dangers).collect();
+        if !given || !next.is_empty() {
+            wrong.push(format!("{}: given {given}, then {next:?}", case.change));
+        }
+        followed.push(text("advice").to_owned());
+    }
+    // What is to be looked at, or left as it is, has nothing to follow.
+    let is_plain = |advice: &str| ["check", "keep", "look", "compare"].iter().any(|word| advice.starts_with(word));
+    for advice in cases.iter().flat_map(found).map(|danger| danger.advice()) {
+        let is_followed = followed.iter().any(|part| advice.contains(part));
+        if !is_plain(advice) && !is_followed && !OF_OTHERS.contains(&advice) {
+            wrong.push(format!("no row follows: {advice}"));
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,0 +1,112 @@
+//! Replicas that two set, and workloads that nothing scales any more.
+
+use dry_files::diag::more::listed;
+use go_yaml::Value;
+
+use super::{Around, Danger, Severity, before, items};
+use crate::diff::model::pods::{containers, spec};
+use crate::diff::model::{Autoscaler, Placed, Side, word};
+use crate::manifest::Manifest;
+
+/// How two may set the same replicas, as Argo CD says it.
+const LEAVE: &str = "leave the replicas to one: `ignoreDifferences` on `/spec/replicas` in the Application, with the sync option `RespectIgnoreDifferences=true`";
+
+/// Replicas in git beside an autoscaler, or two autoscalers.
+///
+/// Reference: argo-cd docs/user-guide/best_practices, "Leaving room for imperativeness"; kubernetes
+/// docs/tasks/run-application/horizontal-pod-autoscale; keda.sh docs/latest/concepts/scaling-deployments.
+pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if !matches!((new.group(), new.kind()), ("apps", "Deployment" | "StatefulSet") | ("argoproj.io", "Rollout")) {
+        return Vec::new();
+    }
+    let written =
+        |workload: &'_ Manifest| workload.object().at(&["spec", "replicas"]).filter(|one| !one.is_null()).cloned();
+    let after = around.model.after.autoscalers(around.new(new));
+    let before = old.map(|old| around.model.before.autoscalers(around.old(old))).unwrap_or_default();
+    let mut found = Vec::new();
+    let now = written(new);
+    let sets_both =
+        |autoscalers: &[Autoscaler<'_>], replicas: &Option<Value>| !autoscalers.is_empty() && replicas.is_some();
+    let did_before = old.is_some_and(|old| sets_both(&before, &written(old)) && written(old) == now);
+    if sets_both(&after, &now) && !did_before && now != Some(Value::Int(0)) {
+        let text = format!(
+            "`replicas` is set, and {} sets it too: each sync takes back what the autoscaler did",
+            listed(after.iter().map(name), 2)
+        );
+        found.push(Danger::said(Severity::Other, "fights", text, LEAVE));
+    }
+    if let Some(from) = old.and_then(written).filter(|_| now.is_none())
+        && from != Value::Int(1)
+        && from != Value::Int(0)
+    {
+        found.push(dropped(&from, &after));
+    }
+    if after.len() > 1 && before.len() < 2 {
+        let text = format!("{} both scale it: each takes back what the other did", listed(after.iter().map(name), 3));
+        found.push(Danger::said(Severity::Other, "fights", text, "keep one autoscaler for a workload"));
+    }
+    found
+}
+
+/// The default of replicas is 1, also where an autoscaler has set another number.
+fn dropped(from: &Value, autoscalers: &[Autoscaler<'_>]) -> Danger {
+    let from = match from {
+        Value::Int(from) => from.to_string(),
+        _ => "…".to_owned(),
+    };
+    let until = if autoscalers.is_empty() { "" } else { " until the autoscaler raises it" };
+    let text = format!("`replicas: {from}` removed: an apply sets the default, 1{until}");
+    Danger::said(Severity::Other, "replicasDropped", text, LEAVE_FIRST)
+}
+
+const LEAVE_FIRST: &str = "keep `replicas`, and have Argo CD ignore it: `ignoreDifferences` on `/spec/replicas`, with the sync option `RespectIgnoreDifferences=true`";
+
+fn name(autoscaler: &Autoscaler<'_>) -> String {
+    let manifest = autoscaler.placed.manifest;
+    format!("{} {}", manifest.kind(), manifest.name())
+}
+
+/// An autoscaler that goes while what it scales stays.
+pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let autoscaler = Autoscaler::of(around.old(old))?;
+    let pruning = around.pruning.of(old);
+    let workloads = around.model.after.workloads(autoscaler.placed.namespace);
+    let mut stays = workloads.filter(|workload| autoscaler.scales(workload.manifest));
+    let is_lost = stays.next().is_some_and(|workload| around.model.after.autoscalers(workload).is_empty());
+    (is_lost && pruning.removes()).then(|| {
+        let text = format!("removed: nothing scales {} {} any more", autoscaler.target.0, autoscaler.target.1);
+        Danger::said(Severity::Other, "unscaled", text, "check how many replicas it needs at its busiest")
+            .pruned(pruning)
+    })
+}
+
+/// Containers that lose the request which their autoscaler reckons with.
+///
+/// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale, "How does a HorizontalPodAutoscaler work".
+pub(super) fn blind<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let resources = shares_of_requests(around.new(new), &around.model.after);
+    let mut found = Vec::new();
+    for (name, container) in spec(new).into_iter().flat_map(containers) {
+        let Some(was) = before(Some(old), name) else { continue };
+        for resource in &resources {
+            let asks = |container: &Value| {
+                ["requests", "limits"].iter().any(|list| container.at(&["resources", list, resource]).is_some())
+            };
+            if asks(was) && !asks(container) {
+                let text = format!(
+                    "{resource} request of `{name}` removed: its autoscaler reckons with it, and no longer scales"
+                );
+                found.push(Danger::said(Severity::Other, "unscaled", text, "keep the request"));
+            }
+        }
+    }
+    found
+}
+
+/// The resources of which an autoscaler of a workload looks at the share that is used.
+fn shares_of_requests(workload: Placed<'_>, side: &Side<'_>) -> Vec<String> {
+    let autoscalers = side.autoscalers(workload);
+    let metrics = autoscalers.iter().flat_map(|one| items(one.placed.manifest.object(), &["spec", "metrics"]));
+    let is_share = |metric: &&Value| word(metric, &["resource", "target", "type"]) == "Utilization";
+    metrics.filter(is_share).map(|metric| word(metric, &["resource", "name"]).to_owned()).collect()
+}

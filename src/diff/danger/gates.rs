@@ -1,0 +1,135 @@
+//! What the cluster lets in: webhooks, policies, levels of Pod security.
+
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
+use go_yaml::{Mapping, Value};
+
+use super::privilege::{LEVELS, complies, level};
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::word;
+use crate::manifest::Manifest;
+
+/// How many workloads are named.
+const NAMED_MAX: usize = 4;
+
+/// Gates that let less in than before.
+pub(super) fn raised<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let mut found = webhooks(old, new);
+    found.extend(policy(old, new));
+    found.extend(pod_security(old, new, around));
+    found
+}
+
+/// Webhooks that fail closed, or for more than before.
+///
+/// Reference: kubernetes docs/reference/access-authn-authz/extensible-admission-controllers: `Fail` is the default, and no
+/// selector is for all namespaces.
+fn webhooks(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if new.group() != "admissionregistration.k8s.io" {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for webhook in items(new.object(), &["webhooks"]) {
+        let name = word(webhook, &["name"]);
+        let same = |was: &&Value| word(was, &["name"]) == name;
+        let Some(was) = items(old.object(), &["webhooks"]).iter().find(same) else { continue };
+        if !fails_closed(webhook) {
+            continue;
+        }
+        let all = if is_for_all(webhook) { ", in all namespaces" } else { "" };
+        let danger = |text| {
+            Danger::said(
+                Severity::Outage,
+                "gate",
+                text,
+                "keep `failurePolicy: Ignore` and a `namespaceSelector` until it is known to answer",
+            )
+        };
+        if !fails_closed(was) {
+            found.push(danger(format!(
+                "`failurePolicy: Fail` of {name}: while it does not answer, the API server refuses all that it is asked about{all}"
+            )));
+        } else if is_for_all(webhook) && !is_for_all(was) {
+            found.push(danger(format!(
+                "{name} is for all namespaces now: while it does not answer, the API server refuses what it is asked about in all of them, `kube-system` too"
+            )));
+        }
+    }
+    found
+}
+
+fn fails_closed(webhook: &Value) -> bool {
+    word(webhook, &["failurePolicy"]) != "Ignore"
+}
+
+/// Whether no selector leaves any object out.
+fn is_for_all(webhook: &Value) -> bool {
+    let is_open = |key| match webhook.get(key).and_then(Value::as_mapping) {
+        Some(selector) => selector.values().all(|part| {
+            part.as_mapping().is_some_and(Mapping::is_empty) || part.as_sequence().is_some_and(<[Value]>::is_empty)
+        }),
+        None => true,
+    };
+    is_open("namespaceSelector") && is_open("objectSelector")
+}
+
+/// Policies that only reported, and refuse from now on: kind, field, what it was, what it is.
+///
+/// Reference: kyverno.io docs/policy-types/cluster-policy/validate; open-policy-agent.github.io/gatekeeper docs/violations;
+/// kubernetes docs/reference/access-authn-authz/validating-admission-policy.
+const POLICIES: [(&str, &[&str], &str); 4] = [
+    ("kyverno.io", &["spec", "validationFailureAction"], "enforce"),
+    ("policies.kyverno.io", &["spec", "validationActions"], "deny"),
+    ("constraints.gatekeeper.sh", &["spec", "enforcementAction"], "deny"),
+    ("admissionregistration.k8s.io", &["spec", "validationActions"], "deny"),
+];
+
+fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (_, path, word) = POLICIES.iter().find(|(group, ..)| *group == new.group())?;
+    let refuses = |manifest: &Manifest| match manifest.object().at(path) {
+        Some(Value::String(action)) => Some(action.eq_ignore_ascii_case(word)),
+        Some(Value::Sequence(actions)) => {
+            Some(actions.iter().filter_map(Value::as_str).any(|action| action.eq_ignore_ascii_case(word)))
+        }
+        _ => None,
+    };
+    (refuses(old) == Some(false) && refuses(new) == Some(true)).then(|| {
+        let text = format!(
+            "`{}` refuses from now on what violates it; before, it only reported that",
+            path.last().unwrap_or(&"")
+        );
+        Danger::said(Severity::Other, "gate", text, "look at what it has reported first")
+    })
+}
+
+/// A level of Pod security that is above what runs in the namespace.
+///
+/// Reference: kubernetes docs/concepts/security/pod-security-admission, pod-security-standards.
+fn pod_security(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let (before, after) = (level(old)?, level(new)?);
+    if new.kind() != "Namespace" || after <= before {
+        return None;
+    }
+    let workloads: Vec<_> = around.model.after.workloads(new.name()).collect();
+    let refused = workloads.iter().filter(|workload| !complies(workload.manifest, after));
+    let refused: BTreeSet<String> =
+        refused.map(|workload| format!("{} {}", workload.manifest.kind(), workload.manifest.name())).collect();
+    let level = LEVELS.get(after).unwrap_or(&"");
+    let advice = "set the label `pod-security.kubernetes.io/warn` first, and change what it warns of";
+    let (severity, text) = match (workloads.is_empty(), refused.is_empty()) {
+        (false, true) => return None,
+        (true, _) => (
+            Severity::Other,
+            format!("Pod security level {level}: Pods that need more are refused when they are made anew"),
+        ),
+        (false, false) => {
+            let names = listed(refused, NAMED_MAX);
+            (
+                Severity::Outage,
+                format!("Pod security level {level} refuses the Pods of {names} when they are made anew"),
+            )
+        }
+    };
+    Some(Danger::said(severity, "gate", text, advice))
+}

@@ -1,0 +1,137 @@
+//! What goes while something needs it, and what is named and not there.
+
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
+
+use super::stale::{config_kind, gone_keys};
+use super::{Around, Danger, Pair, Severity};
+use crate::diff::model::{Autoscaler, How, Placed, Thing, Use, lost_with, uses};
+use crate::manifest::Manifest;
+
+/// How many users are named.
+const NAMED_MAX: usize = 4;
+
+/// What happens to those who name something that is not there.
+///
+/// Reference: kubernetes docs/concepts/configuration/configmap, secret; docs/concepts/services-networking/ingress;
+/// docs/reference/access-authn-authz/rbac, extensible-admission-controllers; docs/concepts/scheduling-eviction/pod-priority-preemption.
+fn effect(how: How) -> &'static str {
+    match how {
+        How::Environment | How::SubPath | How::Files | How::Claim => {
+            "Pods that are made from now on do not start without it"
+        }
+        How::Pods => "no Pod of them can be made any more",
+        How::Storage => "new claims of it stay pending",
+        How::Backend => "requests that are routed to it fail",
+        How::Certificate => "no certificate of its own is served",
+        How::Webhook => "the API server asks it and gets no answer, and refuses what it would have to ask for",
+        How::Rights => "the rights that are bound to it are gone",
+        How::Controller => "nothing does any more what they ask for",
+    }
+}
+
+/// What an object takes with it that others still name.
+pub(super) fn gone<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
+    let Some(old) = pair.old else { return Vec::new() };
+    let pruning = around.pruning.of(old);
+    let stays = pair.new.is_none() && !pruning.removes();
+    let is_same = pair.new.is_some_and(|new| new.name() == old.name()) && !pair.is_recreated;
+    if stays || is_same {
+        return Vec::new();
+    }
+    let lost = lost_with(around.old(old)).into_iter().filter(|thing| !around.model.after.provides(thing));
+    let danger = |thing: Thing| {
+        let danger = needed(&thing, around.model.after.users(&thing), "removed")?;
+        Some(if pair.new.is_none() { danger.pruned(pruning) } else { danger })
+    };
+    lost.filter_map(danger).collect()
+}
+
+/// Keys of a ConfigMap or Secret that go while containers name them.
+pub(super) fn keys_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let kind = config_kind(new)?;
+    let thing = Thing { kind, namespace: around.new(new).namespace.to_owned(), name: new.name().to_owned() };
+    let keys = gone_keys(old, new);
+    if keys.is_empty() || old.name() != new.name() {
+        return None;
+    }
+    let is_gone = |one: &Use| one.how != How::SubPath && one.key.as_ref().is_some_and(|key| keys.contains(key));
+    let users: Vec<(Placed<'_>, Use)> =
+        around.model.after.users(&thing).iter().filter(|(_, one)| is_gone(one)).cloned().collect();
+    let named: BTreeSet<&str> = users.iter().filter_map(|(_, one)| one.key.as_deref()).collect();
+    needed(&thing, &users, &format!("key {} removed", listed(named, NAMED_MAX)))
+}
+
+/// The danger that those who need a thing do not have it.
+fn needed(thing: &Thing, users: &[(Placed<'_>, Use)], what: &str) -> Option<Danger> {
+    let needing: Vec<&(Placed<'_>, Use)> = users.iter().filter(|(_, one)| !one.is_optional).collect();
+    let how = needing.iter().map(|(_, one)| one.how).min()?;
+    let names: BTreeSet<String> = needing.iter().map(|(user, _)| name(user)).collect();
+    let text = match thing.kind {
+        "CustomResourceDefinition" => {
+            format!("{what}, and {} need it: they go with it, and cannot be created again", listed(names, NAMED_MAX))
+        }
+        _ => format!("{what}, and {} still name it: {}", listed(names, NAMED_MAX), effect(how)),
+    };
+    Some(Danger::said(Severity::Outage, "needed", text, "keep it until nothing names it any more"))
+}
+
+fn name(of: &Placed<'_>) -> String {
+    format!("{} {}", of.manifest.kind(), of.manifest.name())
+}
+
+/// Kinds that come from git as a rule, so that one that is named and not there is a mistake.
+const OF_GIT: [&str; 6] =
+    ["ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim", "CustomResourceDefinition"];
+
+/// A name that changed to one that nothing has, or that is nearly one that there is.
+pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let before: Vec<Use> = old.map(|old| uses(around.old(old))).unwrap_or_default();
+    let now = uses(around.new(new));
+    let mut found = Vec::new();
+    for one in &now {
+        let is_asked =
+            OF_GIT.contains(&one.thing.kind) && !one.is_optional && !found.iter().any(|(of, _)| of == &one.thing);
+        let was_named = before.iter().any(|was| was.thing == one.thing);
+        if !is_asked || was_named || around.model.after.provides(&one.thing) {
+            continue;
+        }
+        let replaced = before.iter().find(|was| {
+            was.thing.kind == one.thing.kind && was.how == one.how && !now.iter().any(|now| now.thing == was.thing)
+        });
+        let is_known = |was: &&Use| around.model.before.provides(&was.thing);
+        let near = near(&one.thing, around).or_else(|| Some(replaced.filter(is_known)?.thing.name.clone()));
+        if let Some(near) = near {
+            found.push((one.thing.clone(), absent(one, &near)));
+        }
+    }
+    found.into_iter().map(|(_, danger)| danger).collect()
+}
+
+fn absent(one: &Use, near: &str) -> Danger {
+    let text = format!("names {}, which is not here: {}; did you mean `{near}`?", one.thing, effect(one.how));
+    Danger::said(Severity::Outage, "missing", text, "name one that there is, or add it before this change")
+}
+
+/// The nearest name of a kind in a namespace, where that is near.
+fn near(thing: &Thing, around: &Around<'_>) -> Option<String> {
+    let all = around.model.after.provided(thing.kind, &thing.namespace);
+    let distance = |other: &Thing| strsim::damerau_levenshtein(&other.name, &thing.name);
+    let near = all.map(|other| (distance(other), other)).min()?;
+    (near.0 <= 2 && near.0 * 3 < thing.name.len()).then(|| near.1.name.clone())
+}
+
+/// An autoscaler whose target is no longer there.
+pub(super) fn target<'a>(new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let autoscaler = Autoscaler::of(around.new(new))?;
+    let (kind, name) = autoscaler.target;
+    let kind = ["Deployment", "StatefulSet", "Rollout"].into_iter().find(|one| *one == kind)?;
+    let namespace = around.new(new).namespace.to_owned();
+    let thing = Thing { kind, namespace, name: name.to_owned() };
+    let is_gone = around.model.before.provides(&thing) && !around.model.after.provides(&thing);
+    is_gone.then(|| {
+        let text = format!("scales {thing}, which is no longer there");
+        Danger::said(Severity::Other, "missing", text, "name the workload that it shall scale")
+    })
+}

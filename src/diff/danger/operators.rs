@@ -1,0 +1,180 @@
+//! Objects whose controllers own data: databases, topics, buckets, pools of storage.
+
+mod table;
+
+use go_yaml::Value;
+
+use super::quantity::quantity;
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::{number, word};
+use crate::manifest::Manifest;
+use table::{CLOUD, Ends, OWNERS, Owner};
+
+/// The row of an object; none where nothing is known to own data.
+fn owner(object: &Manifest) -> Option<&'static Owner> {
+    let (group, kind) = (object.group(), object.kind());
+    let is_group = |known: &str| group == known || known.starts_with('.') && group.ends_with(known);
+    let is_kind = |owner: &Owner| match owner.group.strip_prefix('.') {
+        Some(_) => CLOUD.iter().any(|(start, known)| group.starts_with(start) && kind == *known),
+        None => owner.kind.is_empty() || owner.kind == kind,
+    };
+    OWNERS.iter().find(|owner| is_group(owner.group) && is_kind(owner))
+}
+
+impl Owner {
+    /// Whether the data go with an object.
+    fn deletes(&self, of: &Manifest) -> bool {
+        let object = of.object();
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            Value::Bool(flag) => flag.to_string(),
+            _ => String::new(),
+        };
+        match &self.ends {
+            Ends::Always => true,
+            Ends::Never => false,
+            Ends::Unless(path, keeping) => {
+                !object.at(path).is_some_and(|value| keeping.contains(&text(value).as_str()))
+            }
+            Ends::UnlessAnnotated(key, keeping) => !keeping.contains(&word(object, &["metadata", "annotations", key])),
+            Ends::If(key, deleting) => has(object, key, &|value| text(value) == *deleting),
+            Ends::Finalizer(name) => {
+                let finalizers = items(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str);
+                finalizers.into_iter().any(|one| one.rsplit('/').next() == Some(name))
+            }
+            Ends::Crossplane => {
+                let policies = items(object, &["spec", "managementPolicies"]);
+                let is_managed = policies.iter().any(|policy| matches!(policy.as_str(), Some("*" | "Delete")));
+                word(object, &["spec", "deletionPolicy"]) != "Orphan" && (policies.is_empty() || is_managed)
+            }
+        }
+    }
+}
+
+/// Whether some field of this name, however deep, is as asked for.
+fn has(value: &Value, key: &str, is: &dyn Fn(&Value) -> bool) -> bool {
+    match value {
+        Value::Mapping(fields) => fields.iter().any(|(name, value)| (name == key && is(value)) || has(value, key, is)),
+        Value::Sequence(items) => items.iter().any(|item| has(item, key, is)),
+        _ => false,
+    }
+}
+
+/// What goes with an object whose controller owns data; none for a kind that is not known, or that leaves all where it is.
+pub(super) fn loss(old: &Manifest) -> Option<(Severity, String)> {
+    let owner = owner(old)?;
+    match (&owner.ends, owner.deletes(old)) {
+        (_, true) => {
+            Some((Severity::DataLoss, format!("with {}: its controller deletes what is behind it", owner.data)))
+        }
+        (Ends::Crossplane | Ends::UnlessAnnotated(..), false) => None,
+        (_, false) => Some((Severity::Outage, "with what it runs; its data stay".to_owned())),
+    }
+}
+
+/// An object whose data would go with it from now on.
+pub(super) fn armed(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let owner = owner(new)?;
+    (!owner.deletes(old) && owner.deletes(new)).then(|| {
+        let text = format!("from now on {} would go with it", owner.data);
+        Danger::said(Severity::Other, "deletesData", text, "keep the policy where the data shall outlive the object")
+    })
+}
+
+/// Data that get less room, fewer copies or less time.
+///
+/// Reference: cloudnative-pg docs, storage; strimzi docs, topics (partitions cannot be decreased); Kafka docs, topic configs.
+pub(super) fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if owner(new).is_none() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let refused = |text| {
+        Danger::said(Severity::Refused, "shrinks", text, "keep the size, or make a smaller one and copy the data")
+    };
+    visit((old.object(), new.object()), &mut |key, old, new| match key {
+        "size" | "storage" => found.extend(smaller(old, new).map(|(from, to)| {
+            refused(format!("`{key}` {from} → {to}: storage cannot shrink, so its controller refuses it"))
+        })),
+        "instances" | "replicas" | "members" | "count" => {
+            if let (Value::Int(from), Value::Int(to)) = (old, new)
+                && to < from
+            {
+                let text = format!("`{key}` {from} → {to}: fewer copies of the data");
+                let advice = "check that those that stay have all the data";
+                found.push(Danger::said(
+                    if *to == 0 { Severity::Outage } else { Severity::Other },
+                    "fewerCopies",
+                    text,
+                    advice,
+                ));
+            }
+        }
+        _ => {}
+    });
+    if new.kind() == "KafkaTopic" {
+        let partitions = |topic: &Manifest| number(topic.object(), &["spec", "partitions"]);
+        if let (Some(from), Some(to)) = (partitions(old), partitions(new))
+            && to < from
+        {
+            found.push(refused(format!("`partitions` {from} → {to}: the partitions of a topic cannot get fewer")));
+        }
+        found.extend(retention(old, new));
+    }
+    found
+}
+
+/// Calls back for each scalar that both have at one place.
+fn visit((old, new): (&Value, &Value), each: &mut dyn FnMut(&str, &Value, &Value)) {
+    match (old, new) {
+        (Value::Mapping(old), Value::Mapping(new)) => {
+            for (key, old) in old {
+                match (old, new.get(key)) {
+                    (Value::Mapping(_) | Value::Sequence(_), Some(new)) => visit((old, new), each),
+                    (old, Some(new)) => each(key, old, new),
+                    (_, None) => {}
+                }
+            }
+        }
+        (Value::Sequence(old), Value::Sequence(new)) if old.len() == new.len() => {
+            old.iter().zip(new).for_each(|pair| visit(pair, each));
+        }
+        _ => {}
+    }
+}
+
+/// A size of storage before and after, where it falls.
+fn smaller(old: &Value, new: &Value) -> Option<(String, String)> {
+    let (from, to) = (old.as_str()?, new.as_str()?);
+    let is_size = |text: &str| text.ends_with(|c: char| c.is_ascii_alphabetic());
+    (is_size(from) && is_size(to) && quantity(new)? < quantity(old)?).then(|| (from.to_owned(), to.to_owned()))
+}
+
+/// Records that are deleted since they are kept for less.
+fn retention(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let mut found = Vec::new();
+    for key in ["retention.ms", "retention.bytes"] {
+        let value = |topic: &Manifest| match topic.object().at(&["spec", "config", key])? {
+            Value::Int(value) => Some(*value),
+            value => value.as_str()?.parse().ok(),
+        };
+        let Some(to) = value(new).filter(|to| *to >= 0) else { continue };
+        // The default of the cluster is not known, but for the size, which has none.
+        let Some(from) = value(old).or((key == "retention.bytes").then_some(-1)) else { continue };
+        if from < 0 || to < from {
+            let from = if from < 0 { "no limit".to_owned() } else { from.to_string() };
+            let text = format!("`{key}` {from} → {to}: records beyond it are deleted");
+            found.push(Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first"));
+        }
+    }
+    found
+}
+
+/// Whether Argo CD removes an object that would take data with it.
+pub(super) fn removed(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let pruning = around.pruning.of(old);
+    let (severity, loss) = loss(old)?;
+    pruning.removes().then(|| {
+        Danger::said(severity, "removed", format!("removed, {loss}"), "check that it is meant to go").pruned(pruning)
+    })
+}

@@ -1,0 +1,83 @@
+//! Ports that are asked for and not there.
+
+use go_yaml::Value;
+
+use super::around::services;
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::pods::{containers, has_port, spec};
+use crate::diff::model::{Placed, Side, number, word};
+use crate::manifest::Manifest;
+
+/// Probes that ask a named port which their container does not have.
+///
+/// Reference: kubernetes pkg/kubelet/prober: a name is looked up in the ports of the container.
+pub(super) fn probed(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
+    let was = old.map(lacking_probes).unwrap_or_default();
+    let now = lacking_probes(new).into_iter().filter(|lacking| !was.contains(lacking));
+    let danger = |(container, port): (String, String)| {
+        let text = format!("a probe of `{container}` asks port `{port}`, which it does not have: the probe fails");
+        Danger::said(Severity::Outage, "noPort", text, "name a port of the container, or a number")
+    };
+    now.map(danger).collect()
+}
+
+fn lacking_probes(workload: &Manifest) -> Vec<(String, String)> {
+    let mut lacking = Vec::new();
+    for (name, container) in spec(workload).into_iter().flat_map(containers) {
+        let probes = ["readinessProbe", "livenessProbe", "startupProbe"].into_iter();
+        let handlers = probes.flat_map(|probe| ["httpGet", "tcpSocket"].map(|handler| [probe, handler, "port"]));
+        for port in handlers.filter_map(|path| container.at(&path)?.as_str()) {
+            let is_there = items(container, &["ports"]).iter().any(|declared| word(declared, &["name"]) == port);
+            if !is_there && port.parse::<u16>().is_err() {
+                lacking.push((name.to_owned(), port.to_owned()));
+            }
+        }
+    }
+    lacking.sort();
+    lacking.dedup();
+    lacking
+}
+
+/// A Service whose named target none of the Pods has that it selects.
+///
+/// Reference: kubernetes docs/concepts/services-networking/service, "Port definitions".
+pub(super) fn targets<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if (new.group(), new.kind()) != ("", "Service") {
+        return Vec::new();
+    }
+    let was = old.map(|old| lacking_targets(around.old(old), &around.model.before)).unwrap_or_default();
+    let now = lacking_targets(around.new(new), &around.model.after);
+    let danger = |target: &String| {
+        let text = format!("leads to port `{target}`, which no container of its Pods has: it has no endpoints");
+        Danger::said(Severity::Outage, "noPort", text, "name a port that the containers have")
+    };
+    now.iter().filter(|target| !was.contains(target)).map(danger).collect()
+}
+
+/// Named targets that no workload has which the Service selects, where it selects any.
+fn lacking_targets(service: Placed<'_>, side: &Side<'_>) -> Vec<String> {
+    let pods: Vec<&Value> = side.served_by(service).iter().filter_map(|workload| spec(workload.manifest)).collect();
+    let targets = items(service.manifest.object(), &["spec", "ports"]).iter();
+    let named = targets.filter_map(|port| port.get("targetPort").filter(|target| target.as_str().is_some()));
+    let is_lacking = |target: &&Value| {
+        let is_number = target.as_str().is_some_and(|text| text.parse::<u16>().is_ok());
+        !pods.is_empty() && !is_number && !pods.iter().any(|pods| has_port(pods, target))
+    };
+    named.filter(is_lacking).filter_map(|target| target.as_str().map(str::to_owned)).collect()
+}
+
+/// Ports of a Service that go.
+pub(super) fn gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let Some((old, new)) = services(Some(old), Some(new)) else { return Vec::new() };
+    let is_elsewhere = word(new.object(), &["spec", "type"]) == "ExternalName";
+    let ports = |service: &'_ Manifest| -> Vec<i64> {
+        items(service.object(), &["spec", "ports"]).iter().filter_map(|port| number(port, &["port"])).collect()
+    };
+    let now = ports(new);
+    let gone = ports(old).into_iter().filter(|port| !is_elsewhere && !now.contains(port));
+    let danger = |port: i64| {
+        let text = format!("port {port} removed: who connects to it is refused");
+        Danger::said(Severity::Outage, "portGone", text, "keep the old port beside the new one until nothing uses it")
+    };
+    gone.map(danger).collect()
+}

@@ -1,0 +1,105 @@
+//! Quotas and limits of a namespace that what runs there does not keep.
+
+use go_yaml::Value;
+
+use super::availability::fewest;
+use super::quantity::quantity;
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::pods::{running, spec};
+use crate::diff::model::{Placed, Side, word};
+use crate::manifest::Manifest;
+
+/// A quota that is below what the workloads ask for that are known, where it was not before.
+///
+/// Reference: kubernetes docs/concepts/policy/resource-quotas: what runs stays, what would go over is not made.
+pub(super) fn quota<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if (new.group(), new.kind()) != ("", "ResourceQuota") || new.object().at(&["spec", "scopes"]).is_some() {
+        return Vec::new();
+    }
+    let was = old.map(|old| exceeded(around.old(old), &around.model.before)).unwrap_or_default();
+    let now = exceeded(around.new(new), &around.model.after).into_iter();
+    let danger = |over: Exceeded| {
+        let text =
+            format!("{} {} is less than its workloads ask for: Pods beyond it are not made", over.resource, over.hard);
+        Danger::said(Severity::Outage, "quota", text, "raise the quota, or have the workloads ask for less")
+    };
+    now.filter(|over| !was.iter().any(|was| was.resource == over.resource)).map(danger).collect()
+}
+
+/// A resource of which more is asked for than a quota allows.
+struct Exceeded {
+    resource: String,
+    hard: String,
+}
+
+fn exceeded(quota: Placed<'_>, side: &Side<'_>) -> Vec<Exceeded> {
+    let hard = quota.manifest.object().at(&["spec", "hard"]).and_then(Value::as_mapping);
+    let mut found = Vec::new();
+    for (resource, hard) in hard.into_iter().flatten() {
+        let Some(limit) = quantity(hard) else { continue };
+        let asked: f64 = side.workloads(quota.namespace).filter_map(|workload| asks(workload, resource, side)).sum();
+        // Sums of parts of a unit are not exact.
+        if asked > limit * (1.0 + 1e-9) {
+            let hard = hard.as_str().map_or_else(|| format!("{limit}"), str::to_owned);
+            found.push(Exceeded { resource: resource.clone(), hard });
+        }
+    }
+    found
+}
+
+/// How much of a resource a workload asks for at least.
+fn asks(workload: Placed<'_>, resource: &str, side: &Side<'_>) -> Option<f64> {
+    let pods = spec(workload.manifest)?;
+    let count = fewest(workload, side)? as f64;
+    let path: [&str; 3] = match resource {
+        "pods" | "count/pods" => return Some(count),
+        "cpu" | "requests.cpu" => ["resources", "requests", "cpu"],
+        "memory" | "requests.memory" => ["resources", "requests", "memory"],
+        "limits.cpu" => ["resources", "limits", "cpu"],
+        "limits.memory" => ["resources", "limits", "memory"],
+        _ => return None,
+    };
+    let of_container = |container: &Value| {
+        // A request that is not given is the limit.
+        let limit = || container.at(&["resources", "limits", path[2]]);
+        container.at(&path).or_else(limit).and_then(quantity)
+    };
+    Some(running(pods).filter_map(|(_, container)| of_container(container)).sum::<f64>() * count)
+}
+
+/// A limit for each container that is below what containers ask for which are known.
+///
+/// Reference: kubernetes docs/concepts/policy/limit-range.
+pub(super) fn limit_range<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if (new.group(), new.kind()) != ("", "LimitRange") {
+        return Vec::new();
+    }
+    let was = old.map(|old| over_maximum(around.old(old), &around.model.before)).unwrap_or_default();
+    let now = over_maximum(around.new(new), &around.model.after).into_iter();
+    let danger = |(workload, resource): (String, String)| {
+        let text =
+            format!("the maximum of {resource} is below what {workload} asks for: its Pods are not made any more");
+        Danger::said(Severity::Outage, "quota", text, "raise the maximum, or have the workloads ask for less")
+    };
+    now.filter(|over| !was.contains(over)).map(danger).collect()
+}
+
+fn over_maximum(range: Placed<'_>, side: &Side<'_>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let limits = items(range.manifest.object(), &["spec", "limits"]).iter();
+    for limit in limits.filter(|limit| word(limit, &["type"]) == "Container") {
+        for (resource, maximum) in limit.get("max").and_then(Value::as_mapping).into_iter().flatten() {
+            let Some(maximum) = quantity(maximum) else { continue };
+            for workload in side.workloads(range.namespace) {
+                let pods = spec(workload.manifest).into_iter().flat_map(running);
+                let asked =
+                    pods.filter_map(|(_, container)| quantity(container.at(&["resources", "limits", resource])?));
+                if asked.into_iter().any(|asked| asked > maximum) {
+                    let name = format!("{} {}", workload.manifest.kind(), workload.manifest.name());
+                    found.push((name, resource.clone()));
+                }
+            }
+        }
+    }
+    found
+}

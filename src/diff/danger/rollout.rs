@@ -1,0 +1,126 @@
+//! How a workload goes from one version to the next, and whether it does.
+
+use go_yaml::Value;
+
+use super::availability::fewest;
+use super::{Around, Danger, Severity, before};
+use crate::diff::model::pods::{running, spec};
+use crate::diff::model::{Placed, Side, number, word};
+use crate::manifest::Manifest;
+
+/// A strategy by which all Pods are gone at once in each rollout.
+///
+/// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Strategy"; DaemonSet `updateStrategy`.
+pub(super) fn strategy<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let why = all_at_once(around.new(new), &around.model.after)?;
+    let was = all_at_once(around.old(old), &around.model.before);
+    was.is_none().then(|| {
+        let text = format!("{why}: nothing runs for a while in each rollout");
+        Danger::said(
+            Severity::Outage,
+            "rollout",
+            text,
+            "keep some Pods available: `maxUnavailable: 25%` is the default",
+        )
+    })
+}
+
+fn all_at_once(workload: Placed<'_>, side: &Side<'_>) -> Option<String> {
+    let object = workload.manifest.object();
+    let (strategy, is_recreated) = match (workload.manifest.group(), workload.manifest.kind()) {
+        ("apps", "Deployment") => ("strategy", word(object, &["spec", "strategy", "type"]) == "Recreate"),
+        ("apps", "DaemonSet") => ("updateStrategy", false),
+        _ => return None,
+    };
+    if is_recreated {
+        return Some("`Recreate` ends all Pods before it makes new ones".to_owned());
+    }
+    let written = match object.at(&["spec", strategy, "rollingUpdate", "maxUnavailable"])? {
+        Value::Int(count) => (fewest(workload, side)? <= *count && *count > 0).then(|| count.to_string()),
+        Value::String(share) => {
+            let percent: i64 = share.strip_suffix('%')?.parse().ok()?;
+            (percent >= 100).then(|| share.clone())
+        }
+        _ => None,
+    }?;
+    Some(format!("`maxUnavailable: {written}` lets all Pods go at once"))
+}
+
+/// A workload that is no longer rolled out, or no longer runs by its schedule.
+///
+/// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Pausing"; cron-jobs, "Schedule suspension".
+pub(super) fn paused(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (field, text) = match (new.group(), new.kind()) {
+        ("apps", "Deployment") => ("paused", "paused: changes of its Pods are not rolled out"),
+        ("batch", "CronJob") => ("suspend", "suspended: it no longer runs"),
+        _ => return None,
+    };
+    let is_set = |manifest: &Manifest| manifest.object().at(&["spec", field]).and_then(Value::as_bool) == Some(true);
+    let advice = "take the field away when it shall run again";
+    (is_set(new) && !is_set(old)).then(|| Danger::said(Severity::Other, "paused", text.to_owned(), advice))
+}
+
+/// Pods that are ended without the time to end their requests.
+///
+/// Reference: kubernetes docs/concepts/workloads/pods/pod-lifecycle, "Termination of Pods"; docs/concepts/containers/container-lifecycle-hooks.
+pub(super) fn killed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let (Some(before_pods), Some(pods)) = (spec(old), spec(new)) else { return Vec::new() };
+    let grace = |pods: &Value| number(pods, &["terminationGracePeriodSeconds"]);
+    let mut found = Vec::new();
+    if grace(pods) == Some(0) && grace(before_pods) != Some(0) {
+        let text = "`terminationGracePeriodSeconds: 0`: its Pods are killed at once, with the requests that they serve";
+        found.push(Danger::said(
+            Severity::Outage,
+            "killed",
+            text.to_owned(),
+            "give them time to end: 30 is the default",
+        ));
+    }
+    for (name, container) in running(pods) {
+        let hook = |container: &Value| container.at(&["lifecycle", "preStop"]).is_some_and(|hook| !hook.is_null());
+        if before(Some(old), name).is_some_and(hook) && !hook(container) {
+            let text = format!(
+                "`preStop` of `{name}` removed: it is told to stop at once, while requests still come that were on their way"
+            );
+            found.push(Danger::said(
+                Severity::Other,
+                "killed",
+                text,
+                "check that it ends requests by itself when it is stopped",
+            ));
+        }
+    }
+    found
+}
+
+/// Probes that go.
+///
+/// Reference: kubernetes docs/concepts/configuration/liveness-readiness-startup-probes.
+pub(super) fn probes<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let mut found = Vec::new();
+    for (name, container) in spec(new).into_iter().flat_map(running) {
+        let Some(was) = before(Some(old), name) else { continue };
+        let is_gone = |probe: &str| {
+            let is_there = |container: &Value| container.get(probe).is_some_and(|probe| !probe.is_null());
+            is_there(was) && !is_there(container)
+        };
+        if is_gone("readinessProbe") {
+            let is_served = !around.model.after.services_of(around.new(new)).is_empty();
+            let severity = if is_served { Severity::Outage } else { Severity::Other };
+            let text = format!(
+                "readiness probe of `{name}` removed: it counts as ready, and gets requests, as soon as it starts"
+            );
+            found.push(Danger::said(severity, "probeRemoved", text, "keep a readiness probe"));
+        }
+        if is_gone("livenessProbe") {
+            let text = format!("liveness probe of `{name}` removed: nothing restarts it when it hangs");
+            found.push(Danger::said(
+                Severity::Other,
+                "probeRemoved",
+                text,
+                "check that it ends by itself when it fails",
+            ));
+        }
+    }
+    found
+}

@@ -1,0 +1,109 @@
+//! Configuration that is read once: Pods keep the old value until they are replaced.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dry_files::diag::more::listed;
+use go_yaml::Value;
+
+use super::{Around, Danger, Severity};
+use crate::diff::model::pods::replicas;
+use crate::diff::model::{How, Placed, Thing, Use, word};
+use crate::diff::restart::restarts;
+use crate::manifest::Manifest;
+
+/// Workloads that run on, each until its template changes.
+const RUNNING: [&str; 6] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Rollout", "Pod"];
+
+/// Annotations of what restarts a workload when its configuration changes.
+///
+/// Reference: github.com/stakater/Reloader README, github.com/wave-k8s/wave README.
+const RELOADERS: [&str; 5] = [
+    "reloader.stakater.com/auto",
+    "reloader.stakater.com/search",
+    "configmap.reloader.stakater.com/reload",
+    "secret.reloader.stakater.com/reload",
+    "wave.pusher.com/update-on-config-change",
+];
+
+/// How many workloads are named.
+const NAMED_MAX: usize = 4;
+
+/// Workloads that read data which changed as environment variables or single files, and that this change does not restart.
+///
+/// Reference: kubernetes docs/concepts/configuration/configmap, "Mounted ConfigMaps are updated automatically".
+pub(super) fn config<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let kind = config_kind(new)?;
+    let (changed, gone) = (changed_keys(old, new), gone_keys(old, new));
+    if changed.is_empty() || old.name() != new.name() {
+        return None;
+    }
+    let namespace = around.new(new).namespace.to_owned();
+    let users = around.model.after.users(&Thing { kind, namespace, name: new.name().to_owned() });
+    let reads_once = |one: &Use| {
+        let is_changed = |key: &String| changed.contains(key) && !gone.contains(key);
+        matches!(one.how, How::Environment | How::SubPath) && one.key.as_ref().is_none_or(is_changed)
+    };
+    let stale = users.iter().filter(|(user, one)| reads_once(one) && stays(*user, around));
+    let names: BTreeSet<String> = stale.map(|(user, _)| name(user)).collect();
+    (!names.is_empty()).then(|| {
+        let names = listed(&names, NAMED_MAX);
+        let text = format!(
+            "{names} read it when their containers start, and nothing restarts them: their Pods keep the old value until they are replaced"
+        );
+        let advice = "put a checksum of it into the annotations of the Pod template, or give it a generated name";
+        Danger::said(Severity::Other, "staleConfig", text, advice)
+    })
+}
+
+fn name(of: &Placed<'_>) -> String {
+    format!("{} {}", of.manifest.kind(), of.manifest.name())
+}
+
+/// What a manifest is, of what containers read.
+pub(super) fn config_kind(manifest: &Manifest) -> Option<&'static str> {
+    let kind = ["ConfigMap", "Secret"].into_iter().find(|kind| *kind == manifest.kind());
+    kind.filter(|_| manifest.group().is_empty())
+}
+
+/// Whether a workload was there and runs on with the Pods that it has.
+fn stays(user: Placed<'_>, around: &Around<'_>) -> bool {
+    let before = around.model.before.find(user);
+    let is_reloaded = || {
+        let annotations = |path: &[&str]| user.manifest.object().at(path).and_then(Value::as_mapping);
+        let places = [&["metadata", "annotations"][..], &["spec", "template", "metadata", "annotations"]];
+        let mut keys = places.into_iter().filter_map(annotations).flat_map(|annotations| annotations.keys());
+        keys.any(|key| RELOADERS.iter().any(|known| key == known))
+    };
+    RUNNING.contains(&user.manifest.kind())
+        && before.is_some_and(|before| !restarts(Some(before.manifest), Some(user.manifest)))
+        && replicas(user.manifest) != Some(0)
+        && !is_reloaded()
+}
+
+/// The keys whose values are other ones, or are gone.
+fn changed_keys(old: &Manifest, new: &Manifest) -> BTreeSet<String> {
+    let (old, new) = (entries(old), entries(new));
+    let differs = |(key, value): &(&String, &String)| new.get(*key) != Some(*value);
+    let came = new.keys().filter(|key| !old.contains_key(*key));
+    old.iter().filter(differs).map(|(key, _)| key).chain(came).cloned().collect()
+}
+
+/// The keys that are gone.
+pub(super) fn gone_keys(old: &Manifest, new: &Manifest) -> BTreeSet<String> {
+    let (old, new) = (entries(old), entries(new));
+    old.into_keys().filter(|key| !new.contains_key(key)).collect()
+}
+
+/// What a container reads, by key; the values of `data` of a Secret and of `binaryData` as they are encoded.
+fn entries(config: &Manifest) -> BTreeMap<String, String> {
+    let mut entries = BTreeMap::new();
+    for field in ["data", "binaryData", "stringData"] {
+        for (key, value) in config.object().get(field).and_then(Value::as_mapping).into_iter().flatten() {
+            let text = word(value, &[]);
+            let is_plain = field == "stringData";
+            let value = if is_plain { data_encoding::BASE64.encode(text.as_bytes()) } else { text.to_owned() };
+            entries.insert(key.clone(), value);
+        }
+    }
+    entries
+}

@@ -1,0 +1,163 @@
+//! Where requests go: shares that shift, paths that go, addresses that change.
+
+use go_yaml::Value;
+
+use super::around::{service_type, services};
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::{Route, Side, hosts, routes, word};
+use crate::manifest::Manifest;
+
+/// From which change of a share on it is worth a word, in percent of all requests.
+const SHARE_MIN: f64 = 1.0;
+
+/// Rules whose backends get another share, and paths that nothing serves any more.
+pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let (before, after) = (routes(around.old(old)), routes(around.new(new)));
+    let mut found = Vec::new();
+    for was in &before {
+        match after.iter().find(|now| now.matches == was.matches) {
+            Some(now) => found.extend(share(was, now)),
+            None => found.extend(path_gone(was, new, &around.model.after)),
+        }
+    }
+    found
+}
+
+fn share(was: &Route, now: &Route) -> Option<Danger> {
+    let get = |route: &Route, backend: &str| route.shares.get(backend).copied().unwrap_or_default();
+    let mut backends: Vec<&String> = was.shares.keys().chain(now.shares.keys()).collect();
+    backends.sort();
+    backends.dedup();
+    let shift = |backend: &String| {
+        let (from, to) = (get(was, backend), get(now, backend));
+        let subject = if backend.is_empty() { "no backend" } else { backend };
+        ((from - to).abs() >= SHARE_MIN).then(|| format!("{subject} {from:.0}% → {to:.0}%"))
+    };
+    let shifts: Vec<String> = backends.into_iter().filter_map(shift).collect();
+    (!shifts.is_empty()).then(|| {
+        let text = format!("requests to {} go elsewhere: {}", was.matches, shifts.join(", "));
+        Danger::said(Severity::Other, "traffic", text, "check that those who get more can serve it")
+    })
+}
+
+/// A path of an Ingress whose host is served on.
+fn path_gone(was: &Route, new: &Manifest, after: &Side<'_>) -> Option<Danger> {
+    let (host, path) = was.matches.split_once('/').filter(|_| new.kind() == "Ingress")?;
+    let is_served = |route: &Route| {
+        let prefix = route.matches.trim_end_matches('/');
+        route.matches.starts_with(host) && was.matches.starts_with(prefix)
+    };
+    let mut all = after.all().iter().flat_map(|placed| routes(*placed));
+    let is_host_gone = !host.is_empty() && host != "*" && !after.serves(host);
+    (!is_host_gone && !all.any(|route| is_served(&route))).then(|| {
+        let text = format!("{host}/{path} is no longer served");
+        Danger::said(Severity::Outage, "pathGone", text, "check that no one uses the path, or redirect it first")
+    })
+}
+
+/// Another controller, and so another address.
+///
+/// Reference: kubernetes docs/concepts/services-networking/ingress, "Ingress class".
+pub(super) fn class(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (sort, path): (_, &[&str]) = match (new.group(), new.kind()) {
+        ("networking.k8s.io", "Ingress") => ("Ingress class", &["spec", "ingressClassName"]),
+        ("gateway.networking.k8s.io", "Gateway") => ("Gateway class", &["spec", "gatewayClassName"]),
+        _ => return None,
+    };
+    let class = |manifest: &'_ Manifest| match word(manifest.object(), path) {
+        "" => word(manifest.object(), &["metadata", "annotations", "kubernetes.io/ingress.class"]).to_owned(),
+        class => class.to_owned(),
+    };
+    let (from, to) = (class(old), class(new));
+    (from != to && !from.is_empty() && !to.is_empty()).then(|| {
+        let text = format!("{sort} {from} → {to}: another controller serves its hosts, at another address");
+        Danger::said(Severity::Outage, "elsewhere", text, "have both for a while, and move the names in DNS")
+    })
+}
+
+/// Services that lead elsewhere, or lose their address.
+///
+/// Reference: kubernetes docs/concepts/services-networking/service, "ExternalName", "type: LoadBalancer".
+pub(super) fn elsewhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (old, new) = services(Some(old), Some(new))?;
+    let field = |service: &'_ Manifest, key| word(service.object(), &["spec", key]).to_owned();
+    let (from, to) = (service_type(old), service_type(new));
+    let external = |service: &'_ Manifest| field(service, "externalName");
+    let text = match (from, to) {
+        ("ExternalName", "ExternalName") if external(old) != external(new) => {
+            format!("its name leads to {} in place of {}", external(new), external(old))
+        }
+        ("ExternalName", "ExternalName") => return None,
+        (_, "ExternalName") => format!("its name leads to {}, and its address and endpoints go", external(new)),
+        ("LoadBalancer", "LoadBalancer") => {
+            let (from, to) = (field(old, "loadBalancerIP"), field(new, "loadBalancerIP"));
+            let changes = from != to && !from.is_empty();
+            changes.then(|| format!("its load balancer gets another address than {from}"))?
+        }
+        ("LoadBalancer", _) => format!("{from} → {to}: its load balancer goes, with its address"),
+        ("NodePort", "ClusterIP") => format!("{from} → {to}: the port of the nodes goes that leads to it"),
+        _ => return None,
+    };
+    Some(Danger::said(
+        Severity::Outage,
+        "elsewhere",
+        text,
+        "make a second Service for what is new, and remove this one when nothing uses it",
+    ))
+}
+
+/// Hosts that were served with TLS and are so no longer; proofs of identity that are no longer asked for.
+///
+/// Reference: kubernetes docs/concepts/services-networking/ingress, "TLS"; gateway-api Listener `tls`; istio.io
+/// docs/reference/config/security/peer_authentication.
+pub(super) fn plain_text(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let text = match (new.group(), new.kind()) {
+        ("networking.k8s.io", "Ingress") => {
+            let hosts = hosts_without(old, new);
+            (!hosts.is_empty()).then(|| format!("TLS removed: {} is served in plain HTTP", hosts.join(", ")))?
+        }
+        ("route.openshift.io", "Route") => {
+            let has = |route: &Manifest| route.object().at(&["spec", "tls"]).is_some();
+            (has(old) && !has(new)).then(|| "TLS removed: it is served in plain HTTP".to_owned())?
+        }
+        ("gateway.networking.k8s.io", "Gateway") => {
+            let listeners = items(new.object(), &["spec", "listeners"]).iter();
+            let encrypts = |listener: &Value| matches!(word(listener, &["protocol"]), "HTTPS" | "TLS");
+            let was = |name: &str| {
+                let mut all = items(old.object(), &["spec", "listeners"]).iter();
+                all.any(|listener| word(listener, &["name"]) == name && encrypts(listener))
+            };
+            let plain = listeners.filter(|one| !encrypts(one) && was(word(one, &["name"])));
+            let names: Vec<&str> = plain.map(|one| word(one, &["name"])).collect();
+            (!names.is_empty()).then(|| format!("listener {} no longer has TLS", names.join(", ")))?
+        }
+        ("security.istio.io", "PeerAuthentication") => {
+            let mode = |one: &'_ Manifest| word(one.object(), &["spec", "mtls", "mode"]).to_owned();
+            let (from, to) = (mode(old), mode(new));
+            (from == "STRICT" && to != from).then(|| {
+                let to = if to.is_empty() { "no mode" } else { &to };
+                format!("mutual TLS STRICT → {to}: connections in plain text are taken, from anyone")
+            })?
+        }
+        _ => return None,
+    };
+    Some(Danger::said(Severity::Security, "plainText", text, "keep what encrypts it"))
+}
+
+/// Hosts of an Ingress that had TLS and are served without it.
+fn hosts_without(old: &Manifest, new: &Manifest) -> Vec<String> {
+    let encrypted = |ingress: &'_ Manifest| -> (Vec<String>, bool) {
+        let tls = items(ingress.object(), &["spec", "tls"]);
+        let hosts = tls.iter().flat_map(|one| items(one, &["hosts"])).filter_map(Value::as_str);
+        // Without hosts it is for all.
+        let is_for_all = tls.iter().any(|one| items(one, &["hosts"]).is_empty());
+        (hosts.map(str::to_owned).collect(), is_for_all)
+    };
+    let (before, after) = (encrypted(old), encrypted(new));
+    let has = |(hosts, is_for_all): &(Vec<String>, bool), host: &str| {
+        let wildcard = host.split_once('.').map(|(_, domain)| format!("*.{domain}"));
+        *is_for_all || hosts.iter().any(|one| one == host || wildcard.as_ref() == Some(one))
+    };
+    let served = hosts(new).into_iter();
+    served.filter(|host| has(&before, host) && !has(&after, host)).map(str::to_owned).collect()
+}

@@ -1,0 +1,102 @@
+//! Certificates that clients do not trust, and who is asked before a request gets through.
+
+use go_yaml::Value;
+
+use super::{Around, Danger, Severity};
+use crate::diff::model::{Placed, Side, word};
+use crate::manifest::Manifest;
+
+/// A certificate, or the issuer of some, that is no longer signed by whom clients trust.
+///
+/// Reference: cert-manager.io docs/configuration/selfsigned, letsencrypt.org/docs/staging-environment.
+pub(super) fn distrusted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let why = distrust(around.new(new), &around.model.after)?;
+    distrust(around.old(old), &around.model.before).is_none().then(|| {
+        let text = format!("{why}: clients do not trust its certificates");
+        Danger::said(Severity::Security, "distrust", text, "keep an issuer that clients trust")
+    })
+}
+
+/// Why clients do not trust what an object signs or asks for.
+fn distrust(of: Placed<'_>, side: &Side<'_>) -> Option<String> {
+    let object = of.manifest.object();
+    match (of.manifest.group(), of.manifest.kind()) {
+        ("cert-manager.io", "Issuer" | "ClusterIssuer") => issuer(of.manifest),
+        ("cert-manager.io", "Certificate") => {
+            let reference = |key| word(object, &["spec", "issuerRef", key]);
+            let is_cluster = reference("kind") == "ClusterIssuer";
+            named(reference("name"), if is_cluster { "ClusterIssuer" } else { "Issuer" }, of, side)
+        }
+        ("networking.k8s.io", "Ingress") => {
+            let annotation = |key| word(object, &["metadata", "annotations", key]);
+            let of_cluster = named(annotation("cert-manager.io/cluster-issuer"), "ClusterIssuer", of, side);
+            of_cluster.or_else(|| named(annotation("cert-manager.io/issuer"), "Issuer", of, side))
+        }
+        _ => None,
+    }
+}
+
+/// An issuer by its name: what it is where it is known, else what its name says.
+fn named(name: &str, kind: &str, of: Placed<'_>, side: &Side<'_>) -> Option<String> {
+    let namespace = if kind == "Issuer" { of.namespace } else { "" };
+    let mut known = side.of_kind(kind, namespace).map(|one| one.manifest).filter(|one| one.name() == name);
+    if let Some(known) = known.next() {
+        return issuer(known).map(|why| format!("{kind} {name}: {why}"));
+    }
+    let plain = name.to_lowercase().replace(['-', '_'], "");
+    if plain.contains("selfsigned") {
+        return Some(format!("{kind} {name} signs itself, as its name says"));
+    }
+    let is_staging = plain.contains("staging") && (plain.contains("letsencrypt") || plain.contains("acme"));
+    is_staging.then(|| format!("{kind} {name} is one of Let's Encrypt's staging, as its name says"))
+}
+
+fn issuer(issuer: &Manifest) -> Option<String> {
+    let object = issuer.object();
+    if object.at(&["spec", "selfSigned"]).is_some() {
+        return Some("certificates sign themselves".to_owned());
+    }
+    let server = word(object, &["spec", "acme", "server"]);
+    server.contains("acme-staging").then(|| "certificates are those of Let's Encrypt's staging".to_owned())
+}
+
+/// Annotations of controllers that ask who connects, or from where.
+///
+/// Reference: kubernetes.github.io/ingress-nginx user-guide/nginx-configuration/annotations; doc.traefik.io
+/// reference/routing-configuration/kubernetes/ingress; docs of the AWS load balancer controller, guide/ingress/annotations.
+const GUARDS: [(&str, &str); 10] = [
+    ("nginx.ingress.kubernetes.io/auth-url", "nothing asks any more who connects"),
+    ("nginx.ingress.kubernetes.io/auth-type", "no password is asked for any more"),
+    ("nginx.ingress.kubernetes.io/auth-tls-secret", "no certificate of clients is asked for any more"),
+    ("nginx.ingress.kubernetes.io/whitelist-source-range", "every address may connect"),
+    ("nginx.ingress.kubernetes.io/allowlist-source-range", "every address may connect"),
+    ("nginx.ingress.kubernetes.io/enable-modsecurity", "no firewall looks at requests any more"),
+    ("traefik.ingress.kubernetes.io/router.middlewares", "its middlewares no longer see requests"),
+    ("alb.ingress.kubernetes.io/auth-type", "nothing asks any more who connects"),
+    ("alb.ingress.kubernetes.io/inbound-cidrs", "every address may connect"),
+    ("alb.ingress.kubernetes.io/wafv2-acl-arn", "no firewall looks at requests any more"),
+];
+
+/// What stood in front of an Ingress and goes.
+pub(super) fn unguarded(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if new.kind() != "Ingress" {
+        return Vec::new();
+    }
+    let annotation = |manifest: &Manifest, key: &str| {
+        let value = manifest.object().at(&["metadata", "annotations", key]).and_then(Value::as_str);
+        value.is_some_and(|value| !value.is_empty() && value != "none" && value != "false")
+    };
+    let is_replaced = |key: &str| {
+        let other = match key.split_once("whitelist") {
+            Some((start, end)) => format!("{start}allowlist{end}"),
+            None => key.replace("allowlist", "whitelist"),
+        };
+        annotation(new, &other)
+    };
+    let gone = GUARDS.iter().filter(|(key, _)| annotation(old, key) && !annotation(new, key) && !is_replaced(key));
+    let danger = |(key, what): &(&str, &str)| {
+        let text = format!("`{key}` removed: {what}");
+        Danger::said(Severity::Security, "unprotected", text, "keep the annotation, or what does its work elsewhere")
+    };
+    gone.map(danger).collect()
+}

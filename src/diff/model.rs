@@ -1,0 +1,210 @@
+//! What refers to what in an environment, before and after a change.
+//!
+//! A [`Side`] has the objects of the destination paths that change, each with its namespace ([`Placed`]). What an object is
+//! to others is a [`Thing`] that it provides; what it needs of others is a [`Use`] of a thing. A danger is then a change
+//! between two sides: a thing that goes while its users stay, a selector that no longer meets labels, weights that shift.
+//!
+//! Lists by kind are made at once. The index of things and uses is made when the first rule asks for it.
+
+mod autoscaler;
+pub(super) mod pods;
+mod routes;
+mod selector;
+mod thing;
+mod uses;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use go_yaml::Value;
+
+use crate::manifest::{Manifest, is_cluster_kind};
+
+pub(super) use autoscaler::Autoscaler;
+pub(super) use routes::{Route, hosts, routes};
+pub(super) use selector::{covers, selects};
+pub(super) use thing::{Thing, lost_with, provided_by};
+pub(super) use uses::{How, Use, uses};
+
+/// An object and the namespace that it is in; empty where that is not known, and for objects of the whole cluster.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed<'a> {
+    pub manifest: &'a Manifest,
+    pub namespace: &'a str,
+}
+
+impl<'a> Placed<'a> {
+    /// An object of a path whose objects without a namespace are in `default`.
+    pub(super) fn new(manifest: &'a Manifest, default: Option<&'a str>) -> Self {
+        let namespace = match manifest.namespace() {
+            _ if is_cluster_kind(manifest.group(), manifest.kind()) => "",
+            "" => default.unwrap_or_default(),
+            namespace => namespace,
+        };
+        Self { manifest, namespace }
+    }
+
+    /// The same object, whichever its version.
+    pub(super) fn is(&self, other: &Placed<'_>) -> bool {
+        let key =
+            |one: &Placed<'_>| [one.manifest.group(), one.manifest.kind(), one.manifest.name()].map(str::to_owned);
+        self.namespace == other.namespace && key(self) == key(other)
+    }
+}
+
+/// The environment before and after.
+#[derive(Debug, Default)]
+pub(super) struct Model<'a> {
+    pub before: Side<'a>,
+    pub after: Side<'a>,
+}
+
+/// The objects of one side that rules ask for.
+#[derive(Debug, Default)]
+pub(super) struct Side<'a> {
+    all: Vec<Placed<'a>>,
+    workloads: Vec<Placed<'a>>,
+    kinds: BTreeMap<&'static str, Vec<Placed<'a>>>,
+    hosts: BTreeSet<&'a str>,
+    links: OnceLock<Links<'a>>,
+}
+
+/// What there is, and who needs it.
+#[derive(Debug)]
+struct Links<'a> {
+    provided: BTreeSet<Thing>,
+    users: BTreeMap<Thing, Vec<(Placed<'a>, Use)>>,
+}
+
+/// Kinds that rules list: of any group where the group is empty here and the kind is of no other.
+const LISTED: [&str; 11] = [
+    "NetworkPolicy",
+    "PodDisruptionBudget",
+    "HorizontalPodAutoscaler",
+    "ScaledObject",
+    "Service",
+    "ResourceQuota",
+    "LimitRange",
+    "Issuer",
+    "ClusterIssuer",
+    "DestinationRule",
+    "Namespace",
+];
+
+impl<'a> Side<'a> {
+    pub(super) fn new(objects: impl Iterator<Item = Placed<'a>>) -> Self {
+        let mut side = Self::default();
+        for placed in objects {
+            let manifest = placed.manifest;
+            if matches!((manifest.group(), manifest.kind()), ("apps", _) | ("argoproj.io", "Rollout")) {
+                side.workloads.push(placed);
+            }
+            if let Some(kind) = LISTED.iter().find(|kind| **kind == manifest.kind()) {
+                side.kinds.entry(kind).or_default().push(placed);
+            }
+            side.hosts.extend(hosts(manifest));
+            side.all.push(placed);
+        }
+        side
+    }
+
+    /// All objects.
+    pub(super) fn all(&self) -> &[Placed<'a>] {
+        &self.all
+    }
+
+    /// The objects of a listed kind in a namespace.
+    pub(super) fn of_kind(&self, kind: &str, namespace: &str) -> impl Iterator<Item = Placed<'a>> {
+        let of_kind = self.kinds.get(kind).map_or(&[][..], Vec::as_slice).iter().copied();
+        of_kind.filter(move |placed| placed.namespace == namespace)
+    }
+
+    /// Deployments, StatefulSets and their like of a namespace.
+    pub(super) fn workloads(&self, namespace: &str) -> impl Iterator<Item = Placed<'a>> {
+        self.workloads.iter().copied().filter(move |placed| placed.namespace == namespace)
+    }
+
+    /// The workloads whose Pods a label selector chooses.
+    pub(super) fn selected(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = Placed<'a>> {
+        let chosen = move |workload: &Placed<'_>| selector.is_some_and(|selector| selects(selector, workload.manifest));
+        self.workloads(namespace).filter(chosen)
+    }
+
+    /// The workloads whose Pods get what is sent to a Service.
+    pub(super) fn served_by(&self, service: Placed<'_>) -> Vec<Placed<'a>> {
+        match selector::of_service(service.manifest) {
+            Some(selector) => self.selected(service.namespace, Some(&selector)).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The Services that send requests to the Pods of a workload.
+    pub(super) fn services_of(&self, workload: Placed<'_>) -> Vec<Placed<'a>> {
+        let serves = |service: &Placed<'a>| {
+            selector::of_service(service.manifest).is_some_and(|selector| selects(&selector, workload.manifest))
+        };
+        self.of_kind("Service", workload.namespace).filter(serves).collect()
+    }
+
+    /// Whether some object serves a host.
+    pub(super) fn serves(&self, host: &str) -> bool {
+        self.hosts.contains(host)
+    }
+
+    /// What scales a workload.
+    pub(super) fn autoscalers(&self, workload: Placed<'_>) -> Vec<Autoscaler<'a>> {
+        let kinds = ["HorizontalPodAutoscaler", "ScaledObject"].into_iter();
+        let all = kinds.flat_map(|kind| self.of_kind(kind, workload.namespace)).filter_map(Autoscaler::of);
+        all.filter(|one| one.scales(workload.manifest)).collect()
+    }
+
+    /// The object of the other side.
+    pub(super) fn find(&self, of: Placed<'_>) -> Option<Placed<'a>> {
+        self.all.iter().copied().find(|one| one.is(&of))
+    }
+
+    /// Whether some object is, or makes, the thing.
+    pub(super) fn provides(&self, thing: &Thing) -> bool {
+        self.links().provided.contains(thing)
+    }
+
+    /// The things of a kind in a namespace, by name.
+    pub(super) fn provided(&self, kind: &str, namespace: &str) -> impl Iterator<Item = &Thing> {
+        self.links().provided.iter().filter(move |thing| thing.kind == kind && thing.namespace == namespace)
+    }
+
+    /// Who needs a thing, and how.
+    pub(super) fn users(&self, thing: &Thing) -> &[(Placed<'a>, Use)] {
+        self.links().users.get(thing).map_or(&[], Vec::as_slice)
+    }
+
+    fn links(&self) -> &Links<'a> {
+        self.links.get_or_init(|| {
+            let mut users: BTreeMap<Thing, Vec<(Placed<'a>, Use)>> = BTreeMap::new();
+            for placed in &self.all {
+                for one in uses(*placed) {
+                    users.entry(one.thing.clone()).or_default().push((*placed, one));
+                }
+            }
+            Links { provided: self.all.iter().flat_map(|placed| provided_by(*placed)).collect(), users }
+        })
+    }
+}
+
+/// The items of a list; none when it is not a list.
+pub(super) fn items<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
+    value.at(path).and_then(Value::as_sequence).unwrap_or_default()
+}
+
+/// A text field of a value; empty when there is none.
+pub(super) fn word<'a>(value: &'a Value, path: &[&str]) -> &'a str {
+    value.at(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A whole number in a field.
+pub(super) fn number(value: &Value, path: &[&str]) -> Option<i64> {
+    match value.at(path)? {
+        Value::Int(number) => Some(*number),
+        _ => None,
+    }
+}

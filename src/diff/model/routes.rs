@@ -1,0 +1,126 @@
+//! Where requests go: hosts, paths, and what share of them each backend gets.
+
+use std::collections::BTreeMap;
+
+use go_yaml::Value;
+
+use super::{Placed, items, number, word};
+use crate::manifest::Manifest;
+
+/// One rule of an object that routes: what it matches, and who gets which share of it.
+#[derive(Debug, PartialEq)]
+pub(in crate::diff) struct Route {
+    /// `shop.example.com/api`; what else it matches comes behind.
+    pub matches: String,
+    /// The backends with their shares, in percent; without any, nothing answers.
+    pub shares: BTreeMap<String, f64>,
+}
+
+/// The hosts that an object serves: those of an Ingress, a route of the Gateway API, a Route of OpenShift.
+pub(in crate::diff) fn hosts(manifest: &Manifest) -> Vec<&str> {
+    let object = manifest.object();
+    match (manifest.group(), manifest.kind()) {
+        ("networking.k8s.io" | "extensions", "Ingress") => {
+            let rules = items(object, &["spec", "rules"]).iter();
+            rules.filter_map(|rule| rule.get("host").and_then(Value::as_str)).collect()
+        }
+        ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute" | "TLSRoute") => {
+            items(object, &["spec", "hostnames"]).iter().filter_map(Value::as_str).collect()
+        }
+        ("route.openshift.io", "Route") => Some(word(object, &["spec", "host"])).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The rules of an object that routes; none for any other.
+pub(in crate::diff) fn routes(of: Placed<'_>) -> Vec<Route> {
+    let object = of.manifest.object();
+    match (of.manifest.group(), of.manifest.kind()) {
+        ("networking.k8s.io", "Ingress") => ingress(object),
+        ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute") => {
+            let hosts = items(object, &["spec", "hostnames"]).iter().filter_map(Value::as_str).collect::<Vec<_>>();
+            let hosts = hosts.join(", ");
+            let rules = items(object, &["spec", "rules"]).iter().enumerate();
+            rules.map(|(index, rule)| gateway(&hosts, index, rule)).collect()
+        }
+        ("networking.istio.io", "VirtualService") => {
+            let hosts = items(object, &["spec", "hosts"]).iter().filter_map(Value::as_str).collect::<Vec<_>>();
+            let hosts = hosts.join(", ");
+            let rules = items(object, &["spec", "http"]).iter().enumerate();
+            rules.map(|(index, rule)| istio(&hosts, index, rule)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn ingress(object: &Value) -> Vec<Route> {
+    let mut routes = Vec::new();
+    for rule in items(object, &["spec", "rules"]) {
+        let host = match word(rule, &["host"]) {
+            "" => "*",
+            host => host,
+        };
+        for path in items(rule, &["http", "paths"]) {
+            let backend = ["service", "resource"].map(|sort| word(path, &["backend", sort, "name"])).concat();
+            let shares = BTreeMap::from([(backend, 100.0)]);
+            routes.push(Route { matches: format!("{host}{}", word(path, &["path"])), shares });
+        }
+    }
+    routes
+}
+
+/// A rule without a name or path is known by its place.
+fn gateway(hosts: &str, index: usize, rule: &Value) -> Route {
+    let path = |one: &Value| word(one, &["path", "value"]).to_owned();
+    let paths: Vec<String> = items(rule, &["matches"]).iter().map(path).filter(|path| !path.is_empty()).collect();
+    let backend = |backend: &Value| (word(backend, &["name"]).to_owned(), weight(backend));
+    Route {
+        matches: matched(hosts, (word(rule, &["name"]), index), &paths),
+        shares: shares(items(rule, &["backendRefs"]).iter().map(backend)),
+    }
+}
+
+fn istio(hosts: &str, index: usize, rule: &Value) -> Route {
+    let path = |one: &Value| ["prefix", "exact", "regex"].map(|sort| word(one, &["uri", sort])).concat();
+    let paths: Vec<String> = items(rule, &["match"]).iter().map(path).filter(|path| !path.is_empty()).collect();
+    let routes = items(rule, &["route"]);
+    let backend = |route: &Value| {
+        let part = |key| word(route, &["destination", key]);
+        let subset = match part("subset") {
+            "" => String::new(),
+            subset => format!(" subset {subset}"),
+        };
+        // A single destination gets all, with or without a weight.
+        let weight = if routes.len() == 1 { 1.0 } else { number(route, &["weight"]).unwrap_or_default() as f64 };
+        (format!("{}{subset}", part("host")), weight)
+    };
+    Route {
+        matches: matched(hosts, (word(rule, &["name"]), index), &paths),
+        shares: shares(routes.iter().map(backend)),
+    }
+}
+
+fn matched(hosts: &str, (name, index): (&str, usize), paths: &[String]) -> String {
+    match (paths, name) {
+        ([], "") if index == 0 => hosts.to_owned(),
+        ([], "") => format!("{hosts} (rule {})", index + 1),
+        ([], name) => format!("{hosts} ({name})"),
+        (paths, _) => format!("{hosts}{}", paths.join(", ")),
+    }
+}
+
+/// Reference: gateway-api BackendRef: a backend without a weight has 1.
+fn weight(backend: &Value) -> f64 {
+    number(backend, &["weight"]).unwrap_or(1) as f64
+}
+
+fn shares(weights: impl Iterator<Item = (String, f64)>) -> BTreeMap<String, f64> {
+    let mut shares = BTreeMap::new();
+    for (backend, weight) in weights {
+        *shares.entry(backend).or_insert(0.0) += weight;
+    }
+    let sum: f64 = shares.values().sum();
+    shares.retain(|_, weight| *weight > 0.0);
+    shares.values_mut().for_each(|weight| *weight *= 100.0 / sum);
+    shares
+}

@@ -1,0 +1,50 @@
+//! Label selectors, and the Pods that they choose.
+
+use go_yaml::{Mapping, Value};
+
+use super::{items, word};
+use crate::manifest::Manifest;
+
+/// Whether a label selector chooses the Pods of a workload. One with an operator that is not known chooses none.
+pub(in crate::diff) fn selects(selector: &Value, workload: &Manifest) -> bool {
+    let none = Mapping::new();
+    let labels = workload.object().at(&["spec", "template", "metadata", "labels"]).and_then(Value::as_mapping);
+    let labels = labels.unwrap_or(&none);
+    let wanted = selector.get("matchLabels").and_then(Value::as_mapping).unwrap_or(&none);
+    wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
+        && items(selector, &["matchExpressions"]).iter().all(|expression| is_met(expression, labels))
+}
+
+fn is_met(expression: &Value, labels: &Mapping) -> bool {
+    let label = labels.get(word(expression, &["key"]));
+    let is_among = label.is_some_and(|label| items(expression, &["values"]).contains(label));
+    match word(expression, &["operator"]) {
+        "In" => is_among,
+        "NotIn" => !is_among,
+        "Exists" => label.is_some(),
+        "DoesNotExist" => label.is_none(),
+        _ => false,
+    }
+}
+
+/// The selector of a Service as a label selector; none for a Service that selects no Pods.
+pub(super) fn of_service(service: &Manifest) -> Option<Value> {
+    let labels = service.object().at(&["spec", "selector"])?;
+    let is_empty = labels.as_mapping().is_none_or(Mapping::is_empty);
+    let is_elsewhere = word(service.object(), &["spec", "type"]) == "ExternalName";
+    (!is_empty && !is_elsewhere).then(|| Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
+}
+
+/// Whether two selectors are the same, or the second chooses all Pods.
+pub(in crate::diff) fn covers(selector: Option<&Value>, other: Option<&Value>) -> bool {
+    let is_empty = |value: &Value| value.as_mapping().is_some_and(|mapping| mapping.values().all(is_nothing));
+    selector == other || other.is_some_and(is_empty)
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Mapping(mapping) => mapping.is_empty(),
+        Value::Sequence(items) => items.is_empty(),
+        value => value.is_null(),
+    }
+}

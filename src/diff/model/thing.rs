@@ -1,0 +1,112 @@
+//! What objects are to others: a name of a kind in a namespace.
+
+use super::{Placed, word};
+use crate::manifest::is_cluster_kind;
+
+/// Something that other objects name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::diff) struct Thing {
+    /// Its kind; for a custom resource `CustomResourceDefinition`, named `Kind.group`.
+    pub kind: &'static str,
+    /// Its namespace; empty for what the whole cluster has.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// Kinds that others name, by group.
+const NAMED: [(&str, &str); 22] = [
+    ("", "ConfigMap"),
+    ("", "Secret"),
+    ("", "Service"),
+    ("", "ServiceAccount"),
+    ("", "PersistentVolumeClaim"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("argoproj.io", "Rollout"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("storage.k8s.io", "StorageClass"),
+    ("node.k8s.io", "RuntimeClass"),
+    ("networking.k8s.io", "IngressClass"),
+    ("cert-manager.io", "Issuer"),
+    ("cert-manager.io", "ClusterIssuer"),
+    ("external-secrets.io", "SecretStore"),
+    ("external-secrets.io", "ClusterSecretStore"),
+    ("gateway.networking.k8s.io", "Gateway"),
+    ("networking.istio.io", "Gateway"),
+    ("gateway.networking.k8s.io", "GatewayClass"),
+];
+
+/// Controllers that make a Secret or ConfigMap: group, kind, what they make, where its name is (else it has their own name), and
+/// whether it goes with them.
+///
+/// Reference: external-secrets.io api/externalsecret (`creationPolicy: Owner` is the default), github.com/bitnami-labs/sealed-secrets
+/// (the Secret is owned), cert-manager.io docs/usage/certificate (the Secret stays), github.com/1Password/onepassword-operator,
+/// developer.hashicorp.com vault-secrets-operator `destination.name`, github.com/isindir/sops-secrets-operator.
+const MAKERS: [(&str, &str, &str, &[&str], bool); 10] = [
+    ("external-secrets.io", "ExternalSecret", "Secret", &["spec", "target", "name"], true),
+    ("bitnami.com", "SealedSecret", "Secret", &["spec", "template", "metadata", "name"], true),
+    ("cert-manager.io", "Certificate", "Secret", &["spec", "secretName"], false),
+    ("onepassword.com", "OnePasswordItem", "Secret", &[], true),
+    ("secrets.hashicorp.com", "VaultStaticSecret", "Secret", &["spec", "destination", "name"], false),
+    ("secrets.hashicorp.com", "VaultDynamicSecret", "Secret", &["spec", "destination", "name"], false),
+    ("secrets.infisical.com", "InfisicalSecret", "Secret", &["spec", "managedSecretReference", "secretName"], false),
+    ("redhatcop.redhat.io", "VaultSecret", "Secret", &["spec", "output", "name"], true),
+    ("objectbucket.io", "ObjectBucketClaim", "Secret", &[], true),
+    ("objectbucket.io", "ObjectBucketClaim", "ConfigMap", &[], true),
+];
+
+/// The definition of a custom resource, as its objects name it.
+pub(super) const DEFINITION: &str = "CustomResourceDefinition";
+
+/// What an object is, and what its controller makes of it.
+pub(in crate::diff) fn provided_by(of: Placed<'_>) -> Vec<Thing> {
+    own(of).into_iter().chain(made(of, |_| true)).collect()
+}
+
+/// What goes with an object.
+pub(in crate::diff) fn lost_with(of: Placed<'_>) -> Vec<Thing> {
+    let stays =
+        matches!(word(of.manifest.object(), &["spec", "target", "creationPolicy"]), "Orphan" | "Merge" | "None");
+    own(of).into_iter().chain(made(of, |goes| goes && !stays)).collect()
+}
+
+fn own(of: Placed<'_>) -> Option<Thing> {
+    let (group, kind) = (of.manifest.group(), of.manifest.kind());
+    if (group, kind) == ("apiextensions.k8s.io", DEFINITION) {
+        let spec = |path: &[&str]| word(of.manifest.object(), path);
+        let name = format!("{}.{}", spec(&["spec", "names", "kind"]), spec(&["spec", "group"]));
+        return Some(Thing { kind: DEFINITION, namespace: String::new(), name });
+    }
+    let (_, kind) = NAMED.iter().find(|named| **named == (group, kind))?;
+    Some(Thing { kind, namespace: home(group, kind, of.namespace).to_owned(), name: of.manifest.name().to_owned() })
+}
+
+/// The namespace of a kind that others name: none for those of the whole cluster.
+fn home<'n>(group: &str, kind: &str, namespace: &'n str) -> &'n str {
+    let is_of_cluster = is_cluster_kind(group, kind) || kind.starts_with("Cluster") || kind == "GatewayClass";
+    if is_of_cluster { "" } else { namespace }
+}
+
+fn made(of: Placed<'_>, is_wanted: impl Fn(bool) -> bool) -> impl Iterator<Item = Thing> {
+    let key = (of.manifest.group(), of.manifest.kind());
+    let makers = MAKERS.iter().filter(move |(group, kind, ..)| key == (*group, *kind));
+    makers.filter(move |(.., goes)| is_wanted(*goes)).map(move |(_, _, kind, path, _)| {
+        let name = match word(of.manifest.object(), path) {
+            "" => of.manifest.name(),
+            name => name,
+        };
+        Thing { kind, namespace: of.namespace.to_owned(), name: name.to_owned() }
+    })
+}
+
+/// `ConfigMap web`; `CustomResourceDefinition of Widget.example.com`.
+impl std::fmt::Display for Thing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of = if self.kind == DEFINITION { " of" } else { "" };
+        write!(f, "{}{of} {}", self.kind, self.name)
+    }
+}

@@ -1,0 +1,271 @@
+//! What an object needs of others, and how.
+
+use go_yaml::Value;
+
+use super::pods::{containers, spec};
+use super::thing::{DEFINITION, Thing};
+use super::{Placed, items, word};
+
+/// One thing that an object names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::diff) struct Use {
+    /// What it names.
+    pub thing: Thing,
+    /// What for.
+    pub how: How,
+    /// The key of a ConfigMap or Secret, where it names one.
+    pub key: Option<String>,
+    /// Whether it does without where the thing is not there.
+    pub is_optional: bool,
+}
+
+/// What a thing is named for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::diff) enum How {
+    /// Environment variables, which have the value of when the container started.
+    Environment,
+    /// A file that is mounted by itself, which is not updated.
+    SubPath,
+    /// Files that are updated.
+    Files,
+    /// A volume of a claim.
+    Claim,
+    /// What Pods need before they are made: an account, a class.
+    Pods,
+    /// Storage for claims that are made.
+    Storage,
+    /// Where requests go.
+    Backend,
+    /// A certificate that is served.
+    Certificate,
+    /// Whom the API server asks.
+    Webhook,
+    /// Rights.
+    Rights,
+    /// Whoever does what the object asks for.
+    Controller,
+}
+
+/// All that an object names of what others provide.
+pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
+    let mut found = Found { uses: Vec::new(), namespace: of.namespace };
+    if let Some(pods) = spec(of.manifest) {
+        found.pods(pods);
+    }
+    let object = of.manifest.object();
+    match (of.manifest.group(), of.manifest.kind()) {
+        ("apps", "StatefulSet") => {
+            for claim in items(object, &["spec", "volumeClaimTemplates"]) {
+                found.cluster(How::Storage, "StorageClass", word(claim, &["spec", "storageClassName"]));
+            }
+        }
+        ("networking.k8s.io", "Ingress") => found.ingress(object),
+        ("gateway.networking.k8s.io", kind) if kind.ends_with("Route") => found.route(object),
+        ("networking.istio.io", "VirtualService") => found.virtual_service(object),
+        ("admissionregistration.k8s.io", _) => {
+            for webhook in items(object, &["webhooks"]) {
+                let is_optional = word(webhook, &["failurePolicy"]) == "Ignore";
+                found.service(webhook.at(&["clientConfig", "service"]), is_optional);
+            }
+        }
+        ("apiregistration.k8s.io", "APIService") => found.service(object.at(&["spec", "service"]), false),
+        ("apiextensions.k8s.io", DEFINITION) => {
+            found.service(object.at(&["spec", "conversion", "webhook", "clientConfig", "service"]), false);
+        }
+        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
+            let role = word(object, &["roleRef", "name"]);
+            match word(object, &["roleRef", "kind"]) {
+                "ClusterRole" => found.cluster(How::Rights, "ClusterRole", role),
+                _ => found.add(How::Rights, "Role", role),
+            }
+        }
+        ("cert-manager.io", "Certificate") => {
+            let issuer = word(object, &["spec", "issuerRef", "name"]);
+            match word(object, &["spec", "issuerRef", "kind"]) {
+                "ClusterIssuer" => found.cluster(How::Controller, "ClusterIssuer", issuer),
+                "" | "Issuer" => found.add(How::Controller, "Issuer", issuer),
+                _ => {}
+            }
+        }
+        ("external-secrets.io", "ExternalSecret") => {
+            let store = word(object, &["spec", "secretStoreRef", "name"]);
+            match word(object, &["spec", "secretStoreRef", "kind"]) {
+                "ClusterSecretStore" => found.cluster(How::Controller, "ClusterSecretStore", store),
+                _ => found.add(How::Controller, "SecretStore", store),
+            }
+        }
+        _ => {}
+    }
+    if of.manifest.group().contains('.') && !of.manifest.group().ends_with(".k8s.io") {
+        found.cluster(How::Controller, DEFINITION, &format!("{}.{}", of.manifest.kind(), of.manifest.group()));
+    }
+    found.uses
+}
+
+struct Found<'n> {
+    uses: Vec<Use>,
+    namespace: &'n str,
+}
+
+impl Found<'_> {
+    fn push(&mut self, how: How, (kind, namespace, name): (&'static str, &str, &str)) -> Option<&mut Use> {
+        if name.is_empty() {
+            return None;
+        }
+        let thing = Thing { kind, namespace: namespace.to_owned(), name: name.to_owned() };
+        self.uses.push(Use { thing, how, key: None, is_optional: false });
+        self.uses.last_mut()
+    }
+
+    fn add(&mut self, how: How, kind: &'static str, name: &str) {
+        self.push(how, (kind, self.namespace, name));
+    }
+
+    fn cluster(&mut self, how: How, kind: &'static str, name: &str) {
+        self.push(how, (kind, "", name));
+    }
+
+    /// A reference of its own shape: `name`, `key` and `optional` in one mapping.
+    fn reference(&mut self, how: How, kind: &'static str, reference: Option<&Value>) {
+        let Some(reference) = reference else { return };
+        let is_optional = reference.get("optional").and_then(Value::as_bool) == Some(true);
+        let key = reference.get("key").and_then(Value::as_str).map(str::to_owned);
+        if let Some(one) = self.push(how, (kind, self.namespace, word(reference, &["name"]))) {
+            (one.key, one.is_optional) = (key, is_optional);
+        }
+    }
+
+    fn service(&mut self, service: Option<&Value>, is_optional: bool) {
+        let Some(service) = service else { return };
+        let place = ("Service", word(service, &["namespace"]), word(service, &["name"]));
+        if let Some(one) = self.push(How::Webhook, place) {
+            one.is_optional = is_optional;
+        }
+    }
+
+    fn pods(&mut self, pods: &Value) {
+        for (_, container) in containers(pods) {
+            for variable in items(container, &["env"]) {
+                let from = |key| variable.at(&["valueFrom", key]);
+                self.reference(How::Environment, "ConfigMap", from("configMapKeyRef"));
+                self.reference(How::Environment, "Secret", from("secretKeyRef"));
+            }
+            for source in items(container, &["envFrom"]) {
+                self.reference(How::Environment, "ConfigMap", source.get("configMapRef"));
+                self.reference(How::Environment, "Secret", source.get("secretRef"));
+            }
+        }
+        for volume in items(pods, &["volumes"]) {
+            self.volume(pods, volume);
+        }
+        self.add(How::Pods, "ServiceAccount", word(pods, &["serviceAccountName"]));
+        self.cluster(How::Pods, "PriorityClass", word(pods, &["priorityClassName"]));
+        self.cluster(How::Pods, "RuntimeClass", word(pods, &["runtimeClassName"]));
+    }
+
+    fn volume(&mut self, pods: &Value, volume: &Value) {
+        let single = sub_paths(pods, word(volume, &["name"]));
+        let mut sources = vec![volume];
+        sources.extend(items(volume, &["projected", "sources"]));
+        for source in sources {
+            self.files(&single, "ConfigMap", (source.get("configMap"), "name"));
+            let key = if source.at(&["secret", "secretName"]).is_some() { "secretName" } else { "name" };
+            self.files(&single, "Secret", (source.get("secret"), key));
+        }
+        self.add(How::Claim, "PersistentVolumeClaim", word(volume, &["persistentVolumeClaim", "claimName"]));
+    }
+
+    /// A ConfigMap or Secret that is mounted: each key that is named, else all of it. `single` are the files of it that are
+    /// mounted by themselves, where it is not mounted otherwise.
+    fn files(&mut self, single: &[&str], kind: &'static str, (source, name): (Option<&Value>, &str)) {
+        let Some(source) = source else { return };
+        let is_optional = source.get("optional").and_then(Value::as_bool) == Some(true);
+        let how = if single.is_empty() { How::Files } else { How::SubPath };
+        let named = items(source, &["items"]).iter();
+        let named = named.filter(|item| single.is_empty() || single.contains(&word(item, &["path"])));
+        let mut keys: Vec<Option<String>> = named.map(|item| Some(word(item, &["key"]).to_owned())).collect();
+        if keys.is_empty() && !items(source, &["items"]).is_empty() {
+            return;
+        }
+        if keys.is_empty() {
+            keys = single.iter().map(|key| Some((*key).to_owned())).collect();
+        }
+        if keys.is_empty() {
+            keys.push(None);
+        }
+        for key in keys {
+            if let Some(one) = self.push(how, (kind, self.namespace, word(source, &[name]))) {
+                (one.key, one.is_optional) = (key, is_optional);
+            }
+        }
+    }
+
+    fn ingress(&mut self, object: &Value) {
+        let default = word(object, &["spec", "defaultBackend", "service", "name"]);
+        self.add(How::Backend, "Service", default);
+        for rule in items(object, &["spec", "rules"]) {
+            for path in items(rule, &["http", "paths"]) {
+                self.add(How::Backend, "Service", word(path, &["backend", "service", "name"]));
+            }
+        }
+        for tls in items(object, &["spec", "tls"]) {
+            self.add(How::Certificate, "Secret", word(tls, &["secretName"]));
+        }
+        self.cluster(How::Controller, "IngressClass", word(object, &["spec", "ingressClassName"]));
+        let annotation = |key| word(object, &["metadata", "annotations", key]);
+        self.cluster(How::Controller, "ClusterIssuer", annotation("cert-manager.io/cluster-issuer"));
+        self.add(How::Controller, "Issuer", annotation("cert-manager.io/issuer"));
+    }
+
+    fn route(&mut self, object: &Value) {
+        for rule in items(object, &["spec", "rules"]) {
+            for backend in items(rule, &["backendRefs"]) {
+                if matches!(word(backend, &["kind"]), "" | "Service") {
+                    self.in_namespace(How::Backend, "Service", backend);
+                }
+            }
+        }
+        for parent in items(object, &["spec", "parentRefs"]) {
+            if matches!(word(parent, &["kind"]), "" | "Gateway") {
+                self.in_namespace(How::Controller, "Gateway", parent);
+            }
+        }
+    }
+
+    fn in_namespace(&mut self, how: How, kind: &'static str, reference: &Value) {
+        let namespace = match word(reference, &["namespace"]) {
+            "" => self.namespace,
+            namespace => namespace,
+        };
+        self.push(how, (kind, namespace, word(reference, &["name"])));
+    }
+
+    /// A host of Istio is a Service where it is its name, or its name in the cluster's DNS.
+    fn virtual_service(&mut self, object: &Value) {
+        for sort in ["http", "tcp", "tls"] {
+            for rule in items(object, &["spec", sort]) {
+                for route in items(rule, &["route"]) {
+                    self.host(word(route, &["destination", "host"]));
+                }
+            }
+        }
+    }
+
+    fn host(&mut self, host: &str) {
+        let mut parts = host.split('.');
+        let (name, namespace, rest) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        match (namespace, rest) {
+            (None, _) => self.add(How::Backend, "Service", name),
+            (Some(namespace), Some("svc")) => drop(self.push(How::Backend, ("Service", namespace, name))),
+            _ => {}
+        }
+    }
+}
+
+/// The single files by which a volume is mounted; none where it is mounted as a folder too.
+fn sub_paths<'p>(pods: &'p Value, volume: &str) -> Vec<&'p str> {
+    let all = containers(pods).flat_map(|(_, container)| items(container, &["volumeMounts"]));
+    let paths: Vec<&str> =
+        all.filter(|mount| word(mount, &["name"]) == volume).map(|mount| word(mount, &["subPath"])).collect();
+    if paths.contains(&"") { Vec::new() } else { paths }
+}
