@@ -35,7 +35,7 @@ use danger::Around;
 use model::{Model, Placed, Side};
 
 pub(crate) use align::{Line, lines};
-pub(crate) use danger::{Danger, Pruning, Severity, is_same_cluster};
+pub(crate) use danger::{Danger, Pruning, Severity, application_removed, is_same_cluster};
 pub(crate) use image::{Image, ImageChange};
 pub(crate) use noise::Noise;
 pub(crate) use path::{FieldPath, Step};
@@ -57,6 +57,8 @@ pub(crate) struct Options {
     pub namespace_before: Option<String>,
     /// Whether the objects are those of another Application than before, which `pruning` is about.
     pub handed_over: bool,
+    /// Whether the Application goes with its objects.
+    pub goes: bool,
 }
 
 impl Options {
@@ -232,7 +234,8 @@ fn object<'a>(
     (echoes, around): (&noise::Echoes<'_>, &Around<'a>),
     options: &Options,
 ) -> Option<ObjectDiff> {
-    let dangers = danger::dangers(pair, around);
+    let mut dangers = danger::dangers(pair, around);
+    dangers.iter_mut().for_each(|danger| danger.is_with_application = options.goes);
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
     let (object, change, mut difference) = match (pair.old, pair.new) {
         (Some(old), Some(new)) => {

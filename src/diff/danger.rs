@@ -42,7 +42,7 @@ use crate::manifest::Manifest;
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
-pub(crate) use application::is_same_cluster;
+pub(crate) use application::{is_same_cluster, removed as application_removed};
 pub(super) use around::Around;
 pub(crate) use pruning::Pruning;
 
@@ -101,6 +101,8 @@ pub(crate) struct Danger {
     pub what: What,
     /// Whether Argo CD removes the object, where it does harm by that.
     pub pruning: Option<Pruning>,
+    /// Whether that is since its Application goes.
+    pub is_with_application: bool,
 }
 
 /// The sorts of dangers.
@@ -244,7 +246,7 @@ pub(crate) enum What {
 
 impl Danger {
     fn new(severity: Severity, what: What) -> Self {
-        Self { severity, what, pruning: None }
+        Self { severity, what, pruning: None, is_with_application: false }
     }
 
     /// What a rule says in its own words: its kind for programs, what happens, what to do about it.
@@ -288,7 +290,9 @@ impl Danger {
     pub(crate) fn advice(&self) -> &'static str {
         let goes = matches!(self.kind(), "removed" | "unprotected" | "hostGone" | "unscaled");
         match &self.what {
-            _ if goes && self.pruning == Some(Pruning::Cascade) => {
+            _ if goes
+                && (self.pruning == Some(Pruning::Cascade) || self.pruning.is_some() && self.is_with_application) =>
+            {
                 "to keep it, set the sync option `Delete=false` on it in a commit before this one"
             }
             _ if goes && self.pruning.is_some() => {
@@ -340,7 +344,11 @@ impl Danger {
 impl Danger {
     /// What Argo CD does with the object that goes; `None` where no object does.
     pub(crate) fn pruning_text(&self) -> Option<String> {
-        let object = if matches!(self.what, What::NamespaceChanged { .. }) { "the old one" } else { "it" };
+        let object = match self.kind() {
+            "namespaceChanged" => "the old one",
+            "applicationRemoved" => return None,
+            _ => "it",
+        };
         self.pruning.map(|pruning| pruning.sentence(object))
     }
 }

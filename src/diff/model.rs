@@ -44,7 +44,7 @@ impl<'a> Placed<'a> {
         Self { manifest, namespace }
     }
 
-    /// The same object, whichever its version.
+    /// Whether both are one object to the API server, whichever its version.
     pub(super) fn is(&self, other: &Placed<'_>) -> bool {
         let key =
             |one: &Placed<'_>| [one.manifest.group(), one.manifest.kind(), one.manifest.name()].map(str::to_owned);

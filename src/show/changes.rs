@@ -1,6 +1,7 @@
 //! What a hydration would change, made ready to be shown: on a terminal, in a pull request, on a page, to programs.
 
 mod alike;
+mod all_dangers;
 mod dangers;
 mod effect;
 mod html;
@@ -16,7 +17,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::argo::{AppName, BranchName};
-use crate::diff::{self, Change, ObjectDiff, Options, Pruning, Sides, Words, compare_all};
+use crate::diff::{self, Change, Danger, ObjectDiff, ObjectName, Options, Pruning, Sides, Words, compare_all};
 use crate::manifest::{self, ChangedObjects, Manifest, Source, Tally};
 use crate::preview::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
 use dry_files::diag::Diagnostic;
@@ -100,6 +101,8 @@ pub(crate) struct ApplicationDiff {
     pub handed_over: Option<String>,
     /// Why the objects cannot be compared: what is on the branch is not a list of objects.
     pub unreadable: Option<String>,
+    /// The Application as an object of the cluster, and what goes with it, where it goes.
+    pub goes: Option<(ObjectName, Danger)>,
 }
 
 impl Changes {
@@ -160,6 +163,12 @@ impl ApplicationDiff {
     /// What it is called: its name, else its path.
     pub(crate) fn title(&self) -> &str {
         self.name.as_ref().map_or(self.path.as_str(), AppName::as_str)
+    }
+
+    /// What may do harm, with whose it is: of its objects, and of itself where it goes.
+    pub(crate) fn dangers(&self) -> impl Iterator<Item = (&Danger, &ObjectName)> {
+        let own = self.goes.iter().map(|(object, danger)| (danger, object));
+        own.chain(self.objects.iter().flat_map(|object| object.dangers.iter().map(|danger| (danger, &object.object))))
     }
 
     /// Whether it has its name and place of before, or had none.
@@ -310,6 +319,7 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
                 _ => Change::Changed,
             },
             effect: effect::of(&path, &objects, sides.old.len() - usize::from(path.deployed.is_some())),
+            goes: goes(&path, &objects),
             renamed_from: path.former.filter(|_| path.new.is_some()).map(|former| former.name),
             path: path.path,
             name: path.application,
@@ -331,6 +341,25 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) 
     applications
 }
 
+/// What goes with an Application that goes: none for one that stays, moves, or whose maker keeps it.
+fn goes(path: &PreviewedPath, objects: &[ObjectDiff]) -> Option<(ObjectName, Danger)> {
+    let name = path.application.as_ref().filter(|_| is_going(path))?;
+    let removed = objects.iter().filter(|object| object.change == Change::Removed).count();
+    let object = ObjectName {
+        api_version: "argoproj.io/v1alpha1".to_owned(),
+        kind: "Application".to_owned(),
+        namespace: String::new(),
+        name: name.to_string(),
+    };
+    Some((object, diff::application_removed(removed, path.pruning)?))
+}
+
+/// Whether an Application goes with its path.
+fn is_going(path: &PreviewedPath) -> bool {
+    let end = path.former.as_ref().map(|former| &former.end);
+    path.new.is_none() && !matches!(end, Some(End::Stays | End::Moves(..) | End::KeptBySet(_)))
+}
+
 /// The objects of a path; none, and why, where they cannot be read.
 fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
     let deployed = path.deployed.as_ref().map(|deployed| deployed.each_ref().map(|object| &**object));
@@ -348,6 +377,7 @@ fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
         namespace: path.namespace.clone(),
         namespace_before: deployed.filter(|_| stays_in_cluster).and_then(|[old, _]| destination(old)),
         handed_over: path.former.is_some(),
+        goes: is_going(path),
         ..options.clone()
     };
     match read(&path.old).and_then(|old| Ok((old, read(&path.new)?))) {

@@ -1,7 +1,8 @@
 //! Dangers, pruning and restarts in previews.
 
 use super::{clone, commit_web, json};
-use crate::push::{application, config_map};
+use crate::push::{application, config_map, dry};
+use crate::support::Lab;
 
 fn job(name: &str, annotations: &str, version: u32) -> String {
     format!(
@@ -35,10 +36,10 @@ fn dangers_are_sorted_and_say_what_argo_cd_prunes() {
   data loss PersistentVolumeClaim data: removed, with its volume and data, unless the volume is retained
     Argo CD prunes it with the next sync; to keep it, set the sync option `Prune=false` on it in a commit before this one
   outage Deployment web: replicas 3 → 0: nothing runs
-    if an autoscaler sets the replicas, leave the field out
-  danger 7 Jobs: `spec.template` cannot be changed: the sync fails unless the object is deleted first
+    keep at least one replica of what shall serve
+  refused 7 Jobs: `spec.template` cannot be changed: the sync fails unless the object is deleted first
     job0, job1, job2, job3, job4 and 2 more
-    give it a new name, delete the old one by hand, or set the sync options `Force=true,Replace=true`
+    set the sync options `Force=true,Replace=true` on it, so that it runs anew, or make it a hook
 
 ";
     assert!(stat.starts_with(head), "{stat}");
@@ -47,7 +48,7 @@ fn dangers_are_sorted_and_say_what_argo_cd_prunes() {
     assert_eq!((&dangers[0]["severity"], &dangers[0]["pruning"]), (&"data-loss".into(), &"automatic".into()));
     assert_eq!(dangers[2]["objects"].as_array().map(Vec::len), Some(7), "{dangers:#}");
     let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
-    let line = "- **data loss** `environments/dev`: `PersistentVolumeClaim data`: removed";
+    let line = "- \u{1f534} **data loss** `environments/dev`: `PersistentVolumeClaim data`: removed";
     assert!(markdown.contains(line), "{markdown}");
     clone.commit("keep", &[(&file, &with_policy("{syncOptions: [Prune=false]}"))]);
     let kept = json(&clone, &[], 1);
@@ -72,6 +73,47 @@ fn an_application_that_goes_takes_its_objects_by_its_finalizer() {
 }
 
 #[test]
+fn an_application_that_goes_with_its_objects_is_a_danger_in_every_form() {
+    let clone = clone();
+    let (file, text) = application("web", "dev");
+    let finalizer = "metadata:\n  finalizers: [resources-finalizer.argocd.argoproj.io]\n";
+    clone.commit("finalizer", &[(&file, &text.replace("metadata:\n", finalizer))]);
+    clone.push().success();
+    clone.commit("remove\n\nHydrate-Allow-Removal: environments/dev", &[(&file, "")]);
+    let shown = clone.hydrate(&["diff", "--stat"]).exits(1).stdout;
+    let danger = "Application web-dev: removed, and its object with it";
+    assert!(shown.contains(&format!("  outage {danger}\n")) && shown.contains("`Delete=false`"), "{shown}");
+    let markdown = clone.hydrate(&["diff", "--markdown"]).exits(1).stdout;
+    assert!(markdown.contains("**outage** `environments/dev`: `Application web-dev`: removed"), "{markdown}");
+    let shown = json(&clone, &[], 1);
+    assert_eq!(shown["environments"][0]["dangers"][0]["kind"], "applicationRemoved", "{shown:#}");
+    clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
+    let page = clone.file("page.html").expect("written");
+    assert!(page.contains("<li class=\"outage\">") && page.contains("Application web-dev</a>"), "{page}");
+}
+
+#[test]
+fn dangers_of_production_come_first() {
+    let clone = dry(&Lab::new().server(), &["web"], &["dev", "prod"]);
+    let deployment = |name: &str, replicas: u32| {
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec: {{replicas: {replicas}}}\n")
+    };
+    let commit = |dev: String, prod: u32| {
+        let prod = deployment("web", prod);
+        let files = [("apps/web/dev/config.yaml", dev.as_str()), ("apps/web/prod/config.yaml", prod.as_str())];
+        clone.commit("both", &files);
+    };
+    commit(CLAIM.to_owned() + "---\n" + &deployment("web", 3), 3);
+    clone.push().success();
+    commit(deployment("web", 2), 0);
+    for args in [&["diff"][..], &["diff", "--markdown"]] {
+        let shown = clone.hydrate(args).exits(1).stdout;
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+        assert!(at("nothing runs") < at("PersistentVolumeClaim data"), "{shown}");
+    }
+}
+
+#[test]
 fn no_severe_danger_is_cut() {
     let clone = clone();
     let ingress = |hosts: std::ops::Range<u32>| {
@@ -86,9 +128,9 @@ fn no_severe_danger_is_cut() {
     commit_web(&clone, &[ingress(0..40)]);
     let count = |args: &[&str], what: &str| clone.hydrate(args).exits(1).stdout.matches(what).count();
     assert_eq!(count(&["diff"], "  outage Ingress web: host"), 60);
-    assert_eq!(count(&["diff", "--markdown"], "- **outage** "), 60);
+    assert_eq!(count(&["diff", "--markdown"], "- \u{1f7e0} **outage** "), 60);
     let cut = clone.hydrate(&["diff", "--markdown", "--limit", "3000"]).exits(1).stdout;
-    assert!(cut.len() <= 3000 && cut.contains("- **outage**: `hostGone` 60 times\n"), "{cut}");
+    assert!(cut.len() <= 3000 && cut.contains("- \u{1f7e0} **outage**: `hostGone` 60 times\n"), "{cut}");
     clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
     let page = clone.file("page.html").expect("written");
     assert_eq!(page.matches("<li class=\"outage\">").count(), 60);

@@ -157,10 +157,14 @@ fn environments_that_change_alike_but_for_their_name_are_shown_once() {
         clone.hydrate(&["diff"]).exits(1).stdout,
         "3 objects changed in 3 of 3 environments; 3 outages
   replicas: 3 → 0 in 3 objects in 3 environments
+dangers
+  outage environments/prod: Deployment web-prod: replicas 3 → 0: nothing runs
+  outage environments/dev: Deployment web-dev: replicas 3 → 0: nothing runs
+  outage environments/qa: Deployment web-qa: replicas 3 → 0: nothing runs
+    keep at least one replica of what shall serve
 
 environments/dev   1 object changed in 1 of 1 Applications
-  outage Deployment web-dev: replicas 3 → 0: nothing runs
-    if an autoscaler sets the replicas, leave the field out
+  1 outage (above)
 
   web-dev  web
     ~ Deployment web-dev

@@ -30,6 +30,25 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     dangers
 }
 
+/// What goes with an Application that is no longer there; none where its objects stay.
+///
+/// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, sync-options.md.
+pub(crate) fn removed(objects: usize, pruning: Pruning) -> Option<Danger> {
+    let all = match objects {
+        0 => return None,
+        1 => "its object".to_owned(),
+        count => format!("its {count} objects"),
+    };
+    let when = match pruning {
+        Pruning::Left | Pruning::Off | Pruning::Orphaned => return None,
+        Pruning::Confirmed => " once somebody confirms",
+        Pruning::Unknown => " if Argo CD deletes the Application",
+        Pruning::Automatic | Pruning::Manual | Pruning::Cascade => "",
+    };
+    let advice = "to keep objects of it, set the sync option `Delete=false` on them in a commit before this one";
+    Some(Danger::said(Severity::Outage, "applicationRemoved", format!("removed, and {all} with it{when}"), advice))
+}
+
 /// What becomes of its objects when the destination changes.
 ///
 /// Argo CD looks at one cluster only: in the one that it leaves, nothing is removed. In the same cluster, objects of the old

@@ -21,12 +21,12 @@ pub(in crate::diff) struct Around<'a> {
 
 impl<'a> Around<'a> {
     /// An object of the side before.
-    pub(super) fn old(&self, manifest: &'a Manifest) -> Placed<'a> {
+    pub(super) fn before(&self, manifest: &'a Manifest) -> Placed<'a> {
         Placed::new(manifest, self.defaults[0])
     }
 
     /// An object of the side after.
-    pub(super) fn new(&self, manifest: &'a Manifest) -> Placed<'a> {
+    pub(super) fn after(&self, manifest: &'a Manifest) -> Placed<'a> {
         Placed::new(manifest, self.defaults[1])
     }
 

@@ -21,8 +21,8 @@ pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around:
     }
     let written =
         |workload: &'_ Manifest| workload.object().at(&["spec", "replicas"]).filter(|one| !one.is_null()).cloned();
-    let after = around.model.after.autoscalers(around.new(new));
-    let before = old.map(|old| around.model.before.autoscalers(around.old(old))).unwrap_or_default();
+    let after = around.model.after.autoscalers(around.after(new));
+    let before = old.map(|old| around.model.before.autoscalers(around.before(old))).unwrap_or_default();
     let mut found = Vec::new();
     let now = written(new);
     let sets_both =
@@ -68,7 +68,7 @@ fn name(autoscaler: &Autoscaler<'_>) -> String {
 
 /// An autoscaler that goes while what it scales stays.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let autoscaler = Autoscaler::of(around.old(old))?;
+    let autoscaler = Autoscaler::of(around.before(old))?;
     let pruning = around.pruning.of(old);
     let workloads = around.model.after.workloads(autoscaler.placed.namespace);
     let mut stays = workloads.filter(|workload| autoscaler.scales(workload.manifest));
@@ -84,7 +84,7 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
 ///
 /// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale, "How does a HorizontalPodAutoscaler work".
 pub(super) fn blind<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let resources = shares_of_requests(around.new(new), &around.model.after);
+    let resources = shares_of_requests(around.after(new), &around.model.after);
     let mut found = Vec::new();
     for (name, container) in spec(new).into_iter().flat_map(containers) {
         let Some(was) = before(Some(old), name) else { continue };

@@ -49,15 +49,15 @@ pub(super) fn disruptions<'a>(
     let budget = new.or(old).filter(|budget| budget.kind() == "PodDisruptionBudget")?;
     let selector = budget.object().at(&["spec", "selector"]);
     let Some(new) = new else {
-        let (pruning, placed) = (around.pruning.of(budget), around.old(budget));
+        let (pruning, placed) = (around.pruning.of(budget), around.before(budget));
         let mut others = around.others("PodDisruptionBudget", placed);
         let is_taken_over = others.any(|other| covers(selector, other.object().at(&["spec", "selector"])));
         let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(placed.namespace, selector);
         let loss = "removed: all its Pods may go down at once when nodes are drained";
         return is_lost.then(|| Danger::new(Severity::Outage, What::Unprotected { loss }).pruned(pruning));
     };
-    let reason = block(around.new(new), &around.model.after);
-    let was = old.and_then(|old| block(around.old(old), &around.model.before));
+    let reason = block(around.after(new), &around.model.after);
+    let was = old.and_then(|old| block(around.before(old), &around.model.before));
     let blocked = format!("{}: nodes that run its Pods cannot be drained", reason.filter(|_| was.is_none())?);
     Some(Danger::new(Severity::Other, What::Blocking { blocked }))
 }

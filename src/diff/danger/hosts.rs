@@ -19,6 +19,6 @@ pub(super) fn gone(old: Option<&Manifest>, new: Option<&Manifest>, around: &Arou
     gone.sort_unstable();
     gone.dedup();
     let danger =
-        |host: &str| Danger { severity: Severity::Outage, what: What::HostGone { host: host.to_owned() }, pruning };
+        |host: &str| Danger { pruning, ..Danger::new(Severity::Outage, What::HostGone { host: host.to_owned() }) };
     gone.into_iter().map(danger).collect()
 }

@@ -9,7 +9,7 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
     let pruning = around.pruning.of(old);
     let (severity, loss) = match loss(old) {
         Some(loss) => loss,
-        None if (old.group(), old.kind()) == ("", "Service") => left_alone(around.old(old), around)?,
+        None if (old.group(), old.kind()) == ("", "Service") => left_alone(around.before(old), around)?,
         None => return operators::removed(old, around),
     };
     pruning.removes().then(|| Danger::new(severity, What::Removed { loss }).pruned(pruning))

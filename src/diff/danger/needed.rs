@@ -40,7 +40,7 @@ pub(super) fn gone<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     if stays || is_same {
         return Vec::new();
     }
-    let lost = lost_with(around.old(old)).into_iter().filter(|thing| !around.model.after.provides(thing));
+    let lost = lost_with(around.before(old)).into_iter().filter(|thing| !around.model.after.provides(thing));
     let danger = |thing: Thing| {
         let danger = needed(&thing, around.model.after.users(&thing), "removed")?;
         Some(if pair.new.is_none() { danger.pruned(pruning) } else { danger })
@@ -51,7 +51,7 @@ pub(super) fn gone<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
 /// Keys of a ConfigMap or Secret that go while containers name them.
 pub(super) fn keys_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let kind = config_kind(new)?;
-    let thing = Thing { kind, namespace: around.new(new).namespace.to_owned(), name: new.name().to_owned() };
+    let thing = Thing { kind, namespace: around.after(new).namespace.to_owned(), name: new.name().to_owned() };
     let keys = gone_keys(old, new);
     if keys.is_empty() || old.name() != new.name() {
         return None;
@@ -87,8 +87,8 @@ const OF_GIT: [&str; 6] =
 
 /// A name that changed to one that nothing has, or that is nearly one that there is.
 pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let before: Vec<Use> = old.map(|old| uses(around.old(old))).unwrap_or_default();
-    let now = uses(around.new(new));
+    let before: Vec<Use> = old.map(|old| uses(around.before(old))).unwrap_or_default();
+    let now = uses(around.after(new));
     let mut found = Vec::new();
     for one in &now {
         let is_asked =
@@ -124,10 +124,10 @@ fn near(thing: &Thing, around: &Around<'_>) -> Option<String> {
 
 /// An autoscaler whose target is no longer there.
 pub(super) fn target<'a>(new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let autoscaler = Autoscaler::of(around.new(new))?;
+    let autoscaler = Autoscaler::of(around.after(new))?;
     let (kind, name) = autoscaler.target;
     let kind = ["Deployment", "StatefulSet", "Rollout"].into_iter().find(|one| *one == kind)?;
-    let namespace = around.new(new).namespace.to_owned();
+    let namespace = around.after(new).namespace.to_owned();
     let thing = Thing { kind, namespace, name: name.to_owned() };
     let is_gone = around.model.before.provides(&thing) && !around.model.after.provides(&thing);
     is_gone.then(|| {

@@ -36,7 +36,7 @@ pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, a
 }
 
 fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let placed = around.old(old);
+    let placed = around.before(old);
     let selector = |policy: &'_ Manifest| policy.object().at(&["spec", "podSelector"]).cloned();
     let pods = selector(old);
     let pruning = around.pruning.of(old);
@@ -51,7 +51,7 @@ impl Direction {
     fn change<'a>(&self, old: Option<&Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
         let was_blocking = old.is_some_and(|old| self.blocks(old));
         if self.blocks(new) && !was_blocking && !around.is_new {
-            let mut others = around.others("NetworkPolicy", around.new(new));
+            let mut others = around.others("NetworkPolicy", around.after(new));
             let is_allowed = others.any(|other| !items(other.object(), &["spec", self.rules]).is_empty());
             let blocked = match self.name {
                 "Ingress" => "no connection to its Pods gets through, unless another policy allows it",
@@ -124,7 +124,7 @@ pub(super) fn unselected<'a>(
         Some(Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
     };
     let (before, after) = (selector(old)?, selector(new)?);
-    let (Placed { namespace: home, .. }, Placed { namespace, .. }) = (around.old(old), around.new(new));
+    let (Placed { namespace: home, .. }, Placed { namespace, .. }) = (around.before(old), around.after(new));
     let chose_some = around.model.before.selected(home, Some(&before)).next().is_some();
     let chooses_running = around.model.before.selected(namespace, Some(&after)).next().is_some();
     let is_lasting = around.model.after.selected(namespace, Some(&after)).next().is_none();

@@ -45,8 +45,8 @@ pub(super) fn targets<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
     if (new.group(), new.kind()) != ("", "Service") {
         return Vec::new();
     }
-    let was = old.map(|old| lacking_targets(around.old(old), &around.model.before)).unwrap_or_default();
-    let now = lacking_targets(around.new(new), &around.model.after);
+    let was = old.map(|old| lacking_targets(around.before(old), &around.model.before)).unwrap_or_default();
+    let now = lacking_targets(around.after(new), &around.model.after);
     let danger = |target: &String| {
         let text = format!("leads to port `{target}`, which no container of its Pods has: it has no endpoints");
         Danger::said(Severity::Outage, "noPort", text, "name a port that the containers have")

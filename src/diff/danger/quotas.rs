@@ -16,8 +16,8 @@ pub(super) fn quota<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &A
     if (new.group(), new.kind()) != ("", "ResourceQuota") || new.object().at(&["spec", "scopes"]).is_some() {
         return Vec::new();
     }
-    let was = old.map(|old| exceeded(around.old(old), &around.model.before)).unwrap_or_default();
-    let now = exceeded(around.new(new), &around.model.after).into_iter();
+    let was = old.map(|old| exceeded(around.before(old), &around.model.before)).unwrap_or_default();
+    let now = exceeded(around.after(new), &around.model.after).into_iter();
     let danger = |over: Exceeded| {
         let text =
             format!("{} {} is less than its workloads ask for: Pods beyond it are not made", over.resource, over.hard);
@@ -74,8 +74,8 @@ pub(super) fn limit_range<'a>(old: Option<&'a Manifest>, new: &'a Manifest, arou
     if (new.group(), new.kind()) != ("", "LimitRange") {
         return Vec::new();
     }
-    let was = old.map(|old| over_maximum(around.old(old), &around.model.before)).unwrap_or_default();
-    let now = over_maximum(around.new(new), &around.model.after).into_iter();
+    let was = old.map(|old| over_maximum(around.before(old), &around.model.before)).unwrap_or_default();
+    let now = over_maximum(around.after(new), &around.model.after).into_iter();
     let danger = |(workload, resource): (String, String)| {
         let text =
             format!("the maximum of {resource} is below what {workload} asks for: its Pods are not made any more");

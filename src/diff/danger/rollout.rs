@@ -12,8 +12,8 @@ use crate::manifest::Manifest;
 ///
 /// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Strategy"; DaemonSet `updateStrategy`.
 pub(super) fn strategy<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let why = all_at_once(around.new(new), &around.model.after)?;
-    let was = all_at_once(around.old(old), &around.model.before);
+    let why = all_at_once(around.after(new), &around.model.after)?;
+    let was = all_at_once(around.before(old), &around.model.before);
     was.is_none().then(|| {
         let text = format!("{why}: nothing runs for a while in each rollout");
         Danger::said(
@@ -105,7 +105,7 @@ pub(super) fn probes<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
             is_there(was) && !is_there(container)
         };
         if is_gone("readinessProbe") {
-            let is_served = !around.model.after.services_of(around.new(new)).is_empty();
+            let is_served = !around.model.after.services_of(around.after(new)).is_empty();
             let severity = if is_served { Severity::Outage } else { Severity::Other };
             let text = format!(
                 "readiness probe of `{name}` removed: it counts as ready, and gets requests, as soon as it starts"

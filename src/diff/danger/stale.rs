@@ -37,7 +37,7 @@ pub(super) fn config<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
     if changed.is_empty() || old.name() != new.name() {
         return None;
     }
-    let namespace = around.new(new).namespace.to_owned();
+    let namespace = around.after(new).namespace.to_owned();
     let users = around.model.after.users(&Thing { kind, namespace, name: new.name().to_owned() });
     let reads_once = |one: &Use| {
         let is_changed = |key: &String| changed.contains(key) && !gone.contains(key);

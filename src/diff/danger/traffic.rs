@@ -12,7 +12,7 @@ const SHARE_MIN: f64 = 1.0;
 
 /// Rules whose backends get another share, and paths that nothing serves any more.
 pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let (before, after) = (routes(around.old(old)), routes(around.new(new)));
+    let (before, after) = (routes(around.before(old)), routes(around.after(new)));
     let mut found = Vec::new();
     for was in &before {
         match after.iter().find(|now| now.matches == was.matches) {

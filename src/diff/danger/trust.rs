@@ -10,8 +10,8 @@ use crate::manifest::Manifest;
 ///
 /// Reference: cert-manager.io docs/configuration/selfsigned, letsencrypt.org/docs/staging-environment.
 pub(super) fn distrusted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let why = distrust(around.new(new), &around.model.after)?;
-    distrust(around.old(old), &around.model.before).is_none().then(|| {
+    let why = distrust(around.after(new), &around.model.after)?;
+    distrust(around.before(old), &around.model.before).is_none().then(|| {
         let text = format!("{why}: clients do not trust its certificates");
         Danger::said(Severity::Security, "distrust", text, "keep an issuer that clients trust")
     })

@@ -103,6 +103,8 @@ pub(super) struct Entry<'a> {
     pub objects: Vec<&'a ObjectDiff>,
     /// What changes in each of them.
     pub rows: Vec<Row>,
+    /// Whether they are of several Applications, which are named beside them.
+    pub is_of_many: bool,
 }
 
 impl<'a> Entry<'a> {
@@ -116,7 +118,7 @@ impl<'a> Entry<'a> {
             let rows = rows(object, with_noise);
             let may_join = object.change == Change::Changed && object.old_name.is_none() && object.moved_from.is_none();
             if !may_join || rows.is_empty() {
-                entries.push(Self { objects: vec![object], rows });
+                entries.push(Self { objects: vec![object], rows, is_of_many: false });
                 continue;
             }
             let key = (object.restarts, rows.clone());
@@ -124,7 +126,7 @@ impl<'a> Entry<'a> {
                 Some(entry) => entry.objects.push(object),
                 None => {
                     known.insert(key, entries.len());
-                    entries.push(Self { objects: vec![object], rows });
+                    entries.push(Self { objects: vec![object], rows, is_of_many: false });
                 }
             }
         }
@@ -153,6 +155,7 @@ impl<'a> Entry<'a> {
     pub(super) fn names(&self) -> String {
         match &self.objects[..] {
             [object] => object.object.to_string(),
+            objects if self.is_of_many => counted(objects),
             objects => {
                 let kind = objects.first().map_or("", |object| object.object.kind.as_str());
                 let is_of_one = objects.iter().all(|object| object.object.kind == kind);
@@ -166,6 +169,15 @@ impl<'a> Entry<'a> {
             }
         }
     }
+}
+
+/// `1200 Deployments`; `1200 Deployments, 1200 Services`.
+fn counted(objects: &[&ObjectDiff]) -> String {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for object in objects {
+        *kinds.entry(&object.object.kind).or_default() += 1;
+    }
+    kinds.into_iter().map(|(kind, count)| format!("{count} {}", plural(kind))).collect::<Vec<_>>().join(", ")
 }
 
 /// From how many Applications on those that change alike are shown once.
@@ -183,8 +195,9 @@ impl<'a> Alike<'a> {
     /// All that change, in the order of the first of each.
     pub(super) fn all(applications: &'a [ApplicationDiff], with_noise: bool) -> Vec<Self> {
         let entries: Vec<Vec<Entry<'a>>> = applications.iter().map(|one| Entry::all(one, with_noise)).collect();
-        let keys: Vec<_> = applications.iter().zip(&entries).map(|(one, entries)| key(one, entries)).collect();
-        let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+        let keys: Vec<Option<AlikeKey<'a>>> =
+            applications.iter().zip(&entries).map(|(one, entries)| key(one, entries)).collect();
+        let mut counts: BTreeMap<AlikeKey<'a>, usize> = BTreeMap::new();
         for key in keys.iter().flatten() {
             *counts.entry(key.clone()).or_default() += 1;
         }
@@ -196,8 +209,13 @@ impl<'a> Alike<'a> {
             match index.and_then(|index| all.get_mut(index)) {
                 Some(first) => {
                     first.applications.push(application);
-                    for (entry, more) in first.entries.iter_mut().zip(entries) {
+                    let of_all = many.into_iter().flatten();
+                    for ((entry, more), (.., rows)) in first.entries.iter_mut().zip(entries).zip(of_all) {
+                        if entry.rows != more.rows {
+                            entry.rows = rows;
+                        }
                         entry.objects.extend(more.objects);
+                        entry.is_of_many = true;
                     }
                 }
                 None => {
@@ -221,21 +239,51 @@ impl<'a> Alike<'a> {
 
 /// What an Application has in common with others that change alike; none where more is said of it than what changes in an object
 /// for each entry.
-fn key<'a>(application: &ApplicationDiff, entries: &[Entry<'a>]) -> Option<Vec<(&'a str, bool, Vec<Row>)>> {
+fn key<'a>(application: &ApplicationDiff, entries: &[Entry<'a>]) -> Option<AlikeKey<'a>> {
     let is_plain = application.change == Change::Changed && application.is_in_place();
     if !is_plain || entries.is_empty() || !application.notes().is_empty() {
         return None;
     }
     let mut key = Vec::new();
     for entry in entries {
-        let [object] = entry.objects[..] else { return None };
-        if object.change != Change::Changed || object.old_name.is_some() || object.moved_from.is_some() {
+        let is_plain = |object: &&ObjectDiff| {
+            object.change == Change::Changed && object.old_name.is_none() && object.moved_from.is_none()
+        };
+        if !entry.objects.iter().all(is_plain) {
             return None;
         }
-        key.push((object.object.kind.as_str(), object.restarts, entry.rows.clone()));
+        let kinds = entry.objects.iter().map(|object| object.object.kind.as_str()).collect();
+        let restarts = entry.objects.iter().any(|object| object.restarts);
+        key.push((kinds, restarts, entry.rows.iter().map(|row| without_names(row, application)).collect()));
     }
     Some(key)
 }
+
+/// A line with `…` in place of the Application's name, and of the names of items.
+fn without_names(row: &Row, application: &ApplicationDiff) -> Row {
+    let row = without_items(row);
+    let name = application.title();
+    if name.len() < NAME_MIN || !row.text.contains(name) {
+        return row;
+    }
+    let mut text = String::new();
+    let mut rest = row.text.as_str();
+    while let Some((before, after)) = rest.split_once(name) {
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let is_part = is_word(before.chars().next_back()) || is_word(after.chars().next());
+        text += before;
+        text += if is_part { name } else { "…" };
+        rest = after;
+    }
+    text += rest;
+    Row { text, ..row }
+}
+
+/// How short a name may be to be left out of a line: a shorter one may be anything.
+const NAME_MIN: usize = 3;
+
+/// What an Application has in common with others: for each entry the kinds of its objects, whether they restart, what changes.
+type AlikeKey<'a> = Vec<(Vec<&'a str>, bool, Vec<Row>)>;
 
 /// Joins the entries that change the same field of other items of lists in at least three objects of a kind.
 fn joined(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {

@@ -13,11 +13,12 @@ use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::alike::CommonChange;
+use super::alike::{Alike as Together, CommonChange, Entry};
+use super::all_dangers::DangerOfAll;
 use super::overview::{but_for, overall, state};
 use super::repeats::{Before, Repeats};
 use super::{
-    ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, noise_text, rows,
+    ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text, rows,
 };
 use crate::argo::AppName;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
@@ -26,6 +27,7 @@ use crate::show::text::short;
 
 const TEMPLATE: &str = include_str!("page/page.html.j2");
 const APPLICATION: &str = include_str!("page/application.html.j2");
+const DANGER: &str = include_str!("page/danger.html.j2");
 const OBJECT: &str = include_str!("page/object.html.j2");
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -52,6 +54,8 @@ struct Page {
     overall: String,
     /// Changes that many objects share, and in how many they are.
     common: Vec<[String; 2]>,
+    /// The dangers of all environments, where more than one changes.
+    dangers: Vec<Danger>,
     environments: Vec<Environment>,
     footer: String,
 }
@@ -70,6 +74,8 @@ struct Environment {
     like: Option<Like>,
     dangers: Vec<Danger>,
     danger_count: usize,
+    /// The worst severity.
+    worst: &'static str,
     images: Vec<Image>,
     applications: Vec<Application>,
 }
@@ -97,6 +103,8 @@ struct Like {
 
 #[derive(Serialize)]
 struct Danger {
+    /// The branches that it is on; empty below one of them.
+    branches: String,
     /// The id of the first object on the page.
     id: String,
     severity: &'static str,
@@ -120,7 +128,7 @@ struct Image {
     count: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Application {
     id: String,
     title: String,
@@ -134,7 +142,7 @@ struct Application {
     noise_text: String,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Object {
     /// What a danger of it leads to; empty without any.
     id: String,
@@ -202,10 +210,11 @@ pub(crate) fn html(changes: &Changes) -> String {
         inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
         overall: overall(changes).unwrap_or_default(),
         common: common(changes),
+        dangers: dangers(changes),
         environments: environments(&changes.environments),
         footer: format!("Made by git-hydrate {}.", env!("CARGO_PKG_VERSION")),
     };
-    for (name, text) in [("application", APPLICATION), ("object", OBJECT)] {
+    for (name, text) in [("application", APPLICATION), ("danger", DANGER), ("object", OBJECT)] {
         templates.add_template(name, text).expect("the template can be parsed");
     }
     templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values")
@@ -249,6 +258,20 @@ fn anchor(parts: &[&str]) -> String {
     anchor
 }
 
+/// All dangers, production's first; none where one environment changes, which has them at its top.
+fn dangers(changes: &Changes) -> Vec<Danger> {
+    if overall(changes).is_none() {
+        return Vec::new();
+    }
+    let ids: HashMap<*const ObjectName, String> = changes
+        .environments
+        .iter()
+        .flat_map(|environment| ids(&Together::all(&environment.applications, false), environment))
+        .collect();
+    let all = DangerOfAll::all(changes).into_iter();
+    all.map(|one| Danger { branches: printable(&one.branches.join(", ")), ..danger(&one.group, &ids) }).collect()
+}
+
 /// Those that change as an earlier one are shown once.
 fn environments(all: &[EnvironmentDiff]) -> Vec<Environment> {
     let mut repeats = Repeats::default();
@@ -260,12 +283,9 @@ fn environment(environment: &EnvironmentDiff, before: Option<Before<'_>>) -> Env
     let branch = &environment.branch;
     let id = anchor(&["branch", branch.branch.as_str()]);
     let now = short(&branch.dry_sha);
-    let applications: Vec<Application> = environment
-        .applications
-        .iter()
-        .map(|one| application(application_id(environment, one), one, environment))
-        .collect();
-    let ids = ids(environment);
+    let groups = Together::all(&environment.applications, false);
+    let applications = groups.iter().map(|group| of_group(group, environment)).collect();
+    let ids = ids(&groups, environment);
     Environment {
         branch: printable(branch.branch.as_str()),
         state: match environment.applications.is_empty() {
@@ -280,6 +300,7 @@ fn environment(environment: &EnvironmentDiff, before: Option<Before<'_>>) -> Env
         dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
         dangers: overview.dangers.iter().map(|group| danger(group, &ids)).collect(),
         danger_count: overview.danger_count(),
+        worst: overview.dangers.first().map(|group| group.danger.severity.as_str()).unwrap_or_default(),
         images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),
         applications,
         id,
@@ -319,15 +340,65 @@ fn others(names: &[AppName]) -> String {
 }
 
 /// Where the objects of an environment are on the page. Two may have one name, so an object is known by where its name is
-/// kept.
-fn ids(environment: &EnvironmentDiff) -> HashMap<*const ObjectName, String> {
+/// kept. Those of Applications that change alike are where the first of them is.
+fn ids(groups: &[Together<'_>], environment: &EnvironmentDiff) -> HashMap<*const ObjectName, String> {
     let mut ids = HashMap::new();
-    for application in &environment.applications {
-        let of_application = application_id(environment, application);
-        let objects = application.objects.iter().zip(object_ids(&of_application, application));
-        ids.extend(objects.map(|(object, id)| (std::ptr::from_ref(&object.object), id)));
+    for group in groups {
+        for application in &group.applications {
+            let of_application = application_id(environment, application);
+            ids.extend(application.goes.iter().map(|(object, _)| (std::ptr::from_ref(object), of_application.clone())));
+            let objects = application.objects.iter().zip(object_ids(&of_application, application));
+            ids.extend(objects.map(|(object, id)| (std::ptr::from_ref(&object.object), id)));
+        }
+        for entry in group.entries.iter().filter(|_| group.applications.len() > 1) {
+            let first = entry.objects.first().and_then(|first| ids.get(&std::ptr::from_ref(&first.object))).cloned();
+            let objects = entry.objects.iter().map(|object| std::ptr::from_ref(&object.object));
+            ids.extend(objects.zip(std::iter::repeat(first.unwrap_or_default())));
+        }
     }
     ids
+}
+
+/// Applications that change alike are one.
+fn of_group(group: &Together<'_>, environment: &EnvironmentDiff) -> Application {
+    let Some(first) = group.applications.first() else { return Application::default() };
+    let id = application_id(environment, first);
+    if group.applications.len() == 1 {
+        return application(id, first, environment);
+    }
+    let ids: HashMap<*const ObjectName, String> =
+        first.objects.iter().map(|one| std::ptr::from_ref(&one.object)).zip(object_ids(&id, first)).collect();
+    let noise = group.applications.iter().flat_map(|one| &one.objects).filter(|one| one.is_noise() && !one.restarts);
+    let overview = Overview::new(group.applications.iter().copied());
+    Application {
+        title: printable(&group.titles()),
+        danger_count: overview.danger_count(),
+        noise_text: noise_summary(noise.clone().count(), &overview),
+        objects: group.entries.iter().map(|entry| of_entry(entry, &ids)).collect(),
+        noise: noise.map(object).collect(),
+        id,
+        ..Application::default()
+    }
+}
+
+/// The objects of several Applications that change alike.
+fn of_entry(entry: &Entry<'_>, ids: &HashMap<*const ObjectName, String>) -> Object {
+    let Some(first) = entry.objects.first().copied() else { return Object::default() };
+    let id = ids.get(&std::ptr::from_ref(&first.object)).filter(|_| !first.dangers.is_empty());
+    Object {
+        id: id.cloned().unwrap_or_default(),
+        kind: String::new(),
+        name: printable(&entry.names()),
+        restarts: first.restarts,
+        runs: runs(entry.rows.clone()),
+        ..object(first)
+    }
+}
+
+/// `2 objects differ only in generated fields: checksums (2)`
+fn noise_summary(count: usize, overview: &Overview<'_>) -> String {
+    let differ = if count == 1 { "1 object differs" } else { &format!("{count} objects differ") };
+    format!("{differ} only in generated fields: {}", noise_text(&overview.noise_kinds))
 }
 
 fn application_id(environment: &EnvironmentDiff, application: &ApplicationDiff) -> String {
@@ -352,6 +423,7 @@ fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> 
     let id = |object: &ObjectName| ids.get(&std::ptr::from_ref(object)).cloned().unwrap_or_default();
     let members = group.objects.iter().filter(|_| group.objects.len() > 1);
     Danger {
+        branches: String::new(),
         id: group.objects.first().map(|object| id(object)).unwrap_or_default(),
         severity: group.danger.severity.as_str(),
         label: group.danger.severity.to_string(),
@@ -366,8 +438,7 @@ fn application(id: String, application: &ApplicationDiff, environment: &Environm
     let named = application.objects.iter().zip(object_ids(&id, application));
     let (noise, objects): (Vec<_>, Vec<_>) = named.partition(|(object, _)| object.is_noise() && !object.restarts);
     let shown = |(one, id)| object_with_id(one, id, environment);
-    let overview = Overview::new(&application.objects);
-    let differ = if noise.len() == 1 { "1 object differs" } else { &format!("{} objects differ", noise.len()) };
+    let overview = Overview::new([application]);
     Application {
         title: printable(application.title()),
         path: printable(application.path.as_str()),
@@ -375,7 +446,7 @@ fn application(id: String, application: &ApplicationDiff, environment: &Environm
         origin: application.origin().as_deref().map(printable).unwrap_or_default(),
         notes: application.notes().iter().map(|note| printable(note)).collect(),
         danger_count: overview.danger_count(),
-        noise_text: format!("{differ} only in generated fields: {}", noise_text(&overview.noise_kinds)),
+        noise_text: noise_summary(noise.len(), &overview),
         objects: objects.into_iter().map(shown).collect(),
         noise: noise.into_iter().map(shown).collect(),
         id,
@@ -389,7 +460,7 @@ fn object_with_id(of: &ObjectDiff, id: String, environment: &EnvironmentDiff) ->
 }
 
 fn object(object: &ObjectDiff) -> Object {
-    let runs = runs(object);
+    let runs = runs(rows(object, object.is_noise()));
     let lines: usize = runs.iter().map(|run| run.rows.len()).sum();
     let name = object.object.to_string();
     let name = name.strip_prefix(&object.object.kind).unwrap_or(&name).trim_start();
@@ -417,9 +488,9 @@ fn tag(danger: &diff::Danger) -> Tag {
     Tag { severity: danger.severity.as_str(), what: printable(&danger.to_string()) }
 }
 
-fn runs(object: &ObjectDiff) -> Vec<Run> {
+fn runs(rows: Vec<Row>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for row in rows(object, object.is_noise()) {
+    for row in rows {
         let tag = match row.mark {
             Mark::Place => "p",
             Mark::Same => "s",

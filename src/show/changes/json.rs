@@ -111,6 +111,8 @@ struct Application<'a> {
     unreadable: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     handed_over: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    danger: Option<Danger>,
     objects: Vec<Object<'a>>,
 }
 
@@ -243,6 +245,7 @@ fn application<'a>(application: &'a ApplicationDiff, environment: &'a Environmen
         effect: application.effect.as_deref(),
         unreadable: application.unreadable.as_deref(),
         handed_over: application.handed_over.as_deref(),
+        danger: application.goes.as_ref().map(|(_, one)| danger(one)),
         objects: application.objects.iter().map(|one| object(one, environment)).collect(),
     }
 }

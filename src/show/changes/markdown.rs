@@ -7,10 +7,12 @@ use dry_files::diag::more::line_of_more;
 use dry_files::diag::printable;
 
 use super::alike::{Alike, CommonChange, Entry};
+use super::all_dangers::DangerOfAll;
 use super::overview::{all, but_for, held_back, overall};
 use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview, room};
-use crate::diff::{Change, Danger, Severity};
+use crate::diff::{Change, Severity};
+use crate::preview::is_production;
 use crate::show::causes::merged;
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
@@ -225,50 +227,67 @@ fn head(changes: &Changes, limit: usize) -> String {
 /// Which part of the comment the texts of dangers may fill; where they need more, each kind is counted, and none left out.
 const DANGERS_PART: usize = 2;
 
-/// The dangers, the worst first, those of several environments once. Only ones that are not severe may be left out.
+/// The dangers, production's first, then the worst; those of several environments once. Only ones that are not severe may be
+/// left out.
 fn dangers(changes: &Changes, limit: usize) -> String {
-    let mut groups = DangersByBranch::new();
-    for environment in &changes.environments {
-        for group in Overview::of(environment).dangers {
-            let branches = groups.entry((group.danger, group.subject(), group.members())).or_default();
-            branches.push(environment.branch.branch.as_str());
-        }
-    }
-    if groups.is_empty() {
+    let all = DangerOfAll::all(changes);
+    if all.is_empty() {
         return String::new();
     }
-    let full = danger_lines(&groups);
+    let full = danger_lines(&all);
     if full.len() <= limit / DANGERS_PART {
         return full;
     }
-    let mut counts: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
-    for (danger, ..) in groups.keys() {
-        *counts.entry((danger.severity, danger.kind())).or_default() += 1;
+    let mut counts: Vec<((bool, Severity, &str), usize)> = Vec::new();
+    for DangerOfAll { group, branches } in &all {
+        let is_elsewhere = !branches.iter().any(|branch| is_production(branch));
+        let key = (is_elsewhere, group.danger.severity, group.danger.kind());
+        match counts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((key, 1)),
+        }
     }
+    let has_production = counts.iter().any(|((is_elsewhere, ..), _)| !is_elsewhere);
     let mut text = "\n**Dangers**\n\n".to_owned();
-    for ((severity, kind), count) in counts {
+    for ((is_elsewhere, severity, kind), count) in counts {
         let times = if count == 1 { "once" } else { &format!("{count} times") };
-        let _ = writeln!(text, "- **{severity}**: `{kind}` {times}");
+        let place = match (has_production, is_elsewhere) {
+            (true, false) => " in production",
+            (true, true) => " elsewhere",
+            (false, _) => "",
+        };
+        let _ = writeln!(text, "- {} **{severity}**: `{kind}` {times}{place}", sign(severity));
     }
     text
 }
 
-/// A danger, whose it is, and the branches where it is the same.
-type DangersByBranch<'a> = BTreeMap<(&'a Danger, String, String), Vec<&'a str>>;
+/// A colour for each severity, where a comment has no other.
+fn sign(severity: Severity) -> &'static str {
+    match severity {
+        Severity::DataLoss => "\u{1f534}",
+        Severity::Outage => "\u{1f7e0}",
+        Severity::Security => "\u{1f7e3}",
+        Severity::Refused => "\u{1f7e1}",
+        Severity::Other => "\u{26aa}",
+    }
+}
 
-fn danger_lines(groups: &DangersByBranch<'_>) -> String {
+fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
     let mut text = "\n**Dangers**\n\n".to_owned();
     let mut others = 0;
-    for ((danger, subject, members), branches) in groups {
+    for DangerOfAll { group, branches } in all {
+        let (danger, subject, members) = (group.danger, group.subject(), group.members());
         others += usize::from(!danger.severity.is_severe());
-        if others > SHOWN_MAX {
+        if !danger.severity.is_severe() && others > SHOWN_MAX {
             continue;
         }
         let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
         let what = escaped(&danger.to_string());
-        let _ = writeln!(text, "- **{}** {}: {}: {what}", danger.severity, branches.join(", "), code(subject));
+        let severity = danger.severity;
+        let _ =
+            writeln!(text, "- {} **{severity}** {}: {}: {what}", sign(severity), branches.join(", "), code(&subject));
         let pruning = danger.pruning_text().map_or(String::new(), |pruning| format!("{pruning}; "));
-        let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(members)) };
+        let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(&members)) };
         let _ = writeln!(text, "  <br>{members}{}", escaped(&format!("{pruning}{}", danger.advice())));
     }
     more(&mut text, others, "dangers");

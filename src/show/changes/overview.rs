@@ -40,11 +40,18 @@ fn severity_text(severity: Severity, count: usize) -> String {
 }
 
 impl<'a> Overview<'a> {
-    /// That of these objects.
-    pub(crate) fn new(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
+    /// That of these Applications.
+    pub(crate) fn new(applications: impl IntoIterator<Item = &'a ApplicationDiff>) -> Self {
+        let applications: Vec<&ApplicationDiff> = applications.into_iter().collect();
+        let objects = applications.iter().flat_map(|application| &application.objects);
+        let dangers = DangerGroup::of(applications.iter().flat_map(|application| application.dangers()));
+        Self { dangers, ..Self::of_objects(objects) }
+    }
+
+    fn of_objects(objects: impl IntoIterator<Item = &'a ObjectDiff>) -> Self {
         let mut overview = Self::default();
         let mut images: BTreeMap<String, usize> = BTreeMap::new();
-        let (mut noise, mut dangers) = (Vec::new(), Vec::new());
+        let mut noise = Vec::new();
         for object in objects {
             match object.change {
                 Change::Added => overview.added += 1,
@@ -61,18 +68,16 @@ impl<'a> Overview<'a> {
             for image in &object.images {
                 *images.entry(image_text(image)).or_default() += 1;
             }
-            dangers.extend(object.dangers.iter().map(|danger| (danger, &object.object)));
         }
         overview.noise_kinds = noise_in(noise.into_iter());
         overview.images = images.into_iter().collect();
-        overview.dangers = DangerGroup::of(dangers);
         overview
     }
 
     /// That of an environment.
     pub(crate) fn of(environment: &'a EnvironmentDiff) -> Self {
         let renamed = environment.applications.iter().map(|application| application.renamed).sum();
-        Self { renamed, ..Self::new(environment.objects()) }
+        Self { renamed, ..Self::new(&environment.applications) }
     }
 
     /// `restarts 14 workloads`; empty when none does.
@@ -129,7 +134,7 @@ pub(super) fn overall(changes: &Changes) -> Option<String> {
     if changed < 2 {
         return None;
     }
-    let overview = Overview::new(changes.environments.iter().flat_map(EnvironmentDiff::objects));
+    let overview = Overview::new(changes.environments.iter().flat_map(|environment| &environment.applications));
     let counts = match overview.counts() {
         counts if !counts.is_empty() => counts,
         _ if overview.noise > 0 => "only generated fields".to_owned(),

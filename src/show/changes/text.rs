@@ -6,10 +6,11 @@ use dry_files::diag::more::line_of_more;
 use dry_files::diag::printable;
 
 use super::alike::{Alike, CommonChange, Entry};
+use super::all_dangers::DangerOfAll;
 use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
-use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
-use crate::diff::Change;
+use super::{ApplicationDiff, Changes, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
+use crate::diff::{Change, Severity};
 use crate::show::causes::merged;
 use crate::show::{GONE_MAX, Paint, Style, wrap};
 
@@ -51,7 +52,8 @@ const DIAGNOSTICS_MAX: usize = 50;
 /// What changes in each environment; what is wrong, each mistake once, at the end.
 pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
     let paint = form.paint;
-    let mut page = Text { text: String::new(), paint, form, detail, repeats: Repeats::default() };
+    let mut page =
+        Text { text: String::new(), paint, form, detail, repeats: Repeats::default(), has_dangers_on_top: false };
     let width = changes.environments.iter().map(|environment| environment.branch.branch.as_str().len()).max();
     if let Some(base) = &changes.merge_base {
         let line = page.wrapped(&base.to_string(), "  ");
@@ -86,12 +88,25 @@ pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
     page.text
 }
 
+/// The worse, the louder; the word says it too.
+fn style_of(severity: Severity) -> Style {
+    match severity {
+        Severity::DataLoss => Style::Error,
+        Severity::Outage => Style::Removed,
+        Severity::Security => Style::Branch,
+        Severity::Refused => Style::Warning,
+        Severity::Other => Style::Changed,
+    }
+}
+
 struct Text<'a> {
     text: String,
     paint: Paint,
     form: Form,
     detail: Detail,
     repeats: Repeats<'a>,
+    /// Whether the dangers of all environments were shown.
+    has_dangers_on_top: bool,
 }
 
 impl<'a> Text<'a> {
@@ -103,6 +118,12 @@ impl<'a> Text<'a> {
         for common in CommonChange::all(changes).iter().take(COMMON_MAX) {
             let what = self.wrapped(&format!("{} in {}", common.what, common.where_text()), "    ");
             let _ = writeln!(self.text, "  {what}");
+        }
+        let dangers = DangerOfAll::all(changes);
+        if !dangers.is_empty() {
+            self.has_dangers_on_top = true;
+            let _ = writeln!(self.text, "{}", self.paint.by(Style::Heading, "dangers"));
+            self.dangers(&dangers);
         }
         self.text.push('\n');
     }
@@ -165,7 +186,15 @@ impl<'a> Text<'a> {
             let renamed = format!("{}: the cluster makes them anew", overview.renamed_text());
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &renamed));
         }
-        self.dangers(&overview.dangers);
+        if self.has_dangers_on_top {
+            let dangers = overview.dangers_text();
+            if !dangers.is_empty() {
+                let _ = writeln!(self.text, "  {} (above)", self.paint.by(Style::Warning, &dangers));
+            }
+        } else {
+            let own = overview.dangers.into_iter().map(|group| DangerOfAll { group, branches: Vec::new() });
+            self.dangers(&own.collect::<Vec<_>>());
+        }
         if overview.noise > 0 {
             let objects =
                 if overview.noise == 1 { "1 object differs" } else { &format!("{} objects differ", overview.noise) };
@@ -224,26 +253,35 @@ impl<'a> Text<'a> {
     }
 
     /// The worst first; only those that are not severe may be left out.
-    fn dangers(&mut self, dangers: &[DangerGroup<'_>]) {
-        let (severe, others): (Vec<_>, Vec<_>) = dangers.iter().partition(|group| group.danger.severity.is_severe());
-        let mut shown = severe.into_iter().chain(others.iter().copied().take(NAMED_MAX)).peekable();
-        while let Some(group) = shown.next() {
+    fn dangers(&mut self, dangers: &[DangerOfAll<'_>]) {
+        let is_severe = |one: &&DangerOfAll<'_>| one.group.danger.severity.is_severe();
+        let others = dangers.iter().filter(|one| !is_severe(one)).count();
+        let mut left = NAMED_MAX;
+        let mut is_shown = |one: &&DangerOfAll<'_>| {
+            let fits = is_severe(one) || left > 0;
+            left -= usize::from(fits && !is_severe(one));
+            fits
+        };
+        let shown: Vec<&DangerOfAll<'_>> = dangers.iter().filter(|one| is_shown(one)).collect();
+        let mut shown = shown.into_iter().peekable();
+        while let Some(DangerOfAll { group, branches }) = shown.next() {
             let severity = group.danger.severity;
-            let style = if severity.is_severe() { Style::Error } else { Style::Warning };
-            let what = self.wrapped(&format!("{}: {}", group.subject(), group.danger), "    ");
+            let style = style_of(severity);
+            let place = if branches.is_empty() { String::new() } else { format!("{}: ", branches.join(", ")) };
+            let what = self.wrapped(&format!("{place}{}: {}", group.subject(), group.danger), "    ");
             let _ = writeln!(self.text, "  {} {what}", self.paint.by(style, &severity.to_string()));
             if self.detail == Detail::Environments {
                 continue;
             }
             // What is to be done about several is said once, behind the last of them.
-            let goes_on = shown.peek().is_some_and(|next| next.advice() == group.advice());
+            let goes_on = shown.peek().is_some_and(|next| next.group.advice() == group.advice());
             let advice = Some(group.advice()).filter(|_| !goes_on);
             for line in [Some(group.members()), advice].into_iter().flatten().filter(|line| !line.is_empty()) {
                 let line = self.wrapped(&line, "    ");
                 let _ = writeln!(self.text, "    {}", self.paint.by(Style::Dim, &line));
             }
         }
-        self.more(others.len(), "dangers");
+        self.more(others, "dangers");
     }
 
     /// Printable text, in lines of a terminal if it goes to one.
