@@ -56,14 +56,15 @@ pub(super) fn targets<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
 
 /// Named targets that no workload has which the Service selects, where it selects any.
 fn lacking_targets(service: Placed<'_>, side: &Side<'_>) -> Vec<String> {
+    let is_name = |target: &&Value| target.as_str().is_some_and(|text| text.parse::<u16>().is_err());
+    let ports = items(service.manifest.object(), &["spec", "ports"]).iter();
+    let named: Vec<&Value> = ports.filter_map(|port| port.get("targetPort")).filter(is_name).collect();
+    if named.is_empty() {
+        return Vec::new();
+    }
     let pods: Vec<&Value> = side.served_by(service).iter().filter_map(|workload| spec(workload.manifest)).collect();
-    let targets = items(service.manifest.object(), &["spec", "ports"]).iter();
-    let named = targets.filter_map(|port| port.get("targetPort").filter(|target| target.as_str().is_some()));
-    let is_lacking = |target: &&Value| {
-        let is_number = target.as_str().is_some_and(|text| text.parse::<u16>().is_ok());
-        !pods.is_empty() && !is_number && !pods.iter().any(|pods| has_port(pods, target))
-    };
-    named.filter(is_lacking).filter_map(|target| target.as_str().map(str::to_owned)).collect()
+    let is_lacking = |target: &&Value| !pods.is_empty() && !pods.iter().any(|pods| has_port(pods, target));
+    named.into_iter().filter(is_lacking).filter_map(|target| target.as_str().map(str::to_owned)).collect()
 }
 
 /// Ports of a Service that go.
