@@ -1,0 +1,336 @@
+//! An object against the schema of its CustomResourceDefinition.
+//!
+//! As a server does it: unknown fields first, then defaults, then the schema with its choices. Expressions of CEL are not judged;
+//! they are counted.
+//!
+//! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema, kube-openapi pkg/validation/validate.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use go_std::regexp::Regex;
+use go_yaml::{Mapping, Value};
+
+use crate::fields::{get, has, int, is_true, list, map, text};
+use crate::finding::{Findings, Reason, shown};
+use crate::walk::{mistyped, not_one_of, unknown};
+use crate::{formats, names};
+
+/// Expressions that were compiled already.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(RefCell<HashMap<String, Option<Rc<Regex>>>>);
+
+/// What a search may cost.
+const STEPS_MAX: usize = 20_000_000;
+
+impl Patterns {
+    /// Whether a text has the pattern; what does not compile, or takes too long, is not judged.
+    fn is_match(&self, pattern: &str, text: &str) -> bool {
+        let mut all = self.0.borrow_mut();
+        let compiled = all.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern.as_bytes()).ok().map(Rc::new));
+        let Some(regex) = compiled else { return true };
+        let mut left = STEPS_MAX;
+        let take = |steps: usize| {
+            left = left.checked_sub(steps).ok_or(())?;
+            Ok::<(), ()>(())
+        };
+        regex.is_match(text.as_bytes(), take).unwrap_or(true)
+    }
+}
+
+/// Fields that every object has, of which no schema of a CRD speaks.
+const OF_OBJECTS: &[&str] = &["apiVersion", "kind", "metadata"];
+
+/// Fields that the schema has not.
+pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_object: bool, out: &mut Findings) {
+    let is_object = is_object || is_true(schema, "x-kubernetes-embedded-resource");
+    match value {
+        Value::Mapping(entries) => {
+            let properties = map(schema, "properties");
+            let others = get(schema, "additionalProperties");
+            for (key, value) in entries {
+                if is_object && OF_OBJECTS.contains(&key.as_str()) {
+                    continue;
+                }
+                let property = properties.and_then(|all| map(all, key)).or_else(|| others.and_then(Value::as_mapping));
+                match property {
+                    Some(schema) => out.within(&format!(".{key}"), |out| unknown_fields(schema, value, false, out)),
+                    None if is_true(schema, "x-kubernetes-preserve-unknown-fields") || others.and_then(Value::as_bool) == Some(true) => {}
+                    None => unknown(properties.into_iter().flat_map(Mapping::keys).map(String::as_str), key, out),
+                }
+            }
+        }
+        Value::Sequence(items) => {
+            let Some(schema) = map(schema, "items") else { return };
+            for (index, item) in items.iter().enumerate() {
+                out.within_item(index, |out| unknown_fields(schema, item, false, out));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets what is not set, or null where it may not be, to its default.
+pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32) {
+    if depth == 0 {
+        return;
+    }
+    match value {
+        Value::Mapping(entries) => {
+            for (key, property) in map(schema, "properties").into_iter().flatten() {
+                let Some(property) = property.as_mapping() else { continue };
+                let is_nothing = entries.get(key).is_none_or(|value| value.is_null() && !is_true(property, "nullable"));
+                if let Some(default) = get(property, "default").filter(|_| is_nothing) {
+                    entries.insert(key.clone(), default.clone());
+                }
+                if let Some(value) = entries.get_mut(key) {
+                    set_defaults(property, value, depth - 1);
+                }
+            }
+            let Some(others) = map(schema, "additionalProperties") else { return };
+            for value in entries.values_mut() {
+                if value.is_null() && !is_true(others, "nullable")
+                    && let Some(default) = get(others, "default")
+                {
+                    *value = default.clone();
+                }
+                set_defaults(others, value, depth - 1);
+            }
+        }
+        Value::Sequence(items) => {
+            let Some(schema) = map(schema, "items") else { return };
+            items.iter_mut().for_each(|item| set_defaults(schema, item, depth - 1));
+        }
+        _ => {}
+    }
+}
+
+/// A value against a schema and all choices in it.
+pub(crate) fn value(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findings) {
+    if value.is_null() && is_true(schema, "nullable") {
+        return;
+    }
+    if let Some(wanted) = wrong_type(schema, value) {
+        return mistyped(&wanted, value, out);
+    }
+    enumeration(schema, value, out);
+    match value {
+        Value::String(value) => strings(schema, value, patterns, out),
+        Value::Int(_) | Value::Uint(_) | Value::Float(_) => numbers(schema, value, out),
+        Value::Sequence(items) => sequence(schema, items, patterns, out),
+        Value::Mapping(entries) => mapping(schema, entries, patterns, out),
+        Value::Null | Value::Bool(_) => {}
+    }
+    choices(schema, value, patterns, out);
+}
+
+fn wrong_type(schema: &Mapping, value: &Value) -> Option<String> {
+    let is_integer = |value: &Value| match value {
+        Value::Int(_) | Value::Uint(_) => true,
+        Value::Float(number) => number.fract() == 0.0,
+        _ => false,
+    };
+    if is_true(schema, "x-kubernetes-int-or-string") {
+        return (!is_integer(value) && value.as_str().is_none()).then(|| "an integer or a string".to_owned());
+    }
+    let kind = text(schema, "type");
+    let (is_right, wanted) = match kind {
+        "string" => (value.as_str().is_some(), "a string"),
+        "integer" => (is_integer(value), "an integer"),
+        "number" => (matches!(value, Value::Int(_) | Value::Uint(_) | Value::Float(_)), "a number"),
+        "boolean" => (value.as_bool().is_some(), "true or false"),
+        "array" => (value.as_sequence().is_some(), "a list"),
+        "object" => (value.as_mapping().is_some(), "a mapping"),
+        _ => return None,
+    };
+    (!is_right).then(|| wanted.to_owned())
+}
+
+fn enumeration(schema: &Mapping, value: &Value, out: &mut Findings) {
+    let all = list(schema, "enum");
+    if all.is_empty() || all.iter().any(|each| is_equal(each, value)) {
+        return;
+    }
+    match value {
+        Value::String(text) => not_one_of(&all.iter().filter_map(Value::as_str).collect::<Vec<_>>(), text, out),
+        _ => out.refuse("", "enum", Reason::NotSupported, "is none of the values that may be"),
+    }
+}
+
+/// Whether two values are one, where 1 is 1.0.
+fn is_equal(one: &Value, other: &Value) -> bool {
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        #[expect(clippy::cast_precision_loss, reason = "bounds of schemas are compared as a server compares them, as floats")]
+        Value::Int(number) => Some(*number as f64),
+        #[expect(clippy::cast_precision_loss, reason = "bounds of schemas are compared as a server compares them, as floats")]
+        Value::Uint(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+fn strings(schema: &Mapping, value: &str, patterns: &Patterns, out: &mut Findings) {
+    let length = i64::try_from(value.chars().count()).unwrap_or(i64::MAX);
+    bounds(schema, ("minLength", "maxLength"), length, "characters", out);
+    let pattern = text(schema, "pattern");
+    if !pattern.is_empty() && !patterns.is_match(pattern, value) {
+        out.invalid("", "pattern", format!("is {}, and must match {}", shown(value), shown(pattern)));
+    }
+    let format = text(schema, "format");
+    // A text of an integer or string has no format.
+    if !is_true(schema, "x-kubernetes-int-or-string") && !formats::has(format, value) {
+        out.refuse("", "format", Reason::Type, format!("is {}, which is no {format}", shown(value)));
+    }
+}
+
+fn bounds(schema: &Mapping, (least, most): (&str, &str), count: i64, what: &str, out: &mut Findings) {
+    if let Some(least) = int(schema, least).filter(|least| count < *least) {
+        out.invalid("", "length", format!("has {count} {what}, and must have {least} at least"));
+    }
+    if let Some(most) = int(schema, most).filter(|most| count > *most) {
+        out.invalid("", "length", format!("has {count} {what}, and must have {most} at most"));
+    }
+}
+
+fn numbers(schema: &Mapping, value: &Value, out: &mut Findings) {
+    let Some(number) = number(value) else { return };
+    let is_in_format = match text(schema, "format") {
+        "int32" if text(schema, "type") == "integer" => number.abs() <= f64::from(i32::MAX) || number == f64::from(i32::MIN),
+        "int64" => !matches!(value, Value::Uint(_)),
+        _ => true,
+    };
+    if !is_in_format {
+        out.refuse("", "format", Reason::Type, format!("is {number}, which is no {}", text(schema, "format")));
+    }
+    if let Some(least) = get(schema, "minimum").and_then(self::number)
+        && (number < least || number == least && is_true(schema, "exclusiveMinimum"))
+    {
+        out.invalid("", "range", format!("is {number}, and must be at least {least}, or more where that is excluded"));
+    }
+    if let Some(most) = get(schema, "maximum").and_then(self::number)
+        && (number > most || number == most && is_true(schema, "exclusiveMaximum"))
+    {
+        out.invalid("", "range", format!("is {number}, and must be at most {most}, or less where that is excluded"));
+    }
+    if let Some(factor) = get(schema, "multipleOf").and_then(self::number)
+        && (factor <= 0.0 || (number / factor).fract() != 0.0)
+    {
+        out.invalid("", "range", format!("is {number}, and must be a multiple of {factor}"));
+    }
+}
+
+fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Findings) {
+    bounds(schema, ("minItems", "maxItems"), i64::try_from(items.len()).unwrap_or(i64::MAX), "items", out);
+    if let Some(schema) = map(schema, "items") {
+        for (index, item) in items.iter().enumerate() {
+            out.within_item(index, |out| value(schema, item, patterns, out));
+        }
+    }
+    let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys").iter().filter_map(Value::as_str).collect();
+    let is_set = text(schema, "x-kubernetes-list-type") == "set" || is_true(schema, "uniqueItems");
+    if !is_set && text(schema, "x-kubernetes-list-type") != "map" {
+        return;
+    }
+    let mut seen: std::collections::HashSet<String> = std::collections::HashSet::new();
+    for (index, item) in items.iter().enumerate() {
+        let key = if is_set {
+            item.clone()
+        } else {
+            Value::Sequence(keys.iter().map(|key| item.get(key).cloned().unwrap_or_default()).collect())
+        };
+        if !seen.insert(go_yaml::json::encode(&key, go_yaml::json::Options::default())) {
+            out.refuse(&format!("[{index}]"), "duplicate", Reason::Duplicate, "is in the list already");
+        }
+    }
+}
+
+fn mapping(schema: &Mapping, entries: &Mapping, patterns: &Patterns, out: &mut Findings) {
+    bounds(schema, ("minProperties", "maxProperties"), i64::try_from(entries.len()).unwrap_or(i64::MAX), "fields", out);
+    for field in list(schema, "required").iter().filter_map(Value::as_str).filter(|field| !entries.contains_key(*field)) {
+        out.required(&format!(".{field}"), "must be set");
+    }
+    let properties = map(schema, "properties");
+    let others = map(schema, "additionalProperties");
+    for (key, entry) in entries {
+        if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
+            out.within(&format!(".{key}"), |out| value(schema, entry, patterns, out));
+        }
+    }
+    if is_true(schema, "x-kubernetes-embedded-resource") {
+        embedded(entries, out);
+    }
+}
+
+/// An object inside of another.
+fn embedded(object: &Mapping, out: &mut Findings) {
+    for field in ["apiVersion", "kind"].into_iter().filter(|field| text(object, field).is_empty()) {
+        if object.get(field).is_none_or(|value| value.is_null() || value.as_str().is_some()) {
+            out.required(&format!(".{field}"), "must be set");
+        } else {
+            out.refuse(&format!(".{field}"), "type", Reason::Type, "must be a string");
+        }
+    }
+    if text(object, "apiVersion").split('/').count() > 2 {
+        out.invalid(".apiVersion", "group-version", "must be a group and a version");
+    }
+    let kind = text(object, "kind");
+    if !kind.is_empty() && names::label_1035(&kind.to_lowercase()).is_some() {
+        out.invalid(".kind", "name", format!("is {}, which is no name of a kind", shown(kind)));
+    }
+    let Some(metadata) = get(object, "metadata") else { return };
+    let Some(metadata) = metadata.as_mapping() else {
+        return out.within(".metadata", |out| mistyped("a mapping", metadata, out));
+    };
+    out.within(".metadata", |out| {
+        for field in ["labels", "annotations"] {
+            for (key, value) in map(metadata, field).into_iter().flatten().filter(|(_, value)| value.as_str().is_none() && !value.is_null()) {
+                out.within(&format!(".{field}[{key}]"), |out| mistyped("a string", value, out));
+            }
+        }
+        let name = text(metadata, "name");
+        if !name.is_empty() {
+            crate::rules::name_of("name", names::subdomain, name, ".name", out);
+        }
+        crate::rules::labels_and_annotations(metadata, out);
+    });
+}
+
+fn choices(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findings) {
+    let schemas = |field: &str| list(schema, field).iter().filter_map(Value::as_mapping).collect::<Vec<_>>();
+    for each in schemas("allOf") {
+        self::value(each, value, patterns, out);
+    }
+    let any = schemas("anyOf");
+    if !any.is_empty() && !any.iter().any(|each| out.is_clean(|out| self::value(each, value, patterns, out))) {
+        out.invalid("", "any-of", "meets none of the schemas of `anyOf`");
+    }
+    let one = schemas("oneOf");
+    if !one.is_empty() {
+        let met = one.iter().filter(|each| out.is_clean(|out| self::value(each, value, patterns, out))).count();
+        if met != 1 {
+            out.invalid("", "one-of", format!("meets {met} of the schemas of `oneOf`, and must meet one"));
+        }
+    }
+    if let Some(not) = map(schema, "not")
+        && out.is_clean(|out| self::value(not, value, patterns, out))
+    {
+        out.invalid("", "not", "meets the schema of `not`");
+    }
+    let _ = has(schema, "not");
+}
+
+/// How many expressions of CEL a schema has.
+pub(crate) fn expressions(schema: &Mapping) -> usize {
+    let own = list(schema, "x-kubernetes-validations").len();
+    let properties = map(schema, "properties").into_iter().flatten().filter_map(|(_, each)| each.as_mapping());
+    let inner = ["items", "additionalProperties"].into_iter().filter_map(|field| map(schema, field));
+    own + properties.chain(inner).map(expressions).sum::<usize>()
+}

@@ -1,0 +1,142 @@
+//! What is found, and where.
+
+/// Whether an object is refused for what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// An API server refuses the object.
+    Refused,
+    /// An API server takes the object, and people would want to hear of it.
+    Warning,
+}
+
+/// What kind of mistake it is, in the words of an API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// No kind of this name is served in the group and version.
+    NotServed,
+    /// There is no such field.
+    Unknown,
+    /// A value of another type.
+    Type,
+    /// It has to be there.
+    Required,
+    /// The value is not one that may be.
+    Invalid,
+    /// The value is none of a list.
+    NotSupported,
+    /// It may not be there.
+    Forbidden,
+    /// It is there twice.
+    Duplicate,
+    /// What it names is not there.
+    NotFound,
+    /// It is allowed, and has a consequence.
+    Warning,
+}
+
+impl Reason {
+    /// The word that an API server has for it in its answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::NotServed => "NotServed",
+            Reason::Unknown => "FieldValueUnknown",
+            Reason::Type => "FieldValueTypeInvalid",
+            Reason::Required => "FieldValueRequired",
+            Reason::Invalid => "FieldValueInvalid",
+            Reason::NotSupported => "FieldValueNotSupported",
+            Reason::Forbidden => "FieldValueForbidden",
+            Reason::Duplicate => "FieldValueDuplicate",
+            Reason::NotFound => "FieldValueNotFound",
+            Reason::Warning => "Warning",
+        }
+    }
+}
+
+/// One mistake, or one thing to hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Where, as `spec.containers[0].name`; keys of mappings are in brackets. Empty for the object as a whole.
+    pub field: String,
+    /// The name of the rule, such as `label-key`. A warning is switched off by it.
+    pub rule: &'static str,
+    /// What kind of mistake it is.
+    pub reason: Reason,
+    /// A sentence without its subject, which is the field.
+    pub message: String,
+    /// Whether the object is refused for it.
+    pub severity: Severity,
+}
+
+/// What was found so far, and where one looks now.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    at: String,
+    pub(crate) all: Vec<Finding>,
+    /// The depth that is left, so that no object makes this recurse without end.
+    depth: u32,
+}
+
+/// Deeper than any object is that a server takes.
+const DEPTH_MAX: u32 = 150;
+
+impl Findings {
+    /// Looks at a field of where one looks, for which `segment` is `.name` or `[0]`.
+    pub(crate) fn within(&mut self, segment: &str, look: impl FnOnce(&mut Self)) {
+        if self.depth >= DEPTH_MAX {
+            return;
+        }
+        let length = self.at.len();
+        self.at.push_str(segment);
+        self.depth += 1;
+        look(self);
+        self.depth -= 1;
+        self.at.truncate(length);
+    }
+
+    /// Looks at an item of a list.
+    pub(crate) fn within_item(&mut self, index: usize, look: impl FnOnce(&mut Self)) {
+        self.within(&format!("[{index}]"), look);
+    }
+
+    fn add(&mut self, at: &str, rule: &'static str, reason: Reason, message: impl Into<String>) {
+        let severity = if reason == Reason::Warning { Severity::Warning } else { Severity::Refused };
+        let field = format!("{}{at}", self.at);
+        let field = field.strip_prefix('.').map(str::to_owned).unwrap_or(field);
+        self.all.push(Finding { field, rule, reason, message: message.into(), severity });
+    }
+
+    /// Adds a mistake of the field `at`, seen from where one looks: `.name`, `[0].name`, or nothing.
+    pub(crate) fn refuse(&mut self, at: &str, rule: &'static str, reason: Reason, message: impl Into<String>) {
+        self.add(at, rule, reason, message);
+    }
+
+    pub(crate) fn invalid(&mut self, at: &str, rule: &'static str, message: impl Into<String>) {
+        self.add(at, rule, Reason::Invalid, message);
+    }
+
+    pub(crate) fn required(&mut self, at: &str, message: impl Into<String>) {
+        self.add(at, "required", Reason::Required, message);
+    }
+
+    pub(crate) fn warn(&mut self, at: &str, rule: &'static str, message: impl Into<String>) {
+        self.add(at, rule, Reason::Warning, message);
+    }
+
+    /// Whether a branch of a choice is met: looks, and forgets what it found.
+    pub(crate) fn is_clean(&mut self, look: impl FnOnce(&mut Self)) -> bool {
+        let count = self.all.len();
+        look(self);
+        let is_clean = self.all.len() == count;
+        self.all.truncate(count);
+        is_clean
+    }
+}
+
+/// A value as it is shown in a message, cut where it is long.
+pub(crate) fn shown(text: &str) -> String {
+    let mut cut: String = text.chars().take(60).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    format!("`{cut}`")
+}

@@ -1,0 +1,100 @@
+//! Formats of texts that a server checks in custom resources; others it does not look at.
+//!
+//! Reference: kube-openapi pkg/validation/strfmt; the list is that of apiextensions-apiserver 0.36.
+
+use crate::names;
+
+/// Whether a text has a format.
+pub(crate) fn has(format: &str, text: &str) -> bool {
+    match format {
+        "byte" => crate::walk::bytes(text).is_some() && !text.contains(['\r', '\n']),
+        "cidr" => names::cidr(text).is_none(),
+        "date" => go_std::time::parse("2006-01-02", text.as_bytes()).is_ok(),
+        "date-time" | "datetime" => is_date_time(text),
+        "duration" => is_duration(text),
+        "email" => go_std::mail::Address::parse(text).is_some(),
+        "hostname" => is_hostname(text),
+        "ipv4" => text.parse::<std::net::Ipv4Addr>().is_ok(),
+        "ipv6" => text.parse::<std::net::Ipv6Addr>().is_ok(),
+        "mac" => is_mac(text),
+        "uri" => is_uri(text),
+        "uuid" => is_uuid(text, |_| true),
+        "uuid3" => is_uuid(text, |version| version == b'3'),
+        "uuid4" => is_uuid(text, |version| version == b'4'),
+        "uuid5" => is_uuid(text, |version| version == b'5'),
+        "hexcolor" => text.strip_prefix('#').is_some_and(|hex| matches!(hex.len(), 3 | 6) && is_hex(hex)),
+        "bsonobjectid" => text.len() == 24 && is_hex(text),
+        "k8s-short-name" => names::label(text).is_none(),
+        "k8s-long-name" => names::subdomain(text).is_none(),
+        _ => true,
+    }
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+const DATE_TIMES: &[&str] = &["2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000000Z", "2006-01-02T15:04:05"];
+
+fn is_date_time(text: &str) -> bool {
+    let text = text.replacen('t', "T", 1).replacen('z', "Z", 1);
+    let seconds = text.get(17..19).and_then(|seconds| seconds.parse::<u32>().ok());
+    seconds.is_some() && DATE_TIMES.iter().any(|layout| go_std::time::parse(layout, text.as_bytes()).is_ok())
+}
+
+const UNITS: &[&str] = &[
+    "ns", "nano", "nanosecond", "us", "µs", "micro", "microsecond", "ms", "milli", "millisecond", "s", "sec", "second", "m", "min",
+    "minute", "h", "hr", "hour", "d", "day", "w", "week", "wk",
+];
+
+/// A duration of Go, or numbers with units in words.
+fn is_duration(text: &str) -> bool {
+    if go_std::time::parse_duration(text).is_ok() {
+        return true;
+    }
+    let mut rest = text.trim_start_matches('-').trim();
+    if rest.is_empty() {
+        return false;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(digits);
+        let after = after.trim_start();
+        let letters = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let (unit, more) = after.split_at(letters);
+        let unit = unit.to_lowercase();
+        if number.is_empty() || !(UNITS.contains(&unit.as_str()) || unit.strip_suffix('s').is_some_and(|unit| UNITS.contains(&unit))) {
+            return false;
+        }
+        rest = more.trim_start();
+    }
+    true
+}
+
+fn is_hostname(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let bytes = label.as_bytes();
+        let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        is_end(bytes.first()) && is_end(bytes.last()) && bytes.len() <= 63 && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+    };
+    text.len() <= 255 && text.split('.').all(is_label)
+}
+
+fn is_mac(text: &str) -> bool {
+    let separator = if text.contains('-') { '-' } else { ':' };
+    let parts: Vec<&str> = text.split(separator).collect();
+    matches!(parts.len(), 6 | 8 | 20) && parts.iter().all(|part| part.len() == 2 && is_hex(part))
+}
+
+/// As Go's `url.ParseRequestURI`: absolute, or a path.
+fn is_uri(text: &str) -> bool {
+    let Ok(url) = go_std::url::Url::parse(text.as_bytes()) else { return false };
+    url.is_absolute() || text.starts_with('/')
+}
+
+fn is_uuid(text: &str, is_version: impl Fn(u8) -> bool) -> bool {
+    let plain: String = text.chars().filter(|c| *c != '-').collect();
+    let parts: Vec<usize> = text.split('-').map(str::len).collect();
+    let is_grouped = parts == [8, 4, 4, 4, 12] || parts == [32];
+    plain.len() == 32 && is_hex(&plain) && is_grouped && plain.bytes().nth(12).is_some_and(is_version)
+}

@@ -1,0 +1,170 @@
+//! What a Kubernetes API server would refuse of an object, and what it would let pass though people would want to hear of it.
+//!
+//! [`Judge`] knows the API of the last eight minors ([`MINORS`]) and the CRDs that it is given. It asks what a server asks under
+//! strict field validation, in this order: is the kind served; are the fields those of its type; do their values hold what the
+//! schema says; and do the rules hold that no schema has. The rules are one table, `rules/table.rs`, by types of the API.
+//!
+//! Guarantees: no object makes it panic or run without end. It opens no file and no connection.
+//!
+//! Limits: expressions of CEL are not judged; how many there are is said. What depends on a cluster, such as whether a
+//! namespace, a port of a node or a class exists, is not asked.
+//!
+//! Measured against kube-apiserver 1.36.3; the tests of this crate have cases of its answers.
+//!
+//! ```
+//! use go_yaml::{Limits, sigs};
+//! use kube_validate::{Crds, Judge};
+//!
+//! let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {port: 80}\n";
+//! let object = sigs::unmarshal(text.as_bytes(), &Limits::default()).expect("YAML");
+//! let judge = Judge::new(36, Crds::new()).expect("a minor that is known");
+//! let verdict = judge.judge(&object);
+//! assert!(verdict.is_refused());
+//! assert_eq!(verdict.findings[0].field, "data[port]");
+//! ```
+#![forbid(unsafe_code)]
+
+mod crds;
+mod cron;
+mod custom;
+mod fields;
+mod finding;
+mod formats;
+mod names;
+mod nearest;
+mod quantity;
+mod rules;
+mod schemas;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use go_yaml::{Mapping, Value};
+
+pub use crds::Crds;
+pub use finding::{Finding, Reason, Severity};
+pub use schemas::MINORS;
+
+use crds::Read;
+use custom::Patterns;
+use finding::{Findings, shown};
+use rules::Context;
+use schemas::Schemas;
+use walk::Walk;
+
+/// The names of all warnings, each with its consequence, in the order of names.
+pub const WARNINGS: &[(&str, &str)] = rules::WARNINGS;
+
+/// Judges objects for one cluster.
+#[derive(Debug)]
+pub struct Judge {
+    minor: u8,
+    schemas: &'static Schemas,
+    crds: Crds,
+    read: RefCell<Read>,
+    patterns: Patterns,
+}
+
+/// What is to be said of an object.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// In the order of the object's fields.
+    pub findings: Vec<Finding>,
+    /// Whether no schema of the kind is known, so that nothing but this is said.
+    pub is_unknown_kind: bool,
+    /// Expressions of CEL that a server would evaluate, and that were not judged.
+    pub expressions_unjudged: usize,
+}
+
+impl Verdict {
+    /// Whether a server would refuse the object.
+    pub fn is_refused(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Refused)
+    }
+}
+
+impl Judge {
+    /// For Kubernetes 1.`minor` and its CRDs; `None` for a minor that is not in [`MINORS`].
+    pub fn new(minor: u8, crds: Crds) -> Option<Self> {
+        let schemas = Schemas::of(minor)?;
+        Some(Self { minor, schemas, crds, read: RefCell::default(), patterns: Patterns::default() })
+    }
+
+    /// Judges one object.
+    pub fn judge(&self, object: &Value) -> Verdict {
+        let mut verdict = Verdict::default();
+        let mut out = Findings::default();
+        match object.as_mapping() {
+            Some(object) => self.object(object, &mut verdict, &mut out),
+            None => walk::mistyped("a mapping", object, &mut out),
+        }
+        verdict.findings = out.all;
+        verdict
+    }
+
+    fn object(&self, object: &Mapping, verdict: &mut Verdict, out: &mut Findings) {
+        let (api_version, kind) = (fields::text(object, "apiVersion"), fields::text(object, "kind"));
+        if api_version.is_empty() || kind.is_empty() {
+            let field = if api_version.is_empty() { ".apiVersion" } else { ".kind" };
+            return out.refuse(field, "not-served", Reason::NotServed, "must be set");
+        }
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let context = Context { minor: self.minor, group, kind, root: object };
+        if let Some(definition) = self.schemas.kind(group, version, kind).filter(|_| schemas::is_on(group, version)) {
+            let walk = Walk { schemas: self.schemas, context };
+            walk.object(definition, object, false, out);
+            return rules::metadata(&context, false, out);
+        }
+        if self.schemas.has_group(group) && !group.contains("gateway") {
+            return self.not_served(api_version, kind, out);
+        }
+        let mut read = self.read.borrow_mut();
+        let Some(found) = read.group(&self.crds, group).get(&format!("{version}/{kind}")) else {
+            let is_known = !read.group(&self.crds, group).is_empty() || self.crds.is_all();
+            if is_known {
+                return self.not_served(api_version, kind, out);
+            }
+            verdict.is_unknown_kind = true;
+            return;
+        };
+        verdict.expressions_unjudged = found.expressions;
+        self.custom(&context, found, object, out);
+    }
+
+    fn custom(&self, context: &Context<'_>, version: &crds::Version, object: &Mapping, out: &mut Findings) {
+        if let Some(text) = &version.deprecation {
+            out.warn("", "api-deprecated", text.clone());
+        }
+        let walk = Walk { schemas: self.schemas, context: *context };
+        if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_null()) {
+            out.within(".metadata", |out| match (metadata.as_mapping(), self.schemas.named("meta.v1.ObjectMeta")) {
+                (Some(metadata), Some(definition)) => walk.object(definition, metadata, false, out),
+                _ => walk::mistyped("a mapping", metadata, out),
+            });
+        }
+        rules::metadata(context, true, out);
+        let Some(schema) = &version.schema else { return };
+        let mut whole = Value::Mapping(object.clone());
+        custom::unknown_fields(schema, &whole, true, out);
+        custom::set_defaults(schema, &mut whole, 100);
+        custom::value(schema, &whole, &self.patterns, out);
+    }
+
+    fn not_served(&self, api_version: &str, kind: &str, out: &mut Findings) {
+        let mut served: Vec<String> = self.schemas.served(kind).map(|(group, version)| joined(group, version)).collect();
+        served.sort();
+        let hint = match served.first() {
+            Some(served) => format!("; {kind} is served in {}", shown(served)),
+            None => String::new(),
+        };
+        let message = format!("no kind {} is served in {} by Kubernetes 1.{}{hint}", shown(kind), shown(api_version), self.minor);
+        out.refuse(".apiVersion", "not-served", Reason::NotServed, message);
+    }
+}
+
+fn joined(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}

@@ -1,0 +1,190 @@
+//! The types of Kubernetes' own API, for each minor that is known.
+//!
+//! The table is `schemas.txt`; `record/tables` makes it and says how it is written.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::rules::{Row, rows_of};
+
+const TABLE: &str = include_str!("schemas.txt");
+/// The minors of the table; the bit of each is its index.
+pub const MINORS: std::ops::RangeInclusive<u8> = 30..=37;
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    Text,
+    Int32,
+    Int64,
+    Number,
+    Bool,
+    Bytes,
+    Time,
+    Quantity,
+    IntOrText,
+    Any,
+    /// A list; the type of its items is the next of the field's types.
+    List,
+    Map,
+    /// Index of a type.
+    Object(usize),
+    /// A boolean, or what comes next.
+    BoolOr,
+}
+
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    /// Outermost first, as `[List, Text]`.
+    pub(crate) types: Vec<Type>,
+    pub(crate) is_required: bool,
+    /// Empty where any text may be.
+    pub(crate) one_of: Vec<&'static str>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub(crate) name: &'static str,
+    /// By name.
+    pub(crate) fields: Vec<Field>,
+    pub(crate) rules: &'static [&'static Row],
+}
+
+impl Definition {
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
+        self.fields.get(at)
+    }
+}
+
+/// All types of one minor.
+#[derive(Debug)]
+pub(crate) struct Schemas {
+    definitions: Vec<Definition>,
+    by_name: HashMap<&'static str, usize>,
+    /// By `group/version/Kind`.
+    kinds: HashMap<&'static str, usize>,
+}
+
+/// The lines of a type: its name, bits and kind, and its fields.
+type Entry = (&'static str, &'static str, Vec<&'static str>);
+
+impl Schemas {
+    /// The types of a minor of [`MINORS`], read once in a process.
+    pub(crate) fn of(minor: u8) -> Option<&'static Self> {
+        static ALL: [LazyLock<Schemas>; 8] = [
+            LazyLock::new(|| Schemas::read(0)),
+            LazyLock::new(|| Schemas::read(1)),
+            LazyLock::new(|| Schemas::read(2)),
+            LazyLock::new(|| Schemas::read(3)),
+            LazyLock::new(|| Schemas::read(4)),
+            LazyLock::new(|| Schemas::read(5)),
+            LazyLock::new(|| Schemas::read(6)),
+            LazyLock::new(|| Schemas::read(7)),
+        ];
+        ALL.get(usize::from(minor.checked_sub(*MINORS.start())?)).map(|minor| &**minor)
+    }
+
+    fn read(bit: u32) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut is_in = false;
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            if let Some(field) = line.strip_prefix(' ') {
+                if let Some((.., fields)) = entries.last_mut().filter(|_| is_in) {
+                    fields.push(field);
+                }
+                continue;
+            }
+            let mut words = line.split(' ');
+            let name = words.next().unwrap_or_default();
+            let bits = words.next().and_then(|bits| u32::from_str_radix(bits, 16).ok()).unwrap_or(0);
+            is_in = bits >> bit & 1 == 1;
+            if is_in {
+                entries.push((name, words.next().unwrap_or_default(), Vec::new()));
+            }
+        }
+        let by_name: HashMap<&str, usize> = entries.iter().enumerate().map(|(at, (name, ..))| (*name, at)).collect();
+        let kinds = entries.iter().enumerate().filter(|(_, (_, kind, _))| !kind.is_empty());
+        let kinds = kinds.map(|(at, (_, kind, _))| (*kind, at)).collect();
+        let definition = |(name, _, fields): &Entry| Definition {
+            name,
+            fields: fields.iter().filter_map(|line| field(line, &by_name)).collect(),
+            rules: rows_of(name),
+        };
+        let definitions = entries.iter().map(definition).collect();
+        Self { definitions, by_name, kinds }
+    }
+
+    pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
+        self.definitions.get(index)
+    }
+
+    pub(crate) fn named(&self, name: &str) -> Option<&Definition> {
+        self.definition(*self.by_name.get(name)?)
+    }
+
+    pub(crate) fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&Definition> {
+        self.definition(*self.kinds.get(format!("{group}/{version}/{kind}").as_str())?)
+    }
+
+    /// The versions of a group that have a kind, or any kind where none is named; group and version.
+    pub(crate) fn served<'s>(&'s self, kind: &'s str) -> impl Iterator<Item = (&'static str, &'static str)> + 's {
+        self.kinds.keys().filter_map(move |served| {
+            let (group, rest) = served.split_once('/')?;
+            let (version, name) = rest.split_once('/')?;
+            (name == kind && is_on(group, version)).then_some((group, version))
+        })
+    }
+
+    /// Whether the group is one of Kubernetes itself.
+    pub(crate) fn has_group(&self, group: &str) -> bool {
+        self.kinds.keys().any(|kind| kind.split('/').next() == Some(group))
+    }
+}
+
+/// Whether a version is served where nobody switched it on: no alpha, and no beta but of flow control.
+pub(crate) fn is_on(group: &str, version: &str) -> bool {
+    !version.contains("alpha") && (!version.contains("beta") || group == "flowcontrol.apiserver.k8s.io")
+}
+
+fn field(line: &'static str, by_name: &HashMap<&str, usize>) -> Option<Field> {
+    let mut words = line.split(' ');
+    let (name, text) = (words.next()?, words.next()?);
+    let (mut is_required, mut one_of) = (false, Vec::new());
+    for word in words {
+        match word.split_at_checked(1) {
+            Some(("!", _)) => is_required = true,
+            Some(("=", values)) => one_of = values.split('|').collect(),
+            _ => {}
+        }
+    }
+    Some(Field { name, types: types(text, by_name), is_required, one_of })
+}
+
+fn types(text: &str, by_name: &HashMap<&str, usize>) -> Vec<Type> {
+    let mut all = Vec::new();
+    for (at, letter) in text.char_indices() {
+        all.push(match letter {
+            's' => Type::Text,
+            'i' => Type::Int32,
+            'l' => Type::Int64,
+            'n' => Type::Number,
+            'b' => Type::Bool,
+            'y' => Type::Bytes,
+            't' => Type::Time,
+            'q' => Type::Quantity,
+            'I' => Type::IntOrText,
+            '[' => Type::List,
+            '{' => Type::Map,
+            '?' => Type::BoolOr,
+            '@' => {
+                let index = text.get(at + 1..).and_then(|name| by_name.get(name));
+                all.push(index.map_or(Type::Any, |index| Type::Object(*index)));
+                break;
+            }
+            _ => Type::Any,
+        });
+    }
+    all
+}

@@ -1,0 +1,15 @@
+//! Rows of the table name what the API has.
+
+use crate::rules;
+use crate::schemas::{MINORS, Schemas};
+
+#[test]
+fn each_rule_is_of_a_type_and_a_field_that_some_minor_has() {
+    let all: Vec<_> = MINORS.filter_map(Schemas::of).collect();
+    for (name, field) in rules::types() {
+        let has = |schemas: &&Schemas| {
+            schemas.named(name).is_some_and(|definition| field.is_empty() || definition.field(field).is_some())
+        };
+        assert!(all.iter().any(|schemas| has(schemas)), "{name} has no `{field}`");
+    }
+}
