@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use go_yaml::{Limits, Mapping, Value};
 
 use crate::custom;
-use crate::fields::{at, get, is_true, items, list, map, text};
+use crate::fields::{at, has as has_field, is_true, items, map, text};
 
 /// A version that a CRD serves.
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) schema: Option<Mapping>,
+    /// Whether `status` has a way of its own, and is dropped of what comes another way.
+    pub(crate) drops_status: bool,
     /// What the server warns of, where the version is deprecated.
     pub(crate) deprecation: Option<String>,
     /// Expressions of CEL, which are not judged.
@@ -94,7 +96,7 @@ fn add(crd: &Value, group: &str, served: &mut HashMap<String, Version>) {
             if own.is_empty() { format!("{group}/{name} {kind} is deprecated") } else { own.to_owned() }
         });
         let expressions = schema.map_or(0, custom::expressions);
-        let _ = (get(spec, "scope"), list(spec, "versions"));
-        served.insert(format!("{name}/{kind}"), Version { schema: schema.cloned(), deprecation, expressions });
+        let drops_status = map(version, "subresources").is_some_and(|all| has_field(all, "status"));
+        served.insert(format!("{name}/{kind}"), Version { schema: schema.cloned(), drops_status, deprecation, expressions });
     }
 }

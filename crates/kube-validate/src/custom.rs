@@ -12,7 +12,7 @@ use std::rc::Rc;
 use go_std::regexp::Regex;
 use go_yaml::{Mapping, Value};
 
-use crate::fields::{get, has, int, is_true, list, map, text};
+use crate::fields::{get, int, is_true, list, map, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::walk::{mistyped, not_one_of, unknown};
 use crate::{formats, names};
@@ -42,9 +42,18 @@ impl Patterns {
 /// Fields that every object has, of which no schema of a CRD speaks.
 const OF_OBJECTS: &[&str] = &["apiVersion", "kind", "metadata"];
 
+/// What judges the metadata of an object.
+pub(crate) type Metadata<'m> = &'m dyn Fn(&Value, &mut Findings);
+
 /// Fields that the schema has not.
-pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_object: bool, out: &mut Findings) {
-    let is_object = is_object || is_true(schema, "x-kubernetes-embedded-resource");
+///
+/// `metadata` judges that of an object inside of this one.
+pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_root: bool, metadata: Metadata<'_>, out: &mut Findings) {
+    let is_embedded = is_true(schema, "x-kubernetes-embedded-resource");
+    if is_embedded && let Some(inner) = value.get("metadata").filter(|inner| !inner.is_null()) {
+        out.within(".metadata", |out| metadata(inner, out));
+    }
+    let is_object = is_root || is_embedded;
     match value {
         Value::Mapping(entries) => {
             let properties = map(schema, "properties");
@@ -55,7 +64,7 @@ pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_object: bool, o
                 }
                 let property = properties.and_then(|all| map(all, key)).or_else(|| others.and_then(Value::as_mapping));
                 match property {
-                    Some(schema) => out.within(&format!(".{key}"), |out| unknown_fields(schema, value, false, out)),
+                    Some(schema) => out.within(&format!(".{key}"), |out| unknown_fields(schema, value, false, metadata, out)),
                     None if is_true(schema, "x-kubernetes-preserve-unknown-fields") || others.and_then(Value::as_bool) == Some(true) => {}
                     None => unknown(properties.into_iter().flat_map(Mapping::keys).map(String::as_str), key, out),
                 }
@@ -64,7 +73,7 @@ pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_object: bool, o
         Value::Sequence(items) => {
             let Some(schema) = map(schema, "items") else { return };
             for (index, item) in items.iter().enumerate() {
-                out.within_item(index, |out| unknown_fields(schema, item, false, out));
+                out.within_item(index, |out| unknown_fields(schema, item, false, metadata, out));
             }
         }
         _ => {}
@@ -81,22 +90,28 @@ pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32) {
             for (key, property) in map(schema, "properties").into_iter().flatten() {
                 let Some(property) = property.as_mapping() else { continue };
                 let is_nothing = entries.get(key).is_none_or(|value| value.is_null() && !is_true(property, "nullable"));
-                if let Some(default) = get(property, "default").filter(|_| is_nothing) {
-                    entries.insert(key.clone(), default.clone());
+                match get(property, "default") {
+                    Some(default) if is_nothing => {
+                        entries.insert(key.clone(), default.clone());
+                    }
+                    // A null that may not be is a field that is not set.
+                    None if is_nothing => {
+                        entries.remove(key);
+                    }
+                    _ => {}
                 }
                 if let Some(value) = entries.get_mut(key) {
                     set_defaults(property, value, depth - 1);
                 }
             }
             let Some(others) = map(schema, "additionalProperties") else { return };
-            for value in entries.values_mut() {
-                if value.is_null() && !is_true(others, "nullable")
-                    && let Some(default) = get(others, "default")
-                {
-                    *value = default.clone();
+            if !is_true(others, "nullable") {
+                match get(others, "default") {
+                    Some(default) => entries.values_mut().filter(|value| value.is_null()).for_each(|value| *value = default.clone()),
+                    None => entries.retain(|_, value| !value.is_null()),
                 }
-                set_defaults(others, value, depth - 1);
             }
+            entries.values_mut().for_each(|value| set_defaults(others, value, depth - 1));
         }
         Value::Sequence(items) => {
             let Some(schema) = map(schema, "items") else { return };
@@ -285,22 +300,9 @@ fn embedded(object: &Mapping, out: &mut Findings) {
     if !kind.is_empty() && names::label_1035(&kind.to_lowercase()).is_some() {
         out.invalid(".kind", "name", format!("is {}, which is no name of a kind", shown(kind)));
     }
-    let Some(metadata) = get(object, "metadata") else { return };
-    let Some(metadata) = metadata.as_mapping() else {
-        return out.within(".metadata", |out| mistyped("a mapping", metadata, out));
-    };
-    out.within(".metadata", |out| {
-        for field in ["labels", "annotations"] {
-            for (key, value) in map(metadata, field).into_iter().flatten().filter(|(_, value)| value.as_str().is_none() && !value.is_null()) {
-                out.within(&format!(".{field}[{key}]"), |out| mistyped("a string", value, out));
-            }
-        }
-        let name = text(metadata, "name");
-        if !name.is_empty() {
-            crate::rules::name_of("name", names::subdomain, name, ".name", out);
-        }
-        crate::rules::labels_and_annotations(metadata, out);
-    });
+    if let Some(metadata) = map(object, "metadata") {
+        out.within(".metadata", |out| crate::rules::labels_and_annotations(metadata, out));
+    }
 }
 
 fn choices(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findings) {
@@ -324,7 +326,6 @@ fn choices(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findi
     {
         out.invalid("", "not", "meets the schema of `not`");
     }
-    let _ = has(schema, "not");
 }
 
 /// How many expressions of CEL a schema has.

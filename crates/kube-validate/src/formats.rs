@@ -42,42 +42,56 @@ fn is_date_time(text: &str) -> bool {
     seconds.is_some() && DATE_TIMES.iter().any(|layout| go_std::time::parse(layout, text.as_bytes()).is_ok())
 }
 
-const UNITS: &[&str] = &[
-    "ns", "nano", "nanosecond", "us", "µs", "micro", "microsecond", "ms", "milli", "millisecond", "s", "sec", "second", "m", "min",
-    "minute", "h", "hr", "hour", "d", "day", "w", "week", "wk",
+/// Units, of which the last of each row may go on: `day` is in `days`.
+const UNITS: &[&[&str]] = &[
+    &["ns", "nano"],
+    &["us", "µs", "micro"],
+    &["ms", "milli"],
+    &["s", "sec"],
+    &["m", "min"],
+    &["h", "hr", "hour"],
+    &["d", "day"],
+    &["w", "wk", "week"],
 ];
 
-/// A duration of Go, or numbers with units in words.
+/// A duration of Go, or a number with a unit in words somewhere.
 fn is_duration(text: &str) -> bool {
     if go_std::time::parse_duration(text).is_ok() {
         return true;
     }
-    let mut rest = text.trim_start_matches('-').trim();
-    if rest.is_empty() {
-        return false;
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        let (number, after) = rest.split_at(digits);
-        let after = after.trim_start();
-        let letters = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
-        let (unit, more) = after.split_at(letters);
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        rest = rest.get(start..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphabetic() && c != 'µ').unwrap_or(rest.len());
+        let (unit, more) = rest.split_at(end);
         let unit = unit.to_lowercase();
-        if number.is_empty() || !(UNITS.contains(&unit.as_str()) || unit.strip_suffix('s').is_some_and(|unit| UNITS.contains(&unit))) {
-            return false;
+        let is_unit = |row: &&[&str]| row.contains(&unit.as_str()) || row.last().is_some_and(|last| unit.starts_with(last));
+        if UNITS.iter().any(|row| is_unit(&row)) {
+            return true;
         }
-        rest = more.trim_start();
+        rest = more;
     }
-    true
+    false
 }
 
+/// Labels with dots between them, of which the last has letters alone; or one label with one hyphen at most.
 fn is_hostname(text: &str) -> bool {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || (!c.is_ascii() && c.is_alphabetic());
     let is_label = |label: &str| {
-        let bytes = label.as_bytes();
-        let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-        is_end(bytes.first()) && is_end(bytes.last()) && bytes.len() <= 63 && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        label.chars().count() <= 63
+            && label.starts_with(is_inner)
+            && label.ends_with(is_inner)
+            && label.chars().all(|c| is_inner(c) || c == '-')
     };
-    text.len() <= 255 && text.split('.').all(is_label)
+    if text.len() > 255 {
+        return false;
+    }
+    match text.rsplit_once('.') {
+        Some((labels, last)) => {
+            labels.split('.').all(is_label) && (2..=63).contains(&last.chars().count()) && last.chars().all(char::is_alphabetic)
+        }
+        None => text.starts_with(is_inner) && text.chars().all(|c| is_inner(c) || c == '-') && text.matches('-').count() <= 1,
+    }
 }
 
 fn is_mac(text: &str) -> bool {

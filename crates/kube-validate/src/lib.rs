@@ -139,16 +139,20 @@ impl Judge {
             out.warn("", "api-deprecated", text.clone());
         }
         let walk = Walk { schemas: self.schemas, context: *context };
+        let metadata_of = |metadata: &Value, out: &mut Findings| match (metadata.as_mapping(), self.schemas.named("meta.v1.ObjectMeta")) {
+            (Some(metadata), Some(definition)) => walk.object(definition, metadata, false, out),
+            _ => walk::mistyped("a mapping", metadata, out),
+        };
         if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_null()) {
-            out.within(".metadata", |out| match (metadata.as_mapping(), self.schemas.named("meta.v1.ObjectMeta")) {
-                (Some(metadata), Some(definition)) => walk.object(definition, metadata, false, out),
-                _ => walk::mistyped("a mapping", metadata, out),
-            });
+            out.within(".metadata", |out| metadata_of(metadata, out));
         }
         rules::metadata(context, true, out);
         let Some(schema) = &version.schema else { return };
         let mut whole = Value::Mapping(object.clone());
-        custom::unknown_fields(schema, &whole, true, out);
+        custom::unknown_fields(schema, &whole, true, &metadata_of, out);
+        if version.drops_status && let Value::Mapping(object) = &mut whole {
+            object.remove("status");
+        }
         custom::set_defaults(schema, &mut whole, 100);
         custom::value(schema, &whole, &self.patterns, out);
     }

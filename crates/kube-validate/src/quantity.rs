@@ -25,7 +25,8 @@ impl Quantity {
         let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
         let (number, suffix) = unsigned.split_at(end);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if whole.len() + fraction.len() == 0 || fraction.contains('.') {
+        // A suffix alone is nothing of it.
+        if number.is_empty() && suffix.is_empty() || number == "." || fraction.contains('.') {
             return None;
         }
         let (two, ten) = exponents(suffix)?;

@@ -63,9 +63,6 @@ pub(super) fn subject(context: &Context<'_>, subject: &Mapping, out: &mut Findin
         if context.kind == "ClusterRoleBinding" && text(subject, "namespace").is_empty() {
             out.required(".namespace", "must be set for a ServiceAccount");
         }
-        if context.kind == "RoleBinding" && text(subject, "namespace").is_empty() {
-            out.required(".namespace", "must be set for a ServiceAccount");
-        }
     }
 }
 

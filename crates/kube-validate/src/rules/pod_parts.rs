@@ -127,8 +127,8 @@ pub(super) fn security(_: &Context<'_>, security: &Mapping, out: &mut Findings) 
         return;
     }
     let added = map(security, "capabilities").map(|all| list(all, "add")).unwrap_or_default();
-    if is_true(security, "privileged") || added.iter().any(|each| matches!(each.as_str(), Some("CAP_SYS_ADMIN" | "SYS_ADMIN"))) {
-        let text = "must not be false for a privileged container, or one with SYS_ADMIN";
+    if is_true(security, "privileged") || added.iter().any(|each| matches!(each.as_str(), Some("CAP_SYS_ADMIN"))) {
+        let text = "must not be false for a privileged container, or one with CAP_SYS_ADMIN";
         out.invalid(".allowPrivilegeEscalation", "privilege", text);
     }
 }

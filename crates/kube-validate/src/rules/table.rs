@@ -6,7 +6,14 @@ use super::{access, admission, autoscaling, core, crd, network, pod, pod_parts, 
 use crate::names::{config_key, env, header, ip, label, label_value, port, qualified, subdomain};
 
 /// Fields that the schema requires and a server does without.
-pub(super) const NOT_REQUIRED: &[(&str, &str)] = &[];
+pub(super) const NOT_REQUIRED: &[(&str, &str)] = &[
+    ("batch.v1.PodFailurePolicy", "rules"),
+    ("core.v1.HTTPHeader", "value"),
+    ("core.v1.LimitRangeSpec", "limits"),
+    ("discovery.v1.EndpointSlice", "endpoints"),
+    ("rbac.v1.RoleRef", "apiGroup"),
+    ("storage.v1.CSIDriver", "spec"),
+];
 
 /// Fields whose values the schema lists and a server does not look at.
 pub(super) const ANY_TEXT: &[(&str, &str)] = &[];
@@ -69,6 +76,7 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.Toleration", "key", Text("label-key", qualified)),
     row("core.v1.Toleration", "operator", OneOf(&["Exists", "Equal", "Lt", "Gt"])),
     row("core.v1.Toleration", "effect", OneOf(&["NoSchedule", "PreferNoSchedule", "NoExecute"])),
+    row("core.v1.TopologySpreadConstraint", "maxSkew", Required),
     row("core.v1.TopologySpreadConstraint", "maxSkew", Between(1, MAX)),
     row("core.v1.TopologySpreadConstraint", "minDomains", Between(1, MAX)),
     row("core.v1.TopologySpreadConstraint", "whenUnsatisfiable", OneOf(&["DoNotSchedule", "ScheduleAnyway"])),
@@ -79,7 +87,9 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.PodAffinityTerm", "topologyKey", Text("label-key", qualified)),
     row("core.v1.PodAffinityTerm", "namespaces", Each("name", label)),
     row("core.v1.PodAffinityTerm", "", Whole(pod_parts::affinity_term)),
+    row("core.v1.WeightedPodAffinityTerm", "weight", Required),
     row("core.v1.WeightedPodAffinityTerm", "weight", Between(1, 100)),
+    row("core.v1.PreferredSchedulingTerm", "weight", Required),
     row("core.v1.PreferredSchedulingTerm", "weight", Between(1, 100)),
     row("core.v1.NodeSelector", "nodeSelectorTerms", Required),
     row("core.v1.NodeSelectorRequirement", "key", Text("label-key", qualified)),
@@ -109,8 +119,10 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.SecretEnvSource", "name", Required),
     row("core.v1.SecretEnvSource", "name", Text("name", subdomain)),
     row("core.v1.ConfigMapKeySelector", "key", Text("key", config_key)),
+    row("core.v1.ConfigMapKeySelector", "name", Required),
     row("core.v1.ConfigMapKeySelector", "name", Text("name", subdomain)),
     row("core.v1.SecretKeySelector", "key", Text("key", config_key)),
+    row("core.v1.SecretKeySelector", "name", Required),
     row("core.v1.SecretKeySelector", "name", Text("name", subdomain)),
     row("core.v1.VolumeMount", "mountPropagation", OneOf(&["None", "HostToContainer", "Bidirectional"])),
     row("core.v1.VolumeMount", "subPath", Text("path", crate::names::local_path)),
@@ -124,6 +136,7 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.HTTPGetAction", "scheme", OneOf(&["HTTP", "HTTPS"])),
     row("core.v1.HTTPHeader", "name", Text("header", header)),
     row("core.v1.TCPSocketAction", "", Whole(pod_parts::port)),
+    row("core.v1.GRPCAction", "port", Required),
     row("core.v1.GRPCAction", "port", Between(1, 65535)),
     row("core.v1.ExecAction", "command", Required),
     row("core.v1.LifecycleHandler", "", One(&["exec", "httpGet", "tcpSocket", "sleep"])),
@@ -197,6 +210,7 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.Endpoints", "", Whole(core::endpoints)),
     row("core.v1.EndpointAddress", "ip", Text("ip", ip)),
     row("core.v1.EndpointAddress", "hostname", Text("name", label)),
+    row("core.v1.EndpointPort", "port", Required),
     row("core.v1.EndpointPort", "port", Between(1, 65535)),
     row("core.v1.EndpointPort", "protocol", OneOf(PROTOCOLS)),
     row("core.v1.EndpointPort", "name", Text("name", label)),
@@ -282,6 +296,8 @@ pub(super) const ROWS: &[Row] = &[
     row("autoscaling.v2.HPAScalingRules", "stabilizationWindowSeconds", Between(0, 3600)),
     row("autoscaling.v2.HPAScalingRules", "selectPolicy", Exactly(&["Max", "Min", "Disabled"])),
     row("autoscaling.v2.HPAScalingPolicy", "type", OneOf(&["Pods", "Percent"])),
+    row("autoscaling.v2.HPAScalingPolicy", "value", Required),
+    row("autoscaling.v2.HPAScalingPolicy", "periodSeconds", Required),
     row("autoscaling.v2.HPAScalingPolicy", "value", Between(1, MAX)),
     row("autoscaling.v2.HPAScalingPolicy", "periodSeconds", Between(1, 1800)),
 
@@ -313,6 +329,8 @@ pub(super) const ROWS: &[Row] = &[
     row("rbac.v1.Subject", "", Whole(access::subject)),
     row("apiregistration.v1.APIService", "spec", Required),
     row("apiregistration.v1.APIServiceSpec", "version", Required),
+    row("apiregistration.v1.APIServiceSpec", "versionPriority", Required),
+    row("apiregistration.v1.APIServiceSpec", "groupPriorityMinimum", Required),
     row("apiregistration.v1.APIServiceSpec", "versionPriority", Between(1, 1000)),
     row("apiregistration.v1.APIServiceSpec", "groupPriorityMinimum", Between(1, 20000)),
     row("apiregistration.v1.APIServiceSpec", "", Whole(access::api_service)),
@@ -336,6 +354,9 @@ pub(super) const ROWS: &[Row] = &[
     row("flowcontrol.v1.LimitResponse", "type", Exactly(&["Queue", "Reject"])),
     row("flowcontrol.v1.LimitedPriorityLevelConfiguration", "limitResponse", Required),
     row("resource.v1.DeviceSelector", "cel", Required),
+
+    row("certificates.v1.CertificateSigningRequestSpec", "request", Text("pem", certificate_request)),
+    row("certificates.v1.CertificateSigningRequestSpec", "usages", Required),
 
     // Admission and extension.
     row("admissionregistration.v1.ValidatingWebhook", "", Whole(admission::webhook)),
@@ -385,6 +406,13 @@ fn groups(_: &super::Context<'_>, security: &go_yaml::Mapping, out: &mut crate::
             out.within(&format!(".supplementalGroups[{index}]"), |out| super::between(*group, 0, ID_MAX, out));
         }
     }
+}
+
+/// A request for a certificate in PEM, in base64.
+fn certificate_request(text: &str) -> crate::names::Wrong {
+    let pem = crate::walk::bytes(text)?;
+    let is_request = String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE REQUEST-----");
+    (!is_request).then_some("must be a CERTIFICATE REQUEST in PEM")
 }
 
 /// A type that a LimitRange limits.
