@@ -1,5 +1,6 @@
 //! `git hydrate check`: lint for people, editors and CI.
 
+mod objects;
 mod sarif;
 
 use std::fmt::Write as _;
@@ -38,7 +39,8 @@ use crate::show::{Paint, Progress, Style};
 #[command(after_help = "\
 git hydrate check                 HEAD
 git hydrate check --worktree      the working tree as it is
-git hydrate check --sarif         for code scanning")]
+git hydrate check --sarif         for code scanning
+git hydrate check --objects FILE  objects as an API server would judge them")]
 pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
     #[arg(value_name = "REV|DIR")]
@@ -50,12 +52,17 @@ pub(super) struct Arguments {
     #[arg(long)]
     sarif: bool,
     #[command(flatten)]
+    objects: objects::Arguments,
+    #[command(flatten)]
     clone: clone::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     if arguments.sarif && json {
         bail!(WrongUse("`--json` cannot be used with `--sarif`".to_owned()));
+    }
+    if arguments.objects.is_given() {
+        return objects::run(&arguments.objects, json);
     }
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;

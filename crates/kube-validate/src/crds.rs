@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use go_yaml::{Limits, Mapping, Value};
 
-use crate::custom;
 use crate::fields::{at, has as has_field, is_true, items, map, text};
 
 /// A version that a CRD serves.
@@ -15,8 +14,6 @@ pub(crate) struct Version {
     pub(crate) drops_status: bool,
     /// What the server warns of, where the version is deprecated.
     pub(crate) deprecation: Option<String>,
-    /// Expressions of CEL, which are not judged.
-    pub(crate) expressions: usize,
 }
 
 /// The CRDs of a cluster, or those that are known of it.
@@ -85,7 +82,9 @@ fn documents(text: &[u8]) -> Vec<Value> {
 }
 
 fn add(crd: &Value, group: &str, served: &mut HashMap<String, Version>) {
-    let Some(object) = crd.as_mapping().filter(|object| text(object, "kind") == "CustomResourceDefinition") else { return };
+    let Some(object) = crd.as_mapping().filter(|object| text(object, "kind") == "CustomResourceDefinition") else {
+        return;
+    };
     let Some(spec) = map(object, "spec").filter(|spec| text(spec, "group") == group) else { return };
     let kind = map(spec, "names").map(|names| text(names, "kind")).unwrap_or_default();
     for (_, version) in items(spec, "versions").filter(|(_, version)| is_true(version, "served")) {
@@ -95,8 +94,10 @@ fn add(crd: &Value, group: &str, served: &mut HashMap<String, Version>) {
             let own = text(version, "deprecationWarning");
             if own.is_empty() { format!("{group}/{name} {kind} is deprecated") } else { own.to_owned() }
         });
-        let expressions = schema.map_or(0, custom::expressions);
         let drops_status = map(version, "subresources").is_some_and(|all| has_field(all, "status"));
-        served.insert(format!("{name}/{kind}"), Version { schema: schema.cloned(), drops_status, deprecation, expressions });
+        served.insert(
+            format!("{name}/{kind}"),
+            Version { schema: schema.cloned(), drops_status, deprecation },
+        );
     }
 }

@@ -8,8 +8,7 @@ type Field = (u32, u32, &'static [&'static str]);
 const MONTHS: &[&str] = &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: &[&str] = &["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const FIELDS: [Field; 5] = [(0, 59, &[]), (0, 23, &[]), (1, 31, &[]), (1, 12, MONTHS), (0, 6, DAYS)];
-const DESCRIPTORS: &[&str] =
-    &["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+const DESCRIPTORS: &[&str] = &["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
 /// What is wrong with a schedule; `None` if nothing is.
 pub(crate) fn wrong(text: &str) -> Option<String> {
@@ -25,7 +24,10 @@ pub(crate) fn wrong(text: &str) -> Option<String> {
     if fields.len() != FIELDS.len() {
         return Some(format!("must have 5 fields, and has {}", fields.len()));
     }
-    fields.iter().zip(FIELDS).find_map(|(text, field)| text.split(',').filter(|part| !part.is_empty()).find_map(|part| range(part, field)))
+    fields
+        .iter()
+        .zip(FIELDS)
+        .find_map(|(text, field)| text.split(',').filter(|part| !part.is_empty()).find_map(|part| range(part, field)))
 }
 
 /// Whether a schedule that is right names no day of any year, such as the 31st of February.

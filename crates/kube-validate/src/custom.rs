@@ -1,7 +1,6 @@
 //! An object against the schema of its CustomResourceDefinition.
 //!
-//! As a server does it: unknown fields first, then defaults, then the schema with its choices. Expressions of CEL are not judged;
-//! they are counted.
+//! As a server does it: unknown fields first, then defaults, then the schema with its choices. Expressions are in [`crate::cel`].
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema, kube-openapi pkg/validation/validate.
 
@@ -28,7 +27,8 @@ impl Patterns {
     /// Whether a text has the pattern; what does not compile, or takes too long, is not judged.
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         let mut all = self.0.borrow_mut();
-        let compiled = all.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern.as_bytes()).ok().map(Rc::new));
+        let compiled =
+            all.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern.as_bytes()).ok().map(Rc::new));
         let Some(regex) = compiled else { return true };
         let mut left = STEPS_MAX;
         let take = |steps: usize| {
@@ -48,7 +48,13 @@ pub(crate) type Metadata<'m> = &'m dyn Fn(&Value, &mut Findings);
 /// Fields that the schema has not.
 ///
 /// `metadata` judges that of an object inside of this one.
-pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_root: bool, metadata: Metadata<'_>, out: &mut Findings) {
+pub(crate) fn unknown_fields(
+    schema: &Mapping,
+    value: &Value,
+    is_root: bool,
+    metadata: Metadata<'_>,
+    out: &mut Findings,
+) {
     let is_embedded = is_true(schema, "x-kubernetes-embedded-resource");
     if is_embedded && let Some(inner) = value.get("metadata").filter(|inner| !inner.is_null()) {
         out.within(".metadata", |out| metadata(inner, out));
@@ -64,8 +70,11 @@ pub(crate) fn unknown_fields(schema: &Mapping, value: &Value, is_root: bool, met
                 }
                 let property = properties.and_then(|all| map(all, key)).or_else(|| others.and_then(Value::as_mapping));
                 match property {
-                    Some(schema) => out.within(&format!(".{key}"), |out| unknown_fields(schema, value, false, metadata, out)),
-                    None if is_true(schema, "x-kubernetes-preserve-unknown-fields") || others.and_then(Value::as_bool) == Some(true) => {}
+                    Some(schema) => {
+                        out.within(&format!(".{key}"), |out| unknown_fields(schema, value, false, metadata, out))
+                    }
+                    None if is_true(schema, "x-kubernetes-preserve-unknown-fields")
+                        || others.and_then(Value::as_bool) == Some(true) => {}
                     None => unknown(properties.into_iter().flat_map(Mapping::keys).map(String::as_str), key, out),
                 }
             }
@@ -107,7 +116,9 @@ pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32) {
             let Some(others) = map(schema, "additionalProperties") else { return };
             if !is_true(others, "nullable") {
                 match get(others, "default") {
-                    Some(default) => entries.values_mut().filter(|value| value.is_null()).for_each(|value| *value = default.clone()),
+                    Some(default) => {
+                        entries.values_mut().filter(|value| value.is_null()).for_each(|value| *value = default.clone())
+                    }
                     None => entries.retain(|_, value| !value.is_null()),
                 }
             }
@@ -183,9 +194,15 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 
 fn number(value: &Value) -> Option<f64> {
     match value {
-        #[expect(clippy::cast_precision_loss, reason = "bounds of schemas are compared as a server compares them, as floats")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "bounds of schemas are compared as a server compares them, as floats"
+        )]
         Value::Int(number) => Some(*number as f64),
-        #[expect(clippy::cast_precision_loss, reason = "bounds of schemas are compared as a server compares them, as floats")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "bounds of schemas are compared as a server compares them, as floats"
+        )]
         Value::Uint(number) => Some(*number as f64),
         Value::Float(number) => Some(*number),
         _ => None,
@@ -218,7 +235,9 @@ fn bounds(schema: &Mapping, (least, most): (&str, &str), count: i64, what: &str,
 fn numbers(schema: &Mapping, value: &Value, out: &mut Findings) {
     let Some(number) = number(value) else { return };
     let is_in_format = match text(schema, "format") {
-        "int32" if text(schema, "type") == "integer" => number.abs() <= f64::from(i32::MAX) || number == f64::from(i32::MIN),
+        "int32" if text(schema, "type") == "integer" => {
+            number.abs() <= f64::from(i32::MAX) || number == f64::from(i32::MIN)
+        }
         "int64" => !matches!(value, Value::Uint(_)),
         _ => true,
     };
@@ -236,10 +255,16 @@ fn numbers(schema: &Mapping, value: &Value, out: &mut Findings) {
         out.invalid("", "range", format!("is {number}, and must be at most {most}, or less where that is excluded"));
     }
     if let Some(factor) = get(schema, "multipleOf").and_then(self::number)
-        && (factor <= 0.0 || (number / factor).fract() != 0.0)
+        && !is_multiple(value, number, factor)
     {
         out.invalid("", "range", format!("is {number}, and must be a multiple of {factor}"));
     }
+}
+
+/// A server cuts the factor of an integer to an integer, so that no integer is a multiple of a quarter.
+fn is_multiple(value: &Value, number: f64, factor: f64) -> bool {
+    let factor = if matches!(value, Value::Float(_)) { factor } else { factor.trunc() };
+    factor > 0.0 && (number / factor).fract() == 0.0
 }
 
 fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Findings) {
@@ -269,7 +294,8 @@ fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Fi
 
 fn mapping(schema: &Mapping, entries: &Mapping, patterns: &Patterns, out: &mut Findings) {
     bounds(schema, ("minProperties", "maxProperties"), i64::try_from(entries.len()).unwrap_or(i64::MAX), "fields", out);
-    for field in list(schema, "required").iter().filter_map(Value::as_str).filter(|field| !entries.contains_key(*field)) {
+    for field in list(schema, "required").iter().filter_map(Value::as_str).filter(|field| !entries.contains_key(*field))
+    {
         out.required(&format!(".{field}"), "must be set");
     }
     let properties = map(schema, "properties");
@@ -326,12 +352,4 @@ fn choices(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findi
     {
         out.invalid("", "not", "meets the schema of `not`");
     }
-}
-
-/// How many expressions of CEL a schema has.
-pub(crate) fn expressions(schema: &Mapping) -> usize {
-    let own = list(schema, "x-kubernetes-validations").len();
-    let properties = map(schema, "properties").into_iter().flatten().filter_map(|(_, each)| each.as_mapping());
-    let inner = ["items", "additionalProperties"].into_iter().filter_map(|field| map(schema, field));
-    own + properties.chain(inner).map(expressions).sum::<usize>()
 }

@@ -67,6 +67,13 @@ pub struct Finding {
     pub severity: Severity,
 }
 
+impl Finding {
+    /// Whether a server refuses the object for it.
+    pub fn is_refusal(&self) -> bool {
+        self.severity == Severity::Refused
+    }
+}
+
 /// What was found so far, and where one looks now.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {

@@ -34,7 +34,8 @@ fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-const DATE_TIMES: &[&str] = &["2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000000Z", "2006-01-02T15:04:05"];
+const DATE_TIMES: &[&str] =
+    &["2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000000Z", "2006-01-02T15:04:05"];
 
 fn is_date_time(text: &str) -> bool {
     let text = text.replacen('t', "T", 1).replacen('z', "Z", 1);
@@ -65,7 +66,8 @@ fn is_duration(text: &str) -> bool {
         let end = rest.find(|c: char| !c.is_ascii_alphabetic() && c != 'µ').unwrap_or(rest.len());
         let (unit, more) = rest.split_at(end);
         let unit = unit.to_lowercase();
-        let is_unit = |row: &&[&str]| row.contains(&unit.as_str()) || row.last().is_some_and(|last| unit.starts_with(last));
+        let is_unit =
+            |row: &&[&str]| row.contains(&unit.as_str()) || row.last().is_some_and(|last| unit.starts_with(last));
         if UNITS.iter().any(|row| is_unit(&row)) {
             return true;
         }
@@ -88,9 +90,15 @@ fn is_hostname(text: &str) -> bool {
     }
     match text.rsplit_once('.') {
         Some((labels, last)) => {
-            labels.split('.').all(is_label) && (2..=63).contains(&last.chars().count()) && last.chars().all(char::is_alphabetic)
+            labels.split('.').all(is_label)
+                && (2..=63).contains(&last.chars().count())
+                && last.chars().all(char::is_alphabetic)
         }
-        None => text.starts_with(is_inner) && text.chars().all(|c| is_inner(c) || c == '-') && text.matches('-').count() <= 1,
+        None => {
+            text.starts_with(is_inner)
+                && text.chars().all(|c| is_inner(c) || c == '-')
+                && text.matches('-').count() <= 1
+        }
     }
 }
 

@@ -24,6 +24,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod cel;
 mod crds;
 mod cron;
 mod custom;
@@ -48,6 +49,7 @@ pub use crds::Crds;
 pub use finding::{Finding, Reason, Severity};
 pub use schemas::MINORS;
 
+use cel::Expressions;
 use crds::Read;
 use custom::Patterns;
 use finding::{Findings, shown};
@@ -66,6 +68,7 @@ pub struct Judge {
     crds: Crds,
     read: RefCell<Read>,
     patterns: Patterns,
+    expressions: Expressions,
 }
 
 /// What is to be said of an object.
@@ -82,7 +85,7 @@ pub struct Verdict {
 impl Verdict {
     /// Whether a server would refuse the object.
     pub fn is_refused(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Refused)
+        self.findings.iter().any(Finding::is_refusal)
     }
 }
 
@@ -90,10 +93,10 @@ impl Judge {
     /// For Kubernetes 1.`minor` and its CRDs; `None` for a minor that is not in [`MINORS`].
     pub fn new(minor: u8, crds: Crds) -> Option<Self> {
         let schemas = Schemas::of(minor)?;
-        Some(Self { minor, schemas, crds, read: RefCell::default(), patterns: Patterns::default() })
+        Some(Self { minor, schemas, crds, read: RefCell::default(), patterns: Patterns::default(), expressions: Expressions::default() })
     }
 
-    /// Judges one object.
+    /// Judges one object, or each of a `List`.
     pub fn judge(&self, object: &Value) -> Verdict {
         let mut verdict = Verdict::default();
         let mut out = Findings::default();
@@ -110,6 +113,12 @@ impl Judge {
         if api_version.is_empty() || kind.is_empty() {
             let field = if api_version.is_empty() { ".apiVersion" } else { ".kind" };
             return out.refuse(field, "not-served", Reason::NotServed, "must be set");
+        }
+        if (api_version, kind) == ("v1", "List") {
+            let items = fields::items(object, "items");
+            return items.for_each(|(index, item)| {
+                out.within(&format!(".items[{index}]"), |out| self.object(item, verdict, out))
+            });
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let context = Context { minor: self.minor, group, kind, root: object };
@@ -130,16 +139,18 @@ impl Judge {
             verdict.is_unknown_kind = true;
             return;
         };
-        verdict.expressions_unjudged = found.expressions;
-        self.custom(&context, found, object, out);
+        verdict.expressions_unjudged += self.custom(&context, found, object, out);
     }
 
-    fn custom(&self, context: &Context<'_>, version: &crds::Version, object: &Mapping, out: &mut Findings) {
+    fn custom(&self, context: &Context<'_>, version: &crds::Version, object: &Mapping, out: &mut Findings) -> usize {
         if let Some(text) = &version.deprecation {
             out.warn("", "api-deprecated", text.clone());
         }
         let walk = Walk { schemas: self.schemas, context: *context };
-        let metadata_of = |metadata: &Value, out: &mut Findings| match (metadata.as_mapping(), self.schemas.named("meta.v1.ObjectMeta")) {
+        let metadata_of = |metadata: &Value, out: &mut Findings| match (
+            metadata.as_mapping(),
+            self.schemas.named("meta.v1.ObjectMeta"),
+        ) {
             (Some(metadata), Some(definition)) => walk.object(definition, metadata, false, out),
             _ => walk::mistyped("a mapping", metadata, out),
         };
@@ -147,24 +158,30 @@ impl Judge {
             out.within(".metadata", |out| metadata_of(metadata, out));
         }
         rules::metadata(context, true, out);
-        let Some(schema) = &version.schema else { return };
+        let Some(schema) = &version.schema else { return 0 };
         let mut whole = Value::Mapping(object.clone());
         custom::unknown_fields(schema, &whole, true, &metadata_of, out);
-        if version.drops_status && let Value::Mapping(object) = &mut whole {
+        if version.drops_status
+            && let Value::Mapping(object) = &mut whole
+        {
             object.remove("status");
         }
         custom::set_defaults(schema, &mut whole, 100);
         custom::value(schema, &whole, &self.patterns, out);
+        // A server asks for them where all else holds.
+        if out.all.iter().any(Finding::is_refusal) { 0 } else { self.expressions.judge(schema, &whole, true, out) }
     }
 
     fn not_served(&self, api_version: &str, kind: &str, out: &mut Findings) {
-        let mut served: Vec<String> = self.schemas.served(kind).map(|(group, version)| joined(group, version)).collect();
+        let mut served: Vec<String> =
+            self.schemas.served(kind).map(|(group, version)| joined(group, version)).collect();
         served.sort();
         let hint = match served.first() {
             Some(served) => format!("; {kind} is served in {}", shown(served)),
             None => String::new(),
         };
-        let message = format!("no kind {} is served in {} by Kubernetes 1.{}{hint}", shown(kind), shown(api_version), self.minor);
+        let message =
+            format!("no kind {} is served in {} by Kubernetes 1.{}{hint}", shown(kind), shown(api_version), self.minor);
         out.refuse(".apiVersion", "not-served", Reason::NotServed, message);
     }
 }

@@ -86,7 +86,8 @@ pub(crate) fn qualified(text: &str) -> Wrong {
     if name.len() > 63 {
         return Some("must have a name of no more than 63 bytes");
     }
-    (!is_name_part(name)).then_some("must be letters, digits, `-`, `_` or `.`, and begin and end with a letter or digit")
+    (!is_name_part(name))
+        .then_some("must be letters, digits, `-`, `_` or `.`, and begin and end with a letter or digit")
 }
 
 /// A key of an annotation: as of a label, but for its case.
@@ -170,7 +171,8 @@ pub(crate) fn cidr(text: &str) -> Wrong {
     let Some((address, length)) = text.split_once('/') else { return Some(WRONG) };
     let Ok(address) = address.parse::<std::net::IpAddr>() else { return Some(WRONG) };
     let bits_max = if address.is_ipv4() { 32 } else { 128 };
-    let is_number = !length.is_empty() && all(length, |byte| byte.is_ascii_digit()) && (length == "0" || !length.starts_with('0'));
+    let is_number =
+        !length.is_empty() && all(length, |byte| byte.is_ascii_digit()) && (length == "0" || !length.starts_with('0'));
     (!is_number || length.parse::<u32>().map_or(true, |length| length > bits_max)).then_some(WRONG)
 }
 

@@ -155,7 +155,9 @@ fn field(check: Check, object: &Mapping, name: &str, out: &mut Findings) {
             }
         }
         (Check::Between(least, most), Some(Value::Int(number))) => between(*number, least, most, out),
-        (Check::Text(rule, is_wrong), Some(Value::String(text))) if !text.is_empty() => name_of(rule, is_wrong, text, "", out),
+        (Check::Text(rule, is_wrong), Some(Value::String(text))) if !text.is_empty() => {
+            name_of(rule, is_wrong, text, "", out)
+        }
         (Check::Any(rule, is_wrong), Some(Value::String(text))) => name_of(rule, is_wrong, text, "", out),
         (Check::Each(rule, is_wrong), Some(Value::Sequence(items))) => {
             for (index, text) in texts(items) {
@@ -207,7 +209,12 @@ fn unique(items: &[Value], key: &str, out: &mut Findings) {
     for (index, item) in items.iter().enumerate() {
         let Some(name) = item.get(key).and_then(Value::as_str).filter(|name| !name.is_empty()) else { continue };
         if seen.contains(&name) {
-            out.refuse(&format!("[{index}].{key}"), "duplicate", Reason::Duplicate, format!("{} is there already", shown(name)));
+            out.refuse(
+                &format!("[{index}].{key}"),
+                "duplicate",
+                Reason::Duplicate,
+                format!("{} is there already", shown(name)),
+            );
         }
         seen.push(name);
     }

@@ -20,7 +20,9 @@ impl Walk<'_> {
     pub(crate) fn object(&self, definition: &Definition, object: &Mapping, is_status: bool, out: &mut Findings) {
         for (key, value) in object {
             match definition.field(key) {
-                Some(field) => out.within(&format!(".{key}"), |out| self.field(definition, field, value, is_status, out)),
+                Some(field) => {
+                    out.within(&format!(".{key}"), |out| self.field(definition, field, value, is_status, out))
+                }
                 None => unknown(definition.fields.iter().map(|field| field.name), key, out),
             }
         }
@@ -58,7 +60,10 @@ impl Walk<'_> {
     fn value(&self, types: &[Type], value: &Value, is_status: bool, out: &mut Findings) {
         let Some((first, rest)) = types.split_first() else { return };
         match (first, value) {
-            (_, Value::Null) | (Type::Any, _) | (Type::Text, Value::String(_)) | (Type::Bool | Type::BoolOr, Value::Bool(_)) => {}
+            (_, Value::Null)
+            | (Type::Any, _)
+            | (Type::Text, Value::String(_))
+            | (Type::Bool | Type::BoolOr, Value::Bool(_)) => {}
             (Type::BoolOr, value) => self.value(rest, value, is_status, out),
             (Type::Object(index), Value::Mapping(object)) => {
                 if let Some(definition) = self.schemas.definition(*index) {
@@ -105,10 +110,12 @@ fn scalar_value(kind: Type, value: &Value, out: &mut Findings) {
             Ok(_) => return,
             Err(_) => return out.invalid("", "time", "must be a time such as 2026-01-31T12:00:00Z"),
         },
-        (Type::Quantity, value @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_))) => match Quantity::of(value) {
-            Some(_) => return,
-            None => return out.invalid("", "quantity", "must be an amount such as 100m, 1.5 or 2Gi"),
-        },
+        (Type::Quantity, value @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_))) => {
+            match Quantity::of(value) {
+                Some(_) => return,
+                None => return out.invalid("", "quantity", "must be an amount such as 100m, 1.5 or 2Gi"),
+            }
+        }
         (Type::Text, _) => "a string",
         (Type::Int32 | Type::Int64, _) => "an integer",
         (Type::Number, _) => "a number",

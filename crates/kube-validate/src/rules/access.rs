@@ -51,10 +51,17 @@ pub(super) fn subject(context: &Context<'_>, subject: &Mapping, out: &mut Findin
     let of = match kind {
         "ServiceAccount" => "",
         "User" | "Group" => GROUP,
-        _ => return out.within(".kind", |out| crate::walk::not_one_of(&["ServiceAccount", "User", "Group"], kind, out)),
+        _ => {
+            return out.within(".kind", |out| crate::walk::not_one_of(&["ServiceAccount", "User", "Group"], kind, out));
+        }
     };
     if !group.is_empty() && group != of {
-        out.refuse(".apiGroup", "enum", Reason::NotSupported, format!("is {}, and must be {}", shown(group), shown(of)));
+        out.refuse(
+            ".apiGroup",
+            "enum",
+            Reason::NotSupported,
+            format!("is {}, and must be {}", shown(group), shown(of)),
+        );
     }
     if kind == "ServiceAccount" {
         if !name.is_empty() {

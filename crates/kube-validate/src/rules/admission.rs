@@ -46,7 +46,9 @@ pub(super) fn client(_: &Context<'_>, client: &Mapping, out: &mut Findings) {
         match go_std::url::Url::parse(url.as_bytes()) {
             Ok(_) if !url.starts_with("https://") => out.invalid(".url", "url", "must begin with `https://`"),
             Ok(parsed) if parsed.hostname().is_empty() => out.invalid(".url", "url", "must have a host"),
-            Ok(_) if url.contains(['?', '#', '@']) => out.invalid(".url", "url", "must have no user, query or fragment"),
+            Ok(_) if url.contains(['?', '#', '@']) => {
+                out.invalid(".url", "url", "must have no user, query or fragment")
+            }
             Ok(_) => {}
             Err(_) => out.invalid(".url", "url", "is no URL"),
         }
@@ -79,7 +81,9 @@ pub(super) fn rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
         }
     }
     for field in ["apiVersions", "resources"] {
-        for (index, each) in list(rule, field).iter().enumerate().filter(|(_, each)| matches!(each.as_str(), None | Some(""))) {
+        for (index, each) in
+            list(rule, field).iter().enumerate().filter(|(_, each)| matches!(each.as_str(), None | Some("")))
+        {
             let _ = each;
             out.required(&format!(".{field}[{index}]"), "must be set");
         }
@@ -108,8 +112,27 @@ fn resources(all: &[&str], out: &mut Findings) {
 
 fn is_identifier(text: &str) -> bool {
     const RESERVED: &[&str] = &[
-        "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "namespace", "null",
-        "package", "return", "true", "var", "void", "while",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "namespace",
+        "null",
+        "package",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
     ];
     let is_start = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     is_start && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !RESERVED.contains(&text)
@@ -132,7 +155,10 @@ pub(super) fn policy(context: &Context<'_>, spec: &Mapping, out: &mut Findings) 
         }
         seen.push(name);
     }
-    if context.kind == "ValidatingAdmissionPolicy" && list(spec, "validations").is_empty() && list(spec, "auditAnnotations").is_empty() {
+    if context.kind == "ValidatingAdmissionPolicy"
+        && list(spec, "validations").is_empty()
+        && list(spec, "auditAnnotations").is_empty()
+    {
         out.required(".validations", "must be set, or `auditAnnotations`");
     }
     if context.kind == "MutatingAdmissionPolicy" && list(spec, "mutations").is_empty() {

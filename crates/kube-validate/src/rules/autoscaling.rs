@@ -20,7 +20,8 @@ pub(super) fn spec(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     }
     if let Some(least) = least {
         out.within(".minReplicas", |out| between(least, 0, super::MAX, out));
-        let scales_to_zero = items(spec, "metrics").any(|(_, metric)| matches!(text(metric, "type"), "Object" | "External"));
+        let scales_to_zero =
+            items(spec, "metrics").any(|(_, metric)| matches!(text(metric, "type"), "Object" | "External"));
         if least == 0 && !scales_to_zero {
             out.invalid(".minReplicas", "range", "must be at least 1 without a metric of type Object or External");
         }
@@ -68,7 +69,11 @@ pub(super) fn scale_target(_: &Context<'_>, spec: &Mapping, out: &mut Findings) 
 }
 
 const SOURCES: &[(&str, &str)] = &[
-    ("ContainerResource", "containerResource"), ("External", "external"), ("Object", "object"), ("Pods", "pods"), ("Resource", "resource"),
+    ("ContainerResource", "containerResource"),
+    ("External", "external"),
+    ("Object", "object"),
+    ("Pods", "pods"),
+    ("Resource", "resource"),
 ];
 
 pub(super) fn metric(_: &Context<'_>, metric: &Mapping, out: &mut Findings) {

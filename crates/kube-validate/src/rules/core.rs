@@ -11,7 +11,8 @@ use crate::walk::bytes;
 /// `metadata.labels['key']`, or one of `fields`.
 pub(crate) fn is_field_path(path: &str, fields: &[&str]) -> bool {
     let subscript = |field: &str| path.strip_prefix(field)?.strip_prefix("['")?.strip_suffix("']");
-    if let Some(key) = subscript("metadata.labels").or_else(|| subscript("metadata.annotations").filter(|key| *key == key.to_lowercase()))
+    if let Some(key) = subscript("metadata.labels")
+        .or_else(|| subscript("metadata.annotations").filter(|key| *key == key.to_lowercase()))
     {
         return names::qualified(key).is_none();
     }
@@ -43,7 +44,11 @@ pub(super) fn requirement(_: &Context<'_>, requirement: &Mapping, out: &mut Find
             }
         }
         "" => {}
-        other => out.invalid(".operator", "selector", format!("is {}, and must be In, NotIn, Exists or DoesNotExist", shown(other))),
+        other => out.invalid(
+            ".operator",
+            "selector",
+            format!("is {}, and must be In, NotIn, Exists or DoesNotExist", shown(other)),
+        ),
     }
 }
 
@@ -100,7 +105,8 @@ pub(super) fn secret(_: &Context<'_>, object: &Mapping, out: &mut Findings) {
     if kind == "kubernetes.io/basic-auth" && value("username").is_none() && value("password").is_none() {
         out.required(".data[username]", "must be set, or `password`, in a Secret of type kubernetes.io/basic-auth");
     }
-    let account = map(object, "metadata").and_then(|metadata| map(metadata, "annotations")).map(|all| text(all, ACCOUNT));
+    let account =
+        map(object, "metadata").and_then(|metadata| map(metadata, "annotations")).map(|all| text(all, ACCOUNT));
     if kind == "kubernetes.io/service-account-token" && account.unwrap_or_default().is_empty() {
         out.required(&format!(".metadata.annotations[{ACCOUNT}]"), "must be set in a Secret of this type");
     }
@@ -135,7 +141,9 @@ pub(super) fn endpoint_slice(_: &Context<'_>, object: &Mapping, out: &mut Findin
         if addresses.is_empty() {
             out.required(&format!(".endpoints[{index}].addresses"), "must be set");
         }
-        for (at, address) in addresses.iter().enumerate().filter(|(_, address)| is_wrong(address.as_str().unwrap_or_default())) {
+        for (at, address) in
+            addresses.iter().enumerate().filter(|(_, address)| is_wrong(address.as_str().unwrap_or_default()))
+        {
             let text = format!("is {}, which is no {kind} address", shown(address.as_str().unwrap_or_default()));
             out.invalid(&format!(".endpoints[{index}].addresses[{at}]"), "address", text);
         }
@@ -165,7 +173,12 @@ pub(super) fn node(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (index, taint) in items(spec, "taints") {
         let pair = (text(taint, "key"), text(taint, "effect"));
         if seen.contains(&pair) {
-            out.refuse(&format!(".taints[{index}]"), "duplicate", Reason::Duplicate, "its `key` and `effect` are there already");
+            out.refuse(
+                &format!(".taints[{index}]"),
+                "duplicate",
+                Reason::Duplicate,
+                "its `key` and `effect` are there already",
+            );
         }
         seen.push(pair);
         name_of("label-value", names::label_value, text(taint, "value"), &format!(".taints[{index}].value"), out);
@@ -204,7 +217,9 @@ pub(super) fn flow_schema(_: &Context<'_>, schema: &Mapping, out: &mut Findings)
             }
             for (at, each) in items(rule, "resourceRules") {
                 out.within(&format!(".resourceRules[{at}]"), |out| {
-                    for field in ["verbs", "apiGroups", "resources"].into_iter().filter(|field| list(each, field).is_empty()) {
+                    for field in
+                        ["verbs", "apiGroups", "resources"].into_iter().filter(|field| list(each, field).is_empty())
+                    {
                         out.required(&format!(".{field}"), "must be set");
                     }
                     if list(each, "namespaces").is_empty() && !is_true(each, "clusterScope") {

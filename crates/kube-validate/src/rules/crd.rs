@@ -38,7 +38,12 @@ pub(super) fn spec(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
                 out.required(".conversion.webhook.clientConfig", "must be set");
             }
             (false, Some(_)) => {
-                out.refuse(".conversion.webhook", "forbidden", Reason::Forbidden, "must not be set where `strategy` is None");
+                out.refuse(
+                    ".conversion.webhook",
+                    "forbidden",
+                    Reason::Forbidden,
+                    "must not be set where `strategy` is None",
+                );
             }
             _ => {}
         }
@@ -63,7 +68,13 @@ fn kind_names(kinds: &Mapping, out: &mut Findings) {
     }
     for field in ["shortNames", "categories"] {
         for (index, value) in list(kinds, field).iter().enumerate() {
-            name_of("name", names::label_1035, value.as_str().unwrap_or_default(), &format!(".names.{field}[{index}]"), out);
+            name_of(
+                "name",
+                names::label_1035,
+                value.as_str().unwrap_or_default(),
+                &format!(".names.{field}[{index}]"),
+                out,
+            );
         }
     }
 }
@@ -146,7 +157,8 @@ const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "str
 /// What a schema must be so that a server knows every field: types everywhere, and none inside of a choice.
 fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
     let kind = text(schema, "type");
-    let is_free = is_true(schema, "x-kubernetes-int-or-string") || is_true(schema, "x-kubernetes-preserve-unknown-fields");
+    let is_free =
+        is_true(schema, "x-kubernetes-int-or-string") || is_true(schema, "x-kubernetes-preserve-unknown-fields");
     if kind.is_empty() && !is_free {
         out.required(".type", "must be set");
     }
@@ -159,7 +171,10 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
     if is_true(schema, "x-kubernetes-embedded-resource") && kind != "object" {
         out.invalid(".type", "crd-schema", "must be `object` for x-kubernetes-embedded-resource");
     }
-    if is_true(schema, "x-kubernetes-embedded-resource") && !is_free && map(schema, "properties").is_none_or(Mapping::is_empty) {
+    if is_true(schema, "x-kubernetes-embedded-resource")
+        && !is_free
+        && map(schema, "properties").is_none_or(Mapping::is_empty)
+    {
         out.required(".properties", "must be set, or x-kubernetes-preserve-unknown-fields");
     }
     limits(schema, out);
@@ -182,7 +197,9 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
         out.within(".not", |out| value_schema(schema, not, out));
     }
     default(schema, out);
-    for (name, each) in map(schema, "properties").into_iter().flatten().filter_map(|(name, each)| Some((name, each.as_mapping()?))) {
+    for (name, each) in
+        map(schema, "properties").into_iter().flatten().filter_map(|(name, each)| Some((name, each.as_mapping()?)))
+    {
         if is_root && name == "metadata" {
             continue;
         }
@@ -198,7 +215,14 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
 /// What a schema inside of a choice must not have.
 fn value_schema(owner: &Mapping, schema: &Mapping, out: &mut Findings) {
     let is_int_or_text = is_true(owner, "x-kubernetes-int-or-string");
-    for field in ["description", "default", "nullable", "title", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string"] {
+    for field in [
+        "description",
+        "default",
+        "nullable",
+        "title",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-int-or-string",
+    ] {
         if has(schema, field) {
             out.refuse(&format!(".{field}"), "crd-schema", Reason::Forbidden, "must not be set inside of a choice");
         }
@@ -212,7 +236,9 @@ fn value_schema(owner: &Mapping, schema: &Mapping, out: &mut Findings) {
     limits(schema, out);
     let empty = Mapping::new();
     let own = map(owner, "properties").unwrap_or(&empty);
-    for (name, each) in map(schema, "properties").into_iter().flatten().filter_map(|(name, each)| Some((name, each.as_mapping()?))) {
+    for (name, each) in
+        map(schema, "properties").into_iter().flatten().filter_map(|(name, each)| Some((name, each.as_mapping()?)))
+    {
         out.within(&format!(".properties[{name}]"), |out| match map(own, name) {
             Some(own) => value_schema(own, each, out),
             None if has(owner, "additionalProperties") => {}
@@ -238,7 +264,17 @@ fn limits(schema: &Mapping, out: &mut Findings) {
     if is_true(schema, "uniqueItems") {
         out.refuse(".uniqueItems", "crd-schema", Reason::Forbidden, "must not be true: use x-kubernetes-list-type");
     }
-    for field in ["dependencies", "deprecated", "discriminator", "id", "readOnly", "writeOnly", "$ref", "definitions", "patternProperties"] {
+    for field in [
+        "dependencies",
+        "deprecated",
+        "discriminator",
+        "id",
+        "readOnly",
+        "writeOnly",
+        "$ref",
+        "definitions",
+        "patternProperties",
+    ] {
         if has(schema, field) {
             out.refuse(&format!(".{field}"), "crd-schema", Reason::Forbidden, "must not be set");
         }
@@ -254,7 +290,12 @@ fn limits(schema: &Mapping, out: &mut Findings) {
 fn list_type(schema: &Mapping, out: &mut Findings) {
     let Some(kind) = get(schema, "x-kubernetes-list-type").and_then(Value::as_str) else {
         if !list(schema, "x-kubernetes-list-map-keys").is_empty() {
-            out.refuse(".x-kubernetes-list-map-keys", "crd-schema", Reason::Forbidden, "is for x-kubernetes-list-type: map only");
+            out.refuse(
+                ".x-kubernetes-list-map-keys",
+                "crd-schema",
+                Reason::Forbidden,
+                "is for x-kubernetes-list-type: map only",
+            );
         }
         return;
     };
@@ -274,7 +315,11 @@ fn list_type(schema: &Mapping, out: &mut Findings) {
         let property = map(items, "properties").and_then(|all| map(all, key));
         let is_required = list(items, "required").iter().any(|each| each.as_str() == Some(key));
         match property {
-            None => out.invalid(".x-kubernetes-list-map-keys", "crd-schema", format!("{} is no property of the items", shown(key))),
+            None => out.invalid(
+                ".x-kubernetes-list-map-keys",
+                "crd-schema",
+                format!("{} is no property of the items", shown(key)),
+            ),
             Some(property) if !is_required && !has(property, "default") => {
                 out.required(&format!(".items.properties[{key}].default"), "must be set, or the key be required");
             }

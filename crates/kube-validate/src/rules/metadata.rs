@@ -43,7 +43,8 @@ pub(crate) fn metadata(context: &Context<'_>, is_custom: bool, out: &mut Finding
 
 fn name(context: &Context<'_>, metadata: &Mapping, is_custom: bool, out: &mut Findings) {
     let (name, generate) = (text(metadata, "name"), text(metadata, "generateName"));
-    let (rule, is_wrong) = if is_custom { ("name", names::subdomain as fn(&str) -> names::Wrong) } else { name_rule(context) };
+    let (rule, is_wrong) =
+        if is_custom { ("name", names::subdomain as fn(&str) -> names::Wrong) } else { name_rule(context) };
     if name.is_empty() {
         if generate.is_empty() && !has(metadata, "name") || name.is_empty() && generate.is_empty() {
             out.required(".name", "must be set, or `generateName`");
@@ -68,7 +69,13 @@ pub(crate) fn labels_and_annotations(metadata: &Mapping, out: &mut Findings) {
     if let Some(labels) = map(metadata, "labels") {
         for (key, value) in labels {
             name_of("label-key", names::qualified, key, ".labels", out);
-            name_of("label-value", names::label_value, value.as_str().unwrap_or_default(), &format!(".labels[{key}]"), out);
+            name_of(
+                "label-value",
+                names::label_value,
+                value.as_str().unwrap_or_default(),
+                &format!(".labels[{key}]"),
+                out,
+            );
         }
     }
     if let Some(annotations) = map(metadata, "annotations") {

@@ -132,7 +132,12 @@ fn external(spec: &Mapping, kind: &str, out: &mut Findings) {
     }
     let ranges = list(spec, "loadBalancerSourceRanges");
     if !ranges.is_empty() && !is_balanced {
-        out.refuse(".loadBalancerSourceRanges", "forbidden", Reason::Forbidden, "must be set where `type` is LoadBalancer only");
+        out.refuse(
+            ".loadBalancerSourceRanges",
+            "forbidden",
+            Reason::Forbidden,
+            "must be set where `type` is LoadBalancer only",
+        );
     }
     for (index, range) in ranges.iter().enumerate() {
         let range = range.as_str().unwrap_or_default();

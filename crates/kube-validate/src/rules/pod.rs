@@ -39,13 +39,21 @@ pub(super) fn spec(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
 
 /// The names that a mount may have; claims of a StatefulSet are volumes too.
 fn volume_names<'p>(context: &Context<'p>, pod: &'p Mapping) -> Vec<(&'p str, bool)> {
-    let named = |(_, volume): (usize, &'p Mapping)| (text(volume, "name"), is_block(map(volume, "ephemeral").and_then(|claim| at(claim, &["volumeClaimTemplate", "spec"]))));
+    let named = |(_, volume): (usize, &'p Mapping)| {
+        (
+            text(volume, "name"),
+            is_block(map(volume, "ephemeral").and_then(|claim| at(claim, &["volumeClaimTemplate", "spec"]))),
+        )
+    };
     let mut names: Vec<_> = items(pod, "volumes").map(named).collect();
     if context.kind == "StatefulSet"
         && let Some(spec) = map(context.root, "spec")
     {
         names.extend(items(spec, "volumeClaimTemplates").map(|(_, claim)| {
-            (map(claim, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default(), is_block(map(claim, "spec")))
+            (
+                map(claim, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default(),
+                is_block(map(claim, "spec")),
+            )
         }));
     }
     names
@@ -61,7 +69,12 @@ fn mounts(container: &Mapping, volumes: &[(&str, bool)], out: &mut Findings) {
         out.within(&format!(".volumeMounts[{index}]"), |out| {
             let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
             if !volumes.iter().any(|(volume, _)| *volume == name && !name.is_empty()) {
-                out.refuse(".name", "mount-without-volume", Reason::NotFound, format!("no volume is named {}", shown(name)));
+                out.refuse(
+                    ".name",
+                    "mount-without-volume",
+                    Reason::NotFound,
+                    format!("no volume is named {}", shown(name)),
+                );
             }
             if !path.is_empty() && paths.contains(&path) {
                 out.invalid(".mountPath", "duplicate-mount", format!("{} is mounted already", shown(path)));
@@ -90,7 +103,11 @@ fn host_ports(pod: &Mapping, container: &Mapping, out: &mut Findings) {
             && host != 0
             && host != inner
         {
-            out.invalid(&format!(".ports[{index}].hostPort"), "host-port", "must be `containerPort` where `hostNetwork` is true");
+            out.invalid(
+                &format!(".ports[{index}].hostPort"),
+                "host-port",
+                "must be `containerPort` where `hostNetwork` is true",
+            );
         }
     }
 }
@@ -98,9 +115,12 @@ fn host_ports(pod: &Mapping, container: &Mapping, out: &mut Findings) {
 fn sleep(pod: &Mapping, container: &Mapping, out: &mut Findings) {
     let grace = int(pod, "terminationGracePeriodSeconds").unwrap_or(30);
     for hook in ["preStop", "postStart"] {
-        let Some(seconds) = at(container, &["lifecycle", hook, "sleep"]).and_then(|sleep| int(sleep, "seconds")) else { continue };
+        let Some(seconds) = at(container, &["lifecycle", hook, "sleep"]).and_then(|sleep| int(sleep, "seconds")) else {
+            continue;
+        };
         if seconds < 0 || seconds > grace {
-            let text = format!("is {seconds}, and must be between 0 and `terminationGracePeriodSeconds`, which is {grace}");
+            let text =
+                format!("is {seconds}, and must be between 0 and `terminationGracePeriodSeconds`, which is {grace}");
             out.invalid(&format!(".lifecycle.{hook}.sleep"), "sleep", text);
         }
     }
@@ -120,12 +140,28 @@ fn restart(container: &Mapping, is_init: bool, out: &mut Findings) {
 }
 
 const NOT_IN_WINDOWS: &[&str] = &[
-    "allowPrivilegeEscalation", "appArmorProfile", "capabilities", "privileged", "procMount", "readOnlyRootFilesystem", "runAsGroup",
-    "runAsUser", "seLinuxOptions", "seccompProfile",
+    "allowPrivilegeEscalation",
+    "appArmorProfile",
+    "capabilities",
+    "privileged",
+    "procMount",
+    "readOnlyRootFilesystem",
+    "runAsGroup",
+    "runAsUser",
+    "seLinuxOptions",
+    "seccompProfile",
 ];
 const NOT_IN_WINDOWS_PODS: &[&str] = &[
-    "appArmorProfile", "fsGroup", "fsGroupChangePolicy", "runAsGroup", "runAsUser", "seLinuxOptions", "seccompProfile",
-    "supplementalGroups", "supplementalGroupsPolicy", "sysctls",
+    "appArmorProfile",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "runAsGroup",
+    "runAsUser",
+    "seLinuxOptions",
+    "seccompProfile",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "sysctls",
 ];
 
 fn os(pod: &Mapping) -> &str {
@@ -171,7 +207,12 @@ fn shared(pod: &Mapping, out: &mut Findings) {
     if get(pod, "hostUsers").and_then(Value::as_bool) == Some(false) {
         for field in ["hostPID", "hostIPC"] {
             if is_true(pod, field) {
-                out.refuse(&format!(".{field}"), "forbidden", Reason::Forbidden, "must not be true where `hostUsers` is false");
+                out.refuse(
+                    &format!(".{field}"),
+                    "forbidden",
+                    Reason::Forbidden,
+                    "must not be true where `hostUsers` is false",
+                );
             }
         }
     }

@@ -24,7 +24,9 @@ pub(super) fn container(context: &Context<'_>, container: &Mapping, out: &mut Fi
                 Some(_) if field == "readinessProbe" => {
                     out.invalid(".terminationGracePeriodSeconds", "probe", "must not be set for readiness probes");
                 }
-                Some(seconds) if seconds <= 0 => out.invalid(".terminationGracePeriodSeconds", "range", "must be greater than 0"),
+                Some(seconds) if seconds <= 0 => {
+                    out.invalid(".terminationGracePeriodSeconds", "range", "must be greater than 0")
+                }
                 _ => {}
             }
         });
@@ -60,10 +62,18 @@ pub(super) fn env(context: &Context<'_>, env: &Mapping, out: &mut Findings) {
 }
 
 const ENV_FIELDS: &[&str] = &[
-    "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs",
-    "status.podIP", "status.podIPs",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
 ];
-const FILE_FIELDS: &[&str] = &["metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"];
+const FILE_FIELDS: &[&str] =
+    &["metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"];
 const ENV_RESOURCES: &[&str] = &["cpu", "memory", "ephemeral-storage"];
 
 /// A variable or a file that a field of the Pod gives.
@@ -87,7 +97,11 @@ fn sources(source: &Mapping, fields: &[&str], out: &mut Findings) {
     if let Some(path) = map(source, "fieldRef").map(|field| text(field, "fieldPath")).filter(|path| !path.is_empty())
         && !is_field_path(path, fields)
     {
-        out.invalid(".fieldRef.fieldPath", "field-path", format!("is {}, which is no field that a container may read", shown(path)));
+        out.invalid(
+            ".fieldRef.fieldPath",
+            "field-path",
+            format!("is {}, which is no field that a container may read", shown(path)),
+        );
     }
     let Some(resource) = map(source, "resourceFieldRef") else { return };
     let name = text(resource, "resource");
@@ -137,7 +151,9 @@ pub(super) fn security(_: &Context<'_>, security: &Mapping, out: &mut Findings) 
 pub(super) fn profile(_: &Context<'_>, profile: &Mapping, out: &mut Findings) {
     let (kind, name) = (text(profile, "type"), text(profile, "localhostProfile"));
     match (kind, has(profile, "localhostProfile")) {
-        ("Localhost", _) if name.is_empty() => out.required(".localhostProfile", "must be set where `type` is Localhost"),
+        ("Localhost", _) if name.is_empty() => {
+            out.required(".localhostProfile", "must be set where `type` is Localhost")
+        }
         ("Localhost", _) => name_of("path", names::local_path, name, ".localhostProfile", out),
         (_, true) => out.invalid(".localhostProfile", "profile", "must not be set where `type` is not Localhost"),
         _ => {}
@@ -175,7 +191,12 @@ pub(super) fn spread(_: &Context<'_>, pod: &Mapping, out: &mut Findings) {
         out.within(&format!(".topologySpreadConstraints[{index}]"), |out| {
             let pair = (text(spread, "topologyKey"), text(spread, "whenUnsatisfiable"));
             if seen.contains(&pair) {
-                out.refuse("", "duplicate", Reason::Duplicate, "its `topologyKey` and `whenUnsatisfiable` are there already");
+                out.refuse(
+                    "",
+                    "duplicate",
+                    Reason::Duplicate,
+                    "its `topologyKey` and `whenUnsatisfiable` are there already",
+                );
             }
             seen.push(pair);
             if has(spread, "minDomains") && pair.1 != "DoNotSchedule" {

@@ -29,13 +29,19 @@ fn is_of_containers(name: &str) -> bool {
 
 /// Devices and the like, whose requests and limits are equal integers.
 fn is_extended(name: &str) -> bool {
-    name.contains('/') && !name.split('/').next().unwrap_or_default().ends_with("kubernetes.io") && !name.starts_with("requests.")
+    name.contains('/')
+        && !name.split('/').next().unwrap_or_default().ends_with("kubernetes.io")
+        && !name.starts_with("requests.")
 }
 
 fn resource_name(name: &str, at: &str, is_standard: fn(&str) -> bool, out: &mut Findings) {
     name_of("resource-name", names::qualified, name, at, out);
     if !name.contains('/') && !is_standard(name) {
-        out.invalid(at, "resource-name", format!("is {}, which is no resource here; others have a domain before a `/`", shown(name)));
+        out.invalid(
+            at,
+            "resource-name",
+            format!("is {}, which is no resource here; others have a domain before a `/`", shown(name)),
+        );
     }
 }
 
@@ -62,13 +68,19 @@ pub(super) fn requirements(_: &Context<'_>, resources: &Mapping, out: &mut Findi
         let at = format!(".requests[{name}]");
         let must_equal = is_extended(name) || name.starts_with("hugepages-");
         match limit(name) {
-            Some(limit) if must_equal && amount != limit => out.invalid(&at, "requests-above-limits", "must be equal to the limit"),
-            Some(limit) if amount > limit => out.invalid(&at, "requests-above-limits", "must be no more than the limit"),
+            Some(limit) if must_equal && amount != limit => {
+                out.invalid(&at, "requests-above-limits", "must be equal to the limit")
+            }
+            Some(limit) if amount > limit => {
+                out.invalid(&at, "requests-above-limits", "must be no more than the limit")
+            }
             None if must_equal => out.required(&format!(".limits[{name}]"), "must be set where a request is"),
             _ => {}
         }
     }
-    let has_any = |is: fn(&str) -> bool| ["limits", "requests"].iter().any(|field| amounts(resources, field).any(|(name, _)| is(name)));
+    let has_any = |is: fn(&str) -> bool| {
+        ["limits", "requests"].iter().any(|field| amounts(resources, field).any(|(name, _)| is(name)))
+    };
     if has_any(|name| name.starts_with("hugepages-")) && !has_any(|name| matches!(name, "cpu" | "memory")) {
         out.refuse("", "hugepages", Reason::Forbidden, "huge pages need cpu or memory too");
     }
@@ -93,26 +105,61 @@ pub(super) fn claim(claim: &Mapping, out: &mut Findings) {
 }
 
 const COUNTED: &[&str] = &[
-    "cpu", "memory", "ephemeral-storage", "storage", "pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps",
-    "persistentvolumeclaims", "services.nodeports", "services.loadbalancers", "requests.cpu", "requests.memory", "requests.storage",
-    "requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage",
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "storage",
+    "pods",
+    "services",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+    "requests.cpu",
+    "requests.memory",
+    "requests.storage",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
 ];
 
 fn is_of_quotas(name: &str) -> bool {
-    COUNTED.contains(&name) || name.starts_with("hugepages-") || name.starts_with("requests.hugepages-") || name.starts_with("count/")
+    COUNTED.contains(&name)
+        || name.starts_with("hugepages-")
+        || name.starts_with("requests.hugepages-")
+        || name.starts_with("count/")
 }
 
 /// Whether only whole numbers of it make sense.
 fn is_count(name: &str) -> bool {
     matches!(
         name,
-        "pods" | "services" | "replicationcontrollers" | "resourcequotas" | "secrets" | "configmaps" | "persistentvolumeclaims"
-            | "services.nodeports" | "services.loadbalancers"
-    ) || name.starts_with("count/") || is_extended(name)
+        "pods"
+            | "services"
+            | "replicationcontrollers"
+            | "resourcequotas"
+            | "secrets"
+            | "configmaps"
+            | "persistentvolumeclaims"
+            | "services.nodeports"
+            | "services.loadbalancers"
+    ) || name.starts_with("count/")
+        || is_extended(name)
 }
 
-const SCOPES: &[&str] =
-    &["Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass"];
+const SCOPES: &[&str] = &[
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+    "VolumeAttributesClass",
+];
 
 pub(super) fn quota(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (name, amount) in amounts(spec, "hard") {
@@ -142,7 +189,9 @@ pub(super) fn quota(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
         scope_of(scope, &format!("{at}.scopeName"), &hard, out);
         match operator {
             "In" | "NotIn" if values == 0 => out.required(&format!("{at}.values"), "must be set for In and NotIn"),
-            "Exists" | "DoesNotExist" if values > 0 => out.invalid(&format!("{at}.values"), "scope", "must not be set for Exists and DoesNotExist"),
+            "Exists" | "DoesNotExist" if values > 0 => {
+                out.invalid(&format!("{at}.values"), "scope", "must not be set for Exists and DoesNotExist")
+            }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             _ => out.invalid(&format!("{at}.operator"), "scope", "must be In, NotIn, Exists or DoesNotExist"),
         }
@@ -180,7 +229,8 @@ pub(super) fn limits(_: &Context<'_>, limits: &Mapping, out: &mut Findings) {
         }
     }
     let is_standard: fn(&str) -> bool = if kind == "PersistentVolumeClaim" { |_| true } else { is_of_containers };
-    let value = |field: &str, name: &str| amounts(limits, field).find(|(each, _)| *each == name).map(|(_, amount)| amount);
+    let value =
+        |field: &str, name: &str| amounts(limits, field).find(|(each, _)| *each == name).map(|(_, amount)| amount);
     for field in ["min", "max", "default", "defaultRequest", "maxLimitRequestRatio"] {
         for (name, _) in amounts(limits, field) {
             let at = format!(".{field}[{name}]");
@@ -191,7 +241,11 @@ pub(super) fn limits(_: &Context<'_>, limits: &Mapping, out: &mut Findings) {
         }
     }
     const ORDER: [(&str, &str); 6] = [
-        ("min", "max"), ("min", "defaultRequest"), ("defaultRequest", "max"), ("defaultRequest", "default"), ("min", "default"),
+        ("min", "max"),
+        ("min", "defaultRequest"),
+        ("defaultRequest", "max"),
+        ("defaultRequest", "default"),
+        ("min", "default"),
         ("default", "max"),
     ];
     for (less, more) in ORDER {

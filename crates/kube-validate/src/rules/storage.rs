@@ -12,8 +12,16 @@ use crate::quantity::Quantity;
 
 /// Fields that are no source.
 const NO_SOURCES: &[&str] = &[
-    "accessModes", "capacity", "claimRef", "mountOptions", "name", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
-    "volumeAttributesClassName", "volumeMode",
+    "accessModes",
+    "capacity",
+    "claimRef",
+    "mountOptions",
+    "name",
+    "nodeAffinity",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeAttributesClassName",
+    "volumeMode",
 ];
 
 fn sources(volume: &Mapping) -> Vec<&str> {
@@ -49,7 +57,8 @@ pub(super) fn volume(_: &Context<'_>, volume: &Mapping, out: &mut Findings) {
     }
     if let Some(projected) = map(volume, "projected") {
         for (index, source) in items(projected, "sources") {
-            let sources: Vec<&String> = source.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key).collect();
+            let sources: Vec<&String> =
+                source.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key).collect();
             for key in sources.iter().skip(1) {
                 let at = format!(".projected.sources[{index}].{key}");
                 out.refuse(&at, "volume-source", Reason::Forbidden, "must not be set beside another source");

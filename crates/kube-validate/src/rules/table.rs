@@ -1,8 +1,12 @@
 //! The table of rules: type, field, what must hold. In the order of groups; what concerns several fields is a function.
 
-use super::Check::{Any, Between, Each, EachOf, Exactly, Keys, One, OneAtMost, OneOf, Required, Text, Unique, Values, Whole};
+use super::Check::{
+    Any, Between, Each, EachOf, Exactly, Keys, One, OneAtMost, OneOf, Required, Text, Unique, Values, Whole,
+};
 use super::{MAX, Row, row};
-use super::{access, admission, autoscaling, core, crd, network, pod, pod_parts, resources, storage, template_labels, workload};
+use super::{
+    access, admission, autoscaling, core, crd, network, pod, pod_parts, resources, storage, template_labels, workload,
+};
 use crate::names::{config_key, env, header, ip, label, label_value, port, qualified, subdomain};
 
 /// Fields that the schema requires and a server does without.
@@ -425,14 +429,17 @@ fn limit_type(text: &str) -> crate::names::Wrong {
 /// The name of a controller: a domain and a path.
 fn controller(text: &str) -> crate::names::Wrong {
     let Some((domain, path)) = text.split_once('/') else { return Some("must have a domain before a `/`") };
-    subdomain(domain).or((text.len() > 250 || path.is_empty()).then_some("must have a path of no more than 250 characters"))
+    subdomain(domain)
+        .or((text.len() > 250 || path.is_empty()).then_some("must have a path of no more than 250 characters"))
 }
 
 fn sysctl(text: &str) -> crate::names::Wrong {
     let is_part = |part: &str| {
         let ends = [part.bytes().next(), part.bytes().last()];
         ends.iter().all(|end| end.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
-            && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_'))
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_'))
     };
     (!text.split(['.', '/']).all(is_part)).then_some("must be lower case letters, digits, `-`, `_`, `.` or `/`")
 }

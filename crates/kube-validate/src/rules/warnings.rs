@@ -89,7 +89,11 @@ fn container(context: &Context<'_>, container: &Mapping, out: &mut Findings) {
         for name in ["memory", "ephemeral-storage"] {
             let amount = amounts.and_then(|amounts| get(amounts, name)).and_then(Quantity::of);
             if amount.is_some_and(|amount| !amount.is_whole()) {
-                out.warn(&format!(".resources.{field}[{name}]"), "fractional-bytes", "is a fraction of a byte: `m` is a thousandth");
+                out.warn(
+                    &format!(".resources.{field}[{name}]"),
+                    "fractional-bytes",
+                    "is a fraction of a byte: `m` is a thousandth",
+                );
             }
         }
     }
@@ -107,14 +111,17 @@ fn is_image(image: &str) -> bool {
         Some(colon) => (name.get(..last + colon).unwrap_or_default(), name.get(last + colon + 1..)),
         None => (name, None),
     };
-    let is_tag = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    let is_tag =
+        |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     let mut parts = path.split('/').collect::<Vec<_>>();
-    let has_host = parts.len() > 1 && parts.first().is_some_and(|first| first.contains(['.', ':']) || *first == "localhost");
+    let has_host =
+        parts.len() > 1 && parts.first().is_some_and(|first| first.contains(['.', ':']) || *first == "localhost");
     if has_host {
         parts.remove(0);
     }
     let is_part = |part: &&str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte))
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte))
     };
     tag.is_none_or(is_tag) && parts.iter().all(is_part)
 }
@@ -127,7 +134,11 @@ fn pod(_: &Context<'_>, pod: &Mapping, out: &mut Findings) {
     for (index, secret) in items(pod, "imagePullSecrets") {
         let name = text(secret, "name");
         if name.is_empty() || seen.contains(&name) {
-            out.warn(&format!(".imagePullSecrets[{index}].name"), "pull-secret", "is empty or there already: it has no effect");
+            out.warn(
+                &format!(".imagePullSecrets[{index}].name"),
+                "pull-secret",
+                "is empty or there already: it has no effect",
+            );
         }
         seen.push(name);
     }
@@ -145,7 +156,11 @@ fn pod(_: &Context<'_>, pod: &Mapping, out: &mut Findings) {
         for (at, port) in items(container, "ports") {
             let name = text(port, "name");
             if !name.is_empty() && names.contains(&name) {
-                out.warn(&format!(".containers[{index}].ports[{at}].name"), "duplicate-port", "is the name of a port already");
+                out.warn(
+                    &format!(".containers[{index}].ports[{at}].name"),
+                    "duplicate-port",
+                    "is the name of a port already",
+                );
             }
             names.push(name);
         }
@@ -166,7 +181,11 @@ fn volume(_: &Context<'_>, volume: &Mapping, out: &mut Findings) {
 
 fn mount(_: &Context<'_>, mount: &Mapping, out: &mut Findings) {
     let path = text(mount, "mountPath");
-    if !path.is_empty() && (!path.starts_with('/') && !path.contains('\\') || path.split('/').any(|part| part == "..") || path.contains(':') && !path.contains('\\')) {
+    if !path.is_empty()
+        && (!path.starts_with('/') && !path.contains('\\')
+            || path.split('/').any(|part| part == "..")
+            || path.contains(':') && !path.contains('\\'))
+    {
         out.warn(".mountPath", "mount-path", format!("{} is no absolute path without `..` and `:`", shown(path)));
     }
 }
@@ -222,15 +241,41 @@ fn cron_job(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
 }
 
 const VERBS: &[&str] = &[
-    "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "bind", "escalate", "impersonate", "use", "approve",
-    "sign", "attest", "proxy", "post", "put", "head", "options", "*", "request-serviceaccounts-token-audience",
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+    "bind",
+    "escalate",
+    "impersonate",
+    "use",
+    "approve",
+    "sign",
+    "attest",
+    "proxy",
+    "post",
+    "put",
+    "head",
+    "options",
+    "*",
+    "request-serviceaccounts-token-audience",
 ];
 
 fn rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
     let warn = |field: &str, index: usize, value: &str, out: &mut Findings| {
-        out.warn(&format!(".{field}[{index}]"), "rule-matches-nothing", format!("{} is none that exists: the rule gives nothing", shown(value)));
+        out.warn(
+            &format!(".{field}[{index}]"),
+            "rule-matches-nothing",
+            format!("{} is none that exists: the rule gives nothing", shown(value)),
+        );
     };
-    let texts = |field: &'static str| list(rule, field).iter().enumerate().filter_map(|(index, value)| Some((index, value.as_str()?)));
+    let texts = |field: &'static str| {
+        list(rule, field).iter().enumerate().filter_map(|(index, value)| Some((index, value.as_str()?)))
+    };
     for (index, verb) in texts("verbs") {
         let is_near = crate::nearest::nearest(VERBS.iter().copied(), verb).is_some();
         if !VERBS.contains(&verb) && is_near {
@@ -240,7 +285,9 @@ fn rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
     for (index, group) in texts("apiGroups").filter(|(_, group)| is_version(group)) {
         warn("apiGroups", index, group, out);
     }
-    for (index, resource) in texts("resources").filter(|(_, resource)| resource.contains(|c: char| c.is_ascii_uppercase() || c == ' ')) {
+    for (index, resource) in
+        texts("resources").filter(|(_, resource)| resource.contains(|c: char| c.is_ascii_uppercase() || c == ' '))
+    {
         warn("resources", index, resource, out);
     }
     for (index, name) in texts("resourceNames").filter(|(_, name)| name.contains(char::is_whitespace)) {
@@ -258,7 +305,11 @@ fn autoscaler(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     let Some(target) = map(spec, "scaleTargetRef") else { return };
     let (kind, version) = (text(target, "kind"), text(target, "apiVersion"));
     if !SCALED.contains(&kind) && version == "apps/v1" {
-        out.warn(".scaleTargetRef.kind", "scale-target", format!("{} is no kind of apps/v1: nothing is scaled", shown(kind)));
+        out.warn(
+            ".scaleTargetRef.kind",
+            "scale-target",
+            format!("{} is no kind of apps/v1: nothing is scaled", shown(kind)),
+        );
     }
     if matches!(version, "apps/v1beta1" | "apps/v1beta2" | "extensions/v1beta1") {
         out.warn(".scaleTargetRef.apiVersion", "scale-target", "is served no more: nothing is scaled");
@@ -285,23 +336,41 @@ fn ingress_rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
 }
 
 fn ingress(_: &Context<'_>, ingress: &Mapping, out: &mut Findings) {
-    let annotation = map(ingress, "metadata").and_then(|metadata| map(metadata, "annotations")).is_some_and(|all| has(all, "kubernetes.io/ingress.class"));
+    let annotation = map(ingress, "metadata")
+        .and_then(|metadata| map(metadata, "annotations"))
+        .is_some_and(|all| has(all, "kubernetes.io/ingress.class"));
     let class = map(ingress, "spec").is_some_and(|spec| has(spec, "ingressClassName"));
     if annotation && class {
-        out.warn(".metadata.annotations", "ingress-class-twice", "has kubernetes.io/ingress.class beside `ingressClassName`");
+        out.warn(
+            ".metadata.annotations",
+            "ingress-class-twice",
+            "has kubernetes.io/ingress.class beside `ingressClassName`",
+        );
     } else if annotation {
-        out.warn(".metadata.annotations", "api-deprecated", "has kubernetes.io/ingress.class: `ingressClassName` took its place");
+        out.warn(
+            ".metadata.annotations",
+            "api-deprecated",
+            "has kubernetes.io/ingress.class: `ingressClassName` took its place",
+        );
     }
 }
 
 const SECRET_TYPES: &[&str] = &[
-    "Opaque", "kubernetes.io/service-account-token", "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson", "kubernetes.io/basic-auth",
-    "kubernetes.io/ssh-auth", "kubernetes.io/tls", "bootstrap.kubernetes.io/token",
+    "Opaque",
+    "kubernetes.io/service-account-token",
+    "kubernetes.io/dockercfg",
+    "kubernetes.io/dockerconfigjson",
+    "kubernetes.io/basic-auth",
+    "kubernetes.io/ssh-auth",
+    "kubernetes.io/tls",
+    "bootstrap.kubernetes.io/token",
 ];
 
 fn secret(_: &Context<'_>, secret: &Mapping, out: &mut Findings) {
     let kind = text(secret, "type");
-    let is_own = !kind.is_empty() && !SECRET_TYPES.contains(&kind) && (!kind.contains('/') || kind.starts_with("kubernetes.io/"));
+    let is_own = !kind.is_empty()
+        && !SECRET_TYPES.contains(&kind)
+        && (!kind.contains('/') || kind.starts_with("kubernetes.io/"));
     if is_own {
         out.warn(".type", "secret-type", format!("{} is no type that Kubernetes knows", shown(kind)));
     }

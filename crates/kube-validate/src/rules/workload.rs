@@ -23,7 +23,12 @@ pub(super) fn controller(context: &Context<'_>, spec: &Mapping, out: &mut Findin
     out.within(".template.spec", |out| {
         let policy = text(pod, "restartPolicy");
         if !policy.is_empty() && policy != "Always" {
-            out.refuse(".restartPolicy", "enum", Reason::NotSupported, format!("is {}, and must be `Always`", shown(policy)));
+            out.refuse(
+                ".restartPolicy",
+                "enum",
+                Reason::NotSupported,
+                format!("is {}, and must be `Always`", shown(policy)),
+            );
         }
         if has(pod, "activeDeadlineSeconds") {
             let text = format!("must not be set in a {}", context.kind);
@@ -43,7 +48,8 @@ fn selects(spec: &Mapping, kind: &str, out: &mut Findings) {
     let template = at(spec, &["template", "metadata", "labels"]).unwrap_or(&empty);
     for (_, each) in items(selector, "matchExpressions") {
         let value = template.get(text(each, "key")).map(|value| value.as_str().unwrap_or_default());
-        let is_in = value.is_some_and(|value| list(each, "values").iter().any(|each| each.as_str().unwrap_or_default() == value));
+        let is_in = value
+            .is_some_and(|value| list(each, "values").iter().any(|each| each.as_str().unwrap_or_default() == value));
         let is_met = match text(each, "operator") {
             "In" => is_in,
             "NotIn" => !is_in,
@@ -88,7 +94,11 @@ fn amount(object: &Mapping, field: &str, is_limited: bool, out: &mut Findings) -
                 Some(percent)
             }
             None => {
-                out.invalid(&at, "percent", format!("is {}, and must be an integer or a percentage such as 25%", shown(text)));
+                out.invalid(
+                    &at,
+                    "percent",
+                    format!("is {}, and must be an integer or a percentage such as 25%", shown(text)),
+                );
                 None
             }
         },
@@ -102,7 +112,11 @@ pub(super) fn deployment(context: &Context<'_>, spec: &Mapping, out: &mut Findin
     {
         out.invalid(".progressDeadlineSeconds", "deadline", "must be more than `minReadySeconds`");
     } else if !has(spec, "progressDeadlineSeconds") && int(spec, "minReadySeconds").is_some_and(|ready| ready >= 600) {
-        out.invalid(".progressDeadlineSeconds", "deadline", "is 600 where it is not set, and must be more than `minReadySeconds`");
+        out.invalid(
+            ".progressDeadlineSeconds",
+            "deadline",
+            "is 600 where it is not set, and must be more than `minReadySeconds`",
+        );
     }
     if let Some(strategy) = map(spec, "strategy") {
         out.within(".strategy", |out| rolling(strategy, &["Recreate", "RollingUpdate"], out));
@@ -132,7 +146,10 @@ fn rolling(strategy: &Mapping, kinds: &[&str], out: &mut Findings) {
         if surge == Some(0) && unavailable == Some(0) {
             out.invalid(".maxUnavailable", "rolling-update", "must not be 0 where `maxSurge` is 0");
         }
-        if kinds.contains(&"OnDelete") && surge.is_some_and(|surge| surge > 0) && unavailable.is_some_and(|unavailable| unavailable > 0) {
+        if kinds.contains(&"OnDelete")
+            && surge.is_some_and(|surge| surge > 0)
+            && unavailable.is_some_and(|unavailable| unavailable > 0)
+        {
             out.invalid(".maxSurge", "rolling-update", "must not be set beside `maxUnavailable`");
         }
     });
@@ -166,13 +183,18 @@ pub(super) fn stateful_set(_: &Context<'_>, spec: &Mapping, out: &mut Findings) 
     });
 }
 
-const GENERATED: &[&str] = &["controller-uid", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "job-name"];
+const GENERATED: &[&str] =
+    &["controller-uid", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "job-name"];
 
 pub(super) fn job(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     let pod = at(spec, &["template", "spec"]);
     let policy = pod.map(|pod| text(pod, "restartPolicy")).unwrap_or_default();
     if matches!(policy, "" | "Always") {
-        let (reason, text) = if policy.is_empty() { (Reason::Required, "must be set: OnFailure or Never") } else { (Reason::NotSupported, "must be OnFailure or Never") };
+        let (reason, text) = if policy.is_empty() {
+            (Reason::Required, "must be set: OnFailure or Never")
+        } else {
+            (Reason::NotSupported, "must be OnFailure or Never")
+        };
         out.refuse(".template.spec.restartPolicy", "required", reason, text);
     }
     let is_indexed = text(spec, "completionMode") == "Indexed";
@@ -249,9 +271,14 @@ pub(super) fn cron_job(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
         out.invalid(".schedule", "cron", format!("is {}: {wrong}", shown(schedule)));
     }
     let Some(zone) = get(spec, "timeZone").and_then(Value::as_str) else { return };
-    let is_known = !zone.is_empty() && !zone.eq_ignore_ascii_case("local") && (go_std::time::Zone::named(zone).is_some());
+    let is_known =
+        !zone.is_empty() && !zone.eq_ignore_ascii_case("local") && (go_std::time::Zone::named(zone).is_some());
     if !is_known {
-        out.invalid(".timeZone", "time-zone", format!("is {}, and must be a name of IANA such as Europe/Berlin", shown(zone)));
+        out.invalid(
+            ".timeZone",
+            "time-zone",
+            format!("is {}, and must be a name of IANA such as Europe/Berlin", shown(zone)),
+        );
     }
 }
 

@@ -1,0 +1,206 @@
+//! Expressions of CEL in the schemas of custom resources: `x-kubernetes-validations`.
+//!
+//! Judged are those that the crate `cel` evaluates. What it has no function for, what is too long or could take too long, and
+//! what asks for the object before is left out, and counted: nothing is guessed.
+//!
+//! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema/cel/validation.go.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cel::objects::{Key, Map};
+use cel::{Context, ExecutionError, Program};
+use go_yaml::{Mapping, Value};
+
+use crate::fields::{is_true, items, map, text};
+use crate::finding::{Findings, Reason, shown};
+
+/// Longer expressions, and those with more brackets inside each other, are not judged.
+const LENGTH_MAX: usize = 2_000;
+const BRACKETS_MAX: usize = 16;
+/// Values that an expression may look at, for each of its loops over them.
+const LOOPS_MAX: usize = 200_000;
+/// What loops.
+const LOOPS: &[&str] = &[".all(", ".exists(", ".exists_one(", ".map(", ".filter(", ".existsOne("];
+
+/// Expressions that were compiled already, and how many were not judged.
+#[derive(Debug, Default)]
+pub(crate) struct Expressions {
+    programs: RefCell<HashMap<String, Option<Rc<Program>>>>,
+}
+
+impl Expressions {
+    fn program(&self, source: &str) -> Option<Rc<Program>> {
+        let mut programs = self.programs.borrow_mut();
+        if let Some(known) = programs.get(source) {
+            return known.clone();
+        }
+        let program = if is_judged(source) { Program::compile(source).ok().map(Rc::new) } else { None };
+        programs.insert(source.to_owned(), program.clone());
+        program
+    }
+
+    /// Judges the rules of a schema, and those of its parts; gives how many could not be.
+    pub(crate) fn judge(&self, schema: &Mapping, value: &Value, is_object: bool, out: &mut Findings) -> usize {
+        if value.is_null() {
+            return 0;
+        }
+        let mut unjudged = self.rules(schema, value, is_object, out);
+        match value {
+            Value::Mapping(entries) => {
+                let properties = map(schema, "properties");
+                let others = map(schema, "additionalProperties");
+                for (key, entry) in entries {
+                    if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
+                        out.within(&format!(".{key}"), |out| unjudged += self.judge(schema, entry, false, out));
+                    }
+                }
+            }
+            Value::Sequence(values) => {
+                if let Some(schema) = map(schema, "items") {
+                    for (index, item) in values.iter().enumerate() {
+                        out.within_item(index, |out| unjudged += self.judge(schema, item, false, out));
+                    }
+                }
+            }
+            _ => {}
+        }
+        unjudged
+    }
+
+    fn rules(&self, schema: &Mapping, value: &Value, is_object: bool, out: &mut Findings) -> usize {
+        let mut unjudged = 0;
+        let mut own = None;
+        for (_, rule) in items(schema, "x-kubernetes-validations") {
+            let source = text(rule, "rule");
+            // A rule on how a value may change holds for one that is new.
+            if source.contains("oldSelf") && !is_true(rule, "optionalOldSelf") {
+                continue;
+            }
+            let own = own.get_or_insert_with(|| converted(schema, value, is_object));
+            match self.is_met(source, own.as_ref(), size(value)) {
+                Some(true) => {}
+                Some(false) => {
+                    let message = match text(rule, "message") {
+                        "" => format!("must meet {}", shown(source)),
+                        message => message.to_owned(),
+                    };
+                    out.refuse(text(rule, "fieldPath"), "cel", Reason::Invalid, message);
+                }
+                None => unjudged += 1,
+            }
+        }
+        unjudged
+    }
+
+    /// Whether a rule is met; `None` if that is not known.
+    fn is_met(&self, source: &str, own: Option<&cel::Value>, size: usize) -> Option<bool> {
+        let loops = LOOPS.iter().map(|name| source.matches(name).count()).sum::<usize>();
+        let cost = size.checked_pow(u32::try_from(loops).ok()?)?;
+        if cost > LOOPS_MAX {
+            return None;
+        }
+        let program = self.program(source)?;
+        let mut context = Context::default();
+        context.add_variable_from_value("self", own?.clone());
+        match program.execute(&context) {
+            Ok(cel::Value::Bool(is_met)) => Some(is_met),
+            Err(ExecutionError::NoSuchKey(_)) => Some(false),
+            Err(ExecutionError::FunctionError { function, .. }) if matches!(function.as_str(), "duration" | "timestamp" | "int") => {
+                Some(false)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether an expression is short and flat enough to be read at all.
+fn is_judged(source: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for byte in source.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    let marks = source.bytes().filter(|byte| matches!(byte, b'!' | b'-' | b'?')).count();
+    source.len() <= LENGTH_MAX && deepest <= BRACKETS_MAX && marks <= 100
+}
+
+/// How many values a value has.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Sequence(values) => 1 + values.iter().map(size).sum::<usize>(),
+        Value::Mapping(entries) => 1 + entries.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "namespace", "null",
+    "package", "return", "true", "var", "void", "while",
+];
+
+/// The name of a field in an expression.
+fn escaped(name: &str) -> String {
+    if KEYWORDS.contains(&name) {
+        return format!("__{name}__");
+    }
+    if !name.contains(['.', '-', '/']) && !name.contains("__") {
+        return name.to_owned();
+    }
+    name.replace("__", "__underscores__").replace('.', "__dot__").replace('-', "__dash__").replace('/', "__slash__")
+}
+
+/// A value as an expression sees it; `None` if it has what is not known here.
+fn converted(schema: &Mapping, value: &Value, is_object: bool) -> Option<cel::Value> {
+    Some(match value {
+        Value::Null => cel::Value::Null,
+        Value::Bool(value) => cel::Value::Bool(*value),
+        Value::Int(number) if text(schema, "type") == "number" => {
+            #[expect(clippy::cast_precision_loss, reason = "numbers of such a field are floats")]
+            let number = *number as f64;
+            cel::Value::Float(number)
+        }
+        Value::Int(number) => cel::Value::Int(*number),
+        Value::Uint(number) => cel::Value::UInt(*number),
+        // An integer with a fraction of nothing is one that a server cannot convert.
+        Value::Float(_) if text(schema, "type") == "integer" => return None,
+        Value::Float(number) => cel::Value::Float(*number),
+        Value::String(value) if !matches!(text(schema, "format"), "date" | "date-time" | "duration" | "byte") => {
+            cel::Value::String(value.clone().into())
+        }
+        Value::String(_) => return None,
+        Value::Sequence(values) => {
+            let empty = Mapping::new();
+            let schema = map(schema, "items").unwrap_or(&empty);
+            cel::Value::from(values.iter().map(|value| converted(schema, value, false)).collect::<Option<Vec<_>>>()?)
+        }
+        Value::Mapping(entries) => fields(schema, entries, is_object)?,
+    })
+}
+
+fn fields(schema: &Mapping, entries: &Mapping, is_object: bool) -> Option<cel::Value> {
+    let empty = Mapping::new();
+    let properties = map(schema, "properties");
+    let mut all: HashMap<Key, cel::Value> = HashMap::new();
+    for (key, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
+        match properties.and_then(|all| map(all, key)) {
+            Some(schema) => {
+                all.insert(escaped(key).into(), converted(schema, value, false)?);
+            }
+            None if is_object && key == "metadata" => {
+                all.insert(key.as_str().into(), converted(&empty, value, false)?);
+            }
+            None => {
+                let schema = map(schema, "additionalProperties").unwrap_or(&empty);
+                all.insert(key.as_str().into(), converted(schema, value, false)?);
+            }
+        }
+    }
+    Some(cel::Value::Map(Map { map: all.into() }))
+}
