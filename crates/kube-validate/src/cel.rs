@@ -24,7 +24,7 @@ const LOOPS_MAX: usize = 200_000;
 /// What loops.
 const LOOPS: &[&str] = &[".all(", ".exists(", ".exists_one(", ".map(", ".filter(", ".existsOne("];
 
-/// Expressions that were compiled already, and how many were not judged.
+/// Expressions that were compiled already.
 #[derive(Debug, Default)]
 pub(crate) struct Expressions {
     programs: RefCell<HashMap<String, Option<Rc<Program>>>>,
@@ -42,25 +42,25 @@ impl Expressions {
     }
 
     /// Judges the rules of a schema, and those of its parts; gives how many could not be.
-    pub(crate) fn judge(&self, schema: &Mapping, value: &Value, is_object: bool, out: &mut Findings) -> usize {
+    pub(crate) fn judge(&self, schema: &Mapping, value: &Value, out: &mut Findings) -> usize {
         if value.is_null() {
             return 0;
         }
-        let mut unjudged = self.rules(schema, value, is_object, out);
+        let mut unjudged = self.rules(schema, value, out);
         match value {
             Value::Mapping(entries) => {
                 let properties = map(schema, "properties");
                 let others = map(schema, "additionalProperties");
                 for (key, entry) in entries {
                     if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
-                        out.within(&format!(".{key}"), |out| unjudged += self.judge(schema, entry, false, out));
+                        out.within(&format!(".{key}"), |out| unjudged += self.judge(schema, entry, out));
                     }
                 }
             }
             Value::Sequence(values) => {
                 if let Some(schema) = map(schema, "items") {
                     for (index, item) in values.iter().enumerate() {
-                        out.within_item(index, |out| unjudged += self.judge(schema, item, false, out));
+                        out.within_item(index, |out| unjudged += self.judge(schema, item, out));
                     }
                 }
             }
@@ -69,7 +69,7 @@ impl Expressions {
         unjudged
     }
 
-    fn rules(&self, schema: &Mapping, value: &Value, is_object: bool, out: &mut Findings) -> usize {
+    fn rules(&self, schema: &Mapping, value: &Value, out: &mut Findings) -> usize {
         let mut unjudged = 0;
         let mut own = None;
         for (_, rule) in items(schema, "x-kubernetes-validations") {
@@ -78,8 +78,12 @@ impl Expressions {
             if source.contains("oldSelf") && !is_true(rule, "optionalOldSelf") {
                 continue;
             }
-            let own = own.get_or_insert_with(|| converted(schema, value, is_object));
-            match self.is_met(source, own.as_ref(), size(value)) {
+            let (own, left_out) = own.get_or_insert_with(|| {
+                let mut left_out = Vec::new();
+                (converted(schema, value, &mut left_out), left_out)
+            });
+            let is_whole = !left_out.iter().any(|name| source.contains(name.as_str()));
+            match own.as_ref().filter(|_| is_whole).and_then(|own| self.is_met(source, own, size(value))) {
                 Some(true) => {}
                 Some(false) => {
                     let message = match text(rule, "message") {
@@ -95,7 +99,7 @@ impl Expressions {
     }
 
     /// Whether a rule is met; `None` if that is not known.
-    fn is_met(&self, source: &str, own: Option<&cel::Value>, size: usize) -> Option<bool> {
+    fn is_met(&self, source: &str, own: &cel::Value, size: usize) -> Option<bool> {
         let loops = LOOPS.iter().map(|name| source.matches(name).count()).sum::<usize>();
         let cost = size.checked_pow(u32::try_from(loops).ok()?)?;
         if cost > LOOPS_MAX {
@@ -103,11 +107,13 @@ impl Expressions {
         }
         let program = self.program(source)?;
         let mut context = Context::default();
-        context.add_variable_from_value("self", own?.clone());
+        context.add_variable_from_value("self", own.clone());
         match program.execute(&context) {
             Ok(cel::Value::Bool(is_met)) => Some(is_met),
             Err(ExecutionError::NoSuchKey(_)) => Some(false),
-            Err(ExecutionError::FunctionError { function, .. }) if matches!(function.as_str(), "duration" | "timestamp" | "int") => {
+            Err(ExecutionError::FunctionError { function, .. })
+                if matches!(function.as_str(), "duration" | "timestamp" | "int") =>
+            {
                 Some(false)
             }
             _ => None,
@@ -141,8 +147,27 @@ fn size(value: &Value) -> usize {
 }
 
 const KEYWORDS: &[&str] = &[
-    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "namespace", "null",
-    "package", "return", "true", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
 ];
 
 /// The name of a field in an expression.
@@ -156,8 +181,9 @@ fn escaped(name: &str) -> String {
     name.replace("__", "__underscores__").replace('.', "__dot__").replace('-', "__dash__").replace('/', "__slash__")
 }
 
-/// A value as an expression sees it; `None` if it has what is not known here.
-fn converted(schema: &Mapping, value: &Value, is_object: bool) -> Option<cel::Value> {
+/// A value as an expression sees it; `None` if it is of a type that is not known here. Fields of such types are left out, and
+/// their names are kept: what names them is not judged.
+fn converted(schema: &Mapping, value: &Value, left_out: &mut Vec<String>) -> Option<cel::Value> {
     Some(match value {
         Value::Null => cel::Value::Null,
         Value::Bool(value) => cel::Value::Bool(*value),
@@ -178,29 +204,26 @@ fn converted(schema: &Mapping, value: &Value, is_object: bool) -> Option<cel::Va
         Value::Sequence(values) => {
             let empty = Mapping::new();
             let schema = map(schema, "items").unwrap_or(&empty);
-            cel::Value::from(values.iter().map(|value| converted(schema, value, false)).collect::<Option<Vec<_>>>()?)
+            cel::Value::from(values.iter().map(|value| converted(schema, value, left_out)).collect::<Option<Vec<_>>>()?)
         }
-        Value::Mapping(entries) => fields(schema, entries, is_object)?,
+        Value::Mapping(entries) => fields(schema, entries, left_out),
     })
 }
 
-fn fields(schema: &Mapping, entries: &Mapping, is_object: bool) -> Option<cel::Value> {
+fn fields(schema: &Mapping, entries: &Mapping, left_out: &mut Vec<String>) -> cel::Value {
     let empty = Mapping::new();
     let properties = map(schema, "properties");
     let mut all: HashMap<Key, cel::Value> = HashMap::new();
     for (key, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
-        match properties.and_then(|all| map(all, key)) {
-            Some(schema) => {
-                all.insert(escaped(key).into(), converted(schema, value, false)?);
+        let property = properties.and_then(|all| map(all, key));
+        let name = if property.is_some() { escaped(key) } else { key.clone() };
+        let schema = property.or_else(|| map(schema, "additionalProperties")).unwrap_or(&empty);
+        match converted(schema, value, left_out) {
+            Some(value) => {
+                all.insert(name.into(), value);
             }
-            None if is_object && key == "metadata" => {
-                all.insert(key.as_str().into(), converted(&empty, value, false)?);
-            }
-            None => {
-                let schema = map(schema, "additionalProperties").unwrap_or(&empty);
-                all.insert(key.as_str().into(), converted(schema, value, false)?);
-            }
+            None => left_out.push(name),
         }
     }
-    Some(cel::Value::Map(Map { map: all.into() }))
+    cel::Value::Map(Map { map: all.into() })
 }

@@ -95,9 +95,6 @@ fn add(crd: &Value, group: &str, served: &mut HashMap<String, Version>) {
             if own.is_empty() { format!("{group}/{name} {kind} is deprecated") } else { own.to_owned() }
         });
         let drops_status = map(version, "subresources").is_some_and(|all| has_field(all, "status"));
-        served.insert(
-            format!("{name}/{kind}"),
-            Version { schema: schema.cloned(), drops_status, deprecation },
-        );
+        served.insert(format!("{name}/{kind}"), Version { schema: schema.cloned(), drops_status, deprecation });
     }
 }

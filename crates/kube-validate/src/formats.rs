@@ -67,8 +67,8 @@ fn is_duration(text: &str) -> bool {
         let (unit, more) = rest.split_at(end);
         let unit = unit.to_lowercase();
         let is_unit =
-            |row: &&[&str]| row.contains(&unit.as_str()) || row.last().is_some_and(|last| unit.starts_with(last));
-        if UNITS.iter().any(|row| is_unit(&row)) {
+            |row: &[&str]| row.contains(&unit.as_str()) || row.last().is_some_and(|last| unit.starts_with(last));
+        if UNITS.iter().any(|row| is_unit(row)) {
             return true;
         }
         rest = more;
@@ -118,5 +118,5 @@ fn is_uuid(text: &str, is_version: impl Fn(u8) -> bool) -> bool {
     let plain: String = text.chars().filter(|c| *c != '-').collect();
     let parts: Vec<usize> = text.split('-').map(str::len).collect();
     let is_grouped = parts == [8, 4, 4, 4, 12] || parts == [32];
-    plain.len() == 32 && is_hex(&plain) && is_grouped && plain.bytes().nth(12).is_some_and(is_version)
+    plain.len() == 32 && is_hex(&plain) && is_grouped && plain.as_bytes().get(12).copied().is_some_and(is_version)
 }

@@ -6,7 +6,8 @@
 //!
 //! Guarantees: no object makes it panic or run without end. It opens no file and no connection.
 //!
-//! Limits: expressions of CEL are not judged; how many there are is said. What depends on a cluster, such as whether a
+//! Limits: of expressions of CEL those in CRDs are judged that the crate `cel` evaluates; how many were not is said. Those of
+//! admission policies are not judged. What depends on a cluster, such as whether a
 //! namespace, a port of a node or a class exists, is not asked.
 //!
 //! Measured against kube-apiserver 1.36.3; the tests of this crate have cases of its answers.
@@ -78,7 +79,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Whether no schema of the kind is known, so that nothing but this is said.
     pub is_unknown_kind: bool,
-    /// Expressions of CEL that a server would evaluate, and that were not judged.
+    /// Expressions of CEL that a server would evaluate for the object, and that were not judged.
     pub expressions_unjudged: usize,
 }
 
@@ -93,7 +94,14 @@ impl Judge {
     /// For Kubernetes 1.`minor` and its CRDs; `None` for a minor that is not in [`MINORS`].
     pub fn new(minor: u8, crds: Crds) -> Option<Self> {
         let schemas = Schemas::of(minor)?;
-        Some(Self { minor, schemas, crds, read: RefCell::default(), patterns: Patterns::default(), expressions: Expressions::default() })
+        Some(Self {
+            minor,
+            schemas,
+            crds,
+            read: RefCell::default(),
+            patterns: Patterns::default(),
+            expressions: Expressions::default(),
+        })
     }
 
     /// Judges one object, or each of a `List`.
@@ -169,7 +177,7 @@ impl Judge {
         custom::set_defaults(schema, &mut whole, 100);
         custom::value(schema, &whole, &self.patterns, out);
         // A server asks for them where all else holds.
-        if out.all.iter().any(Finding::is_refusal) { 0 } else { self.expressions.judge(schema, &whole, true, out) }
+        if out.all.iter().any(Finding::is_refusal) { 0 } else { self.expressions.judge(schema, &whole, out) }
     }
 
     fn not_served(&self, api_version: &str, kind: &str, out: &mut Findings) {

@@ -81,10 +81,9 @@ pub(super) fn rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
         }
     }
     for field in ["apiVersions", "resources"] {
-        for (index, each) in
+        for (index, _) in
             list(rule, field).iter().enumerate().filter(|(_, each)| matches!(each.as_str(), None | Some("")))
         {
-            let _ = each;
             out.required(&format!(".{field}[{index}]"), "must be set");
         }
     }

@@ -5,7 +5,7 @@
 use go_yaml::{Mapping, Value};
 
 use super::{Context, between, name_of};
-use crate::fields::{get, has, int, items, list, map, text};
+use crate::fields::{get, has, int, items, map, text};
 use crate::finding::Findings;
 use crate::names;
 use crate::quantity::Quantity;
@@ -143,5 +143,4 @@ fn target_values(kind: &str, target: &Mapping, out: &mut Findings) {
             _ => {}
         }
     });
-    let _ = list(target, "type");
 }

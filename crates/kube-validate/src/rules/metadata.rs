@@ -6,7 +6,7 @@ use go_yaml::{Mapping, Value};
 
 use super::names::name_rule;
 use super::{Context, name_of};
-use crate::fields::{get, has, is_true, items, list, map, text};
+use crate::fields::{is_true, items, list, map, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::names;
 
@@ -46,7 +46,7 @@ fn name(context: &Context<'_>, metadata: &Mapping, is_custom: bool, out: &mut Fi
     let (rule, is_wrong) =
         if is_custom { ("name", names::subdomain as fn(&str) -> names::Wrong) } else { name_rule(context) };
     if name.is_empty() {
-        if generate.is_empty() && !has(metadata, "name") || name.is_empty() && generate.is_empty() {
+        if generate.is_empty() {
             out.required(".name", "must be set, or `generateName`");
         }
     } else {
@@ -108,5 +108,4 @@ fn owners(metadata: &Mapping, out: &mut Findings) {
             }
         });
     }
-    let _ = get(metadata, "ownerReferences");
 }

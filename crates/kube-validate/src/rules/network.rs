@@ -143,9 +143,6 @@ fn external(spec: &Mapping, kind: &str, out: &mut Findings) {
         let range = range.as_str().unwrap_or_default();
         name_of("cidr", names::cidr, range.trim(), &format!(".loadBalancerSourceRanges[{index}]"), out);
     }
-    if kind != "ClusterIP" && has(spec, "sessionAffinityConfig") && text(spec, "sessionAffinity") != "ClientIP" {
-        // Judged below for all types.
-    }
     let seconds = crate::fields::at(spec, &["sessionAffinityConfig", "clientIP"]);
     if text(spec, "sessionAffinity") != "ClientIP" && has(spec, "sessionAffinityConfig") {
         let text = "must be set where `sessionAffinity` is ClientIP only";
@@ -192,8 +189,10 @@ const NOT_IN_PATHS: &[&str] = &["//", "/./", "/../", "%2f", "%2F"];
 
 pub(super) fn ingress_path(_: &Context<'_>, path: &Mapping, out: &mut Findings) {
     let (kind, value) = (text(path, "pathType"), text(path, "path"));
-    if !matches!(kind, "Exact" | "Prefix") && !(kind == "ImplementationSpecific" && !value.is_empty()) {
-        return;
+    match kind {
+        "Exact" | "Prefix" => {}
+        "ImplementationSpecific" if !value.is_empty() => {}
+        _ => return,
     }
     if !value.starts_with('/') {
         return out.invalid(".path", "ingress-path", format!("is {}, and must begin with `/`", shown(value)));

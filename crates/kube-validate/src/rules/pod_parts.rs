@@ -160,7 +160,7 @@ pub(super) fn profile(_: &Context<'_>, profile: &Mapping, out: &mut Findings) {
     }
 }
 
-pub(super) fn toleration(context: &Context<'_>, toleration: &Mapping, out: &mut Findings) {
+pub(super) fn toleration(_: &Context<'_>, toleration: &Mapping, out: &mut Findings) {
     let (key, operator, value) = (text(toleration, "key"), text(toleration, "operator"), text(toleration, "value"));
     if key.is_empty() && operator != "Exists" {
         out.invalid(".operator", "toleration", "must be Exists where there is no `key`");
@@ -173,7 +173,6 @@ pub(super) fn toleration(context: &Context<'_>, toleration: &Mapping, out: &mut 
         "Exists" if !value.is_empty() => out.invalid(".operator", "toleration", "Exists takes no `value`"),
         _ => {}
     }
-    let _ = context;
 }
 
 pub(super) fn affinity_term(_: &Context<'_>, term: &Mapping, out: &mut Findings) {

@@ -6,7 +6,7 @@
 use go_yaml::{Mapping, Value};
 
 use super::{Context, name_of};
-use crate::fields::{get, has, items, list, map, text};
+use crate::fields::{items, list, map, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::names;
 use crate::quantity::Quantity;
@@ -264,5 +264,4 @@ pub(super) fn limits(_: &Context<'_>, limits: &Mapping, out: &mut Findings) {
     if kind == "PersistentVolumeClaim" && value("min", "storage").is_none() && value("max", "storage").is_none() {
         out.required(".min[storage]", "must be set, or `max`, for a PersistentVolumeClaim");
     }
-    let _ = (get(limits, "type"), has(limits, "min"));
 }

@@ -3,7 +3,7 @@
 use go_yaml::{Mapping, Value};
 
 use super::{Check, Context, Row, row};
-use crate::fields::{get, has, int, is_true, items, list, map, text};
+use crate::fields::{get, has, int, items, list, map, text};
 use crate::finding::{Findings, shown};
 use crate::quantity::Quantity;
 use crate::{cron, names};
@@ -59,7 +59,7 @@ pub(crate) const NAMES: &[(&str, &str)] = &[
     ("volume-without-source", "the volume is an empty directory"),
 ];
 
-fn container(context: &Context<'_>, container: &Mapping, out: &mut Findings) {
+fn container(_: &Context<'_>, container: &Mapping, out: &mut Findings) {
     let image = text(container, "image");
     if !image.is_empty() && !is_image(image) {
         out.warn(".image", "image-name", format!("{} is no name of an image: it cannot be pulled", shown(image)));
@@ -97,7 +97,6 @@ fn container(context: &Context<'_>, container: &Mapping, out: &mut Findings) {
             }
         }
     }
-    let _ = context;
 }
 
 /// A registry, a path of lower case, a tag and a digest, as a container runtime reads them.
@@ -374,7 +373,6 @@ fn secret(_: &Context<'_>, secret: &Mapping, out: &mut Findings) {
     if is_own {
         out.warn(".type", "secret-type", format!("{} is no type that Kubernetes knows", shown(kind)));
     }
-    let _ = is_true(secret, "immutable");
 }
 
 fn endpoints(context: &Context<'_>, _: &Mapping, out: &mut Findings) {

@@ -106,7 +106,7 @@ fn amount(object: &Mapping, field: &str, is_limited: bool, out: &mut Findings) -
     }
 }
 
-pub(super) fn deployment(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
+pub(super) fn deployment(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     if let (Some(progress), ready) = (int(spec, "progressDeadlineSeconds"), int(spec, "minReadySeconds").unwrap_or(0))
         && progress <= ready
     {
@@ -121,7 +121,6 @@ pub(super) fn deployment(context: &Context<'_>, spec: &Mapping, out: &mut Findin
     if let Some(strategy) = map(spec, "strategy") {
         out.within(".strategy", |out| rolling(strategy, &["Recreate", "RollingUpdate"], out));
     }
-    let _ = context;
 }
 
 fn rolling(strategy: &Mapping, kinds: &[&str], out: &mut Findings) {
