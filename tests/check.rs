@@ -239,3 +239,43 @@ fn an_object_conflict_names_the_places_of_both_applications() {
     assert!(told.contains("--> applications/dev/web.yaml:4:9"), "{told}");
     assert!(told.contains("`same-dev` is at applications/dev/same.yaml:4:9"), "{told}");
 }
+
+const OBJECTS: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: right}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {port: [{port: 80}], externalName: a}
+---
+apiVersion: example.com/v1
+kind: Test
+metadata: {name: other}
+";
+
+#[test]
+fn objects_of_a_file_are_judged_as_a_server_would_judge_them() {
+    let lab = Lab::new();
+    let clone = repository(&lab, &[], &[("objects.yaml", OBJECTS)]);
+    let answer = clone.hydrate(&["check", "--objects", "objects.yaml", "--kubernetes", "1.36"]).exits(1);
+    let expected = "\
+Service web: error: spec.port: is no field of this type; did you mean `ports`? [unknown-field]
+Service web: error: spec.ports: must be set [required]
+Service web: warning: spec.externalName: has no effect where `type` is not ExternalName [external-name-ignored]
+3 objects: 1 refused, 1 with warnings; not judged, since no schema is known: 1 object
+";
+    assert_eq!(answer.stdout, expected);
+    let args = ["check", "--objects", "objects.yaml", "--without", "external-name-ignored", "--json"];
+    let lines = clone.hydrate(&args).exits(1).stdout;
+    let answers: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(
+        answers.iter().map(|answer| answer["refused"].as_bool()).collect::<Vec<_>>(),
+        [Some(false), Some(true), Some(false)]
+    );
+    assert_eq!(answers[1]["findings"][0]["field"], "spec.port");
+    assert!(answers[1].get("warnings").is_none() && answers[2]["unknown_kind"] == true);
+    let refused = clone.hydrate(&["check", "--objects", "objects.yaml", "--kubernetes", "1.12"]).exits(2);
+    assert!(refused.stderr.contains("known are 1.30 to 1.37"), "{}", refused.stderr);
+}

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{Outcome, WrongUse, counted, output};
 
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// Judge the Kubernetes objects of a file as an API server would, YAML or a line of JSON each; `-` for standard input.
     ///
