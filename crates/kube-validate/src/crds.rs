@@ -70,7 +70,7 @@ impl Read {
 }
 
 fn has(text: &[u8], word: &str) -> bool {
-    !word.is_empty() && text.windows(word.len()).any(|window| window == word.as_bytes())
+    !word.is_empty() && memchr::memmem::find(text, word.as_bytes()).is_some()
 }
 
 fn documents(text: &[u8]) -> Vec<Value> {
