@@ -38,7 +38,7 @@ fn another_destination_namespace_loses_the_data_of_claims_although_no_manifest_c
         shown(&clone),
         "environments/dev  1 object changed in 1 of 1 Applications
   data loss PersistentVolumeClaim data: namespace web → shop: the new claim is empty, the old one goes with its data
-    Argo CD prunes the old one with the next sync; set the sync option `Prune=false` on the old one first, copy the data, then remove it
+    Argo CD prunes the old one with the next sync; have both for a while and copy the data, then remove the old one
   danger Application web-dev: namespace web → shop: objects that name no namespace are created there; Argo CD prunes the old ones with the next sync
     check that the namespace exists, or set the sync option `CreateNamespace=true`
 
