@@ -124,6 +124,7 @@ impl Server {
             out_of_time: &|| false,
             observer: &self.rendered,
             pusher: None,
+            only: None,
         };
         work(&setup)
     }

@@ -54,6 +54,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         out_of_time: &|| false,
         observer: &counter,
         pusher: None,
+        only: None,
     };
     let report = hydrate::hydrate(&setup).expect("the world is fine");
     (report, counter.0.into_inner())

@@ -667,3 +667,55 @@ fn what_a_killed_push_left_in_the_clone_is_never_pushed() {
     assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: web"));
     assert_eq!(job.git(&["for-each-ref", "refs/hydrate-pushing"]), "");
 }
+
+/// What is said of each branch, and by what a branch is ours, without the order in which it came to be.
+fn said(host: &Repo) -> String {
+    let branches = host.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads"]);
+    let notes = host.git(&["for-each-ref", "--format=%(refname) %(tree)", "refs/notes"]);
+    let records = host.git(&["for-each-ref", "--format=%(refname) %(tree)", "refs/hydrate"]);
+    [branches, notes, records].concat()
+}
+
+#[test]
+fn jobs_that_share_the_branches_leave_what_one_leaves() {
+    let (lab, mut one) = (Lab::new(), Vec::new());
+    let host = lab.bare(&[]);
+    history(&host, |host| {
+        drop(host.clone_to(&format!("job{}", one.len())).hydrate(&["push"]));
+        one.push(said(host));
+    });
+    let (lab, mut shared) = (Lab::new(), Vec::new());
+    let host = lab.bare(&[]);
+    history(&host, |host| {
+        let job = |part: &str, only: &str| {
+            let job = host.clone_to(&format!("{part}{}", shared.len()));
+            job.hydrate(&["push", "--only", only])
+        };
+        let prod = job("prod", "environments/prod");
+        assert!(!prod.stdout.contains("environments/dev"), "{prod:?}");
+        let others = job("others", "!environments/prod");
+        assert!(!others.stdout.contains("environments/prod"), "{others:?}");
+        assert_eq!(others.code, Some(i32::from(shared.len() == 3)), "{others:?}");
+        assert_eq!(prod.code, Some(0), "what fails in other branches is a matter of other jobs: {prod:?}");
+        shared.push(said(host));
+    });
+    healthy(&host);
+    for (shared, one) in shared.iter().zip(&one) {
+        assert_eq!(shared, one);
+    }
+    assert_eq!(shared.len(), one.len());
+}
+
+#[test]
+fn a_job_for_no_branch_says_so() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    dry(&host, &["web"], &["dev"]).push().success();
+    let job = host.clone_to("job");
+    let pushed = job.hydrate(&["push", "--only", "environment/*"]).exits(0);
+    assert!(pushed.stdout.contains("`--only` matches no environment branch"), "{pushed:?}");
+    let refused = job.hydrate(&["push", "--only", ""]).exits(2);
+    assert!(refused.stderr.contains("--only is empty"), "{refused:?}");
+    let refused = job.hydrate(&["push", "--only", "a["]).exits(2);
+    assert!(refused.stderr.contains("--only: `a[` is not a valid pattern"), "{refused:?}");
+}

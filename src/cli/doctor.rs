@@ -96,6 +96,7 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
         remote: remote.to_owned(),
         settings: settings_ref.map_or(Given::FoundOut, Given::Ref),
         now: wall::now(),
+        only: None,
         dry_run: true,
         push_options: Vec::new(),
     };

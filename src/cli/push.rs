@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::clone::remote_of;
 use super::{Outcome, WrongUse, output, settings_folder};
+use crate::argo::Patterns;
 use crate::hydrate::{self, Report};
 use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::render::Renderers;
@@ -51,6 +52,12 @@ pub(super) struct Arguments {
     /// by itself are used.
     #[arg(long, value_name = "REF")]
     settings_ref: Option<String>,
+    /// Hydrate only environment branches that match this glob, or of which the sync branch does; can be repeated
+    ///
+    /// The others stay as they are, for other jobs: so several can share the work. Each branch gets the commits that one job for
+    /// all would make.
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
     /// Push nothing; show what would be pushed.
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -126,9 +133,19 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
         (None, Some(name)) => Given::Ref(name),
         (None, None) => Given::FoundOut,
     };
+    if arguments.only.iter().any(String::is_empty) {
+        return Err(
+            WrongUse("--only is empty\nhint: leave it out to hydrate every environment branch".to_owned()).into()
+        );
+    }
+    let only = match Patterns::new(&arguments.only) {
+        Ok(only) => Some(only).filter(|_| !arguments.only.is_empty()),
+        Err(error) => return Err(WrongUse(format!("--only: {error}")).into()),
+    };
     Ok(Orders {
         remote,
         settings,
+        only,
         now: wall::now(),
         dry_run: arguments.dry_run,
         push_options: arguments.push_option.clone(),

@@ -418,6 +418,7 @@ fn state_facts(
     // Results outlive a change of the tools, but not what follows from all settings.
     let facts = format!("{facts} {:?}", found.policy.id);
     let facts = found.holds_id.map_or(facts.clone(), |id| format!("{facts} {id} {}", found.setup.now.is_some()));
+    let facts = found.setup.only.map_or(facts.clone(), |only| format!("{facts} {only:?}"));
     // A freeze ends by itself, and none counts where a push is judged.
     let frozen = found.setup.now.map(|now| found.policy.settings.frozen.in_force(now).collect::<Vec<_>>());
     match frozen {

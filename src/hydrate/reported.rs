@@ -37,7 +37,9 @@ impl Run<'_> {
             whose.shown.insert(name.to_string(), branch.all_shown());
         }
         let branches = std::mem::take(&mut self.branches);
-        report.branches = branches.into_values().flat_map(|branch| branch.into_reports()).collect();
+        let setup = self.found.setup;
+        let here = branches.into_values().filter(|branch| !setup.leaves(&branch.name, &branch.sync));
+        report.branches = here.flat_map(|branch| branch.into_reports()).collect();
         for branch in &mut report.branches {
             let name = BranchName::read(&branch.branch).ok();
             let hold = name.and_then(|name| self.found.holds.of_branch(&name)).filter(|hold| !hold.is_whole());

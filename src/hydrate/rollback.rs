@@ -49,7 +49,9 @@ impl Run<'_> {
         if self.found.holds.is_empty() {
             return Ok(problems);
         }
+        let setup = self.found.setup;
         let here = self.branches.values().filter(|branch| branch.dry_branch == head.branch && !branch.unreadable());
+        let here = here.filter(|branch| !setup.leaves(&branch.name, &branch.sync));
         let held = here.filter_map(|branch| {
             let hold = self.found.hold(&branch.name, &branch.sync)?;
             Some((branch.name.clone(), hold.clone()))

@@ -1,7 +1,7 @@
 //! The parameters of an operation: repository, place, wake-up, renderers, clock, observer of progress.
 
 use super::place::Place;
-use crate::argo::BranchName;
+use crate::argo::{BranchName, Patterns};
 use crate::render::Renderers;
 use crate::repo::{ObjectId, Repository};
 
@@ -41,6 +41,8 @@ pub struct Setup<'a> {
     pub observer: &'a dyn Observer,
     /// Whose push it is, for the reflogs; none where that is unknown, or nobody pushed.
     pub pusher: Option<&'a str>,
+    /// The branches that are hydrated, by globs; none where all are. The others are left to other runs.
+    pub only: Option<&'a Patterns>,
 }
 
 impl<'a> Setup<'a> {
@@ -56,7 +58,14 @@ impl<'a> Setup<'a> {
             out_of_time: &|| false,
             observer: &Silent,
             pusher: None,
+            only: None,
         }
+    }
+
+    /// Whether an environment branch is left to other runs: its name and that of the sync branch match no glob of `only`.
+    pub(crate) fn leaves(&self, branch: &BranchName, sync: &BranchName) -> bool {
+        let is_named = |only: &Patterns| [branch, sync].iter().any(|name| only.matches(name.as_str()));
+        self.only.is_some_and(|only| !is_named(only))
     }
 }
 

@@ -32,6 +32,11 @@ pub struct Freeze {
 }
 
 impl Freeze {
+    /// That of a branch which a run leaves to others.
+    pub(crate) fn of_other_runs() -> Self {
+        Self { reason: "left to another run".to_owned(), until: None, at: None }
+    }
+
     /// When it ends, in seconds since 1970; none when it does not by itself.
     fn end(&self) -> Option<i64> {
         self.until.as_deref().and_then(end).map(Time::seconds)

@@ -17,6 +17,7 @@ mod given;
 mod kept;
 pub(super) mod moves;
 
+use crate::argo::Patterns;
 use crate::hydrate::{self, Report};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
@@ -48,6 +49,8 @@ pub(crate) struct Orders {
     pub settings: Given,
     /// The time, in seconds since 1970: which branches are frozen.
     pub now: i64,
+    /// The environment branches to hydrate, by globs; none where all are.
+    pub only: Option<Patterns>,
     /// Whether nothing is pushed.
     pub dry_run: bool,
     /// What `git push -o` hands to the remote.
@@ -202,9 +205,24 @@ fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &
     copy.use_settings(given::decide(copy, orders, renderers)?)?;
     outbox::take_in(&copy.repository)?;
     let named = kept::named(copy)?;
-    let setup =
-        Setup { observer, ..Setup::new(&copy.repository, Place::worker(), Wake::Everything, renderers, orders.now) };
-    let report = hydrate::hydrate(&setup)?;
+    let only = orders.only.as_ref();
+    let setup = Setup {
+        observer,
+        only,
+        ..Setup::new(&copy.repository, Place::worker(), Wake::Everything, renderers, orders.now)
+    };
+    let mut report = hydrate::hydrate(&setup)?;
     kept::keep(&named, copy)?;
+    let after = copy.repository.refs()?;
+    if report.branches.is_empty() && only.is_some_and(|only| is_in_vain(only, &after)) {
+        let warning = Diagnostic::warning("`--only` matches no environment branch, so nothing is hydrated");
+        report.warnings.push(warning.hint("to list them: git hydrate status"));
+    }
     Ok(report)
+}
+
+/// Whether no branch is meant.
+fn is_in_vain(only: &Patterns, refs: &repo::Refs) -> bool {
+    let mut branches = refs.iter().filter_map(|(name, _)| name.strip_prefix("refs/heads/"));
+    !branches.any(|branch| only.matches(branch))
 }

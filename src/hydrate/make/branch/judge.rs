@@ -12,7 +12,7 @@ use crate::owners::policy::Policy;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::{self, Standing};
 use crate::repo::ObjectBuffer;
-use crate::settings::Held;
+use crate::settings::{Freeze, Held};
 
 impl Branch {
     /// Decides whether hydration may write the branch at all.
@@ -24,6 +24,10 @@ impl Branch {
         mut applications: impl Iterator<Item = &'t Application>,
         found: &Snapshot<'_>,
     ) {
+        if found.setup.leaves(&self.name, &self.sync) {
+            self.freeze(&Freeze::of_other_runs());
+            return;
+        }
         if let Some(freeze) = found.frozen(&self.name, &self.sync) {
             self.freeze(&freeze);
             return;

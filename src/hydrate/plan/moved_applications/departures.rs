@@ -59,6 +59,9 @@ fn shown(name: &BranchName, run: &Run<'_>) -> Option<ObjectId> {
 /// Why a branch is not hydrated from the tip of its dry branch; none when nothing is known to keep it from that.
 fn obstacle(name: &BranchName, run: &Run<'_>) -> Option<String> {
     let Some(branch) = run.branches.get(name) else { return Some("which is not hydrated from this branch".to_owned()) };
+    if run.found.setup.leaves(name, &branch.sync) {
+        return Some("which is left to another run".to_owned());
+    }
     let thawed_at = run.found.setup.thawed_at;
     if thawed_at.is_some_and(|now| run.found.frozen_at(name, &branch.sync, now).is_some()) {
         return Some("which is frozen".to_owned());
