@@ -291,8 +291,12 @@ impl Dry {
 
 impl Dry {
     /// Something by which an Application stays as it is, or the correction of all of them.
-    fn stay(&mut self, random: &mut Random) {
+    fn stay(&mut self, random: &mut Random, settings: &str) {
         let (n, what) = (random.below(12), random.below(8));
+        let what = if settings == PAUSES_ALONE && matches!(what, 1 | 2) { 3 } else { what };
+        if settings == PAUSES_ALONE && random.below(5) == 0 {
+            self.put(&format!("plain/{}/map.yaml", n / 3 * 3 + 2), "kind: [\n");
+        }
         let file = format!("applications/app-{n}.yaml");
         let name = format!("  name: app-{n}\n");
         let paused = format!("{name}  annotations: {{git-hydrate/paused: \"true\"}}\n");
@@ -309,6 +313,9 @@ impl Dry {
         }
     }
 }
+
+/// Settings with which Applications are paused, and no document is mistaken.
+const PAUSES_ALONE: &str = "onFailure: branch\n# pauses alone\n";
 
 /// Does to a cache what disks, crashes and people do.
 fn damage(dir: &Path, random: &mut Random) {
@@ -374,6 +381,21 @@ fn what_holds_a_branch_back_is_the_same_with_a_cache_and_without() {
     assert!(with < without, "{with} renders with what is remembered, {without} without");
 }
 
+/// What does not render beside Applications that are paused holds back their branch; each push is told so, with a cache and without.
+#[test]
+fn what_fails_beside_what_is_paused_is_the_same_with_a_cache_and_without() {
+    let held = Cell::new(0);
+    let behind = Cell::new(0);
+    compare(24, "", PAUSES_ALONE, |report| {
+        behind.set(behind.get() + report.branches.iter().filter(|branch| !branch.behind.is_empty()).count());
+        let failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. });
+        held.set(held.get() + report.branches.iter().filter(|branch| failed(&branch.outcome)).count());
+        report
+    });
+    let (held, behind) = (held.get(), behind.get());
+    assert!(held > 5 && behind > 5, "{held} times a branch was held back, {behind} times something stayed behind");
+}
+
 /// `SEEDS="FIRST COUNT"` compares over more random trees; `tests/long/seeds` runs it.
 #[test]
 #[ignore = "takes long: tests/long/seeds"]
@@ -382,7 +404,7 @@ fn from_many_seeds() {
     let (first, count) = seeds.split_once(' ').expect("two numbers");
     let (first, count): (u64, u64) = (first.parse().expect("a number"), count.parse().expect("a number"));
     for seed in first..first + count {
-        let settings = ["", "onFailure: application\n", "onFailure: branch\n"][seed as usize % 3];
+        let settings = ["", "onFailure: application\n", "onFailure: branch\n", PAUSES_ALONE][seed as usize % 4];
         println!("seed {seed} {settings:?}");
         compare(seed, "", settings, |report| report);
     }
@@ -408,7 +430,7 @@ fn compare(seed: u64, config: &str, settings: &str, told: impl Fn(Report) -> Rep
                 dry.edit(&mut random);
             }
             if round > 0 && !settings.is_empty() {
-                dry.stay(&mut random);
+                dry.stay(&mut random, settings);
             }
             seconds += 60;
             let parent = tip;

@@ -518,6 +518,37 @@ fn a_paused_application_stays_as_it_is_until_it_is_not_paused() {
 }
 
 #[test]
+fn what_fails_beside_a_paused_application_that_is_behind_holds_the_branch() {
+    both(|server| {
+        let clone = dry(server, &["web", "api"], &["dev"]);
+        clone.push().success();
+        let (_, text) = application("web", "dev");
+        let web = value(server, "web");
+        let paused = "  name: web-dev\n  annotations: {git-hydrate/paused: \"true\"}\n";
+        clone.commit("pause web", &[(WEB_FILE, &text.replace("  name: web-dev\n", paused))]);
+        clone.push().success();
+        clone.commit("web is behind", &[(WEB, &config_map("web", "two"))]);
+        clone.push().success();
+        let good = tip(server, "environments/dev");
+        clone.commit("break api", &[(API, BROKEN)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("failed") && told.contains(API), "{told}");
+        assert_eq!(tip(server, "environments/dev"), good);
+        let status = server.hydrate(&["status"]).exits(1);
+        assert!(status.stdout.contains(API), "{status:?}");
+        server.hydrate(&["catch-up"]).exits(1);
+        clone.commit("docs", &[("NOTES", "text")]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("failed"), "{told}");
+        assert_eq!(tip(server, "environments/dev"), good);
+        clone.commit("mend api", &[(API, &config_map("api", "three"))]);
+        clone.push().success();
+        assert_eq!((value(server, "api"), value(server, "web")), ("three".to_owned(), web));
+        verified(server);
+    });
+}
+
+#[test]
 fn plan_and_diff_tell_what_stays() {
     let lab = Lab::new();
     let server = lab.server();

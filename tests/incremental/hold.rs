@@ -60,7 +60,7 @@ fn history(seed: u64, settings: &str) -> [usize; 2] {
             if round > 0 {
                 dry.edit(&mut random);
                 if !settings.is_empty() {
-                    dry.stay(&mut random);
+                    dry.stay(&mut random, "");
                 }
             }
             seconds += 60;

@@ -26,7 +26,9 @@ pub(crate) fn left_behind(
     found: &Snapshot<'_>,
 ) -> Result<Result<(LeftBehind, Vec<Removal>), FailedBranch>, Error> {
     if let Some(stays) = &hydration.stays {
-        return Ok(Ok(((**stays).clone(), hydration.removals.clone())));
+        // What fails now is none of those that stay: where it might be, a look at everything decides.
+        let failed = FailedBranch::of(hydration.failed().cloned().collect());
+        return Ok(failed.map_or_else(|| Ok(((**stays).clone(), hydration.removals.clone())), Err));
     }
     let leaving = hydration.leaving();
     let held = hydration.failed().filter(|failed| !leaving.leaves_failed || !failed.is_of_dry_commit());
