@@ -52,7 +52,7 @@ impl Installer<'_> {
         self.advise(
             State::Note,
             "a branch that is deleted or renamed in the web interface runs no hook: protect hydrated branches there",
-            "Settings, Branches, a rule for `environments/*` with pushes disabled: hydration goes on",
+            "Settings, Branches, a rule for `environments/**` with pushes disabled: hydration goes on",
         );
         Ok(())
     }
