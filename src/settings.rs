@@ -390,7 +390,8 @@ impl Settings {
     /// The rules, with what they know of the repository.
     pub(crate) fn rule_set(&self) -> RuleSet {
         let rules = RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone());
-        rules.with_destinations(self.destinations.clone()).with_tools(self.tools.clone())
+        let rules = rules.with_destinations(self.destinations.clone()).with_tools(self.tools.clone());
+        rules.with_known_fields(self.known_fields.clone())
     }
 
     /// Whether several dry branches may write `branch`, or several promotion strategies promote it: each has paths of its own.

@@ -25,9 +25,9 @@ fn team(lab: &Lab, names: &[&str]) -> (Repo, Repo) {
     (server, clone)
 }
 
-/// The lines from the first warning on.
+/// The lines from the first warning or error on.
 fn warned(lines: &[&str]) -> Vec<String> {
-    let lines = lines.iter().skip_while(|line| !line.starts_with("warning:"));
+    let lines = lines.iter().skip_while(|line| !line.starts_with("warning:") && !line.starts_with("error:"));
     lines.take_while(|line| !line.starts_with("To ")).map(|line| (*line).to_owned()).collect()
 }
 
@@ -36,7 +36,7 @@ fn stderr(answer: &Answer) -> Vec<&str> {
 }
 
 const TOLD: [&str; 5] = [
-    "warning: unknown field `valuesFiles` in `spec.sourceHydrator.drySource.helm`",
+    "error: unknown field `valuesFiles` in `spec.sourceHydrator.drySource.helm`",
     "--> applications/dev/web.yaml:14:9",
     "|",
     "14 |         valuesFiles: [prod.yaml]",
@@ -58,29 +58,32 @@ fn a_mistyped_field_is_told_at_push_pre_push_diff_and_check() {
             ("apps/web/dev/config.yaml", ""),
         ],
     );
-    let check = clone.hydrate(&["check"]).success().stdout;
-    let line = "applications/dev/web.yaml:14:9: warning: unknown field `valuesFiles` in \
+    let check = clone.hydrate(&["check"]).exits(1).stdout;
+    let line = "applications/dev/web.yaml:14:9: error: unknown field `valuesFiles` in \
                 `spec.sourceHydrator.drySource.helm` [application]";
     assert!(check.contains(line) && check.contains("did you mean `valueFiles`?"), "{check}");
-    let found: Value = serde_json::from_str(&clone.hydrate(&["check", "--json"]).success().stdout).expect("JSON");
+    let found: Value = serde_json::from_str(&clone.hydrate(&["check", "--json"]).exits(1).stdout).expect("JSON");
     let field = serde_json::json!({"name": "valuesFiles", "near": "valueFiles"});
     assert_eq!(found["findings"][0]["unknownField"], field, "{found}");
     let diff = clone.hydrate(&["diff"]);
     let all = format!("{}{}", diff.stdout, diff.stderr);
     assert!(TOLD.iter().all(|line| all.contains(line)), "{all}");
-    let pushed = clone.push().success();
     let hint = "= hint: did you mean `valueFiles`?";
-    let (before, after) = (warned(&stderr(&pushed)), warned(&pushed.remote()));
-    assert_eq!(before[..6], [&TOLD[..], &[hint]].concat());
-    assert_eq!(after[..6], [&TOLD[..], &[hint]].concat());
-    // As long as it is there, each push tells, whatever it changes; and nothing else is done anew for it.
+    let blocked = clone.push().exits(1);
+    assert_eq!(warned(&stderr(&blocked))[..6], [&TOLD[..], &[hint]].concat());
+    clone.git(&["config", "hydrate.prePush", "warn"]);
+    let before = tip(&server, DEV);
+    let pushed = clone.push().success();
+    assert_eq!(warned(&pushed.remote())[..6], [&TOLD[..], &[hint]].concat());
+    // As long as it is there, each push tells, and nothing else is deployed in its place.
     for round in ["one", "two"] {
         clone.commit(round, &[("apps/api/dev/config.yaml", &config_map("api", round))]);
         let told = clone.push().success();
         assert_eq!(warned(&told.remote())[..6], [&TOLD[..], &[hint]].concat());
     }
-    clone.commit("corrected", &[(WEB, &with("      helm:\n        valueFiles: [values.yaml]\n"))]);
-    clone.commit("its file", &[("apps/web/dev/values.yaml", "a: b\n")]);
+    assert_eq!(tip(&server, DEV), before);
+    let corrected = with("      helm:\n        valueFiles: [values.yaml]\n");
+    clone.commit("corrected", &[(WEB, &corrected), ("apps/web/dev/values.yaml", "a: b\n")]);
     let told = clone.push().success();
     assert_eq!(warned(&told.remote()), Vec::<String>::new(), "{told:?}");
     healthy(&server);

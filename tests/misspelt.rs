@@ -84,9 +84,9 @@ fn an_unknown_field_in_a_template_of_a_set_is_told_at_its_line() {
     let (clone, set) = of_set(&server);
     let slip = set.replace("{{environment}}'}\n        sync", "{{environment}}', hlem: {}}\n        sync");
     let read = told(&clone, SET, &slip);
-    let expected = "warning: unknown field `hlem` in `spec.sourceHydrator.drySource`\n--> sets/shop.yaml:14:";
+    let expected = "error: unknown field `hlem` in `spec.sourceHydrator.drySource`\n--> sets/shop.yaml:14:";
     assert!(read.replace("  -->", "-->").contains(expected), "{read}");
-    let check = clone.hydrate(&["check"]).success().stdout;
+    let check = clone.hydrate(&["check"]).exits(1).stdout;
     assert!(check.contains("unknown field `hlem`"), "{check}");
     server.git(&["config", "hydrate.strict", "true"]);
     clone.commit("again", &[(SET, &format!("{slip}# again\n"))]);

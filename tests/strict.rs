@@ -209,14 +209,20 @@ fn a_mistyped_field_does_not_go_in() {
     server.git(&["config", "hydrate.strict", "touched"]);
     clone.commit("something else", &[(API, &config_map("api", "new"))]);
     clone.push().success();
-    clone.commit("touch it", &[(file, &(with("helms: {}") + "# touched\n"))]);
-    clone.push().exits(1);
-    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    for touched in [(file, with("helms: {}") + "# touched\n"), (WEB, config_map("web", "touched"))] {
+        clone.commit("touch it", &[(touched.0, &touched.1)]);
+        clone.push().exits(1);
+        clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    }
     server.git(&["config", "hydrate.strict", "all"]);
     clone.commit("nothing", &[]);
     clone.push().exits(1);
+    // A field that is known is none of its Application's mistakes, which is hydrated as before.
     server.hydrate(&["config", "add", "knownFields", "helms"]).success();
+    clone.commit("known", &[(WEB, &config_map("web", "known"))]);
     clone.push().success();
+    let shown = server.git(&["show", &format!("{DEV}:web/manifest.yaml")]);
+    assert!(shown.contains("known"), "{shown}");
     healthy(&server);
 }
 

@@ -69,7 +69,7 @@ pub(super) fn document(
     let rule = placement.map(|placement| placement.rule);
     let mut document =
         Document { index, name: None, environment_branch: None, application: None, diagnostics: Vec::new(), rule };
-    let mistakes: RefCell<Mistakes> = RefCell::default();
+    let mistakes = RefCell::new(Mistakes::knowing(rules.known_fields()));
     let root = Object::new(field, "", &field.place, &mistakes);
     if let Some(root) = root.as_ref().filter(|root| !of_list || root.entry("apiVersion").is_some()) {
         api_version(root);

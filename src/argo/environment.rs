@@ -271,7 +271,8 @@ impl Substitution<'_> {
         let name = name.to_owned();
         let mistake = if name.starts_with("ARGOCD_") || name.starts_with("KUBE_") {
             let known = self.environment.values.iter().map(|(variable, _)| variable.name()).collect();
-            Mistake::VariableNotSet { name, known }
+            let is_of_argo_cd = Variable::ARGOCD.iter().any(|variable| variable.name() == name);
+            Mistake::VariableNotSet { name, known, is_of_argo_cd }
         } else {
             Mistake::VariableUnknown { name }
         };

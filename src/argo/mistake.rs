@@ -105,7 +105,7 @@ pub(super) enum Mistake {
     #[error("`{field}` cannot be changed by an override file")]
     Fixed { field: String },
     #[error("`{name}` is not set when an Application is hydrated")]
-    VariableNotSet { name: String, known: Vec<&'static str> },
+    VariableNotSet { name: String, known: Vec<&'static str>, is_of_argo_cd: bool },
     #[error("with its variables replaced, the source's options are too long")]
     VariablesGrow,
     #[error("`${name}` is not defined")]
@@ -125,7 +125,7 @@ impl Mistake {
     /// Whether it stops the environment branch.
     pub(super) fn is_error(&self) -> bool {
         if let Mistake::Unknown { parent, near: Some(near), .. } = self {
-            return leads(parent, near);
+            return decides(parent, near);
         }
         !matches!(
             self,
@@ -231,8 +231,9 @@ impl Mistake {
             }
             Mistake::PathMissing { .. } => "commit the directory, or correct the `path` of the source".to_owned(),
             Mistake::Fixed { .. } => "set it in the Application".to_owned(),
-            Mistake::VariableNotSet { name, known } => {
-                format!("the variables are {}; write `$${name}` for the text itself", known.join(", "))
+            Mistake::VariableNotSet { name, known, is_of_argo_cd } => {
+                let more = if *is_of_argo_cd { ", with the setting `profile: argocd` this one too" } else { "" };
+                format!("the variables are {}{more}; write `$${name}` for the text itself", known.join(", "))
             }
             Mistake::VariableUnknown { .. } => "write `$$` for a dollar sign".to_owned(),
         };
@@ -261,10 +262,11 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// Whether a field decides where manifests go, and may be left out: misspelt, they would go elsewhere.
-fn leads(parent: &str, field: &str) -> bool {
+/// Whether a field decides what manifests are or where they go, and may be left out: misspelt, others would be deployed, or
+/// elsewhere.
+fn decides(parent: &str, field: &str) -> bool {
     let keys = [("spec.sourceHydrator", "hydrateTo"), ("spec.sourceHydrator.syncSource", "repoURL")];
-    keys.contains(&(parent, field))
+    keys.contains(&(parent, field)) || parent.starts_with("spec.sourceHydrator.drySource")
 }
 
 /// Where an unknown field is.
@@ -313,11 +315,26 @@ pub(super) struct Mistakes {
     found: Vec<(Mistake, Span)>,
     errors: usize,
     warnings: usize,
+    /// The fields that other programs read.
+    known_fields: Vec<String>,
 }
 
 impl Mistakes {
+    /// None yet. Fields of these names are none.
+    pub(super) fn knowing(known_fields: &[String]) -> Self {
+        Self { known_fields: known_fields.to_vec(), ..Self::default() }
+    }
+
+    /// Whether another program reads a field of this name.
+    pub(super) fn is_known(&self, field: &str) -> bool {
+        self.known_fields.iter().any(|known| known == field)
+    }
+
     /// Notes a mistake; of very many, those after the first ones are counted only.
     pub(super) fn add(&mut self, mistake: Mistake, place: &Place) {
+        if matches!(&mistake, Mistake::Unknown { key, .. } if self.is_known(key)) {
+            return;
+        }
         let count = if mistake.is_error() { &mut self.errors } else { &mut self.warnings };
         *count += 1;
         if *count <= SHOWN_MAX {

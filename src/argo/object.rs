@@ -186,7 +186,9 @@ impl<'a> Object<'a> {
     /// Whether a key is not there, and one that was meant to be it is.
     pub(super) fn is_misspelt(&self, key: &str) -> bool {
         let is_there = |entry: &Entry| entry.key == key && !entry.field.is_null();
-        !self.entries.iter().any(is_there) && self.entries.iter().any(|entry| near(&entry.key, &[key]).is_some())
+        let is_near =
+            |entry: &Entry| near(&entry.key, &[key]).is_some() && !self.mistakes.borrow().is_known(&entry.key);
+        !self.entries.iter().any(is_there) && self.entries.iter().any(is_near)
     }
 
     /// Notes that a key is missing, and which one may have been meant to be it.

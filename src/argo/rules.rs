@@ -120,6 +120,9 @@ pub struct RuleSet {
     /// As which versions Applications are rendered.
     #[serde(default)]
     tools: ToolSettings,
+    /// The fields that other programs read: the setting `knownFields`.
+    #[serde(default)]
+    known_fields: Vec<String>,
     /// Whether no setting has them yet.
     #[serde(skip)]
     is_proposed: bool,
@@ -186,6 +189,16 @@ impl RuleSet {
     /// Sets as which versions Applications are rendered.
     pub(crate) fn with_tools(self, tools: ToolSettings) -> Self {
         Self { tools, ..self }
+    }
+
+    /// Sets the fields that other programs read.
+    pub(crate) fn with_known_fields(self, known_fields: Vec<String>) -> Self {
+        Self { known_fields, ..self }
+    }
+
+    /// The fields that other programs read.
+    pub(super) fn known_fields(&self) -> &[String] {
+        &self.known_fields
     }
 
     /// As which versions Applications are rendered.

@@ -202,14 +202,17 @@ impl Sources<'_> {
         }
         let object = Object::new(&fields, "", &fields.place, &mistakes);
         let options = object.map(|object| self.options(&object)).unwrap_or_default();
-        let mistakes = mistakes.into_inner();
-        let stop = mistakes.is_error();
-        let mut diagnostics = mistakes.into_diagnostics();
+        let mut diagnostics = mistakes.into_inner().into_diagnostics();
         // What is odd about the Application itself was reported when it was read.
         let ours =
             |diagnostic: &Diagnostic| diagnostic.span.as_ref().is_some_and(|span| span.path == self.application.file);
         diagnostics.retain(|diagnostic| diagnostic.is_error() || !ours(diagnostic));
-        if stop {
+        // As in a drySource: with the field left out, other manifests would be deployed.
+        if self.application.rule.is_none() {
+            let as_in_document = |one: Diagnostic| if one.is_near_miss() { one.as_error() } else { one };
+            diagnostics = diagnostics.into_iter().map(as_in_document).collect();
+        }
+        if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(SourceError::Mistakes(diagnostics));
         }
         Ok((Arc::new(fields), options, diagnostics))

@@ -31,6 +31,7 @@ use crate::repo::{ObjectId, Repository};
 pub(crate) use former::{Former, destination};
 
 pub(crate) use mistaken::Mistaken;
+use mistaken::identity;
 
 /// A dry commit and the Applications of its tree.
 #[derive(Debug)]
@@ -313,6 +314,22 @@ impl DryTree {
         let all = all.chain(findings.map(|finding| &finding.diagnostic)).chain(unlisted);
         let all = all.chain(unanswered.map(|unanswered| &unanswered.diagnostic));
         all.filter(|diagnostic| diagnostic.is_error()).cloned().collect()
+    }
+
+    /// Whether a mistake may be about `application` of this dry commit or of an earlier one. Of a document it is about the
+    /// Application that the document was, of some that are in each other's way about these, else about all.
+    pub(crate) fn is_about(&self, mistake: &Diagnostic, application: &Application) -> bool {
+        let Discovered { unusable, .. } = &self.discovered;
+        if let Some(document) = unusable.iter().find(|document| document.mistakes.contains(mistake)) {
+            return document.may_be(application);
+        }
+        match self.verdict.findings.iter().find(|finding| finding.diagnostic == *mistake && !finding.is_of_branch) {
+            Some(finding) => {
+                let about = finding.applications.iter().filter_map(|index| self.judged(*index));
+                about.map(|(one, _)| identity(one)).any(|one| one == identity(application))
+            }
+            None => true,
+        }
     }
 
     /// The limits of this machine that keep from knowing which Applications one branch has: they say nothing about the dry

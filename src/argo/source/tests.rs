@@ -165,6 +165,7 @@ fn mistakes_of_override_files() {
                 "a/.argocd-source.yaml:1:34 `helm.skipCrds` must be true or false, not a text",
             ],
         ),
+        ("helm: {valueFile: [b.yaml]}", &["a/.argocd-source.yaml:1:8 unknown field `valueFile` in `helm`"]),
         (
             "helm: {skipCrds: 'no', x: z}\npath: b",
             &[
@@ -186,7 +187,7 @@ fn mistakes_of_override_files() {
 
 #[test]
 fn warnings_of_override_files() {
-    let text = "repoURL: x\ntargetRevision: y\npath: z\nchart: c\nhelm: {releasename: x}\n";
+    let text = "repoURL: x\ntargetRevision: y\npath: z\nchart: c\nhelm: {costCenter: x}\n";
     let files = MemoryFiles::new().file("a/Chart.yaml", "").file("a/.argocd-source.yaml", text);
     let source = sourced(&files, "path: a", Profile::Proposal).expect("warnings only");
     assert_eq!(source.path.as_str(), "a");
@@ -197,7 +198,7 @@ fn warnings_of_override_files() {
             "a/.argocd-source.yaml:2:1 `targetRevision` cannot be changed by an override file",
             "a/.argocd-source.yaml:3:1 `path` cannot be changed by an override file",
             "a/.argocd-source.yaml:4:1 unknown field `chart`",
-            "a/.argocd-source.yaml:5:8 unknown field `releasename` in `helm`",
+            "a/.argocd-source.yaml:5:8 unknown field `costCenter` in `helm`",
         ]
     );
 }

@@ -118,6 +118,6 @@ impl DryTree {
     }
 }
 
-fn identity(application: &Application) -> (Option<&AppName>, &AppName) {
+pub(super) fn identity(application: &Application) -> (Option<&AppName>, &AppName) {
     (application.namespace.as_ref(), &application.name)
 }

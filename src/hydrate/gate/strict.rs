@@ -1,14 +1,14 @@
 //! Whether a push hydrates, found before git takes it: the hydration is made in memory, for the refs that it would leave.
 
+mod touched;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use dry_files::diag::{Diagnostic, Severity};
-use dry_files::view::View;
 
 use super::foreseen;
-use crate::argo::{Application, BranchName};
-use crate::hydrate::failed_render::{FailedBranch, FailedRender, FailureKind};
+use crate::argo::BranchName;
+use crate::hydrate::failed_render::{FailedBranch, FailureKind};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::memory::Attempt;
 use crate::hydrate::plan::skipped::LeftBehind;
@@ -19,11 +19,10 @@ use crate::hydrate::stopped::Stopped;
 use crate::hydrate::whose::About;
 use crate::owners::error::HydrateError;
 use crate::owners::heads::BACKLOG_MAX;
-use crate::owners::policy::render_context;
 use crate::owners::setup::{Setup, Wake};
-use crate::repo::TreeFiles;
 use crate::repo::{ObjectId, Quarantine, object_id};
 use crate::settings::SETTINGS_REF;
+use touched::{Formers, formers};
 
 /// What a push is refused for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,26 +111,6 @@ fn hydrated<'a>(setup: &'a Setup<'a>, attempt: &Attempt) -> Result<Run<'a>, Stop
     let mut run = Run::new(setup)?.recalling(attempt);
     run.hydrate()?;
     Ok(run)
-}
-
-/// The Applications that fed branches when they were hydrated last.
-type Formers = BTreeMap<BranchName, Vec<Arc<Application>>>;
-
-/// Those of the branches of pushed dry branches that fail: one that the settings or the dry commit take out of sight is not
-/// among those of the dry commit.
-fn formers(made: &mut Run<'_>, pushed: &BTreeSet<String>) -> Result<Formers, HydrateError> {
-    let heads = made.found.heads();
-    let failed = made.branches.values().filter(|branch| matches!(branch.failure(), Some(Outcome::Failed { .. })));
-    let failed: Vec<_> = failed.map(|branch| (branch.name.clone(), branch.dry_branch.clone(), branch.dry)).collect();
-    let mut formers = Formers::new();
-    for (name, dry_branch, dry) in failed {
-        let head = heads.iter().find(|head| head.branch == dry_branch && pushed.contains(dry_branch.as_str()));
-        if let Some(head) = head {
-            let former = made.former(&name, dry, head, &heads)?;
-            formers.insert(name, former.applications);
-        }
-    }
-    Ok(formers)
 }
 
 /// The trees that the pushed branches had.
@@ -302,15 +281,6 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Whether the push changes the document of an Application, or anything that its render looked at until it failed.
-    fn touches(&self, branch: &Branch, render: &FailedRender) -> Result<bool, HydrateError> {
-        let old = self.push.before.repository.refs()?.branch(branch.dry_branch.as_str());
-        let Some(old) = old else { return Ok(true) };
-        let repository = self.push.after.repository;
-        let files = TreeFiles::new(repository, repository.commit(old)?.tree);
-        Ok(!View::new(&files).confirms(&render.reads)?)
-    }
-
     fn settings_differ(&self) -> Result<bool, HydrateError> {
         let settings = |setup: &Setup<'_>| setup.repository.refs().map(|refs| refs.get(SETTINGS_REF));
         Ok(settings(self.push.before)? != settings(self.push.after)?)
@@ -379,54 +349,6 @@ impl<'a> Judge<'a> {
             wrong.extend(branch.left.diagnostics());
         }
         Ok(wrong.into_iter().map(Diagnostic::unquoted).collect())
-    }
-
-    /// Whether the push changes the file that is wrong, or anything that the Application reads.
-    fn is_touched(&self, branch: Option<&Branch>, diagnostic: &Diagnostic) -> Result<bool, HydrateError> {
-        let old = self.push.before.repository.refs()?;
-        let branches: Vec<&str> = match branch {
-            Some(branch) => vec![branch.dry_branch.as_str()],
-            None => self.pushed.iter().map(String::as_str).collect(),
-        };
-        for dry_branch in branches {
-            let new = self.push.after.repository.refs()?.branch(dry_branch);
-            let (Some(old), Some(new)) = (old.branch(dry_branch), new) else { return Ok(true) };
-            if self.differs(old, new, branch, diagnostic)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn differs(
-        &self,
-        old: ObjectId,
-        new: ObjectId,
-        branch: Option<&Branch>,
-        diagnostic: &Diagnostic,
-    ) -> Result<bool, HydrateError> {
-        let repository = self.push.after.repository;
-        let old_files = TreeFiles::new(repository, repository.commit(old)?.tree);
-        let new_files = TreeFiles::new(repository, repository.commit(new)?.tree);
-        let (old_view, new_view) = (View::new(&old_files), View::new(&new_files));
-        let same = |path| old_view.content_id(path) == new_view.content_id(path);
-        if diagnostic.span.as_ref().is_some_and(|span| !same(&span.path)) {
-            return Ok(true);
-        }
-        let Some(branch) = branch else { return Ok(false) };
-        let tree = self.made.trees.known(new);
-        let now = tree.iter().flat_map(|tree| tree.applications(&branch.name));
-        let before = self.formers.get(&branch.name).into_iter().flatten();
-        let failed = |name: &str| diagnostic.application.as_deref().is_none_or(|failed| failed == name);
-        for application in now.chain(before).filter(|application| failed(application.name.as_str())) {
-            let id = new.to_string();
-            let context = render_context(&self.made.found.policy.settings, &new_files, &id);
-            let reads = self.push.after.renderers.reads(application, &context);
-            if !old_view.confirms(&reads)? || !same(&application.file) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 
