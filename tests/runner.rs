@@ -46,6 +46,7 @@ mod hold;
 mod hostile;
 mod hosts;
 mod incremental;
+mod ineffective;
 mod init;
 mod install;
 mod install_sh;

@@ -6,6 +6,7 @@
 pub(crate) mod branch;
 pub(crate) mod commits;
 pub(crate) mod documents;
+pub(crate) mod ineffective;
 pub(crate) mod losses;
 pub(crate) mod manifest_of;
 mod new_secrets;

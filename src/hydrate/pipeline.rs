@@ -10,8 +10,8 @@ use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::make::branch::Branch;
 use super::make::commits::{Becomes, Commits};
-use super::make::objects;
 use super::make::rendered::render;
+use super::make::{ineffective, objects};
 use super::moves::{Moves, Start};
 use super::other_branches::{warn_of_missing_dry_branches, warn_of_odd_promotions, warn_of_other_branches};
 use super::plan::by_changes::ByChanges;
@@ -258,7 +258,10 @@ impl Run<'_> {
     }
 
     pub(crate) fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
-        let commits = Commits::of(rendered, &self.found, &self.branches)?;
+        let mut commits = Commits::of(rendered, &self.found, &self.branches)?;
+        if self.preview.is_some() {
+            commits.warnings.extend(ineffective::warnings(rendered, &self.found, &self.branches)?);
+        }
         self.take(commits);
         Ok(())
     }

@@ -52,11 +52,13 @@ pub(crate) enum Rule {
     Unused,
     /// Everybody who can read the branch would read a Secret, or what looks like a key.
     PlainSecret,
+    /// Something is written and changes nothing.
+    Ineffective,
 }
 
 impl Rule {
     /// All of them.
-    pub(crate) const ALL: [Rule; 13] = [
+    pub(crate) const ALL: [Rule; 14] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -70,6 +72,7 @@ impl Rule {
         Rule::EnvironmentBranch,
         Rule::Unused,
         Rule::PlainSecret,
+        Rule::Ineffective,
     ];
 
     /// Its name, as in JSON.
@@ -88,6 +91,7 @@ impl Rule {
             Rule::EnvironmentBranch => "environment-branch",
             Rule::Unused => "unused-rule",
             Rule::PlainSecret => "plain-secret",
+            Rule::Ineffective => "ineffective",
         }
     }
 
@@ -131,6 +135,10 @@ impl Rule {
             Rule::PlainSecret => {
                 "Everybody who can read a hydrated branch reads what is in it: have the cluster fetch or decrypt Secrets (External \
                  Secrets, Sealed Secrets). An object with the annotation `git-hydrate/plain-secret: allowed` is left out."
+            }
+            Rule::Ineffective => {
+                "What is written shall change something: each value is read by a template of its chart or of a subchart, \
+                 and each patch, image and replacement of a kustomization finds what it changes."
             }
             Rule::Unused => "Each rule of the setting `rules` is for some Application.",
         }
@@ -327,6 +335,16 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
     refuse_public(tree, &policy, &rendered, &mut found)?;
     found.conflicts(&rendered);
     exposed::find(&rendered, (renderers, &context), &mut found);
+    let applications: Vec<&Application> = rendered.iter().map(|(application, _)| *application).collect();
+    let ineffective = renderers.ineffective(&applications, &context);
+    for (application, one) in
+        applications.iter().zip(ineffective).flat_map(|(of, all)| all.into_iter().map(move |one| (of, one)))
+    {
+        // A chart from elsewhere has what nothing reads among its defaults, too.
+        if !one.is_default {
+            found.add(Rule::Ineffective, one.diagnostic, Some(application.name.as_str()));
+        }
+    }
     for (application, _) in rendered.iter().filter(|(_, result)| result.manifests.is_empty()) {
         let profile = policy.settings.profile.into();
         let why = render::why_nothing(application, &View::new(tree.files), profile);

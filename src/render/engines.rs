@@ -111,7 +111,7 @@ impl ApplicationRender<'_, '_> {
         Ok(objects.collect())
     }
 
-    fn release(&mut self, helm: &Helm) -> Result<Release, Failure> {
+    pub(super) fn release(&mut self, helm: &Helm) -> Result<Release, Failure> {
         let profile = self.commit.context.profile;
         let at = |path: &[&str]| self.source.span(path);
         let (release, warnings) = Release::new(self.view, profile, self.application, &self.source.path, helm, &at)?;
@@ -135,7 +135,7 @@ impl ApplicationRender<'_, '_> {
     }
 
     /// What is changed in the kustomization before it is built.
-    fn edits(&self, kustomize: &Kustomize) -> Result<Edits, Failure> {
+    pub(super) fn edits(&self, kustomize: &Kustomize) -> Result<Edits, Failure> {
         let dir = &self.source.path;
         let mut edits = Edits::new(self.view, dir, kustomize, &|path: &[&str]| self.source.span(path))?;
         if edits.kube_version.is_none() {
@@ -152,7 +152,7 @@ impl ApplicationRender<'_, '_> {
         self.built(edits, false)?.to_yaml().map_err(|error| self.wrong(&error))
     }
 
-    fn built(&mut self, edits: &Edits, note_origins: bool) -> Result<kustomize::Build, Failure> {
+    pub(super) fn built(&mut self, edits: &Edits, note_origins: bool) -> Result<kustomize::Build, Failure> {
         let limits = self.commit.context.limits;
         let edited =
             if edits.is_empty() { None } else { Some(edits.apply(self.view, &self.source.path)?.1.into_bytes()) };
@@ -181,10 +181,21 @@ impl ApplicationRender<'_, '_> {
 
     /// What our own Helm prints.
     fn template(&mut self, release: &Release) -> Result<helm::Rendered, Failure> {
+        let options = self.helm_options(release);
+        let mut rendered = helm::render_kept(&self.commit.renderers.charts, self.view, &release.chart, &options)
+            .map_err(|error| self.no_chart(&error, &release.chart, &options))?;
+        let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
+        let warnings: Vec<Diagnostic> = rendered.warnings.drain(..).map(|text| warning(&text)).collect();
+        self.warnings.extend(warnings);
+        Ok(rendered)
+    }
+
+    /// What our own Helm is asked for.
+    pub(super) fn helm_options(&self, release: &Release) -> helm::Options {
         let defaults = helm::Options::default();
         let files = release.value_files.iter().cloned().map(helm::ValuesSource::File);
         let own = release.values.iter().map(|values| self.own_values(values));
-        let options = helm::Options {
+        helm::Options {
             release_name: release.name.clone().unwrap_or(defaults.release_name),
             namespace: release.namespace.clone().unwrap_or(defaults.namespace),
             values: files.chain(own).collect(),
@@ -203,13 +214,7 @@ impl ApplicationRender<'_, '_> {
             stop: self.view.stop().clone(),
             inputs: &Vendored,
             ..helm::Options::default()
-        };
-        let mut rendered = helm::render_kept(&self.commit.renderers.charts, self.view, &release.chart, &options)
-            .map_err(|error| self.no_chart(&error, &release.chart, &options))?;
-        let warning = |text: &String| Diagnostic::warning(text.as_str()).at(self.place().clone());
-        let warnings: Vec<Diagnostic> = rendered.warnings.drain(..).map(|text| warning(&text)).collect();
-        self.warnings.extend(warnings);
-        Ok(rendered)
+        }
     }
 
     /// Why a chart does not render. All refusals are reported at once.
@@ -228,7 +233,7 @@ impl ApplicationRender<'_, '_> {
     }
 
     /// A diagnostic at the place of the source, unless it has one.
-    fn placed(&self, diagnostic: Diagnostic) -> Diagnostic {
+    pub(super) fn placed(&self, diagnostic: Diagnostic) -> Diagnostic {
         let has_place = diagnostic.span.is_some();
         if has_place { diagnostic } else { diagnostic.at(self.place().clone()) }
     }
@@ -368,7 +373,7 @@ impl ApplicationRender<'_, '_> {
     }
 
     /// Where the Application names its sources.
-    fn place(&self) -> &Span {
+    pub(super) fn place(&self) -> &Span {
         &self.application.places.dry_path
     }
 }

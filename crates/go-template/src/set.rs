@@ -1,7 +1,6 @@
 //! Templates that know each other.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::error::ParseError;
@@ -76,6 +75,11 @@ impl Set {
     /// The name of the set itself.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The names of all its templates.
+    pub(super) fn names(&self) -> BTreeSet<Arc<str>> {
+        self.trees.keys().chain(self.added.keys()).cloned().collect()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Tree>> {

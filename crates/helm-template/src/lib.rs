@@ -37,6 +37,7 @@ mod set;
 mod split;
 mod template_values;
 mod tree;
+mod unread;
 mod values;
 mod values_type;
 pub mod version;
@@ -65,6 +66,7 @@ pub use options::{Effects, Options};
 pub use output::Document;
 use probe::Subject;
 use tree::Tree;
+pub use unread::{Unread, unread};
 pub use version::Helm;
 
 /// The longest name that a release may have.

@@ -1,6 +1,7 @@
 //! Whether a render can be stopped, wherever it is.
 
 mod chance;
+mod unread;
 mod versions;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

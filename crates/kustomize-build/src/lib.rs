@@ -72,6 +72,9 @@ pub struct Build {
     pub resources: Vec<Value>,
     /// What Kustomize says on standard error, a line each: deprecated fields, variables that nothing uses.
     pub warnings: Vec<String>,
+    /// What the kustomization in the directory itself asks for although nothing is there to change, in silence: patches and
+    /// replacements whose target selects no object, images with a name that no object uses.
+    pub unmatched: Vec<Error>,
     /// The file that each object is taken from, or that configures what makes it, from the directory that is built; none where
     /// that is in another repository. Empty unless the options ask for it.
     pub origins: Vec<Option<String>>,
@@ -129,7 +132,7 @@ fn build_with(
     let gathered = target.accumulate(&mut session, Accumulator::default())?;
     let finished = finish(&mut session, &target.kustomization, gathered).map_err(|error| target.locate(error))?;
     let (resources, origins) = finished;
-    Ok(Build { resources, warnings: session.warnings, origins })
+    Ok(Build { resources, warnings: session.warnings, unmatched: session.unmatched, origins })
 }
 
 /// Whether Kustomize takes a text for resources; when a remote file is not such a text, it looks for a repository of that

@@ -2,6 +2,7 @@
 
 use dry_files::view::View;
 
+use super::error::Error;
 use super::generate::helm::request::RenderChart;
 use super::options::Options;
 use super::schema::Schema;
@@ -18,6 +19,10 @@ pub(crate) struct Session<'s> {
     /// Where the images of the resources are that are being changed, from one who changes images to the next.
     pub images: Option<ImagePlaces>,
     pub warnings: Vec<String>,
+    /// What the transformer that runs asks for and does not find.
+    pub missed: Vec<Error>,
+    /// What the kustomization that is built asks for and changes nothing, each with its place.
+    pub unmatched: Vec<Error>,
     /// How many kustomizations were read.
     pub kustomizations: usize,
 }
@@ -37,6 +42,8 @@ impl<'s> Session<'s> {
             schema: Schema::default(),
             images: None,
             warnings: Vec::new(),
+            missed: Vec::new(),
+            unmatched: Vec::new(),
             kustomizations: 0,
         }
     }

@@ -180,3 +180,40 @@ fn the_cost_of_builds_is_in_proportion_to_what_they_are_made_of() {
     };
     check(ROWS.iter().map(|(row, files)| (*row, work(*files))));
 }
+
+#[test]
+fn what_a_kustomization_asks_for_in_vain_is_noted() {
+    let kustomization = r#"resources: [a.yaml, base]
+images:
+- {name: nginx, newTag: '2'}
+- {name: ngnix, newTag: '2'}
+patches:
+- {target: {kind: Deployment, name: web}, patch: '[{"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}]'}
+- {target: {kind: Deployment, name: wbe}, patch: '[{"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}]'}
+- {target: {kind: Service}, patch: '{kind: Service, metadata: {name: x}}'}
+replacements:
+- source: {kind: Deployment, name: web}
+  targets:
+  - {select: {kind: ConfigMap}, fieldPaths: [metadata.name], options: {create: true}}
+"#;
+    let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: a, image: 'nginx:1'}]}}}\n";
+    let files = MemoryFiles::new()
+        .file("k/kustomization.yaml", kustomization)
+        .file("k/a.yaml", web)
+        .file("k/base/kustomization.yaml", "images: [{name: of-another-overlay, newTag: '2'}]\nresources: [b.yaml]\n")
+        .file("k/base/b.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n");
+    let built =
+        build(&View::new(&files), &RepoPath::new("k").expect("plain"), &Options::default(), None).expect("builds");
+    let told: Vec<String> = built.unmatched.iter().map(|error| error.diagnostic().to_string()).collect();
+    let expected = [
+        ("k/kustomization.yaml:7:", "target of this patch"),
+        ("k/kustomization.yaml:8:", "target of this patch"),
+        ("k/kustomization.yaml:4:", "no object has an image `ngnix`"),
+        ("k/kustomization.yaml:12:", "this target selects no object"),
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, (place, text)) in told.iter().zip(expected) {
+        assert!(told.contains(place) && told.contains(text), "{told} {place}");
+    }
+    assert!(told.iter().any(|told| told.contains("write one that is there: `nginx`")), "{told:#?}");
+}

@@ -54,6 +54,10 @@ impl Target {
         session.images = None;
         for Configured { transformer, origin, field, index } in &transformers {
             transformer.run(session, &mut gathered.resources).map_err(|error| at(error, field, *index))?;
+            let missed = std::mem::take(&mut session.missed).into_iter();
+            if self.loader.depth() == 0 {
+                session.unmatched.extend(missed.map(|error| self.locate(at(error, field, *index))));
+            }
             if let Some(origin) = origin {
                 for root in gathered.resources.roots() {
                     if !session.tree.node(root).is_nil_or_empty() {

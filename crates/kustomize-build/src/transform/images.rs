@@ -2,8 +2,10 @@
 
 pub(super) mod places;
 
+use std::collections::BTreeSet;
+
 use super::set_text;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::field_spec::FieldSpec;
 use crate::kustomization::Image;
 use crate::pattern::Pattern;
@@ -12,6 +14,9 @@ use crate::session::Session;
 use crate::tree::{Kind, NodeId, Tree};
 
 use places::Places;
+
+/// How many images are named to someone who names none of them.
+const NAMES_MAX: usize = 5;
 
 /// Changes the name, tag or digest of an image wherever it is used.
 #[derive(Debug)]
@@ -54,18 +59,34 @@ impl Images {
             Name::Plain | Name::Pattern(_) => None,
         };
         tree.work(pattern.as_ref().map_or(0, Pattern::cost))?;
+        let mut is_used = false;
+        let mut names = BTreeSet::new();
         for node in &places.nodes {
             tree.spend(1);
-            self.set(tree, *node, pattern.as_ref())?;
+            if names.len() < NAMES_MAX && tree.kind(*node) == Kind::Scalar {
+                names.insert(split(tree.text(*node)).0.to_owned());
+            }
+            is_used |= self.set(tree, *node, pattern.as_ref())?;
         }
+        session.missed.extend((!is_used).then(|| self.unused(names)));
         session.images = Some(places);
         session.tree.check()
     }
 
-    fn set(&self, tree: &mut Tree, node: NodeId, pattern: Option<&Pattern>) -> Result<()> {
+    fn unused(&self, names: BTreeSet<String>) -> Error {
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+        let error = Error::new(format!("no object has an image `{}`, so nothing is changed", self.image.name));
+        match names.is_empty() {
+            true => error.hint("take it away"),
+            false => error.hint(format!("write one that is there: {}", names.join(", "))),
+        }
+    }
+
+    /// Changes one image, if it is meant; answers whether it is.
+    fn set(&self, tree: &mut Tree, node: NodeId, pattern: Option<&Pattern>) -> Result<bool> {
         tree.expect(node, Kind::Scalar)?;
         if !self.matches(tree, tree.text(node), pattern)? {
-            return Ok(());
+            return Ok(false);
         }
         let (name, tag, digest) = split(tree.text(node));
         let image = &self.image;
@@ -81,7 +102,8 @@ impl Images {
                 new.push_str(&part);
             }
         }
-        set_text(tree, node, &new)
+        set_text(tree, node, &new)?;
+        Ok(true)
     }
 
     fn matches(&self, tree: &Tree, value: &str, pattern: Option<&Pattern>) -> Result<bool> {

@@ -103,7 +103,9 @@ impl Patches {
                         .hint("add a `target` to the entry of `patches`"));
                 };
                 let selected = resources.select(&session.tree, &session.schema, target);
-                for root in selected.map_err(|error| error.inside("target"))? {
+                let selected = selected.map_err(|error| error.inside("target"))?;
+                note_unselected(session, &selected);
+                for root in selected {
                     resource::store_previous_id(&mut session.tree, &session.schema, root)?;
                     super::json_patch::apply_of_patches(&mut session.tree, root, patch)?;
                 }
@@ -123,6 +125,7 @@ impl Patches {
             };
             let selected =
                 resources.select(&session.tree, &session.schema, target).map_err(|error| error.inside("target"))?;
+            note_unselected(session, &selected);
             return apply_to_all(session, resources, &selected, *patch);
         }
         let mut deleted = false;
@@ -142,6 +145,13 @@ impl Patches {
             deleted |= session.tree.node(root).is_nil_or_empty();
         }
         Ok(())
+    }
+}
+
+fn note_unselected(session: &mut Session<'_>, selected: &[NodeId]) {
+    if selected.is_empty() {
+        let text = "the target of this patch selects no object, so nothing is changed";
+        session.missed.push(Error::new(text).hint("correct its `target`, or take it away").inside("target"));
     }
 }
 

@@ -79,23 +79,30 @@ impl Replacements {
         let tree = &mut session.tree;
         let roots = resources.roots();
         for Entry { index, replacement } in &self.0 {
-            run(tree, &roots, replacement).map_err(|error| error.inside(*index))?;
+            let unselected = run(tree, &roots, replacement).map_err(|error| error.inside(*index))?;
+            session.missed.extend(unselected.into_iter().map(|error| error.inside(*index)));
         }
         Ok(())
     }
 }
 
-fn run(tree: &mut Tree, roots: &[NodeId], replacement: &Replacement) -> Result<()> {
+/// Answers the targets that select nothing.
+fn run(tree: &mut Tree, roots: &[NodeId], replacement: &Replacement) -> Result<Vec<Error>> {
     let no_source = replacement.source.is_none() && replacement.source_value.is_none();
     let Some(targets) = replacement.targets.as_ref().filter(|_| !no_source) else {
         return Err(Error::new("replacements must specify a source and at least one target"));
     };
     let value = source_value(tree, roots, replacement).map_err(|error| error.inside("source"))?;
+    let mut unselected = Vec::new();
     for (index, target) in targets.iter().enumerate() {
-        replace(tree, roots, value, target).map_err(|error| error.inside(index).inside("targets"))?;
+        let at = |error: Error| error.inside(index).inside("targets");
+        if !replace(tree, roots, value, target).map_err(at)? {
+            let error = Error::new("this target selects no object, so nothing is changed");
+            unselected.push(at(error.hint("correct its `select`, or take it away")));
+        }
         tree.check()?;
     }
-    Ok(())
+    Ok(unselected)
 }
 
 /// The node that is copied.
@@ -216,7 +223,8 @@ impl Chosen {
     }
 }
 
-fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSelector) -> Result<()> {
+/// Answers whether the target selects anything.
+fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSelector) -> Result<bool> {
     let Some(select) = target.select.as_deref() else {
         return Err(Error::new("target must specify resources to select"));
     };
@@ -229,6 +237,7 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
         None | Some([]) => default.as_slice(),
         Some(paths) => paths,
     };
+    let mut is_selected = false;
     for root in roots {
         tree.work(select.cost() + reject.iter().map(Chosen::cost).sum::<usize>())?;
         if !select.selector.matches_metadata(tree, *root)? {
@@ -243,13 +252,14 @@ fn replace(tree: &mut Tree, roots: &[NodeId], value: NodeId, target: &TargetSele
             rejected = rejected || selector.matches_any(tree, &ids)?;
         }
         if !rejected && select.matches_any(tree, &ids)? {
+            is_selected = true;
             for (index, path) in paths.iter().enumerate() {
                 set(tree, *root, value, path, target.options.as_deref())
                     .map_err(|error| error.inside(index).inside("fieldPaths"))?;
             }
         }
     }
-    Ok(())
+    Ok(is_selected)
 }
 
 /// Sets all fields that a path leads to.

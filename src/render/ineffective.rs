@@ -1,0 +1,94 @@
+//! What is written and changes nothing: values that no template reads, patches, images and replacements for objects that are
+//! not there.
+
+use super::engines::ApplicationRender;
+use super::failure::Failure;
+use super::{Commit, Context, Deeds, Isolation, Renderers, pool};
+use crate::argo::{Application, Helm, Kustomize, Tool, near};
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::view::View;
+use helm_template as helm;
+use kustomize_build as kustomize;
+
+/// Something that is written and changes nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ineffective {
+    /// A warning of it.
+    pub diagnostic: Diagnostic,
+    /// Whether it is in the `values.yaml` of a chart, which public charts have such things in too.
+    pub is_default: bool,
+}
+
+impl Renderers {
+    /// What of each Application is written and changes nothing. Always by our own engines. Of one that does not render, nothing.
+    pub(crate) fn ineffective(&self, applications: &[&Application], context: &Context<'_>) -> Vec<Vec<Ineffective>> {
+        if self.isolation == Isolation::Apart || applications.is_empty() {
+            // It is not worth dying of.
+            return vec![Vec::new(); applications.len()];
+        }
+        let commit = Commit::new(self, context);
+        let work = |application: &&Application| commit.ineffective(application).unwrap_or_default();
+        // As every render: on stacks of their own, where a panic touches no one else.
+        let found = pool::in_order(applications, self.threads(), work, &|_| ()).unwrap_or_default();
+        found.into_iter().map(Result::unwrap_or_default).collect()
+    }
+}
+
+impl Commit<'_> {
+    fn ineffective(&self, application: &Application) -> Result<Vec<Ineffective>, Failure> {
+        let view = View::with_limit(self.context.files, self.limits().file_bytes_max);
+        let mut found = Vec::new();
+        for part in application.parts() {
+            found.extend(self.with_engine(&part, &view, &Deeds::default(), |one, _, _| one.ineffective())?);
+        }
+        let told = |one: Ineffective| {
+            let diagnostic = application.tells(one.diagnostic.of(application.name.as_str()));
+            Ineffective { diagnostic, ..one }
+        };
+        Ok(found.into_iter().map(told).collect())
+    }
+}
+
+impl ApplicationRender<'_, '_> {
+    /// What of the source changes nothing.
+    pub(super) fn ineffective(&mut self) -> Result<Vec<Ineffective>, Failure> {
+        match &self.source.tool {
+            Tool::Helm(helm) => self.unread(helm),
+            Tool::Kustomize(kustomize) => self.unmatched(kustomize),
+            Tool::Directory(_) | Tool::Plugin(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn unmatched(&mut self, kustomize: &Kustomize) -> Result<Vec<Ineffective>, Failure> {
+        let edits = self.edits(kustomize)?;
+        let unmatched = self.built(&edits, false)?.unmatched;
+        let warning = |error: &kustomize::Error| self.placed(error.diagnostic()).as_warning();
+        Ok(unmatched.iter().map(|error| Ineffective { diagnostic: warning(error), is_default: false }).collect())
+    }
+
+    fn unread(&mut self, helm: &Helm) -> Result<Vec<Ineffective>, Failure> {
+        let release = self.release(helm)?;
+        let options = self.helm_options(&release);
+        let charts = &self.commit.renderers.charts;
+        let unread = helm::unread(charts, self.view, &release.chart, &options)
+            .map_err(|error| Failure::mistake(self.placed(error.diagnostic())))?;
+        Ok(unread.into_iter().filter_map(|one| self.warning(one)).collect())
+    }
+
+    /// A warning of a value; none where it is one of a chart that has no name like it.
+    fn warning(&self, unread: helm::Unread) -> Option<Ineffective> {
+        let helm::Unread { path, known, span, is_default } = unread;
+        let key = path.last()?;
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let hint = match near(key, &known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if is_default => return None,
+            None => "take it away, or correct its name: it has no effect".to_owned(),
+        };
+        let text = format!("nothing in the chart reads the value `{}`", path.join("."));
+        // Without the text of the line: its value may be a secret.
+        let span = span.map(Span::unquoted);
+        let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| self.place().clone())).hint(hint);
+        Some(Ineffective { diagnostic, is_default })
+    }
+}
