@@ -6,6 +6,7 @@ mod dangers;
 mod effect;
 mod html;
 mod json;
+mod likeness;
 mod markdown;
 mod overview;
 mod repeats;

@@ -120,27 +120,21 @@ fn what_is_said_of_pruning() {
 }
 
 /// Advice on what is done outside of git, or with judgement.
-const OF_OTHERS: [&str; 20] = [
+const OF_OTHERS: [&str; 14] = [
     "back up the data, or set `whenScaled: Retain` in a commit before this one",
     "change what it refuses",
     "copy the data to the other claim first",
     "copy what shall be kept first",
-    "give the Pods the labels of the selector",
-    "give the Pods the new labels in a commit before this one",
     "grant only what is needed",
-    "grant only what the containers need",
     "grow the claims with `kubectl patch pvc`, delete the StatefulSet with `--cascade=orphan`, which keeps its Pods, and sync",
     "move the clients of this version first",
     "name a port of the container, or a number",
-    "name a version or a digest",
     "name the workload that it shall scale",
     "name those who may connect",
     "select labels that its Pods have",
-    "set it as an annotation of the objects that need it",
     "store all objects in another version and clear `status.storedVersions` first",
     "sync to the new cluster, move the data, then delete by hand what stays in the old one",
     "take the field away when it shall run again",
-    "to keep it inside, use ClusterIP, the cloud's internal load balancer, or `loadBalancerSourceRanges`",
 ];
 
 #[test]

@@ -4,26 +4,28 @@
 //! escapes every value, and a content security policy lets nothing run but our own script, by its digest. Without any
 //! script all of it can be read; only search and the keys are missing then.
 
+mod model;
+mod runs;
+
 use std::collections::HashMap;
 
 use dry_files::diag::more::listed;
 use dry_files::diag::printable;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment as Templates, UndefinedBehavior};
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::alike::{Alike as Together, CommonChange, Entry};
 use super::all_dangers::DangerOfAll;
 use super::overview::{but_for, overall, state};
 use super::repeats::{Before, Repeats};
-use super::{
-    ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text, rows,
-};
+use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Overview, noise_text, rows};
 use crate::argo::AppName;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
 use crate::show::causes::merged;
 use crate::show::text::short;
+use model::{Alike, Application, Danger, Environment, Image, Like, Member, Mistake, Object, Page, Tag};
+use runs::runs;
 
 const TEMPLATE: &str = include_str!("page/page.html.j2");
 const APPLICATION: &str = include_str!("page/application.html.j2");
@@ -40,153 +42,6 @@ const OTHERS_MAX: usize = 12;
 
 /// How many changes that several objects share are named at the top.
 const COMMON_MAX: usize = 10;
-
-#[derive(Serialize)]
-struct Page {
-    title: String,
-    merge_base: String,
-    style: &'static str,
-    style_hash: String,
-    script: &'static str,
-    script_hash: String,
-    diagnostics: Vec<Mistake>,
-    inputs: Vec<String>,
-    overall: String,
-    /// Changes that many objects share, and in how many they are.
-    common: Vec<[String; 2]>,
-    /// The dangers of all environments, where more than one changes.
-    dangers: Vec<Danger>,
-    environments: Vec<Environment>,
-    footer: String,
-}
-
-#[derive(Serialize)]
-struct Environment {
-    id: String,
-    branch: String,
-    state: &'static str,
-    summary: String,
-    restarts: String,
-    dry_commits: String,
-    /// The earlier environment that changes alike, where there is one: all that follows is closed then.
-    alike: Option<Alike>,
-    /// How a new environment differs from an environment that it is like; its Applications are closed then.
-    like: Option<Like>,
-    dangers: Vec<Danger>,
-    danger_count: usize,
-    /// The worst severity.
-    worst: &'static str,
-    images: Vec<Image>,
-    applications: Vec<Application>,
-}
-
-#[derive(Serialize)]
-struct Alike {
-    id: String,
-    branch: String,
-    /// The words of the names that differ; empty when none do.
-    words: String,
-    /// Whether dangers and images are the same too.
-    is_all: bool,
-    /// What is behind the line of an environment where these are not shown.
-    more: String,
-}
-
-#[derive(Serialize)]
-struct Like {
-    id: String,
-    branch: String,
-    /// The first Applications that the like environment has and this one lacks.
-    others: String,
-    applications: Vec<Application>,
-}
-
-#[derive(Serialize)]
-struct Danger {
-    /// The branches that it is on; empty below one of them.
-    branches: String,
-    /// The id of the first object on the page.
-    id: String,
-    severity: &'static str,
-    label: String,
-    subject: String,
-    what: String,
-    /// The objects that have it, and their ids; none when there is one.
-    members: Vec<Member>,
-    advice: String,
-}
-
-#[derive(Serialize)]
-struct Member {
-    id: String,
-    name: String,
-}
-
-#[derive(Serialize)]
-struct Image {
-    what: String,
-    count: usize,
-}
-
-#[derive(Default, Serialize)]
-struct Application {
-    id: String,
-    title: String,
-    path: String,
-    what: String,
-    origin: String,
-    notes: Vec<String>,
-    danger_count: usize,
-    objects: Vec<Object>,
-    noise: Vec<Object>,
-    noise_text: String,
-}
-
-#[derive(Default, Serialize)]
-struct Object {
-    /// What a danger of it leads to; empty without any.
-    id: String,
-    change: &'static str,
-    sign: &'static str,
-    kind: String,
-    name: String,
-    old_name: Option<String>,
-    /// The Application that it comes from.
-    source: Option<String>,
-    restarts: bool,
-    dangers: Vec<Tag>,
-    folded: bool,
-    runs: Vec<Run>,
-}
-
-/// A danger behind the name of its object.
-#[derive(Serialize)]
-struct Tag {
-    severity: &'static str,
-    what: String,
-}
-
-/// Adjacent lines: removed lines with the lines added in their place, or lines of another sort.
-#[derive(Default, Serialize)]
-struct Run {
-    differs: bool,
-    rows: Vec<Line>,
-}
-
-#[derive(Serialize)]
-struct Line {
-    tag: &'static str,
-    text: String,
-    /// What of the line differs from its counterpart, between `text` and `rest`.
-    differs: String,
-    rest: String,
-}
-
-#[derive(Serialize)]
-struct Mistake {
-    severity: String,
-    text: String,
-}
 
 /// The page.
 pub(crate) fn html(changes: &Changes) -> String {
@@ -486,50 +341,4 @@ fn object(object: &ObjectDiff) -> Object {
 
 fn tag(danger: &diff::Danger) -> Tag {
     Tag { severity: danger.severity.as_str(), what: printable(&danger.to_string()) }
-}
-
-fn runs(rows: Vec<Row>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for row in rows {
-        let tag = match row.mark {
-            Mark::Place => "p",
-            Mark::Same => "s",
-            Mark::Removed => "del",
-            Mark::Added => "ins",
-            Mark::Moved => "m",
-            Mark::Folded => "f",
-        };
-        let differs = matches!(row.mark, Mark::Removed | Mark::Added);
-        let goes_on = runs.last().is_some_and(|run| {
-            let after_added = run.rows.last().is_some_and(|line| line.tag == "ins");
-            run.differs && differs && !(after_added && row.mark == Mark::Removed)
-        });
-        if !goes_on {
-            runs.push(Run { differs, ..Run::default() });
-        }
-        let text = format!("{:indent$}{}", "", printable(&row.text), indent = row.indent);
-        let run = runs.last_mut().expect("there is one now");
-        run.rows.push(Line { tag, text, differs: String::new(), rest: String::new() });
-    }
-    runs.iter_mut().for_each(Run::emphasize);
-    runs
-}
-
-impl Run {
-    /// Marks what differs in each line that goes and the one that comes for it.
-    fn emphasize(&mut self) {
-        let added = self.rows.iter().position(|line| line.tag == "ins").unwrap_or(self.rows.len());
-        let (removed, added) = self.rows.split_at_mut(added);
-        for (old, new) in removed.iter_mut().zip(added) {
-            let [before, after]: [Vec<char>; 2] = [&old.text, &new.text].map(|text| text.chars().collect());
-            let front = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
-            let back =
-                before[front..].iter().rev().zip(after[front..].iter().rev()).take_while(|(a, b)| a == b).count();
-            for (line, chars) in [(old, before), (new, after)] {
-                let text = |range: std::ops::Range<usize>| chars[range].iter().collect::<String>();
-                let end = chars.len() - back;
-                (line.text, line.differs, line.rest) = (text(0..front), text(front..end), text(end..chars.len()));
-            }
-        }
-    }
 }

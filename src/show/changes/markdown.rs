@@ -1,5 +1,7 @@
 //! Changes for a pull request: what matters at the top, fields in sections to open, cut to the size of a comment.
 
+mod escape;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -14,15 +16,13 @@ use super::{Changes, EnvironmentDiff, Overview, room};
 use crate::diff::{Change, Severity};
 use crate::preview::is_production;
 use crate::show::causes::merged;
+use escape::{clipped, code, escaped, fenced, html};
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
 const SHOWN_MAX: usize = 30;
 
 /// How many changes that several objects share are shown.
 const COMMON_MAX: usize = 5;
-
-/// How long one thing that is shown may be.
-const TEXT_MAX: usize = 1000;
 
 /// What is kept free for the end: the sections to close, and what is said of what was cut.
 const END_BYTES: usize = 400;
@@ -391,47 +391,5 @@ impl<'a> Page<'a> {
             let _ = write!(text, "\n{}", line.trim_end());
         }
         text
-    }
-}
-
-/// A block that nothing in its text can end.
-fn fenced(language: &str, text: &str) -> String {
-    let fence = "`".repeat(longest_run(text).max(2) + 1);
-    format!("{fence}{language}\n{text}\n{fence}\n")
-}
-
-/// A code span that nothing in its text can end, fit for a table.
-fn code(text: &str) -> String {
-    let text = clipped(&printable(text)).replace('|', "\\|");
-    let fence = "`".repeat(longest_run(&text) + 1);
-    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{blank}{text}{blank}{fence}")
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
-}
-
-/// Text that is nothing but text.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in clipped(&printable(text)).chars() {
-        match c {
-            '<' | '>' | '&' => escaped += &html(&c.to_string()),
-            '\\' | '*' | '_' | '[' | ']' | '|' | '#' | '@' | '~' | '!' => escaped.extend(['\\', c]),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-fn html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-fn clipped(text: &str) -> String {
-    match text.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::alike::Likeness;
+use super::likeness::Likeness;
 use super::{ApplicationDiff, EnvironmentDiff, Row};
 use crate::diff::{ObjectDiff, Words};
 
