@@ -53,7 +53,7 @@ impl Expressions {
                 let others = map(schema, "additionalProperties");
                 for (key, entry) in entries {
                     if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
-                        out.within(&format!(".{key}"), |out| unjudged += self.judge(schema, entry, out));
+                        out.within(format_args!(".{key}"), |out| unjudged += self.judge(schema, entry, out));
                     }
                 }
             }

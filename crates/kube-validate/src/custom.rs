@@ -71,7 +71,7 @@ pub(crate) fn unknown_fields(
                 let property = properties.and_then(|all| map(all, key)).or_else(|| others.and_then(Value::as_mapping));
                 match property {
                     Some(schema) => {
-                        out.within(&format!(".{key}"), |out| unknown_fields(schema, value, false, metadata, out))
+                        out.within(format_args!(".{key}"), |out| unknown_fields(schema, value, false, metadata, out))
                     }
                     None if is_true(schema, "x-kubernetes-preserve-unknown-fields")
                         || others.and_then(Value::as_bool) == Some(true) => {}
@@ -302,7 +302,7 @@ fn mapping(schema: &Mapping, entries: &Mapping, patterns: &Patterns, out: &mut F
     let others = map(schema, "additionalProperties");
     for (key, entry) in entries {
         if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
-            out.within(&format!(".{key}"), |out| value(schema, entry, patterns, out));
+            out.within(format_args!(".{key}"), |out| value(schema, entry, patterns, out));
         }
     }
     if is_true(schema, "x-kubernetes-embedded-resource") {

@@ -1,5 +1,7 @@
 //! What is found, and where.
 
+use std::fmt::{self, Write as _};
+
 /// Whether an object is refused for what was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -88,12 +90,12 @@ const DEPTH_MAX: u32 = 150;
 
 impl Findings {
     /// Looks at a field of where one looks, for which `segment` is `.name` or `[0]`.
-    pub(crate) fn within(&mut self, segment: &str, look: impl FnOnce(&mut Self)) {
+    pub(crate) fn within(&mut self, segment: impl fmt::Display, look: impl FnOnce(&mut Self)) {
         if self.depth >= DEPTH_MAX {
             return;
         }
         let length = self.at.len();
-        self.at.push_str(segment);
+        let _ = write!(self.at, "{segment}");
         self.depth += 1;
         look(self);
         self.depth -= 1;
@@ -102,7 +104,7 @@ impl Findings {
 
     /// Looks at an item of a list.
     pub(crate) fn within_item(&mut self, index: usize, look: impl FnOnce(&mut Self)) {
-        self.within(&format!("[{index}]"), look);
+        self.within(format_args!("[{index}]"), look);
     }
 
     fn add(&mut self, at: &str, rule: &'static str, reason: Reason, message: impl Into<String>) {

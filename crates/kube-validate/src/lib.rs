@@ -125,7 +125,7 @@ impl Judge {
         if (api_version, kind) == ("v1", "List") {
             let items = fields::items(object, "items");
             return items.for_each(|(index, item)| {
-                out.within(&format!(".items[{index}]"), |out| self.object(item, verdict, out))
+                out.within(format_args!(".items[{index}]"), |out| self.object(item, verdict, out))
             });
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));

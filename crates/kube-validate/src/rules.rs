@@ -125,7 +125,7 @@ pub(crate) fn judge(rows: &[&Row], context: &Context<'_>, object: &Mapping, out:
             Check::One(fields) => one(object, fields, out),
             Check::OneAtMost(fields) => one_at_most(object, fields, out),
             check if row.field.is_empty() => field(check, object, "", out),
-            check => out.within(&format!(".{}", row.field), |out| field(check, object, row.field, out)),
+            check => out.within(format_args!(".{}", row.field), |out| field(check, object, row.field, out)),
         }
     }
 }
@@ -161,17 +161,17 @@ fn field(check: Check, object: &Mapping, name: &str, out: &mut Findings) {
         (Check::Any(rule, is_wrong), Some(Value::String(text))) => name_of(rule, is_wrong, text, "", out),
         (Check::Each(rule, is_wrong), Some(Value::Sequence(items))) => {
             for (index, text) in texts(items) {
-                name_of(rule, is_wrong, text, &format!("[{index}]"), out);
+                name_of(rule, is_wrong, text, format_args!("[{index}]"), out);
             }
         }
         (Check::Keys(rule, is_wrong), Some(Value::Mapping(entries))) => {
             for key in entries.keys() {
-                name_of(rule, is_wrong, key, &format!("[{key}]"), out);
+                name_of(rule, is_wrong, key, format_args!("[{key}]"), out);
             }
         }
         (Check::Values(rule, is_wrong), Some(Value::Mapping(entries))) => {
             for (key, value) in entries.iter().filter_map(|(key, value)| Some((key, value.as_str()?))) {
-                name_of(rule, is_wrong, value, &format!("[{key}]"), out);
+                name_of(rule, is_wrong, value, format_args!("[{key}]"), out);
             }
         }
         (Check::Unique(key), Some(Value::Sequence(items))) => unique(items, key, out),
@@ -198,9 +198,15 @@ pub(crate) fn between(number: i64, least: i64, most: i64, out: &mut Findings) {
 /// No upper bound but that of the type.
 pub(crate) const MAX: i64 = i64::MAX;
 
-pub(crate) fn name_of(rule: &'static str, is_wrong: fn(&str) -> Wrong, text: &str, at: &str, out: &mut Findings) {
+pub(crate) fn name_of(
+    rule: &'static str,
+    is_wrong: fn(&str) -> Wrong,
+    text: &str,
+    at: impl std::fmt::Display,
+    out: &mut Findings,
+) {
     if let Some(wrong) = is_wrong(text) {
-        out.invalid(at, rule, format!("is {}: {wrong}", shown(text)));
+        out.invalid(&at.to_string(), rule, format!("is {}: {wrong}", shown(text)));
     }
 }
 

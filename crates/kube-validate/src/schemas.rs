@@ -3,7 +3,7 @@
 //! The table is `schemas.txt`; `record/tables` makes it and says how it is written.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::rules::{Row, rows_of};
 
@@ -61,7 +61,9 @@ impl Definition {
 /// All types of one minor.
 #[derive(Debug)]
 pub(crate) struct Schemas {
-    definitions: Vec<Definition>,
+    entries: Vec<Entry>,
+    /// Of the entries, each read when an object needs it: most objects need few.
+    definitions: Vec<OnceLock<Definition>>,
     by_name: HashMap<&'static str, usize>,
     /// By `group/version/Kind`.
     kinds: HashMap<&'static str, usize>,
@@ -107,17 +109,18 @@ impl Schemas {
         let by_name: HashMap<&str, usize> = entries.iter().enumerate().map(|(at, (name, ..))| (*name, at)).collect();
         let kinds = entries.iter().enumerate().filter(|(_, (_, kind, _))| !kind.is_empty());
         let kinds = kinds.map(|(at, (_, kind, _))| (*kind, at)).collect();
-        let definition = |(name, _, fields): &Entry| Definition {
-            name,
-            fields: fields.iter().filter_map(|line| field(line, &by_name)).collect(),
-            rules: rows_of(name),
-        };
-        let definitions = entries.iter().map(definition).collect();
-        Self { definitions, by_name, kinds }
+        let definitions = entries.iter().map(|_| OnceLock::new()).collect();
+        Self { entries, definitions, by_name, kinds }
     }
 
     pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
-        self.definitions.get(index)
+        let (name, _, fields) = self.entries.get(index)?;
+        let read = || Definition {
+            name,
+            fields: fields.iter().filter_map(|line| field(line, &self.by_name)).collect(),
+            rules: rows_of(name),
+        };
+        Some(self.definitions.get(index)?.get_or_init(read))
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<&Definition> {

@@ -21,7 +21,7 @@ impl Walk<'_> {
         for (key, value) in object {
             match definition.field(key) {
                 Some(field) => {
-                    out.within(&format!(".{key}"), |out| self.field(definition, field, value, is_status, out))
+                    out.within(format_args!(".{key}"), |out| self.field(definition, field, value, is_status, out))
                 }
                 None => unknown(definition.fields.iter().map(|field| field.name), key, out),
             }
@@ -77,7 +77,7 @@ impl Walk<'_> {
             }
             (Type::Map, Value::Mapping(entries)) => {
                 for (key, entry) in entries {
-                    out.within(&format!("[{key}]"), |out| self.value(rest, entry, is_status, out));
+                    out.within(format_args!("[{key}]"), |out| self.value(rest, entry, is_status, out));
                 }
             }
             (scalar, value) => scalar_value(*scalar, value, out),

@@ -23,7 +23,7 @@ pub(super) fn webhook(_: &Context<'_>, webhook: &Mapping, out: &mut Findings) {
     }
     for (index, version) in versions.iter().enumerate() {
         let version = version.as_str().unwrap_or_default();
-        name_of("name", names::label_1035, version, &format!(".admissionReviewVersions[{index}]"), out);
+        name_of("name", names::label_1035, version, format_args!(".admissionReviewVersions[{index}]"), out);
     }
     conditions(webhook, out);
 }
@@ -32,7 +32,7 @@ fn conditions(object: &Mapping, out: &mut Findings) {
     for (index, condition) in items(object, "matchConditions") {
         let name = text(condition, "name");
         if !name.is_empty() {
-            name_of("name", names::qualified, name, &format!(".matchConditions[{index}].name"), out);
+            name_of("name", names::qualified, name, format_args!(".matchConditions[{index}].name"), out);
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
     for (index, operation) in list(rule, "operations").iter().enumerate() {
         let operation = operation.as_str().unwrap_or_default();
         if !OPERATIONS.contains(&operation) {
-            out.within(&format!(".operations[{index}]"), |out| crate::walk::not_one_of(OPERATIONS, operation, out));
+            out.within(format_args!(".operations[{index}]"), |out| crate::walk::not_one_of(OPERATIONS, operation, out));
         }
     }
     for field in ["apiVersions", "resources"] {
@@ -166,7 +166,7 @@ pub(super) fn policy(context: &Context<'_>, spec: &Mapping, out: &mut Findings) 
     for (index, annotation) in items(spec, "auditAnnotations") {
         let key = text(annotation, "key");
         if !key.is_empty() {
-            name_of("annotation-key", names::qualified, key, &format!(".auditAnnotations[{index}].key"), out);
+            name_of("annotation-key", names::qualified, key, format_args!(".auditAnnotations[{index}].key"), out);
         }
     }
     if let Some(kind) = map(spec, "paramKind") {

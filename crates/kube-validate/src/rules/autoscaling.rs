@@ -29,7 +29,7 @@ pub(super) fn spec(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     if let Some(behavior) = map(spec, "behavior") {
         for direction in ["scaleUp", "scaleDown"] {
             if let Some(rules) = map(behavior, direction) {
-                out.within(&format!(".behavior.{direction}"), |out| scaling(rules, out));
+                out.within(format_args!(".behavior.{direction}"), |out| scaling(rules, out));
             }
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn target(_: &Context<'_>, reference: &Mapping, out: &mut Findings) {
     for field in ["kind", "name"] {
         let value = text(reference, field);
         if !value.is_empty() {
-            name_of("name", names::path_segment, value, &format!(".{field}"), out);
+            name_of("name", names::path_segment, value, format_args!(".{field}"), out);
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn metric(_: &Context<'_>, metric: &Mapping, out: &mut Findings) {
         out.refuse(&format!(".{field}"), "one-of", reason, format!("must not be set where `type` is {kind}"));
     }
     let Some(source) = map(metric, own) else { return };
-    out.within(&format!(".{own}"), |out| {
+    out.within(format_args!(".{own}"), |out| {
         let Some(target) = map(source, "target") else { return };
         self::target_values(kind, target, out);
         let name = map(source, "metric").map(|metric| text(metric, "name")).unwrap_or_default();

@@ -114,7 +114,7 @@ pub(super) fn secret(_: &Context<'_>, object: &Mapping, out: &mut Findings) {
 
 pub(super) fn endpoints(_: &Context<'_>, object: &Mapping, out: &mut Findings) {
     for (index, subset) in items(object, "subsets") {
-        out.within(&format!(".subsets[{index}]"), |out| {
+        out.within(format_args!(".subsets[{index}]"), |out| {
             if list(subset, "addresses").is_empty() && list(subset, "notReadyAddresses").is_empty() {
                 out.required("", "must have `addresses` or `notReadyAddresses`");
             }
@@ -181,7 +181,7 @@ pub(super) fn node(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
             );
         }
         seen.push(pair);
-        name_of("label-value", names::label_value, text(taint, "value"), &format!(".taints[{index}].value"), out);
+        name_of("label-value", names::label_value, text(taint, "value"), format_args!(".taints[{index}].value"), out);
     }
 }
 
@@ -208,7 +208,7 @@ pub(super) fn revision(_: &Context<'_>, revision: &Mapping, out: &mut Findings) 
 pub(super) fn flow_schema(_: &Context<'_>, schema: &Mapping, out: &mut Findings) {
     let Some(spec) = map(schema, "spec") else { return };
     for (index, rule) in items(spec, "rules") {
-        out.within(&format!(".spec.rules[{index}]"), |out| {
+        out.within(format_args!(".spec.rules[{index}]"), |out| {
             if list(rule, "subjects").is_empty() {
                 out.required(".subjects", "must be set");
             }
@@ -216,7 +216,7 @@ pub(super) fn flow_schema(_: &Context<'_>, schema: &Mapping, out: &mut Findings)
                 out.required("", "must have `resourceRules` or `nonResourceRules`");
             }
             for (at, each) in items(rule, "resourceRules") {
-                out.within(&format!(".resourceRules[{at}]"), |out| {
+                out.within(format_args!(".resourceRules[{at}]"), |out| {
                     for field in
                         ["verbs", "apiGroups", "resources"].into_iter().filter(|field| list(each, field).is_empty())
                     {
@@ -228,7 +228,7 @@ pub(super) fn flow_schema(_: &Context<'_>, schema: &Mapping, out: &mut Findings)
                     for (index, namespace) in list(each, "namespaces").iter().enumerate() {
                         let name = namespace.as_str().unwrap_or_default();
                         if name != "*" {
-                            name_of("name", names::label, name, &format!(".namespaces[{index}]"), out);
+                            name_of("name", names::label, name, format_args!(".namespaces[{index}]"), out);
                         }
                     }
                 });

@@ -54,13 +54,13 @@ fn kind_names(kinds: &Mapping, out: &mut Findings) {
     for field in ["plural", "singular"] {
         let value = text(kinds, field);
         if !value.is_empty() {
-            name_of("name", names::label_1035, value, &format!(".names.{field}"), out);
+            name_of("name", names::label_1035, value, format_args!(".names.{field}"), out);
         }
     }
     for field in ["kind", "listKind"] {
         let value = text(kinds, field).to_lowercase();
         if !value.is_empty() {
-            name_of("name", names::label_1035, &value, &format!(".names.{field}"), out);
+            name_of("name", names::label_1035, &value, format_args!(".names.{field}"), out);
         }
     }
     if !text(kinds, "kind").is_empty() && text(kinds, "kind") == text(kinds, "listKind") {
@@ -72,7 +72,7 @@ fn kind_names(kinds: &Mapping, out: &mut Findings) {
                 "name",
                 names::label_1035,
                 value.as_str().unwrap_or_default(),
-                &format!(".names.{field}[{index}]"),
+                format_args!(".names.{field}[{index}]"),
                 out,
             );
         }
@@ -86,7 +86,7 @@ fn versions(spec: &Mapping, out: &mut Findings) {
     }
     let mut seen: Vec<&str> = Vec::new();
     for (index, version) in items(spec, "versions") {
-        out.within(&format!(".versions[{index}]"), |out| {
+        out.within(format_args!(".versions[{index}]"), |out| {
             let name = text(version, "name");
             name_of("name", names::label_1035, name, ".name", out);
             if seen.contains(&name) {
@@ -107,7 +107,7 @@ const COLUMN_FORMATS: &[&str] = &["int32", "int64", "float", "double", "byte", "
 
 fn columns(version: &Mapping, out: &mut Findings) {
     for (index, column) in items(version, "additionalPrinterColumns") {
-        out.within(&format!(".additionalPrinterColumns[{index}]"), |out| {
+        out.within(format_args!(".additionalPrinterColumns[{index}]"), |out| {
             let kind = text(column, "type");
             if !kind.is_empty() && !COLUMNS.contains(&kind) {
                 out.within(".type", |out| crate::walk::not_one_of(COLUMNS, kind, out));
@@ -190,7 +190,7 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
     }
     for choice in ["allOf", "anyOf", "oneOf"] {
         for (index, each) in items(schema, choice) {
-            out.within(&format!(".{choice}[{index}]"), |out| value_schema(schema, each, out));
+            out.within(format_args!(".{choice}[{index}]"), |out| value_schema(schema, each, out));
         }
     }
     if let Some(not) = map(schema, "not") {
@@ -203,11 +203,11 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
         if is_root && name == "metadata" {
             continue;
         }
-        out.within(&format!(".properties[{name}]"), |out| structural(each, false, out));
+        out.within(format_args!(".properties[{name}]"), |out| structural(each, false, out));
     }
     for field in ["items", "additionalProperties"] {
         if let Some(each) = map(schema, field) {
-            out.within(&format!(".{field}"), |out| structural(each, false, out));
+            out.within(format_args!(".{field}"), |out| structural(each, false, out));
         }
     }
 }
@@ -239,7 +239,7 @@ fn value_schema(owner: &Mapping, schema: &Mapping, out: &mut Findings) {
     for (name, each) in
         map(schema, "properties").into_iter().flatten().filter_map(|(name, each)| Some((name, each.as_mapping()?)))
     {
-        out.within(&format!(".properties[{name}]"), |out| match map(own, name) {
+        out.within(format_args!(".properties[{name}]"), |out| match map(own, name) {
             Some(own) => value_schema(own, each, out),
             None if has(owner, "additionalProperties") => {}
             None => out.required("", "must be among the properties outside of the choice"),
@@ -250,7 +250,7 @@ fn value_schema(owner: &Mapping, schema: &Mapping, out: &mut Findings) {
     }
     for choice in ["allOf", "anyOf", "oneOf"] {
         for (index, each) in items(schema, choice) {
-            out.within(&format!(".{choice}[{index}]"), |out| value_schema(owner, each, out));
+            out.within(format_args!(".{choice}[{index}]"), |out| value_schema(owner, each, out));
         }
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn labels_and_annotations(metadata: &Mapping, out: &mut Findings) {
                 "label-value",
                 names::label_value,
                 value.as_str().unwrap_or_default(),
-                &format!(".labels[{key}]"),
+                format_args!(".labels[{key}]"),
                 out,
             );
         }
@@ -92,7 +92,7 @@ pub(crate) fn labels_and_annotations(metadata: &Mapping, out: &mut Findings) {
 fn owners(metadata: &Mapping, out: &mut Findings) {
     let mut has_controller = false;
     for (index, owner) in items(metadata, "ownerReferences") {
-        out.within(&format!(".ownerReferences[{index}]"), |out| {
+        out.within(format_args!(".ownerReferences[{index}]"), |out| {
             let version = text(owner, "apiVersion");
             if version.ends_with('/') || version.split('/').count() > 2 {
                 out.invalid(".apiVersion", "owner", "must be a group and a version");

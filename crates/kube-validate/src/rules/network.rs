@@ -48,7 +48,7 @@ fn cluster_ips(spec: &Mapping, kind: &str, ip: &str, out: &mut Findings) {
     for (index, each) in all.iter().enumerate() {
         let each = each.as_str().unwrap_or_default();
         if !(each == "None" && index == 0) {
-            name_of("ip", names::ip, each, &format!(".clusterIPs[{index}]"), out);
+            name_of("ip", names::ip, each, format_args!(".clusterIPs[{index}]"), out);
         }
     }
     if let Some(first) = all.first().and_then(Value::as_str)
@@ -67,7 +67,7 @@ fn ports(spec: &Mapping, kind: &str, out: &mut Findings) {
     let mut seen: Vec<(i64, &str)> = Vec::new();
     let mut nodes: Vec<(i64, &str)> = Vec::new();
     for (index, port) in items(spec, "ports") {
-        out.within(&format!(".ports[{index}]"), |out| {
+        out.within(format_args!(".ports[{index}]"), |out| {
             let name = text(port, "name");
             if name.is_empty() {
                 if count > 1 {
@@ -141,7 +141,7 @@ fn external(spec: &Mapping, kind: &str, out: &mut Findings) {
     }
     for (index, range) in ranges.iter().enumerate() {
         let range = range.as_str().unwrap_or_default();
-        name_of("cidr", names::cidr, range.trim(), &format!(".loadBalancerSourceRanges[{index}]"), out);
+        name_of("cidr", names::cidr, range.trim(), format_args!(".loadBalancerSourceRanges[{index}]"), out);
     }
     let seconds = crate::fields::at(spec, &["sessionAffinityConfig", "clientIP"]);
     if text(spec, "sessionAffinity") != "ClientIP" && has(spec, "sessionAffinityConfig") {
@@ -170,7 +170,7 @@ pub(super) fn ingress(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (index, tls) in items(spec, "tls") {
         for (at, each) in list(tls, "hosts").iter().enumerate() {
             let each = each.as_str().unwrap_or_default();
-            name_of("host", names::wildcard, each, &format!(".tls[{index}].hosts[{at}]"), out);
+            name_of("host", names::wildcard, each, format_args!(".tls[{index}].hosts[{at}]"), out);
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn spec(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
     let mut seen: Vec<&str> = Vec::new();
     for (field, is_init) in [("containers", false), ("initContainers", true)] {
         for (index, container) in items(pod, field) {
-            out.within(&format!(".{field}[{index}]"), |out| {
+            out.within(format_args!(".{field}[{index}]"), |out| {
                 let name = text(container, "name");
                 if !name.is_empty() && seen.contains(&name) {
                     out.refuse(".name", "duplicate", Reason::Duplicate, format!("{} is there already", shown(name)));
@@ -66,7 +66,7 @@ fn is_block(claim: Option<&Mapping>) -> bool {
 fn mounts(container: &Mapping, volumes: &[(&str, bool)], out: &mut Findings) {
     let mut paths: Vec<&str> = Vec::new();
     for (index, mount) in items(container, "volumeMounts") {
-        out.within(&format!(".volumeMounts[{index}]"), |out| {
+        out.within(format_args!(".volumeMounts[{index}]"), |out| {
             let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
             if !volumes.iter().any(|(volume, _)| *volume == name && !name.is_empty()) {
                 out.refuse(

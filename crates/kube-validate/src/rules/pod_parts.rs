@@ -15,7 +15,7 @@ const HANDLERS: &[&str] = &["exec", "httpGet", "tcpSocket", "grpc"];
 pub(super) fn container(context: &Context<'_>, container: &Mapping, out: &mut Findings) {
     for field in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let Some(probe) = map(container, field) else { continue };
-        out.within(&format!(".{field}"), |out| {
+        out.within(format_args!(".{field}"), |out| {
             super::one(probe, HANDLERS, out);
             if field != "readinessProbe" && int(probe, "successThreshold").is_some_and(|count| count > 1) {
                 out.invalid(".successThreshold", "probe", "must be 1");
@@ -187,7 +187,7 @@ pub(super) fn affinity_term(_: &Context<'_>, term: &Mapping, out: &mut Findings)
 pub(super) fn spread(_: &Context<'_>, pod: &Mapping, out: &mut Findings) {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for (index, spread) in items(pod, "topologySpreadConstraints") {
-        out.within(&format!(".topologySpreadConstraints[{index}]"), |out| {
+        out.within(format_args!(".topologySpreadConstraints[{index}]"), |out| {
             let pair = (text(spread, "topologyKey"), text(spread, "whenUnsatisfiable"));
             if seen.contains(&pair) {
                 out.refuse(

@@ -99,7 +99,7 @@ pub(super) fn claim(claim: &Mapping, out: &mut Findings) {
     }
     for field in ["limits", "requests"] {
         for (name, _) in amounts(resources, field) {
-            name_of("resource-name", names::qualified, name, &format!(".resources.{field}[{name}]"), out);
+            name_of("resource-name", names::qualified, name, format_args!(".resources.{field}[{name}]"), out);
         }
     }
 }

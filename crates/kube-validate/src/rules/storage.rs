@@ -85,7 +85,7 @@ fn access_modes(spec: &Mapping, out: &mut Findings) {
     for (index, mode) in modes.iter().enumerate() {
         let mode = mode.as_str().unwrap_or_default();
         if !ACCESS_MODES.contains(&mode) {
-            out.within(&format!(".accessModes[{index}]"), |out| crate::walk::not_one_of(ACCESS_MODES, mode, out));
+            out.within(format_args!(".accessModes[{index}]"), |out| crate::walk::not_one_of(ACCESS_MODES, mode, out));
         }
     }
     if modes.len() > 1 && modes.iter().any(|mode| mode.as_str() == Some("ReadWriteOncePod")) {
@@ -106,7 +106,7 @@ pub(super) fn claim(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
 /// A claim of which a StatefulSet makes one for each Pod.
 pub(super) fn claim_template(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (index, claim) in items(spec, "volumeClaimTemplates") {
-        out.within(&format!(".volumeClaimTemplates[{index}]"), |out| {
+        out.within(format_args!(".volumeClaimTemplates[{index}]"), |out| {
             if !has(claim, "spec") {
                 out.required(".spec", "must be set");
             }

@@ -407,7 +407,7 @@ pub(super) const ROWS: &[Row] = &[
 fn groups(_: &super::Context<'_>, security: &go_yaml::Mapping, out: &mut crate::finding::Findings) {
     for (index, group) in crate::fields::list(security, "supplementalGroups").iter().enumerate() {
         if let go_yaml::Value::Int(group) = group {
-            out.within(&format!(".supplementalGroups[{index}]"), |out| super::between(*group, 0, ID_MAX, out));
+            out.within(format_args!(".supplementalGroups[{index}]"), |out| super::between(*group, 0, ID_MAX, out));
         }
     }
 }

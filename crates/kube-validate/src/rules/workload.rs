@@ -251,7 +251,7 @@ fn failure_policy(spec: &Mapping, restart: &str, out: &mut Findings) {
         out.invalid(".template.spec.restartPolicy", "failure-policy", "must be Never where `podFailurePolicy` is set");
     }
     for (index, rule) in items(policy, "rules") {
-        out.within(&format!(".podFailurePolicy.rules[{index}]"), |out| {
+        out.within(format_args!(".podFailurePolicy.rules[{index}]"), |out| {
             if set(rule, &["onExitCodes", "onPodConditions"]).len() != 1 {
                 out.invalid("", "one-of", "must have one of `onExitCodes`, `onPodConditions`");
             }
