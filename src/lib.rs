@@ -30,7 +30,8 @@
 //! 8. `hydrate/make/output.rs` encodes each manifest on the thread that rendered it ([`manifest::encode`]), and keeps its
 //!    blob in a [`repo::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
 //!    `hydrator.metadata`, `README.md`, the commit message and the note.
-//! 9. `hydrate/make/commits.rs` makes the commits, for which [`repo::publish`] turns blobs into trees.
+//! 9. `hydrate/make/commits.rs` makes the commits, for which [`repo::publish`] turns blobs into trees. What an API server would
+//!    refuse of objects that change ([`apiserver`]) is told by `hydrate/make/refused.rs`.
 //!    Last is the branch of copies (`hydrate/copies.rs`), where the setting `applicationsTo` asks for one.
 //! 10. Objects become durable, then all refs move at once ([`repo::Transaction`], begun early); a lost race starts again at
 //!     2, a few times. The run goes to the log (`show/log.rs`), [`show::summary`] answers the pusher, [`tell::forge`] tells the
@@ -76,8 +77,8 @@
 //!             inspect
 //! state       owners
 //! stage       discover render             discover -> render
-//! domain      argo diff known manifest metadata settings      known -> argo manifest,
-//!             argo -> manifest, diff -> manifest, metadata -> argo manifest,
+//! domain      apiserver argo diff known manifest metadata settings      known -> argo manifest,
+//!             apiserver -> argo diff manifest settings, argo -> manifest, diff -> manifest, metadata -> argo manifest,
 //!             settings -> argo metadata
 //! format      repo
 //! ground      versions
@@ -104,6 +105,7 @@
 //! | an engine | `render/engines.rs` | `argo/source.rs`, `render/command.rs` |
 //! | a kind of input | [`inputs`] | `crates/git-hydrate-fetch`, [`render::needs`] |
 //! | a setting | [`settings`] | its shape in `settings/shape.rs` |
+//! | what an API server refuses | [`kube_validate`], [`apiserver`] | its rules in `crates/kube-validate/src/rules` |
 //! | a danger of the preview | `diff/danger` | its rows in `tests/cases/dangers` |
 //! | a forge that is told of branches | `tell/forge/script.rs` | |
 //! | a check of the doctor | `install/doctor` | |
@@ -112,6 +114,7 @@
 //! | what a hydrated branch says of itself | [`metadata::Writer`] | |
 #![forbid(unsafe_code)]
 
+mod apiserver;
 mod argo;
 #[expect(clippy::indexing_slicing, reason = "indexes are those of lists that are made there")]
 mod cli;

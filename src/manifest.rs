@@ -300,6 +300,12 @@ impl Key {
         let slash = if self.namespace.is_empty() { "" } else { "/" };
         format!("{}{slash}{}", self.namespace, self.name)
     }
+
+    /// The API group of which the object defines a kind; none when it is not a CRD. Its name is `PLURAL.GROUP`.
+    pub(crate) fn defined_group(&self) -> Option<&str> {
+        let is_crd = self.kind == "CustomResourceDefinition" && self.group == "apiextensions.k8s.io";
+        self.name.split_once('.').filter(|_| is_crd).map(|(_, group)| group)
+    }
 }
 
 /// `Deployment.apps web/api`; without its group or its namespace when it has none.

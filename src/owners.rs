@@ -18,6 +18,7 @@ pub(crate) mod branch_records;
 pub(crate) mod changed_objects;
 pub(crate) mod claims;
 pub(crate) mod copier;
+mod crds;
 pub(crate) mod dry_branches;
 pub(crate) mod error;
 pub(crate) mod failed_makers;

@@ -15,6 +15,7 @@
 //! | `seed`, `seed.kept` | [`Seeds`], which are never shown |
 
 pub(crate) mod argocd_cm;
+mod by_branch;
 mod deserialize;
 pub(crate) mod edit;
 mod error;
@@ -28,6 +29,7 @@ mod scalar;
 mod seeds;
 mod shape;
 pub(crate) mod tools;
+mod validate;
 mod value;
 
 use std::collections::BTreeMap;
@@ -43,6 +45,9 @@ use crate::metadata::{
 use field::{a_path, active_paths, branches, inputs_dir, is_default, one_branch, one_or_many, paths, written_branches};
 use inputs::InputsDir;
 
+use crate::versions::Kubernetes;
+
+use by_branch::ByBranch;
 pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
 pub(crate) use hold::{Hold, Holds, is_name_of};
@@ -51,6 +56,7 @@ pub(crate) use seeds::{SECRET_FILES, SEED_FILE, Seeds};
 #[cfg(test)]
 pub(crate) use shape::keys;
 pub(crate) use shape::unknown_key;
+pub(crate) use validate::Validate;
 pub(crate) use value::{Data, Mapping, Value};
 
 /// The ref whose tree contains the settings.
@@ -175,6 +181,18 @@ pub(crate) struct Settings {
     /// The versions of the tools that are rendered as, by branch, which `exec` runs and recorded commands mean.
     #[serde(skip_serializing_if = "ToolSettings::is_empty")]
     pub tools: ToolSettings,
+    /// What becomes of objects that an API server would refuse, by branch. No byte of a branch depends on it, nor on the next three.
+    #[serde(skip_serializing_if = "is_default")]
+    pub validate: ByBranch<Validate>,
+    /// The version of Kubernetes of the cluster that a branch is deployed to, where no list of clusters has it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub kubernetes: ByBranch<Kubernetes>,
+    /// Files and directories of the dry tree with CRDs of the clusters, beside those on a branch.
+    #[serde(deserialize_with = "paths", skip_serializing_if = "Vec::is_empty")]
+    pub crds: Vec<RepoPath>,
+    /// Names of warnings of what an API server takes that are not told.
+    #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub silent_warnings: Vec<String>,
     /// What random functions draw from.
     #[serde(skip)]
     pub seeds: Seeds,
@@ -330,7 +348,7 @@ impl Settings {
 
     /// What results depend on, as a text, but for the tools, which each Application has.
     pub(crate) fn basis(&self) -> String {
-        let basis = Self { tools: ToolSettings::default(), ..self.clone() };
+        let basis = Self { tools: ToolSettings::default(), ..self.without_judgement() };
         serde_json::to_string(&basis).unwrap_or_default()
     }
 
@@ -348,6 +366,17 @@ impl Settings {
             frozen: Frozen::default(),
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
+            ..self.without_judgement()
+        }
+    }
+
+    /// All but those by which objects are judged: they decide at most whether a push goes in.
+    fn without_judgement(&self) -> Self {
+        Self {
+            validate: ByBranch::default(),
+            kubernetes: ByBranch::default(),
+            crds: Vec::new(),
+            silent_warnings: Vec::new(),
             ..self.clone()
         }
     }
@@ -376,7 +405,7 @@ impl Settings {
             removal_limit: RemovalLimit::default(),
             limits: Limits::default(),
             tools: ToolSettings::default(),
-            ..self.clone()
+            ..self.without_judgement()
         }
     }
 

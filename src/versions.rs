@@ -2,6 +2,7 @@
 
 mod argo_cd;
 mod jsonnet;
+mod kubernetes;
 
 use std::fmt;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use argo_cd::ArgoCd;
 pub use helm_template::version::Helm;
 pub(crate) use jsonnet::Jsonnet;
+pub(crate) use kubernetes::Kubernetes;
 pub(crate) use kustomize_build::Kustomize;
 
 /// Argo CD, whose rules apply to Applications, ApplicationSets (commit `37ee0097`) and the `argocd` profile.

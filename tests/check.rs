@@ -96,6 +96,22 @@ fn mistakes() -> Vec<Row> {
             )],
         ),
         (
+            "refused",
+            "apps/secret/dev/service.yaml",
+            vec![(
+                "apps/secret/dev/service.yaml",
+                "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  port: 80\n".to_owned(),
+            )],
+        ),
+        (
+            "doubtful",
+            "apps/secret/dev/type.yaml",
+            vec![(
+                "apps/secret/dev/type.yaml",
+                "apiVersion: v1\nkind: Secret\nmetadata: {name: b}\ntype: opaque\n".to_owned(),
+            )],
+        ),
+        (
             "object-conflict",
             "",
             vec![(

@@ -87,6 +87,7 @@ mod pushers;
 mod readme;
 mod readme_yaml;
 mod recipes;
+mod refused;
 mod remote;
 mod removal;
 mod render;

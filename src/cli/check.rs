@@ -40,6 +40,7 @@ use crate::show::{Paint, Progress, Style};
 git hydrate check                 HEAD
 git hydrate check --worktree      the working tree as it is
 git hydrate check --sarif         for code scanning
+git hydrate check --kubernetes 1.37  what an upgrade of the clusters would refuse
 git hydrate check --objects FILE  objects as an API server would judge them")]
 pub(super) struct Arguments {
     /// A dry commit, or a directory of files; HEAD unless given.
@@ -64,12 +65,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if arguments.objects.is_given() {
         return objects::run(&arguments.objects, json);
     }
+    let kubernetes = arguments.objects.kubernetes()?;
     let branch = arguments.clone.branch.as_deref().map(BranchName::new).transpose();
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let site = Site::of(arguments.what.as_deref(), arguments.worktree, &arguments.clone, "git hydrate check")?;
     let progress = Progress::new();
     let check = |site: &Site| {
-        let checked = site.with_tree(branch.clone(), |tree, renderers| inspect::check(tree, renderers, &progress));
+        let checked =
+            site.with_tree(branch.clone(), |tree, renderers| inspect::check(tree, kubernetes, renderers, &progress));
         progress.clear();
         checked
     };
@@ -262,13 +265,17 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn summary(checked: &Checked) -> String {
-    let Checked { dry_branch, applications, hydrated, rendered, findings } = checked;
+    let Checked { dry_branch, applications, hydrated, rendered, unknown_kinds, findings } = checked;
     if *applications == 0 && findings.is_empty() {
         return NOTHING.to_owned();
     }
     let others = applications - hydrated;
     let others = if others > 0 { format!(", {others} not hydrated from there") } else { String::new() };
-    format!("{}: {rendered} of {hydrated} Applications of {dry_branch} render{others}\n", counts(findings))
+    let unknown = match unknown_kinds {
+        0 => String::new(),
+        count => format!("; not judged, since no schema is known: {}", counted(*count, "object")),
+    };
+    format!("{}: {rendered} of {hydrated} Applications of {dry_branch} render{others}{unknown}\n", counts(findings))
 }
 
 const NOTHING: &str = "\

@@ -6,7 +6,6 @@ mod kind;
 mod last_change;
 mod object;
 mod origin;
-mod trial;
 
 use dry_files::path::RepoPath;
 use serde::Serialize;
@@ -22,10 +21,10 @@ use document::{Document, documents};
 use last_change::{LastChange, Wanted};
 use origin::origin;
 
+pub(crate) use crate::render::trial::SourceLine;
 pub(crate) use kind::KindName;
 pub(crate) use object::Object;
 pub(crate) use origin::DryOrigin;
-pub(crate) use trial::SourceLine;
 
 /// What is to be explained, on one line of commits.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod commits;
+pub(crate) mod definitions;
 pub(crate) mod documents;
 pub(crate) mod ineffective;
 pub(crate) mod losses;
@@ -14,6 +15,7 @@ mod nothing;
 pub(crate) mod objects;
 pub(crate) mod output;
 mod overwritten;
+pub(crate) mod refused;
 pub(crate) mod rendered;
 pub(crate) mod seeds;
 pub(crate) mod shared_objects;

@@ -10,6 +10,8 @@ use super::failed_render::{FailedBranch, FailedRender};
 use super::learn::learn;
 use super::make::branch::Branch;
 use super::make::commits::{Becomes, Commits};
+use super::make::definitions::KnownDefinitions;
+use super::make::refused::{Judging, Refused};
 use super::make::rendered::render;
 use super::make::{ineffective, objects};
 use super::moves::{Moves, Start};
@@ -101,6 +103,15 @@ impl Planner {
         match self {
             Self::Changes(planner) => planner.check(rendered, run),
             Self::Everything(_) => Ok(()),
+        }
+    }
+
+    /// The manifests of Applications of a branch that define kinds of an API group, beside those that were planned.
+    fn definitions(&self, branch: &BranchName, group: &str, rendered: &Rendered) -> Vec<ObjectId> {
+        match self {
+            Self::Changes(planner) => planner.definitions(branch, group, rendered),
+            // All of a branch are planned.
+            Self::Everything(_) => Vec::new(),
         }
     }
 
@@ -209,6 +220,7 @@ impl Run<'_> {
             planner.note_problems(self.roll_back(head, heads)?);
         }
         let commits = planner.commits();
+        let mut refused = Refused::default();
         for (index, dry) in commits.iter().enumerate() {
             if index > 0 && (self.found.setup.out_of_time)() {
                 self.report.unfinished = true;
@@ -229,9 +241,11 @@ impl Run<'_> {
             if is_taken && !planner.looks_at_everything() {
                 return Err(Stopped::Unknown);
             }
-            self.commit(&rendered)?;
+            let known = |branch: &BranchName, group: &str| planner.definitions(branch, group, &rendered);
+            self.commit(&rendered, Some((&mut refused, &known)))?;
             planner.take(rendered, self)?;
         }
+        self.report.warnings.extend(refused.warnings(&self.branches, &self.found)?);
         planner.finish(self, head, heads);
         Ok(())
     }
@@ -257,8 +271,15 @@ impl Run<'_> {
         Ok(rendered)
     }
 
-    pub(crate) fn commit(&mut self, rendered: &Rendered) -> Result<(), Stopped> {
-        let mut commits = Commits::of(rendered, &self.found, &self.branches)?;
+    /// Makes the commits. What an API server would refuse is taken down in `judged`, which finds CRDs of Applications that are
+    /// not planned; without it nothing is judged.
+    pub(crate) fn commit(
+        &mut self,
+        rendered: &Rendered,
+        judged: Option<(&mut Refused, KnownDefinitions<'_>)>,
+    ) -> Result<(), Stopped> {
+        let judging = judged.map(|(refused, known)| Judging::new(refused, rendered, &self.found, known));
+        let mut commits = Commits::of(rendered, &self.found, &self.branches, judging)?;
         if self.preview.is_some() {
             commits.warnings.extend(ineffective::warnings(rendered, &self.found, &self.branches)?);
         }
@@ -276,7 +297,7 @@ impl Run<'_> {
         if judges_losses {
             lost_objects::hold(&mut rendered, self, std::slice::from_ref(&head))?;
         }
-        self.commit(&rendered)?;
+        self.commit(&rendered, None)?;
         Ok(self.branches.remove(&name).expect("a dry commit takes no branch away"))
     }
 

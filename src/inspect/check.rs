@@ -1,6 +1,7 @@
 //! Everything that is wrong or odd in one dry tree, whichever environment branch it would stop.
 
 mod exposed;
+mod refused;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use crate::owners::setup::Observer;
 use crate::render::{self, Failure, Rendered, Renderers};
 use crate::repo::{ObjectBuffer, Repository};
 use crate::settings::SettingsFiles;
+use crate::versions::Kubernetes;
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -54,11 +56,15 @@ pub(crate) enum Rule {
     PlainSecret,
     /// Something is written and changes nothing.
     Ineffective,
+    /// An API server would refuse an object.
+    Refused,
+    /// An API server would take an object, and people would want to hear what comes of it.
+    Doubtful,
 }
 
 impl Rule {
     /// All of them.
-    pub(crate) const ALL: [Rule; 14] = [
+    pub(crate) const ALL: [Rule; 16] = [
         Rule::UnreadableFile,
         Rule::Application,
         Rule::Destination,
@@ -73,6 +79,8 @@ impl Rule {
         Rule::Unused,
         Rule::PlainSecret,
         Rule::Ineffective,
+        Rule::Refused,
+        Rule::Doubtful,
     ];
 
     /// Its name, as in JSON.
@@ -92,6 +100,8 @@ impl Rule {
             Rule::Unused => "unused-rule",
             Rule::PlainSecret => "plain-secret",
             Rule::Ineffective => "ineffective",
+            Rule::Refused => "refused",
+            Rule::Doubtful => "doubtful",
         }
     }
 
@@ -140,6 +150,14 @@ impl Rule {
                 "What is written shall change something: each value is read by a template of its chart or of a subchart, \
                  and each patch, image and replacement of a kustomization finds what it changes."
             }
+            Rule::Refused => {
+                "The API server of the cluster must take each object: the sync fails that brings one which it refuses. The setting \
+                 `kubernetes` says its version, `crds` where CRDs are, `validate` what becomes of a push."
+            }
+            Rule::Doubtful => {
+                "An API server takes the object, and does something else than was meant. The setting `silentWarnings` switches a \
+                 warning off by its name in brackets."
+            }
             Rule::Unused => "Each rule of the setting `rules` is for some Application.",
         }
     }
@@ -182,6 +200,8 @@ pub(crate) struct Checked {
     pub hydrated: usize,
     /// How many of these render.
     pub rendered: usize,
+    /// How many objects are of kinds that nothing is known to define, so that they are not judged.
+    pub unknown_kinds: usize,
     /// What is wrong or odd, by place; each once, however many Applications share it.
     pub findings: Vec<CheckFinding>,
 }
@@ -309,7 +329,14 @@ pub(crate) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) 
 }
 
 /// Finds everything that is wrong or odd with the Applications of a tree, and renders them. Nothing is written.
-pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Observer) -> Result<Checked, HydrateError> {
+///
+/// Objects are judged as the clusters of their Applications would judge them, or all as by one version of Kubernetes.
+pub(crate) fn check(
+    tree: &Tree<'_>,
+    kubernetes: Option<Kubernetes>,
+    renderers: &Renderers,
+    observer: &dyn Observer,
+) -> Result<Checked, HydrateError> {
     let judged = judged(tree, renderers)?;
     let mut found = Findings::of(&judged);
     let Judged { policy, discovered, dry_branch, verdict, .. } = judged;
@@ -345,6 +372,8 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
             found.add(Rule::Ineffective, one.diagnostic, Some(application.name.as_str()));
         }
     }
+    let asked = refused::Asked { rendered: &rendered, policy: &policy, context: &context, kubernetes };
+    let unknown_kinds = asked.find(renderers, &mut found);
     for (application, _) in rendered.iter().filter(|(_, result)| result.manifests.is_empty()) {
         let profile = policy.settings.profile.into();
         let why = render::why_nothing(application, &View::new(tree.files), profile);
@@ -355,6 +384,7 @@ pub(crate) fn check(tree: &Tree<'_>, renderers: &Renderers, observer: &dyn Obser
         applications: discovered.applications.len(),
         hydrated: hydrated.len(),
         rendered: rendered.len(),
+        unknown_kinds,
         findings: found.sorted(),
     })
 }

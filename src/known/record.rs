@@ -136,6 +136,8 @@ pub(super) enum Way<'a> {
     Read(&'a RepoPath),
     /// One of its objects.
     Object(&'a BranchName, Option<&'a str>, &'a Key),
+    /// One of its objects defines kinds of this API group.
+    Definitions(&'a BranchName, &'a str),
     /// A directory of which only the directories were listed.
     Directories(&'a RepoPath),
     /// Its result names the dry commit.
@@ -167,6 +169,7 @@ impl<'a> Way<'a> {
             Way::Directories(path) => ["directories", path.as_str()].iter().for_each(|text| add(text)),
             Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
             Way::NamesTheCommit => add("commit"),
+            Way::Definitions(branch, group) => ["defines", branch.as_str(), group].iter().for_each(|text| add(text)),
             Way::Object(branch, cluster, key) => {
                 let Key { group, kind, namespace, name } = key;
                 let parts = ["object", branch.as_str(), cluster.unwrap_or("\0"), group, kind, namespace, name];
@@ -326,10 +329,12 @@ impl Record {
     pub(super) fn ways(&self) -> impl Iterator<Item = Way<'_>> {
         let reads = self.reads.iter().map(|((path, _), seen)| Way::of_read(path, *seen));
         let objects = self.objects.iter().map(|key| Way::Object(&self.branch, self.cluster.as_deref(), key));
+        let groups = self.objects.iter().filter_map(Key::defined_group);
+        let definitions = groups.map(|group| Way::Definitions(&self.branch, group));
         let commit = self.names_the_commit.then_some(Way::NamesTheCommit);
         let own = [Way::File(&self.file), Way::One(&self.file, self.index), Way::Read(&self.dry_path)];
         let name = self.is_of_application().then_some(Way::Name(&self.name));
-        own.into_iter().chain(name).chain(reads).chain(objects).chain(commit)
+        own.into_iter().chain(name).chain(reads).chain(objects).chain(definitions).chain(commit)
     }
 
     /// Reads a record; none when the bytes are not one.

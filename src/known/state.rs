@@ -16,8 +16,9 @@ use crate::manifest::Key;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
 /// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they
-/// are about; before 5, they did not say where Applications are written to; before 6, nothing was known where something is wrong.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x06";
+/// are about; before 5, they did not say where Applications are written to; before 6, nothing was known where something is wrong;
+/// before 7, nothing led to those that define kinds.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x07";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;
@@ -306,6 +307,11 @@ impl State {
         keys: &[Key],
     ) -> Result<Vec<Record>, Unusable> {
         self.along(keys.iter().map(|key| Way::Object(branch, cluster, key)))
+    }
+
+    /// The Applications that define kinds of an API group on a branch.
+    pub(crate) fn definers(&self, branch: &BranchName, group: &str) -> Result<Vec<Record>, Unusable> {
+        self.along([Way::Definitions(branch, group)])
     }
 
     /// The Applications of this name.

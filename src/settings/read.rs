@@ -43,6 +43,7 @@ impl Settings {
         settings.check_destinations()?;
         settings.on_failure.check()?;
         settings.frozen.check()?;
+        settings.check_warnings()?;
         texts.remove(HOLD_FILE);
         Holds::read(files)?;
         settings.seeds = Seeds::read(files)?;

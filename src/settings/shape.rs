@@ -104,6 +104,10 @@ const KEYS: &[Key] = &[
         ]),
     ),
     key("tools", Shape::KeysAndGlobs(TOOLS, &Shape::Keys(TOOLS))),
+    key("validate", Shape::Any),
+    key("kubernetes", Shape::Any),
+    key("crds", Shape::Texts),
+    key("silentWarnings", Shape::Texts),
 ];
 
 /// What `hold.yaml` says of a branch.

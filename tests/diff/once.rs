@@ -145,7 +145,9 @@ fn environments_that_change_alike_but_for_their_name_are_shown_once() {
     let commit = |replicas: u32| {
         for env in ["dev", "prod", "qa"] {
             let deployment = format!(
-                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web-{env}}}\nspec: {{replicas: {replicas}}}\n"
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web-{env}}}\nspec:\n  replicas: {replicas}\n  selector: \
+                 {{matchLabels: {{app: web}}}}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec: {{containers: \
+                 [{{name: web, image: 'web:1'}}]}}\n"
             );
             clone.commit("replicas", &[(&format!("apps/web/{env}/config.yaml"), &deployment)]);
         }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use dry_files::diag::printable;
 use go_yaml::{Dialect, Limits, Value};
-use kube_validate::{Crds, Finding, Judge, MINORS, Verdict, WARNINGS};
+use kube_validate::{Crds, Finding, Judge, Verdict, WARNINGS};
 use serde::Serialize;
 
 use super::{Outcome, WrongUse, counted, output};
+use crate::versions::Kubernetes;
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]
@@ -20,8 +21,11 @@ pub(super) struct Arguments {
     /// Exit code: 1 when a server would refuse one. With --json a line for each, in order.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["what", "worktree", "sarif"])]
     objects: Option<PathBuf>,
-    /// The Kubernetes of the cluster; the newest that is known unless given.
-    #[arg(long, value_name = "1.MINOR", requires = "objects")]
+    /// The Kubernetes of the cluster: 1.37 shows what an upgrade to it would refuse, which is an error then.
+    ///
+    /// Unless given, that of each cluster as the list of clusters or the setting `kubernetes` says it, else the newest that is
+    /// known; for --objects the newest.
+    #[arg(long, value_name = "1.MINOR")]
     kubernetes: Option<String>,
     /// A directory with all CRDs of the cluster, so that what none of them serves is refused.
     #[arg(long, value_name = "DIR", requires = "objects")]
@@ -34,6 +38,14 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn is_given(&self) -> bool {
         self.objects.is_some()
+    }
+
+    /// The version that is asked for; none unless given.
+    pub(super) fn kubernetes(&self) -> anyhow::Result<Option<Kubernetes>> {
+        let Some(text) = &self.kubernetes else { return Ok(None) };
+        let known = text.parse::<Kubernetes>().ok().filter(|version| version.judged_as().is_some());
+        let wrong = || WrongUse(format!("--kubernetes: {}", Kubernetes::unknown(text)));
+        known.map(Some).ok_or_else(|| wrong().into())
     }
 }
 
@@ -70,7 +82,6 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 }
 
 fn judge(arguments: &Arguments) -> anyhow::Result<Judge> {
-    let version = arguments.kubernetes.clone().unwrap_or_else(|| format!("1.{}", MINORS.end()));
     let mut crds = Crds::new();
     if let Some(dir) = &arguments.crds {
         for entry in dir.read_dir().with_context(|| dir.display().to_string())? {
@@ -81,12 +92,9 @@ fn judge(arguments: &Arguments) -> anyhow::Result<Judge> {
         }
         crds.and_no_others();
     }
-    let minor = version.strip_prefix('v').unwrap_or(&version).strip_prefix("1.");
-    let minor = minor.and_then(|rest| rest.split('.').next()?.parse().ok());
-    let Some(judge) = minor.and_then(|minor| Judge::new(minor, crds)) else {
-        bail!(WrongUse(format!("--kubernetes {version}: known are 1.{} to 1.{}", MINORS.start(), MINORS.end())));
-    };
-    Ok(judge)
+    let version = arguments.kubernetes()?.unwrap_or(Kubernetes::NEWEST);
+    let judge = version.judged_as().and_then(|minor| Judge::new(minor, crds));
+    judge.context("a version that is known")
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

@@ -26,6 +26,14 @@ impl From<&Manifest> for Object {
     }
 }
 
+impl Object {
+    /// As changes name it.
+    pub(crate) fn name(&self) -> ObjectName {
+        let Self { api_version, kind, namespace, name } = self.clone();
+        ObjectName { api_version, kind, namespace, name }
+    }
+}
+
 /// `Deployment shop/web`; `Namespace shop`.
 impl std::fmt::Display for Object {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

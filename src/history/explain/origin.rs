@@ -7,7 +7,6 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Kind, Seen, View};
 use serde::Serialize;
 
-use super::trial::{self, SourceLine, Trial};
 use super::{ExplainError, Object, Subject};
 use crate::argo::{self, Application, SourceType};
 use crate::diff::FieldPath;
@@ -18,6 +17,7 @@ use crate::owners::files::METADATA;
 use crate::owners::policy::{Policy, render_context};
 use crate::owners::seed_identities::claimed;
 use crate::owners::standing::{nearest, provenance};
+use crate::render::trial::{self, SourceLine, Trial};
 use crate::render::{self, Failure, Renderers};
 use crate::repo::TreeFiles;
 use crate::repo::{Notes, ObjectBuffer};
@@ -111,6 +111,7 @@ pub(super) fn origin(
     let set_in = match (object, field) {
         // Each try would start the program.
         (Some(object), Some(field)) if source_type != Some(SourceType::Plugin) => {
+            let object = &object.name();
             trial::set_in(&Trial { renderers, application, context: &context, object, field }, &manifests, &reads)
         }
         _ => Vec::new(),

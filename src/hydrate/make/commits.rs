@@ -9,6 +9,7 @@ use super::new_secrets;
 use super::nothing;
 use super::output::PathOutput;
 use super::overwritten;
+use super::refused::Judging;
 use super::takeover;
 use super::unnamed_releases::UnnamedReleases;
 use super::untouched::Untouched;
@@ -39,6 +40,12 @@ pub(crate) struct Commits {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// What is found out of all branches together.
+struct Told<'r> {
+    unnamed: UnnamedReleases,
+    judging: Option<Judging<'r>>,
+}
+
 /// What became of one branch.
 #[derive(Debug)]
 pub(crate) enum Becomes {
@@ -49,17 +56,18 @@ pub(crate) enum Becomes {
 }
 
 impl Commits {
-    /// Makes the commits. `branches` has those of `rendered`, as they are before it.
+    /// Makes the commits. `branches` has those of `rendered`, as they are before it; `judging` judges the objects that change.
     ///
     /// Errors: the repository, or a template of the settings.
     pub(crate) fn of(
         rendered: &Rendered,
         found: &Snapshot<'_>,
         branches: &BTreeMap<BranchName, Branch>,
+        judging: Option<Judging<'_>>,
     ) -> Result<Self, HydrateError> {
         let (head, dry) = (rendered.head.clone(), rendered.dry.clone());
         let mut commits = Self { head, dry, branches: BTreeMap::new(), warnings: Vec::new() };
-        let mut unnamed = UnnamedReleases::default();
+        let mut told = Told { unnamed: UnnamedReleases::default(), judging };
         for (name, step) in &rendered.branches {
             let becomes = match (step, branches.get(name)) {
                 (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
@@ -72,13 +80,13 @@ impl Commits {
                         continue;
                     }
                     let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
-                    commits.hydrate(branch, sync, hydration, &mut unnamed, found)?
+                    commits.hydrate(branch, sync, hydration, &mut told, found)?
                 }
                 (Step::Hydrate(_), None) => continue,
             };
             commits.branches.insert(name.clone(), becomes);
         }
-        commits.warnings.extend(unnamed.warnings());
+        commits.warnings.extend(told.unnamed.warnings());
         found.buffer.release();
         Ok(commits)
     }
@@ -106,7 +114,7 @@ impl Commits {
         branch: &Branch,
         sync: Option<ObjectId>,
         hydration: &Hydration<Done>,
-        unnamed: &mut UnnamedReleases,
+        told: &mut Told<'_>,
         found: &Snapshot<'_>,
     ) -> Result<Becomes, HydrateError> {
         let (left, removals) = match left_behind(branch, hydration, found)? {
@@ -154,7 +162,10 @@ impl Commits {
             self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
         }
         self.warnings.extend(nothing::warnings(hydration.outputs(), branch, self.dry.id, found)?);
-        unnamed.add(hydration.outputs(), branch, found)?;
+        told.unnamed.add(hydration.outputs(), branch, found)?;
+        if let Some(judging) = &mut told.judging {
+            judging.add(branch, hydration, &removals)?;
+        }
         self.warnings.extend(new_secrets::warnings(hydration.outputs(), branch, &removals, found)?);
         let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
         let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));

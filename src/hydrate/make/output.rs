@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::apiserver::{Answer, Server, own_crds};
 use crate::argo::{AppName, Application, Drawn, Variable};
 use crate::known::{Encoded, Record};
 use crate::manifest::{self, Key};
@@ -25,6 +26,8 @@ pub(crate) struct Output {
     pub count: Option<usize>,
     /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
     pub plain_secrets: BTreeSet<Key>,
+    /// What an API server says of objects that were rendered now; of those whose kinds it does not know, that.
+    pub answers: Vec<Answer>,
     /// An object that was rendered now and cannot be read again, and where it has what makes it so.
     pub unreadable: Option<(Key, String)>,
     /// Whether it is a chart that was rendered now, as a release that nothing names.
@@ -38,16 +41,19 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Encodes what an Application renders to, and keeps the bytes.
+    /// Encodes what an Application renders to, and keeps the bytes. `server` judges the objects, where one shall.
     pub(crate) fn new(
         application: &Application,
         rendered: Rendered,
+        server: Option<Server<'_>>,
         writer: &Writer,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, Failure> {
         let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
+        let answers =
+            server.map(|server| server.answers(&server.judge(own_crds(&manifests)), &manifests)).unwrap_or_default();
         let unreadable = manifests.iter().find_map(|one| Some((one.key()?, manifest::unreadable(one)?)));
         let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
         let record = Record {
@@ -61,6 +67,7 @@ impl Output {
         Ok(Self {
             count,
             plain_secrets,
+            answers,
             unreadable,
             is_unnamed_release,
             is_fresh: true,
@@ -78,6 +85,7 @@ impl Output {
             objects,
             count: None,
             plain_secrets: BTreeSet::new(),
+            answers: Vec::new(),
             unreadable: None,
             is_unnamed_release: false,
             drawn,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::output::Output;
+use crate::apiserver::Server;
 use crate::argo::{Application, SeedIdentity};
 use crate::hydrate::failed_render::FailedRender;
 use crate::hydrate::memory::Memory;
@@ -67,11 +68,12 @@ fn results<W>(
     let id = stage.dry.id.to_string();
     let context =
         render::Context { identities: &stage.identities, ..render_context(&found.policy.settings, files, &id) };
-    let (writer, buffer) = (&found.policy.writer, &found.buffer);
+    let (settings, writer, buffer) = (&found.policy.settings, &found.policy.writer, &found.buffer);
     let copies = Copies::of(found, &stage.head.branch);
     let take = |application: &Application, rendered: render::Rendered| {
         let manifests = copies.in_place(application, rendered.manifests);
-        Output::new(application, render::Rendered { manifests, ..rendered }, writer, buffer)
+        let server = Server::of(application, settings);
+        Output::new(application, render::Rendered { manifests, ..rendered }, server, writer, buffer)
     };
     let before: Vec<TreeFiles<'_>> =
         memory.urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();

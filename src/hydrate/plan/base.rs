@@ -54,7 +54,7 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     }
     let plan = planner.plan_again(names, &mut run, head, &heads)?;
     let rendered = run.render(plan)?;
-    run.commit(&rendered)?;
+    run.commit(&rendered, None)?;
     planner.take(rendered);
     let warnings = planner.warnings().to_vec();
     planner.finish(&mut run, head, &heads);

@@ -272,6 +272,15 @@ impl ByChanges {
         if conflicts(hydration).is_empty() { Ok(()) } else { Err(Stopped::Unknown) }
     }
 
+    /// The manifests of Applications of a branch that define kinds of an API group, but for those that were rendered again. None
+    /// where the cache is damaged: they only help to judge objects.
+    pub(crate) fn definitions(&self, branch: &BranchName, group: &str, rendered: &Rendered) -> Vec<ObjectId> {
+        let is_again = |record: &Record| rendered.work().any(|done| record.is_of(&done.application));
+        let mut known = self.state.definers(branch, group).unwrap_or_default();
+        known.retain(|record| record.branch == *branch && !is_again(record));
+        known.iter().filter_map(|record| ObjectId::try_from(record.manifest.as_bytes()).ok()).collect()
+    }
+
     /// Takes in what was rendered, and what became of the branches of `run`.
     pub(crate) fn take(&mut self, rendered: Rendered, run: &Run<'_>) -> Result<(), Stopped> {
         let dry = rendered.dry.id;

@@ -13,11 +13,10 @@ use dry_files::view::{Files, Overlay, Reads, Seen, View};
 use go_yaml::{self as yaml, Data, Extents, Limits, Node, Style, Value};
 use serde::Serialize;
 
-use super::Object;
+use super::{Context, Renderers};
 use crate::argo::Application;
-use crate::diff::{FieldPath, Step};
+use crate::diff::{FieldPath, ObjectName, Step};
 use crate::manifest::Manifest;
-use crate::render::{self, Renderers};
 
 /// A line of a dry file that a field is taken from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -31,7 +30,7 @@ pub(crate) struct SourceLine {
 }
 
 /// How many values are tried.
-const TRIES_MAX: usize = 24;
+pub(super) const TRIES_MAX: u32 = 24;
 
 /// A file of more bytes is not searched for values.
 const FILE_BYTES_MAX: usize = 1 << 20;
@@ -43,11 +42,11 @@ const VALUE_BYTES_MAX: usize = 1024;
 const MARK: &str = "x7";
 
 /// What is rendered again, and which field of it counts.
-pub(super) struct Trial<'t> {
+pub(crate) struct Trial<'t> {
     pub renderers: &'t Renderers,
     pub application: &'t Application,
-    pub context: &'t render::Context<'t>,
-    pub object: &'t Object,
+    pub context: &'t Context<'t>,
+    pub object: &'t ObjectName,
     pub field: &'t FieldPath,
 }
 
@@ -66,8 +65,8 @@ struct Substitution {
 
 /// The lines of the read files that the field comes from: those with its value, else those with a part of it.
 /// `manifests` is what the Application renders to.
-pub(super) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -> Vec<SourceLine> {
-    let Some(index) = manifests.iter().position(|manifest| Object::from(manifest) == *trial.object) else {
+pub(crate) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -> Vec<SourceLine> {
+    let Some(index) = manifests.iter().position(|manifest| ObjectName::of(manifest) == *trial.object) else {
         return Vec::new();
     };
     let Some(value) = manifests.get(index).and_then(|manifest| scalar(manifest.object(), trial.field)) else {
@@ -76,7 +75,9 @@ pub(super) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -
     let mut substitutions = substitutions(trial.context.files, &value, reads);
     substitutions.sort_by_key(|substitution| std::cmp::Reverse(substitution.value.len()));
     let mut found = Vec::new();
-    for Substitution { path, line, field, value: part, tried, text } in substitutions.into_iter().take(TRIES_MAX) {
+    for Substitution { path, line, field, value: part, tried, text } in
+        substitutions.into_iter().take(TRIES_MAX as usize)
+    {
         let Some(after) = trial.value_with(&path, text, index) else { continue };
         if after != value && becomes(&value, &part, &tried, &after) {
             let is_whole = part == value;
@@ -94,10 +95,10 @@ impl Trial<'_> {
     /// The field when a file has another content; none when that does not render, or without it.
     fn value_with(&self, path: &RepoPath, text: String, index: usize) -> Option<String> {
         let files = Overlay::new(self.context.files, BTreeMap::from([(path.clone(), Arc::from(text.into_bytes()))]));
-        let context = render::Context { files: &files, rules: self.context.rules.clone(), ..*self.context };
+        let context = Context { files: &files, rules: self.context.rules.clone(), ..*self.context };
         let rendered = self.renderers.render_here(&[self.application], &context)?.pop()?.ok()?;
         let manifests = &rendered.manifests;
-        let named = manifests.iter().find(|manifest| Object::from(*manifest) == *self.object);
+        let named = manifests.iter().find(|manifest| ObjectName::of(manifest) == *self.object);
         // What is changed may be a part of its name.
         let same = manifests.get(index).filter(|manifest| manifest.kind() == self.object.kind);
         scalar(named.or(same)?.object(), self.field)

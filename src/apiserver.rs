@@ -1,0 +1,139 @@
+//! What the API server of a cluster would say of objects, asked before they get there.
+//!
+//! A [`Server`] is that of the cluster of an Application, by the settings. It judges manifests, and [`Server::since`] tells what is
+//! new from what was there before.
+//!
+//! Leaves to others: which objects are judged, where CRDs are, and who is told.
+//!
+//! Never: a byte of a branch depends on it.
+
+mod field;
+mod since;
+mod told;
+
+use std::collections::BTreeSet;
+
+use kube_validate::{Crds, Finding, Judge};
+
+use crate::argo::Application;
+use crate::diff::ObjectName;
+use crate::manifest::{self, Key, Manifest};
+use crate::settings::{Settings, Validate};
+use crate::versions::Kubernetes;
+
+pub(crate) use field::field_path;
+use field::plain_field;
+pub(crate) use told::{Answers, One};
+
+/// The API server of a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Server<'s> {
+    /// The minor of Kubernetes that it judges as: 36 of 1.36.
+    minor: u8,
+    /// What becomes of what it would refuse.
+    pub validate: Validate,
+    /// Names of warnings that are not told.
+    silent: &'s [String],
+}
+
+/// What a server says of one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The object.
+    pub object: ObjectName,
+    /// What it is refused for, and warnings. Empty where no schema of the kind is known, and nothing else is said.
+    pub findings: Vec<Told>,
+    /// Whether no schema of the kind is known.
+    pub is_unknown_kind: bool,
+}
+
+/// One thing that a server says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// What it says.
+    pub finding: Finding,
+    /// Whether it would have said the same of the object before a change.
+    pub was_before: bool,
+}
+
+impl Answer {
+    /// The API group of the object; empty for the core group.
+    pub(crate) fn group(&self) -> &str {
+        self.object.api_version.rsplit_once('/').map_or("", |(group, _)| group)
+    }
+}
+
+impl<'s> Server<'s> {
+    /// That of the cluster which an Application is deployed to, as far as that is known, else the newest. None where the setting
+    /// `validate` says that nothing is judged, and for a version that is too old to be known.
+    pub(crate) fn of(application: &Application, settings: &'s Settings) -> Option<Self> {
+        let (branch, sync) = (application.environment_branch(), &application.sync_branch);
+        let validate = settings.validate.of(branch, sync).copied().unwrap_or_default();
+        let known = application.kube_version().and_then(|version| version.parse().ok());
+        let kubernetes = known.or_else(|| settings.kubernetes.of(branch, sync).copied());
+        let server = Self::running(kubernetes.unwrap_or(Kubernetes::NEWEST), settings)?;
+        (validate != Validate::Off).then_some(Self { validate, ..server })
+    }
+
+    /// One of a version, of whose refusals all count.
+    pub(crate) fn running(kubernetes: Kubernetes, settings: &'s Settings) -> Option<Self> {
+        let minor = kubernetes.judged_as()?;
+        Some(Self { minor, validate: Validate::Refuse, silent: &settings.silent_warnings })
+    }
+
+    /// `Kubernetes 1.36`
+    pub(crate) fn name(&self) -> String {
+        format!("Kubernetes 1.{}", self.minor)
+    }
+
+    /// What judges objects whose kinds these CRDs define, beside those of Kubernetes itself.
+    pub(crate) fn judge(&self, crds: Crds) -> Judge {
+        Judge::new(self.minor, crds).expect("a server is of a minor that is known")
+    }
+
+    /// What is said of objects, in their order; those of which nothing is to be said are left out.
+    pub(crate) fn answers<'m>(&self, judge: &Judge, manifests: impl IntoIterator<Item = &'m Manifest>) -> Vec<Answer> {
+        manifests.into_iter().filter_map(|manifest| self.answer(judge, manifest)).collect()
+    }
+
+    fn answer(&self, judge: &Judge, manifest: &Manifest) -> Option<Answer> {
+        let verdict = judge.judge(manifest.object());
+        let is_told = |finding: &Finding| !self.silent.iter().any(|name| name == finding.rule);
+        let findings = verdict.findings.into_iter().filter(is_told);
+        let findings = findings.map(|finding| if is_secret(manifest) { without_value(finding) } else { finding });
+        let findings: Vec<Told> = findings.map(|finding| Told { finding, was_before: false }).collect();
+        let is_unknown_kind = verdict.is_unknown_kind;
+        let object = || ObjectName::of(manifest);
+        (is_unknown_kind || !findings.is_empty()).then(|| Answer { object: object(), findings, is_unknown_kind })
+    }
+}
+
+/// The CRDs among manifests whose group others of them have.
+pub(crate) fn own_crds(manifests: &[Manifest]) -> Crds {
+    let groups: BTreeSet<&str> = manifests.iter().map(Manifest::group).collect();
+    let mut crds = Crds::new();
+    for manifest in manifests.iter().filter(|manifest| manifest.kind() == "CustomResourceDefinition") {
+        let key = manifest.key();
+        if key.as_ref().and_then(Key::defined_group).is_some_and(|group| groups.contains(group)) {
+            crds.add(manifest::encode(std::slice::from_ref(manifest)));
+        }
+    }
+    crds
+}
+
+fn is_secret(manifest: &Manifest) -> bool {
+    manifest.kind() == "Secret" && manifest.group().is_empty()
+}
+
+/// What is said of a Secret, without the value that it is said of.
+fn without_value(finding: Finding) -> Finding {
+    match finding.message.split_once(", not ") {
+        Some((message, _)) if ["data", "stringData"].iter().any(|field| finding.field.starts_with(field)) => {
+            Finding { message: message.to_owned(), ..finding }
+        }
+        _ => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests;

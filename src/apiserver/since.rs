@@ -1,0 +1,50 @@
+//! What is new in what a server says of objects, beside what it would have said before a change.
+
+use kube_validate::{Finding, Judge};
+
+use super::{Answer, Server, plain_field};
+use crate::diff::ObjectName;
+use crate::manifest::Manifest;
+
+impl Server<'_> {
+    /// Leaves out what is said of objects that are as they were, and marks what would have been said of those that changed. Warnings
+    /// of the latter are left out too: each is told once.
+    pub(crate) fn since(
+        &self,
+        mut answers: Vec<Answer>,
+        (old, new): (&[Manifest], &[Manifest]),
+        judge: &Judge,
+    ) -> Vec<Answer> {
+        answers.retain_mut(|answer| {
+            let Some(before) = find(old, &answer.object) else { return true };
+            if find(new, &answer.object) == Some(before) {
+                return false;
+            }
+            let known: Vec<Finding> = self
+                .answers(judge, [before])
+                .into_iter()
+                .flat_map(|answer| answer.findings)
+                .map(|told| told.finding)
+                .collect();
+            for told in &mut answer.findings {
+                told.was_before = known.iter().any(|known| is_same(known, &told.finding));
+            }
+            answer.findings.retain(|told| !told.was_before || told.finding.is_refusal());
+            true
+        });
+        answers
+    }
+}
+
+/// The object of a name, whatever its version.
+fn find<'m>(manifests: &'m [Manifest], object: &ObjectName) -> Option<&'m Manifest> {
+    manifests.iter().find(|manifest| {
+        let ObjectName { kind, namespace, name, .. } = ObjectName::of(manifest);
+        (&kind, &namespace, &name) == (&object.kind, &object.namespace, &object.name)
+    })
+}
+
+/// Whether two findings are one, though items of a list may have come before it.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    (one.rule, &one.message) == (other.rule, &other.message) && plain_field(&one.field) == plain_field(&other.field)
+}

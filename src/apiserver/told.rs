@@ -1,0 +1,139 @@
+//! What is told of answers: those that are alike together, the refusals first.
+
+use dry_files::diag::{Diagnostic, Span};
+use kube_validate::Reason;
+
+use super::{Answer, Server, Told, plain_field};
+use crate::argo::Application;
+use crate::diff::ObjectName;
+use crate::settings::Validate;
+
+/// How many different ones are told.
+const TOLD_MAX: usize = 50;
+
+/// What is said of objects of several Applications.
+#[derive(Debug, Default)]
+pub(crate) struct Answers<'a>(Vec<Alike<'a>>);
+
+/// What is said alike of objects of one kind.
+#[derive(Debug)]
+struct Alike<'a> {
+    /// `Kubernetes 1.36`
+    server: String,
+    is_strict: bool,
+    first: One<'a>,
+    /// How many others there are.
+    others: usize,
+    /// The Applications of all of them, each once.
+    applications: Vec<&'a Application>,
+}
+
+/// One thing that is said of an object of an Application.
+#[derive(Debug)]
+pub(crate) struct One<'a> {
+    /// The Application.
+    pub application: &'a Application,
+    /// The object.
+    pub object: ObjectName,
+    /// What is said.
+    pub told: Told,
+}
+
+impl One<'_> {
+    /// Whether it is the value of a field that counts, and not that the field is there.
+    pub(crate) fn is_of_value(&self) -> bool {
+        !matches!(self.told.finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
+    }
+}
+
+/// What is told of one thing that is said.
+#[derive(Debug)]
+pub(crate) struct Sentence<'a> {
+    /// A warning, with its place.
+    pub diagnostic: Diagnostic,
+    /// Whether a server refuses the objects.
+    pub is_refusal: bool,
+    /// Whose objects it is said of; none for what only counts others.
+    pub applications: Vec<&'a Application>,
+}
+
+impl<'a> Answers<'a> {
+    /// Adds what a server says of objects of an Application.
+    pub(crate) fn add(&mut self, server: &Server<'_>, application: &'a Application, answers: Vec<Answer>) {
+        for Answer { object, findings, .. } in answers {
+            for told in findings {
+                let is_strict = server.validate == Validate::Refuse && told.finding.is_refusal() && !told.was_before;
+                self.add_one(server.name(), is_strict, One { application, object: object.clone(), told });
+            }
+        }
+    }
+
+    fn add_one(&mut self, server: String, is_strict: bool, one: One<'a>) {
+        let is_alike = |alike: &&mut Alike<'_>| {
+            let (known, finding) = (&alike.first, &one.told.finding);
+            let before = &known.told.finding;
+            (before.rule, &before.message, &known.object.kind) == (finding.rule, &finding.message, &one.object.kind)
+                && plain_field(&before.field) == plain_field(&finding.field)
+                && (&alike.server, alike.is_strict) == (&server, is_strict)
+        };
+        match self.0.iter_mut().find(is_alike) {
+            Some(alike) => {
+                let is_known = alike.applications.iter().any(|known| std::ptr::eq(*known, one.application));
+                alike.applications.extend((!is_known).then_some(one.application));
+                alike.others += usize::from(alike.first.object != one.object);
+            }
+            None => {
+                let applications = vec![one.application];
+                self.0.push(Alike { server, is_strict, first: one, others: 0, applications });
+            }
+        }
+    }
+
+    /// The sentences, those first that a push is refused for. `place` finds the line of the first object of each.
+    pub(crate) fn sentences(mut self, place: &mut dyn FnMut(&One<'a>) -> Option<Span>) -> Vec<Sentence<'a>> {
+        self.0.sort_by_key(|alike| (!alike.is_strict, !alike.first.told.finding.is_refusal()));
+        let more = self.0.split_off(self.0.len().min(TOLD_MAX));
+        let mut sentences: Vec<Sentence<'a>> = self
+            .0
+            .into_iter()
+            .map(|alike| {
+                let span = place(&alike.first);
+                alike.sentence(span)
+            })
+            .collect();
+        if let Some(first) = more.first() {
+            let text = format!("{} more of what an API server refuses or warns of", more.len());
+            let warning = Diagnostic::warning(text).hint("git hydrate check shows all of it");
+            let diagnostic = Diagnostic { is_refused_strictly: first.is_strict, ..warning };
+            let is_refusal = first.first.told.finding.is_refusal();
+            sentences.push(Sentence { diagnostic, is_refusal, applications: Vec::new() });
+        }
+        sentences
+    }
+}
+
+impl<'a> Alike<'a> {
+    fn sentence(self, span: Option<Span>) -> Sentence<'a> {
+        let One { application, object, told } = &self.first;
+        let finding = &told.finding;
+        let objects = match self.others {
+            0 => object.to_string(),
+            others => format!("{object} and {others} more"),
+        };
+        let what = match finding.field.as_str() {
+            "" => finding.message.clone(),
+            field => format!("`{field}` {}", finding.message),
+        };
+        let text = match finding.is_refusal() {
+            true => format!("{} refuses {objects}: {what}", self.server),
+            false => format!("{objects}: {what} [{}]", finding.rule),
+        };
+        let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| application.places.name.clone()));
+        let diagnostic = application.tells(diagnostic.of(application.name.as_str()));
+        Sentence {
+            diagnostic: Diagnostic { is_refused_strictly: self.is_strict, ..diagnostic },
+            is_refusal: finding.is_refusal(),
+            applications: self.applications,
+        }
+    }
+}

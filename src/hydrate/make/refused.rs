@@ -1,0 +1,201 @@
+//! What an API server would refuse of the objects that branches get in a run, and that they did not have so: the pusher reads it
+//! before the cluster does.
+//!
+//! A run may hydrate several dry commits. What counts is what the last of them leaves beside what there was before the run: a
+//! mistake that a later commit corrects is told to no reader.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::branch::Branch;
+use super::definitions::{Definitions, KnownDefinitions};
+use super::manifest_of::manifest_of;
+use super::output::Output;
+use crate::apiserver::{Answer, Answers, One, Server, own_crds};
+use crate::argo::{Application, BranchName, SeedIdentities};
+use crate::discover::Removal;
+use crate::hydrate::plan::{Done, Hydration, Rendered};
+use crate::known::Encoded;
+use crate::manifest::{self, Manifest, Source};
+use crate::owners::error::HydrateError;
+use crate::owners::policy::render_context;
+use crate::owners::snapshot::Snapshot;
+use crate::render;
+use crate::render::places::{Places, Wanted};
+use crate::repo::{ObjectId, TreeFiles};
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+/// What is said of all that the dry commits of one dry branch change.
+#[derive(Debug, Default)]
+pub(crate) struct Refused {
+    /// By branch and path, what is said of the manifests that a dry commit left there.
+    entries: BTreeMap<(BranchName, RepoPath), Entry>,
+    /// Where places are looked for.
+    last: Option<DryPlace>,
+}
+
+/// What is said of the objects of one Application.
+#[derive(Debug)]
+struct Entry {
+    application: Application,
+    answers: Vec<Answer>,
+    /// What they were rendered from.
+    record: Encoded,
+    /// The manifests that it is said of.
+    manifest: ObjectId,
+}
+
+/// The dry commit that was rendered last.
+#[derive(Debug)]
+struct DryPlace {
+    id: ObjectId,
+    tree: ObjectId,
+    identities: SeedIdentities,
+}
+
+/// Judges the objects of one dry commit.
+pub(crate) struct Judging<'r> {
+    found: &'r Snapshot<'r>,
+    definitions: Definitions<'r>,
+    refused: &'r mut Refused,
+}
+
+impl<'r> Judging<'r> {
+    /// Of what was rendered; `known` finds CRDs of Applications that are not planned.
+    pub(crate) fn new(
+        refused: &'r mut Refused,
+        rendered: &'r Rendered,
+        found: &'r Snapshot<'r>,
+        known: KnownDefinitions<'r>,
+    ) -> Self {
+        let (id, tree, identities) = (rendered.dry.id, rendered.tree, rendered.identities.clone());
+        refused.last = Some(DryPlace { id, tree, identities });
+        Self { found, definitions: Definitions::new(rendered, found, known), refused }
+    }
+
+    /// Adds what is said of the objects of a branch that differ from those before the run. What an Application had where it was
+    /// before it moved, as `removals` say, is not new.
+    pub(crate) fn add(
+        &mut self,
+        branch: &Branch,
+        hydration: &Hydration<Done>,
+        removals: &[Removal],
+    ) -> Result<(), HydrateError> {
+        for (application, output) in hydration.outputs().filter(|(_, output)| !output.answers.is_empty()) {
+            let Some(server) = Server::of(application, &self.found.policy.settings) else { continue };
+            let before = before(application, branch, removals, self.found)?;
+            if before == Some(output.manifest) {
+                continue;
+            }
+            let answers = self.answers(&server, &branch.name, output, before)?;
+            if !answers.is_empty() {
+                let (application, record) = (application.clone(), output.record.clone());
+                let key = (branch.name.clone(), application.sync_path.clone());
+                let entry = Entry { application, answers, record, manifest: output.manifest };
+                self.refused.entries.insert(key, entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said of an Application's objects, those among them whose kinds CRDs define.
+    fn answers(
+        &mut self,
+        server: &Server<'_>,
+        branch: &BranchName,
+        output: &Output,
+        before: Option<ObjectId>,
+    ) -> Result<Vec<Answer>, HydrateError> {
+        let (custom, plain): (Vec<Answer>, Vec<Answer>) =
+            output.answers.iter().cloned().partition(|answer| answer.is_unknown_kind);
+        let groups: BTreeSet<&str> = custom.iter().map(Answer::group).collect();
+        let mut texts = Texts { new: output.manifest, old: before, read: None };
+        let mut found = Vec::new();
+        if before.is_none() {
+            found.extend(plain);
+        } else if !plain.is_empty() {
+            let (old, new) = texts.read(self.found)?;
+            found.extend(server.since(plain, (old, new), &server.judge(own_crds(new))));
+        }
+        for group in groups {
+            let Some(judge) = self.definitions.judge(server, branch, group)? else { continue };
+            let (old, new) = texts.read(self.found)?;
+            let of_group = new.iter().filter(|manifest| manifest.group() == group);
+            found.extend(server.since(server.answers(judge, of_group), (old, new), judge));
+        }
+        found.retain(|answer| !answer.findings.is_empty());
+        Ok(found)
+    }
+}
+
+/// The manifests that a branch had of an Application before the run, or those where it was before it moved.
+fn before(
+    application: &Application,
+    branch: &Branch,
+    removals: &[Removal],
+    found: &Snapshot<'_>,
+) -> Result<Option<ObjectId>, HydrateError> {
+    let base = branch.base().map(|tip| found.buffer.commit(tip)).transpose()?.map(|commit| commit.tree);
+    let Some(tree) = base.or(found.compared.get(&branch.name).copied()) else { return Ok(None) };
+    let tree = found.tree_of(tree);
+    let here = manifest_of(&tree, &application.sync_path)?;
+    let moved = removals.iter().find(|removal| here.is_none() && removal.application == application.name);
+    Ok(here.or(moved.map(|removal| manifest_of(&tree, &removal.path)).transpose()?.flatten()))
+}
+
+impl Refused {
+    /// The warnings, each with its place, of what `branches` have now.
+    pub(crate) fn warnings(
+        self,
+        branches: &BTreeMap<BranchName, Branch>,
+        found: &Snapshot<'_>,
+    ) -> Result<Vec<Diagnostic>, HydrateError> {
+        let Self { entries, last } = self;
+        let Some(DryPlace { id, tree, identities }) = last.filter(|_| !entries.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let mut answers = Answers::default();
+        for ((branch, path), entry) in &entries {
+            let tip = branches.get(branch).and_then(|branch| branch.tip.as_ref());
+            let there = tip.map(|tip| manifest_of(&found.tree_of(tip.tree), path)).transpose()?.flatten();
+            let server = Server::of(&entry.application, &found.policy.settings);
+            if let Some(server) = server.filter(|_| there == Some(entry.manifest)) {
+                answers.add(&server, &entry.application, entry.answers.clone());
+            }
+        }
+        let files = TreeFiles::new(found.setup.repository, tree);
+        let id = id.to_string();
+        let context = render_context(&found.policy.settings, &files, &id);
+        let context = render::Context { identities: &identities, ..context };
+        let mut places = Places::new(found.setup.renderers, &context);
+        let mut place = |one: &One<'_>| {
+            let entry = entries.values().find(|entry| std::ptr::eq(&entry.application, one.application))?;
+            let reads = entry.record.decode()?.reads;
+            let (application, object, is_value) = (one.application, &one.object, one.is_of_value());
+            places.find(Wanted { application, reads: &reads, object, field: &one.told.finding.field, is_value })
+        };
+        Ok(answers.sentences(&mut place).into_iter().map(|sentence| sentence.diagnostic).collect())
+    }
+}
+
+/// The manifests of an Application before and after, read when they are asked for.
+struct Texts {
+    old: Option<ObjectId>,
+    new: ObjectId,
+    read: Option<(Vec<Manifest>, Vec<Manifest>)>,
+}
+
+impl Texts {
+    fn read(&mut self, found: &Snapshot<'_>) -> Result<(&[Manifest], &[Manifest]), HydrateError> {
+        if self.read.is_none() {
+            let manifests = |id: ObjectId| -> Result<Vec<Manifest>, HydrateError> {
+                let text = found.buffer.blob(id)?;
+                // What cannot be read again is told of elsewhere.
+                Ok(manifest::read(&text, Source::Output("manifest.yaml")).unwrap_or_default())
+            };
+            let old = self.old.map(manifests).transpose()?.unwrap_or_default();
+            self.read = Some((old, manifests(self.new)?));
+        }
+        Ok(self.read.as_ref().map_or((&[], &[]), |(old, new)| (old, new)))
+    }
+}

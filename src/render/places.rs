@@ -1,0 +1,250 @@
+//! The line of a dry file that a field of a rendered object comes from.
+//!
+//! The file is the one that the object is made of: a file of a directory, a resource of a kustomization, a template of a chart. Where
+//! it has the field as it is, that is the line. Else a value is looked for in the other files by [`trial`], and of a template the
+//! line counts that has the keys of the field one below the other.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use dry_files::diag::Span;
+use dry_files::path::RepoPath;
+use dry_files::view::{Reads, View};
+use go_yaml::{self as yaml, Data, Limits, Node, Value};
+
+use super::trial::{self, Trial};
+use super::{Context, Renderers};
+use crate::apiserver::field_path;
+use crate::argo::Application;
+use crate::diff::{FieldPath, ObjectName, Step};
+use crate::manifest::Manifest;
+use crate::settings::RendererName;
+
+/// How many Applications are rendered again for the files of their objects.
+const APPLICATIONS_MAX: usize = 16;
+
+/// How many values are looked for by rendering again.
+const TRIALS_MAX: usize = 8;
+
+/// How much time all of that may take: a pusher waits for it. What is not found then is told with another place.
+const TIME_MAX: Duration = Duration::from_secs(5);
+
+/// The objects of an Application with their files.
+type Origins = Vec<(Manifest, Option<RepoPath>)>;
+
+/// Finds places in one dry tree, as many as are worth their time.
+pub(crate) struct Places<'p> {
+    renderers: &'p Renderers,
+    context: &'p Context<'p>,
+    /// By Application, with the time that they took.
+    origins: BTreeMap<(RepoPath, usize), (Origins, Duration)>,
+    trials_left: usize,
+    time_left: Duration,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    /// The Application that renders the object.
+    pub application: &'w Application,
+    /// What its render looked at.
+    pub reads: &'w Reads,
+    /// The object.
+    pub object: &'w ObjectName,
+    /// The field as a server names it; the object need not have it.
+    pub field: &'w str,
+    /// Whether it is the value that counts, and not that the field is there.
+    pub is_value: bool,
+}
+
+impl<'p> Places<'p> {
+    pub(crate) fn new(renderers: &'p Renderers, context: &'p Context<'p>) -> Self {
+        Self { renderers, context, origins: BTreeMap::new(), trials_left: TRIALS_MAX, time_left: TIME_MAX }
+    }
+
+    /// The line, or the file where no line is known; none where neither is. Of a Secret the line is not quoted.
+    pub(crate) fn find(&mut self, wanted: Wanted<'_>) -> Option<Span> {
+        let found = self.found(wanted);
+        if wanted.object.kind == "Secret" { found.map(Span::unquoted) } else { found }
+    }
+
+    fn found(&mut self, wanted: Wanted<'_>) -> Option<Span> {
+        let Wanted { application, reads, object, is_value, .. } = wanted;
+        let (renderers, context) = (self.renderers, self.context);
+        let key = (application.file.clone(), application.index);
+        if !self.origins.contains_key(&key) {
+            let is_asked = self.origins.len() < APPLICATIONS_MAX && !self.time_left.is_zero();
+            let begun = Instant::now();
+            let origins = is_asked.then(|| renderers.origins(application, context).ok()).flatten();
+            let took = begun.elapsed();
+            self.time_left = self.time_left.saturating_sub(took);
+            self.origins.insert(key.clone(), (origins.unwrap_or_default(), took));
+        }
+        let (origins, took) = self.origins.get(&key)?;
+        let (manifest, file) = origins.iter().find(|(manifest, _)| ObjectName::of(manifest) == *object)?;
+        let field = field_path(wanted.field, manifest.object());
+        let text = file.as_ref().and_then(|file| text_of(context, file));
+        let written = text.as_deref().and_then(|text| in_documents(text, manifest, &field));
+        let span = |line: u32| Some(Span { line, ..Span::file(file.clone()?) }.quoting(text.as_deref()?));
+        if let Some(Line { number, is_field: true, scalar }) = &written
+            && (!is_value || *scalar == text_at(manifest.object(), &field))
+        {
+            return span(*number);
+        }
+        let is_affordable = self.trials_left > 0 && took.saturating_mul(trial::TRIES_MAX) <= self.time_left;
+        if is_affordable && context.renderer == RendererName::Native {
+            self.trials_left -= 1;
+            let begun = Instant::now();
+            let manifests: Vec<Manifest> = origins.iter().map(|(manifest, _)| manifest.clone()).collect();
+            let trial = Trial { renderers, application, context, object, field: &field };
+            let found = trial::set_in(&trial, &manifests, reads).into_iter().next();
+            self.time_left = self.time_left.saturating_sub(begun.elapsed());
+            if let Some(found) = found {
+                let path = RepoPath::new(&found.path).ok()?;
+                let text = text_of(context, &path)?;
+                return Some(Span { line: found.line, ..Span::file(path) }.quoting(&text));
+            }
+        }
+        let template = || text.as_deref().and_then(|text| in_template(text, object, &field));
+        match written.map(|line| line.number).or_else(template) {
+            Some(line) => span(line),
+            None => file.clone().map(Span::file),
+        }
+    }
+}
+
+fn text_of(context: &Context<'_>, file: &RepoPath) -> Option<String> {
+    String::from_utf8(View::new(context.files).read(file).ok()?.data.to_vec()).ok()
+}
+
+/// A line of a file.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    /// 1-based.
+    number: u32,
+    /// Whether it is the one of the field, and not of the last one above it that is there.
+    is_field: bool,
+    /// The value as text, where it is a scalar.
+    scalar: Option<String>,
+}
+
+/// Where a file of objects has a field of one; none where it is not YAML, or has no such object. Its name may be a part of the
+/// rendered one.
+fn in_documents(text: &str, manifest: &Manifest, field: &FieldPath) -> Option<Line> {
+    let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
+    let is_named = |node: &Node| {
+        let name = node.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Node::as_str);
+        node.get("kind").and_then(Node::as_str) == Some(manifest.kind())
+            && name.is_none_or(|name| manifest.name().contains(name))
+    };
+    let root = documents.iter().find(|document| is_named(document))?;
+    let mut line = Line { number: root.mark.line, is_field: field.steps().is_empty(), scalar: None };
+    let mut node = root;
+    for step in field.steps() {
+        let Some((number, below)) = below(node, step) else { return Some(Line { is_field: false, ..line }) };
+        line = Line { number, is_field: true, scalar: below.as_str().map(str::to_owned) };
+        node = below;
+    }
+    Some(line)
+}
+
+/// What is one step below a node, and its line.
+fn below<'n>(node: &'n Node, step: &Step) -> Option<(u32, &'n Node)> {
+    match (&node.data, step) {
+        (Data::Mapping(entries), Step::Key(key)) => {
+            let found = entries.iter().find(|(name, _)| name.as_str() == Some(key))?;
+            Some((found.0.mark.line, &found.1))
+        }
+        (Data::Sequence(items), Step::Index(index)) => items.get(*index).map(|item| (item.mark.line, item)),
+        _ => None,
+    }
+}
+
+/// The scalar at a field as it may be written.
+fn text_at(object: &Value, field: &FieldPath) -> Option<String> {
+    let mut value = object;
+    for step in field.steps() {
+        value = match step {
+            Step::Key(key) => value.get(key)?,
+            Step::Index(index) => value.as_sequence()?.get(*index)?,
+            Step::Item(_) => return None,
+        };
+    }
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Int(number) => Some(number.to_string()),
+        Value::Uint(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Null | Value::Float(_) | Value::Sequence(_) | Value::Mapping(_) => None,
+    }
+}
+
+/// The line of a template that has the last key of a field, below those of the keys before it; none where one of them is not
+/// there.
+fn in_template(text: &str, object: &ObjectName, field: &FieldPath) -> Option<u32> {
+    let kind = format!("kind: {}", object.kind);
+    let mut lines = text.lines().zip(1_u32..).skip_while(|(line, _)| line.trim() != kind).skip(1);
+    let mut found = None;
+    for key in field.keys() {
+        let has_key = |line: &str| {
+            let line = line.trim_start().trim_start_matches("- ").trim_start();
+            line.trim_matches(['"', '\''])
+                .strip_prefix(key)
+                .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).starts_with(':'))
+        };
+        found = Some(lines.find(|(line, _)| has_key(line))?.1);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use go_yaml::sigs;
+
+    use super::*;
+
+    fn manifest(text: &str) -> Manifest {
+        Manifest::new(sigs::unmarshal(text.as_bytes(), &Limits::default()).expect("YAML")).expect("an object")
+    }
+
+    fn path(steps: &[&str]) -> FieldPath {
+        let step = |step: &&str| step.parse().map_or_else(|_| Step::Key((*step).to_owned()), Step::Index);
+        steps.iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_file_of_objects_has_the_line_of_the_field_or_of_the_last_one_above_it() {
+        let text = "kind: Service\nmetadata: {name: web}\n---\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  \
+                    replicas: three\n  template:\n    spec:\n      containers:\n        - name: a\n          image: x\n";
+        let object = manifest("kind: Deployment\nmetadata: {name: dev-web}\n");
+        let rows: &[(&[&str], u32, bool)] = &[
+            (&["spec", "replicas"], 8, true),
+            (&["spec", "template", "spec", "containers", "0", "image"], 13, true),
+            (&["spec", "selector"], 7, false),
+            (&["status"], 4, false),
+            (&[], 4, true),
+        ];
+        for (steps, number, is_field) in rows {
+            let found = in_documents(text, &object, &path(steps)).expect("the object");
+            assert_eq!((found.number, found.is_field), (*number, *is_field), "{steps:?}");
+        }
+        assert_eq!(in_documents("{{ if x }}", &object, &path(&["spec"])), None);
+        assert_eq!(in_documents("kind: Job\n", &object, &path(&["spec"])), None);
+    }
+
+    #[test]
+    fn a_template_has_the_line_below_those_of_the_keys_before() {
+        let text = "{{- if .Values.on }}\nkind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  replica: {{ .Values.n \
+                    }}\n  template:\n    spec:\n      containers:\n        - name: a\n          \"image\": x\n{{- end }}\n";
+        let object = ObjectName::of(&manifest("kind: Deployment\nmetadata: {name: web}\n"));
+        let rows: &[(&[&str], Option<u32>)] = &[
+            (&["spec", "replica"], Some(6)),
+            (&["spec", "template", "spec", "containers", "0", "image"], Some(11)),
+            (&["spec", "selector"], None),
+            (&["kind"], None),
+        ];
+        for (steps, expected) in rows {
+            assert_eq!(in_template(text, &object, &path(steps)), *expected, "{steps:?}");
+        }
+    }
+}

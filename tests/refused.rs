@@ -1,0 +1,260 @@
+//! What an API server would refuse is told before it gets there, with the line; with `validate: refuse` it does not go in.
+
+use serde_json::Value;
+
+use crate::push::{config_map, dry, tip};
+use crate::support::{Lab, Repo};
+
+const FILE: &str = "apps/web/dev/service.yaml";
+const REFUSED: &str =
+    "Kubernetes 1.37 refuses Service web: `spec.ports[0].prot` is no field of this type; did you mean `port`?";
+const PLACE: &str = "--> apps/web/dev/service.yaml:6";
+
+fn service(name: &str, port: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec:\n  ports:\n    - {{port: 80, {port}: 80}}\n"
+    )
+}
+
+/// A server with settings, and a clone whose Application `web` is hydrated to `environments/dev`.
+fn team(lab: &Lab, settings: &[&[&str]]) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    for setting in settings {
+        server.hydrate(&[&["config", "set"], *setting].concat()).success();
+    }
+    (server, clone)
+}
+
+/// How often a push tells of a text.
+fn told(clone: &Repo, text: &str) -> usize {
+    clone.push().success().remote().join("\n").matches(text).count()
+}
+
+#[test]
+fn a_mistake_is_told_once_with_its_line_by_push_pre_push_and_diff() {
+    let lab = Lab::new();
+    let (_server, clone) = team(&lab, &[]);
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.commit("service", &[(FILE, &service("web", "prot"))]);
+    let diff = clone.hydrate(&["diff"]).stdout;
+    assert_eq!((diff.matches(REFUSED).count(), diff.matches(PLACE).count()), (1, 1), "{diff}");
+    let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    assert_eq!(json["warnings"][0]["message"], REFUSED);
+    assert_eq!(json["warnings"][0]["span"]["line"], 6);
+    let stderr = clone.push().success().stderr;
+    let (remote, local): (Vec<&str>, Vec<&str>) =
+        stderr.lines().filter(|line| line.contains(REFUSED)).partition(|line| line.starts_with("remote:"));
+    assert_eq!((local.len(), remote.len()), (1, 1), "{stderr}");
+    // What is there already is not told again, whatever else changes.
+    clone.git(&["fetch", "-q"]);
+    clone.commit("another", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
+    assert_eq!(told(&clone, "refuses"), 0);
+}
+
+#[test]
+fn strict_mode_refuses_what_a_push_brings_and_not_what_was_there() {
+    let lab = Lab::new();
+    let (server, clone) = team(&lab, &[]);
+    clone.commit("old mistake", &[(FILE, &service("web", "prot"))]);
+    assert_eq!(told(&clone, REFUSED), 1);
+    server.git(&["config", "hydrate.strict", "touched"]);
+    server.hydrate(&["config", "set", "validate", "{environments/dev: refuse}"]).success();
+    clone.commit("another object", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
+    assert_eq!(told(&clone, "refuses"), 0);
+    // The same object with another change has its old mistake still, which is told.
+    clone.commit("the same object", &[(FILE, &service("web", "prot").replace("port: 80", "port: 81"))]);
+    assert_eq!(told(&clone, REFUSED), 1);
+    let before = tip(&server, "main");
+    clone.commit("new mistake", &[("apps/web/dev/other.yaml", &service("other", "targetPrt"))]);
+    let refused = clone.push().exits(1);
+    let expected = [
+        "error: Kubernetes 1.37 refuses Service other: `spec.ports[0].targetPrt` is no field of this type; did you mean \
+         `targetPort`?",
+        "--> apps/web/dev/other.yaml:6",
+    ];
+    assert_eq!(refused.remote()[..2], expected, "{refused:?}");
+    assert_eq!(tip(&server, "main"), before);
+    clone.commit("mended", &[("apps/web/dev/other.yaml", &service("other", "targetPort"))]);
+    assert_eq!(told(&clone, "refuses"), 0);
+}
+
+#[test]
+fn no_byte_depends_on_it() {
+    let lab = Lab::new();
+    let trees: Vec<String> = ["off", "warn", "refuse"]
+        .map(|word| {
+            let lab = Lab::new();
+            let (server, clone) = team(&lab, &[&["validate", word]]);
+            clone.commit("service", &[(FILE, &service("web", "prot"))]);
+            assert_eq!(told(&clone, "refuses"), usize::from(word != "off"), "{word}");
+            let at = server.git(&["rev-parse", "environments/dev^{tree}"]);
+            server.hydrate(&["config", "set", "validate", "off"]).success();
+            server.hydrate(&["config", "set", "kubernetes", "1.31"]).success();
+            assert_eq!(server.git(&["rev-parse", "environments/dev^{tree}"]), at);
+            at
+        })
+        .into();
+    drop(lab);
+    assert!(trees.iter().all(|tree| *tree == trees[0]), "{trees:?}");
+}
+
+const SCHEMA: &str = "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: a}\nspec: \
+                      {priorityLevelConfiguration: {name: exempt}}\n";
+
+#[test]
+fn check_shows_what_an_upgrade_of_the_cluster_would_refuse() {
+    let lab = Lab::new();
+    let (server, clone) = team(&lab, &[&["kubernetes", "{environments/dev: 1.31}"]]);
+    clone.commit("flow", &[("apps/web/dev/flow.yaml", SCHEMA)]);
+    assert_eq!(told(&clone, "refuses"), 0);
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    let quiet = clone.hydrate(&["check"]).success().stdout;
+    assert!(!quiet.contains("refuses"), "{quiet}");
+    let answer = clone.hydrate(&["check", "--kubernetes", "1.32"]).exits(1).stdout;
+    let expected = "apps/web/dev/flow.yaml:1: error: Kubernetes 1.32 refuses FlowSchema a: `apiVersion` no kind";
+    assert!(answer.contains(expected) && answer.contains(" [refused]\n"), "{answer}");
+    let log = clone.hydrate(&["check", "--kubernetes", "1.32", "--sarif"]).exits(1).stdout;
+    let log: Value = serde_json::from_str(&log).expect("JSON");
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"refused".into(), &"error".into()));
+    let unknown = clone.hydrate(&["check", "--kubernetes", "1.3"]).exits(2).stderr;
+    assert!(unknown.contains("known are 1.30 to 1.37"), "{unknown}");
+    // The settings of the server hold in it too.
+    server.hydrate(&["config", "set", "kubernetes", "1.36"]).success();
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    let warned = clone.hydrate(&["check"]).success().stdout;
+    assert!(warned.contains("warning: Kubernetes 1.36 refuses FlowSchema a"), "{warned}");
+}
+
+const CRD: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shops.example.com}
+spec:
+  group: example.com
+  names: {kind: Shop, plural: shops}
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                size: {type: integer, maximum: 3}
+";
+
+fn shop(size: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: Shop\nmetadata: {{name: a}}\nspec:\n  size: {size}\n")
+}
+
+const TOO_LARGE: &str = "Kubernetes 1.37 refuses Shop a: `spec.size` ";
+
+#[test]
+fn a_custom_resource_is_judged_by_the_crd_of_another_application_of_its_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    clone.push().success();
+    clone.commit("unknown", &[("apps/web/dev/shop.yaml", &shop("9"))]);
+    assert_eq!(told(&clone, "refuses"), 0);
+    clone.commit("crd", &[("apps/api/dev/crd.yaml", CRD), ("apps/web/dev/shop.yaml", &shop("8"))]);
+    assert_eq!(told(&clone, TOO_LARGE), 1);
+    // The other Application is not rendered by this push.
+    clone.commit("again", &[("apps/web/dev/shop.yaml", &shop("7").replace("name: a", "name: b"))]);
+    assert_eq!(told(&clone, "refuses Shop b"), 1);
+    clone.commit("crd goes", &[("apps/api/dev/crd.yaml", "")]);
+    clone.push().success();
+    clone.commit("once more", &[("apps/web/dev/shop.yaml", &shop("7").replace("name: a", "name: c"))]);
+    assert_eq!(told(&clone, "refuses"), 0);
+}
+
+#[test]
+fn the_setting_crds_names_files_of_the_dry_tree() {
+    let lab = Lab::new();
+    let (_server, clone) = team(&lab, &[&["crds", "platform"]]);
+    clone.commit("shop", &[("platform/crds/shop.yaml", CRD), ("apps/web/dev/shop.yaml", &shop("9"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains(TOO_LARGE) && told.contains("--> apps/web/dev/shop.yaml:5"), "{told}");
+}
+
+#[test]
+fn a_value_of_a_chart_is_told_with_its_line_of_the_values() {
+    let lab = Lab::new();
+    let (_server, clone) = team(&lab, &[]);
+    let template = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  sessionAffinity: {{ .Values.affinity }}\n  \
+                    ports:\n    - port: 80\n      protocl: TCP\n";
+    let files = [
+        ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+        ("apps/web/dev/values.yaml", "other: 1\naffinity: ClientIp\n"),
+        ("apps/web/dev/templates/service.yaml", template),
+    ];
+    clone.git(&["rm", "-q", "apps/web/dev/config.yaml"]);
+    clone.commit("chart\n\nHydrate-Allow-Removal: environments/dev", &files);
+    let told = clone.push().success().remote().join("\n");
+    let rows = [
+        ("`spec.sessionAffinity` is `ClientIp`", "--> apps/web/dev/values.yaml:2"),
+        ("`spec.ports[0].protocl` is no field", "--> apps/web/dev/templates/service.yaml:8"),
+    ];
+    for (what, place) in rows {
+        let rest = told.split_once(what).unwrap_or_else(|| panic!("{what}: {told}")).1;
+        let found = rest.lines().find(|line| line.contains("-->")).unwrap_or_default();
+        assert!(found.contains(place), "{what}: {told}");
+    }
+}
+
+#[test]
+fn what_is_alike_in_many_objects_is_told_once() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    let files: Vec<(String, String)> = ["web", "api"]
+        .iter()
+        .flat_map(|name| ["dev", "prod"].map(|env| (format!("apps/{name}/{env}/service.yaml"), service(name, "prot"))))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("services", &files);
+    let told = clone.push().success().remote().join("\n");
+    assert_eq!(told.matches("refuses").count(), 1, "{told}");
+    assert!(told.contains("refuses Service api and 2 more: "), "{told}");
+}
+
+#[test]
+fn a_worker_warns() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev"]);
+    clone.commit(
+        "secret",
+        &[("apps/web/dev/secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: opaque\n")],
+    );
+    clone.commit("service", &[(FILE, &service("web", "prot"))]);
+    clone.push().success();
+    let worker = clone.hydrate(&["push"]).success();
+    let told = format!("{}{}", worker.stdout, worker.stderr);
+    assert!(
+        told.contains(REFUSED) && told.contains("warning: Secret a: `type`") && told.contains("[secret-type]"),
+        "{told}"
+    );
+    assert!(host.git(&["branch", "--list", "environments/dev"]).contains("environments/dev"));
+}
+
+#[test]
+fn a_warning_is_switched_off_by_its_name() {
+    let lab = Lab::new();
+    let (server, clone) = team(&lab, &[]);
+    for (name, expected) in [("a", 1), ("b", 0)] {
+        let secret = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\ntype: opaque\n");
+        clone.commit("secret", &[("apps/web/dev/secret.yaml", &secret)]);
+        assert_eq!(told(&clone, "[secret-type]"), expected, "{name}");
+        server.hydrate(&["config", "set", "silentWarnings", "secret-type"]).success();
+    }
+}
