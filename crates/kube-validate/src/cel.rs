@@ -5,7 +5,7 @@
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema/cel/validation.go.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -21,6 +21,8 @@ const LENGTH_MAX: usize = 2_000;
 const BRACKETS_MAX: usize = 16;
 /// Values that an expression may look at, for each of its loops over them.
 const LOOPS_MAX: usize = 200_000;
+/// All that expressions of a judge may look at together.
+const LOOPS_IN_ALL_MAX: usize = 20_000_000;
 /// What loops.
 const LOOPS: &[&str] = &[".all(", ".exists(", ".exists_one(", ".map(", ".filter(", ".existsOne("];
 
@@ -28,6 +30,8 @@ const LOOPS: &[&str] = &[".all(", ".exists(", ".exists_one(", ".map(", ".filter(
 #[derive(Debug, Default)]
 pub(crate) struct Expressions {
     programs: RefCell<HashMap<String, Option<Rc<Program>>>>,
+    /// What they looked at so far.
+    looked_at: Cell<usize>,
 }
 
 impl Expressions {
@@ -36,7 +40,8 @@ impl Expressions {
         if let Some(known) = programs.get(source) {
             return known.clone();
         }
-        let program = if is_judged(source) { Program::compile(source).ok().map(Rc::new) } else { None };
+        let compiled = || Program::compile(source).ok().map(Rc::new);
+        let program = if is_judged(source) { unless_it_panics(compiled).flatten() } else { None };
         programs.insert(source.to_owned(), program.clone());
         program
     }
@@ -102,13 +107,15 @@ impl Expressions {
     fn is_met(&self, source: &str, own: &cel::Value, size: usize) -> Option<bool> {
         let loops = LOOPS.iter().map(|name| source.matches(name).count()).sum::<usize>();
         let cost = size.checked_pow(u32::try_from(loops).ok()?)?;
-        if cost > LOOPS_MAX {
+        let in_all = self.looked_at.get().saturating_add(cost.saturating_add(source.len()));
+        if cost > LOOPS_MAX || in_all > LOOPS_IN_ALL_MAX {
             return None;
         }
+        self.looked_at.set(in_all);
         let program = self.program(source)?;
         let mut context = Context::default();
         context.add_variable_from_value("self", own.clone());
-        match program.execute(&context) {
+        match unless_it_panics(|| program.execute(&context))? {
             Ok(cel::Value::Bool(is_met)) => Some(is_met),
             Err(ExecutionError::NoSuchKey(_)) => Some(false),
             Err(ExecutionError::FunctionError { function, .. })
@@ -119,6 +126,11 @@ impl Expressions {
             _ => None,
         }
     }
+}
+
+/// What the crate `cel` answers; none where it has a fault: such an expression is not judged.
+fn unless_it_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).ok()
 }
 
 /// Whether an expression is short and flat enough to be read at all.

@@ -4,7 +4,7 @@
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema, kube-openapi pkg/validation/validate.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -16,26 +16,33 @@ use crate::finding::{Findings, Reason, shown};
 use crate::walk::{mistyped, not_one_of, unknown};
 use crate::{formats, names};
 
-/// Expressions that were compiled already.
+/// Expressions that were compiled already, and what searches cost so far.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(RefCell<HashMap<String, Option<Rc<Regex>>>>);
+pub(crate) struct Patterns {
+    compiled: RefCell<HashMap<String, Option<Rc<Regex>>>>,
+    steps: Cell<usize>,
+}
 
-/// What a search may cost.
+/// What a search may cost, and all searches of a judge together.
 const STEPS_MAX: usize = 20_000_000;
+const STEPS_IN_ALL_MAX: usize = 200_000_000;
 
 impl Patterns {
     /// Whether a text has the pattern; what does not compile, or takes too long, is not judged.
     fn is_match(&self, pattern: &str, text: &str) -> bool {
-        let mut all = self.0.borrow_mut();
+        let mut all = self.compiled.borrow_mut();
         let compiled =
             all.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern.as_bytes()).ok().map(Rc::new));
         let Some(regex) = compiled else { return true };
-        let mut left = STEPS_MAX;
+        let most = STEPS_MAX.min(STEPS_IN_ALL_MAX.saturating_sub(self.steps.get()));
+        let mut left = most;
         let take = |steps: usize| {
             left = left.checked_sub(steps).ok_or(())?;
             Ok::<(), ()>(())
         };
-        regex.is_match(text.as_bytes(), take).unwrap_or(true)
+        let is_match = regex.is_match(text.as_bytes(), take).unwrap_or(true);
+        self.steps.set(self.steps.get() + (most - left));
+        is_match
     }
 }
 

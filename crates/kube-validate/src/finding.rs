@@ -81,7 +81,7 @@ impl Finding {
 pub(crate) struct Findings {
     at: String,
     pub(crate) all: Vec<Finding>,
-    /// The depth that is left, so that no object makes this recurse without end.
+    /// How deep one looks, so that no object makes this recurse without end.
     depth: u32,
 }
 
@@ -91,14 +91,26 @@ const DEPTH_MAX: u32 = 150;
 impl Findings {
     /// Looks at a field of where one looks, for which `segment` is `.name` or `[0]`.
     pub(crate) fn within(&mut self, segment: impl fmt::Display, look: impl FnOnce(&mut Self)) {
-        if self.depth >= DEPTH_MAX {
-            return;
-        }
         let length = self.at.len();
         let _ = write!(self.at, "{segment}");
-        self.depth += 1;
-        look(self);
-        self.depth -= 1;
+        self.inside(length, look);
+    }
+
+    /// Looks at a field of where one looks by its name.
+    pub(crate) fn within_field(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
+        let length = self.at.len();
+        self.at.push('.');
+        self.at.push_str(name);
+        self.inside(length, look);
+    }
+
+    /// Looks where one is now, which goes `length` bytes back afterwards.
+    fn inside(&mut self, length: usize, look: impl FnOnce(&mut Self)) {
+        if self.depth < DEPTH_MAX {
+            self.depth += 1;
+            look(self);
+            self.depth -= 1;
+        }
         self.at.truncate(length);
     }
 

@@ -125,7 +125,7 @@ pub(crate) fn judge(rows: &[&Row], context: &Context<'_>, object: &Mapping, out:
             Check::One(fields) => one(object, fields, out),
             Check::OneAtMost(fields) => one_at_most(object, fields, out),
             check if row.field.is_empty() => field(check, object, "", out),
-            check => out.within(format_args!(".{}", row.field), |out| field(check, object, row.field, out)),
+            check => out.within_field(row.field, |out| field(check, object, row.field, out)),
         }
     }
 }

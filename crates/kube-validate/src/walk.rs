@@ -20,9 +20,7 @@ impl Walk<'_> {
     pub(crate) fn object(&self, definition: &Definition, object: &Mapping, is_status: bool, out: &mut Findings) {
         for (key, value) in object {
             match definition.field(key) {
-                Some(field) => {
-                    out.within(format_args!(".{key}"), |out| self.field(definition, field, value, is_status, out))
-                }
+                Some(field) => out.within_field(key, |out| self.field(definition, field, value, is_status, out)),
                 None => unknown(definition.fields.iter().map(|field| field.name), key, out),
             }
         }
