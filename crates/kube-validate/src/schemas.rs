@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::rules::{Row, rows_of};
+use crate::rules::{NOT_REQUIRED, Row, rows_of};
 
 const TABLE: &str = include_str!("schemas.txt");
 /// The minors of the table; the bit of each is its index.
@@ -48,6 +48,8 @@ pub(crate) struct Definition {
     pub(crate) name: &'static str,
     /// By name.
     pub(crate) fields: Vec<Field>,
+    /// The names of those that must be set.
+    pub(crate) required: Vec<&'static str>,
     pub(crate) rules: &'static [&'static Row],
 }
 
@@ -114,13 +116,18 @@ impl Schemas {
     }
 
     pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
-        let (name, _, fields) = self.entries.get(index)?;
-        let read = || Definition {
-            name,
-            fields: fields.iter().filter_map(|line| field(line, &self.by_name)).collect(),
-            rules: rows_of(name),
-        };
-        Some(self.definitions.get(index)?.get_or_init(read))
+        let entry = self.entries.get(index)?;
+        Some(self.definitions.get(index)?.get_or_init(|| self.read_definition(entry)))
+    }
+
+    fn read_definition(&self, (name, _, lines): &Entry) -> Definition {
+        let fields: Vec<Field> = lines.iter().filter_map(|line| field(line, &self.by_name)).collect();
+        // A number or a boolean that is not set is zero or false; rows of the table require more.
+        let is_zero = |field: &Field| matches!(field.types.first(), Some(Type::Int32 | Type::Int64 | Type::Bool));
+        let is_needed =
+            |field: &&Field| field.is_required && !is_zero(field) && !NOT_REQUIRED.contains(&(*name, field.name));
+        let required = fields.iter().filter(is_needed).map(|field| field.name).collect();
+        Definition { name, fields, required, rules: rows_of(name) }
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<&Definition> {

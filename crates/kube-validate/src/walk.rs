@@ -27,15 +27,10 @@ impl Walk<'_> {
         if is_status {
             return;
         }
-        for field in definition.fields.iter().filter(|field| field.is_required) {
-            let value = object.get(field.name);
-            // A number or a boolean that is not set is zero or false; rows of the table require more.
-            if matches!(field.types.first(), Some(Type::Int32 | Type::Int64 | Type::Bool)) {
-                continue;
-            }
-            let is_missing = value.is_none_or(|value| value.is_null() || value.as_str() == Some(""));
-            if is_missing && !rules::NOT_REQUIRED.contains(&(definition.name, field.name)) {
-                out.required(&format!(".{}", field.name), "must be set");
+        for name in &definition.required {
+            let value = object.get(*name);
+            if value.is_none_or(|value| value.is_null() || value.as_str() == Some("")) {
+                out.required(&format!(".{name}"), "must be set");
             }
         }
         rules::judge(definition.rules, &self.context, object, out);

@@ -275,9 +275,8 @@ fn rule(_: &Context<'_>, rule: &Mapping, out: &mut Findings) {
     let texts = |field: &'static str| {
         list(rule, field).iter().enumerate().filter_map(|(index, value)| Some((index, value.as_str()?)))
     };
-    for (index, verb) in texts("verbs") {
-        let is_near = crate::nearest::nearest(VERBS.iter().copied(), verb).is_some();
-        if !VERBS.contains(&verb) && is_near {
+    for (index, verb) in texts("verbs").filter(|(_, verb)| !VERBS.contains(verb)) {
+        if crate::nearest::nearest(VERBS.iter().copied(), verb).is_some() {
             warn("verbs", index, verb, out);
         }
     }
