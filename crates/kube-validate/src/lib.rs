@@ -140,8 +140,9 @@ impl Judge {
         }
         let mut read = self.read.borrow_mut();
         let Some(found) = read.group(&self.crds, group).get(&format!("{version}/{kind}")) else {
-            let is_known = !read.group(&self.crds, group).is_empty() || self.crds.is_all();
-            if is_known {
+            // A CRD that is not known may serve another kind of the group.
+            let is_kind = |served: &String| served.split_once('/').is_some_and(|(_, served)| served == kind);
+            if self.crds.is_all() || read.group(&self.crds, group).keys().any(is_kind) {
                 return self.not_served(api_version, kind, out);
             }
             verdict.is_unknown_kind = true;

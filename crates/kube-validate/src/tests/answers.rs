@@ -246,6 +246,13 @@ fn a_kind_without_schema_is_refused_only_where_all_definitions_are_known() {
     let mut crds = Crds::new();
     crds.and_no_others();
     assert_eq!(refusals(&judged(36, crds, text)), ["apiVersion not-served"]);
+    // Of a group of which one kind is known there may be others; of a kind that is known, all versions are.
+    for (kind, is_refused) in [("Other", false), ("Test", true)] {
+        let mut crds = Crds::new();
+        crds.add(CRD.as_bytes().to_vec());
+        let verdict = judged(36, crds, &format!("{{apiVersion: example.com/v9, kind: {kind}, metadata: {{name: a}}}}"));
+        assert_eq!((verdict.is_refused(), verdict.is_unknown_kind), (is_refused, !is_refused), "{kind}");
+    }
 }
 
 #[test]
