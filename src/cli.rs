@@ -23,6 +23,7 @@ mod hook;
 mod hydrate;
 mod in_the_way;
 mod init;
+mod inputs;
 mod install;
 mod log;
 mod machine;
@@ -90,6 +91,7 @@ enum Command {
     Explain(explain::Arguments),
     Verify(verify::Arguments),
     Vendor(vendor::Arguments),
+    Inputs(inputs::Arguments),
     CatchUp(catch_up::Arguments),
     Rollback(hold::RollbackArguments),
     Hold(hold::HoldArguments),
@@ -208,6 +210,7 @@ fn renders(arguments: &Arguments) -> bool {
             | Command::Apps(_)
             | Command::Status(_)
             | Command::Vendor(_)
+            | Command::Inputs(_)
             | Command::Doctor(_),
         ) => true,
         Some(
@@ -291,6 +294,7 @@ fn command(arguments: Arguments, pages: &[(&str, &str)]) -> anyhow::Result<Outco
         Some(Command::Explain(arguments)) => explain::run(&arguments, json),
         Some(Command::Verify(arguments)) => verify::run(&arguments, json),
         Some(Command::Vendor(arguments)) => vendor::run(&arguments, json),
+        Some(Command::Inputs(arguments)) => inputs::run(&arguments, json),
         Some(Command::CatchUp(arguments)) => catch_up::run(&arguments, json),
         Some(Command::Rollback(arguments)) => hold::rollback(&arguments, json),
         Some(Command::Hold(arguments)) => hold::hold(&arguments, json),

@@ -45,7 +45,7 @@ pub use time::Time;
 pub(crate) use values::{Origin, PathContent};
 pub(crate) use writer::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, Files,
-    GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Writer,
+    GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Stated, Writer,
 };
 
 /// The revision of the code that makes the bytes of a hydrated commit: the trailer `Hydrate-Engine`.

@@ -34,6 +34,7 @@ pub(crate) mod plain_secret;
 pub(crate) mod policy;
 pub(crate) mod promoted;
 pub(crate) mod public_seeds;
+pub(crate) mod recorded;
 pub(crate) mod seed_identities;
 pub(crate) mod settings_named;
 pub(crate) mod setup;

@@ -125,6 +125,7 @@ impl Server {
             observer: &self.rendered,
             pusher: None,
             only: None,
+            fetching: None,
         };
         work(&setup)
     }

@@ -31,6 +31,7 @@ mod every;
 mod exec;
 mod explain;
 mod faults;
+mod fetched;
 mod fields;
 mod first_day;
 mod forged;

@@ -55,6 +55,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         observer: &counter,
         pusher: None,
         only: None,
+        fetching: None,
     };
     let report = hydrate::hydrate(&setup).expect("the world is fine");
     (report, counter.0.into_inner())

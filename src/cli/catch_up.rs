@@ -9,11 +9,12 @@ use super::{Outcome, WrongUse, output};
 use crate::hydrate::{self, Again};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
-use crate::owners::setup::{Setup, Wake};
+use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
 use crate::show::{self, Logged, Progress, Wording, summary};
+use crate::tell::fetch::Fetches;
 use crate::tell::forge::Teller;
 use crate::tell::hook::Options;
 use crate::tell::outbox::{Ask, Delivery};
@@ -89,7 +90,7 @@ struct Done {
 fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
     let mut teller = Teller::of_admin(repository);
-    let report = locked(repository, again, &mut teller);
+    let report = fetched(repository, again, &mut teller);
     if report.is_ok()
         && let Err(why) = teller.tell_all(repository)
     {
@@ -107,8 +108,29 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     Ok(Done { report: report?, destinations: destinations.context("pushing to other repositories")? })
 }
 
+/// Hydrates again, with what can be fetched for it.
+fn fetched(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow::Result<hydrate::Report> {
+    let fetches = Fetches::of(repository, true);
+    loop {
+        let fetching = fetches.as_ref().map(|fetches| fetches as &dyn Fetching);
+        let (error, fetches) = match (locked(repository, again, teller, fetching), &fetches) {
+            (Err(error), Some(fetches)) => (error, fetches),
+            (done, _) => return done,
+        };
+        match error.downcast_ref() {
+            Some(HydrateError::Lacks(wanted)) => fetches.fetch(wanted, &mut |text| output::warn(&text))?,
+            _ => return Err(error),
+        }
+    }
+}
+
 /// Hydrates again under the lock of the repository.
-fn locked(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow::Result<hydrate::Report> {
+fn locked(
+    repository: &Repository,
+    again: Again,
+    teller: &mut Teller,
+    fetching: Option<&dyn Fetching>,
+) -> anyhow::Result<hydrate::Report> {
     let started = Instant::now();
     let forever = |_: Duration| true;
     let _lock = hydrate::lock(repository, forever)?;
@@ -117,6 +139,7 @@ fn locked(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow:
     let progress = Progress::new();
     let setup = Setup {
         observer: &progress,
+        fetching,
         ..Setup::new(repository, Place::server(), Wake::Everything, &renderers, wall::now())
     };
     let report = hydrate::hydrate_again(&setup, again);

@@ -16,9 +16,10 @@ use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::argo::BranchName;
 use crate::inspect;
-use crate::inspect::{CheckFinding, Checked, Tree};
+use crate::inspect::{CheckFinding, Checked, Tree, settings_of_makers};
 use crate::owners::error;
 use crate::owners::place::Place;
+use crate::owners::recorded::dry_tree;
 use crate::owners::settings_named;
 use crate::owners::setup::{Setup, Wake};
 use crate::preview;
@@ -186,7 +187,9 @@ impl Site {
         Ok(match self {
             Site::Commit(site) => {
                 let (repository, names, commit) = &**site;
-                let files = TreeFiles::new(repository, repository.commit(*commit)?.tree);
+                let makers = settings_of_makers(repository)?;
+                let tree = dry_tree(repository, names, makers.rules.inputs(), *commit)?;
+                let files = TreeFiles::new(repository, tree);
                 let repository = Some((repository, names));
                 let tree = Tree { files: &files, repository, dry_branch, dry_commit: commit.to_string() };
                 work(&tree, &Renderers::from_config(&site.0, &machine)?)?

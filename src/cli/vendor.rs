@@ -1,7 +1,5 @@
 //! `git hydrate vendor`: what Applications need from elsewhere, brought into the working tree.
 
-mod fetcher;
-mod login;
 mod session;
 mod worktree;
 
@@ -20,7 +18,7 @@ use crate::argo::BranchName;
 use crate::inspect::Inputs;
 use crate::render::Renderers;
 use crate::render::needs::Need;
-use fetcher::Fetchers;
+use crate::tell::fetch::fetcher::{Credentials, Fetchers, Terms};
 use inputs::wire::Rules;
 use inputs::{Entry, LOCK};
 use session::{Deed, Session};
@@ -159,7 +157,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     let mut allow = clone.repository.config_list("hydrate.vendorAllow");
     allow.extend(arguments.allow.iter().cloned());
-    let rules = Rules { allow, accept: arguments.accept.clone(), timeout_seconds: arguments.timeout };
+    let (only, accept) = (Vec::new(), arguments.accept.clone());
+    let rules = Rules { allow, only, accept, timeout_seconds: arguments.timeout };
     if arguments.verify {
         return verify(&session, &clone, rules, json);
     }
@@ -168,8 +167,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if let Some(key) = &arguments.update {
         session.unpin(Some(key.as_str()).filter(|key| !key.is_empty()))?;
     }
-    let mut fetchers = Fetchers::new(&clone.repository, rules);
-    let inputs = session.complete(&mut |wanted| fetchers.fetch(wanted, &progress(wanted.len())));
+    let mut fetchers = Fetchers::new(&clone.repository, terms(rules));
+    let inputs = session.complete(&mut |wanted| Ok(fetchers.fetch(wanted, &progress(wanted.len()))?));
+    warn_of_unconfined(&fetchers);
     drop(fetchers);
     let inputs = inputs?;
     if !inputs.found.mistakes.is_empty() {
@@ -197,6 +197,17 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         stage(&clone, &top, &changes)?;
     }
     report(&session, &inputs, arguments.dry_run, json)
+}
+
+/// A user's own fetch.
+fn terms(rules: Rules) -> Terms {
+    Terms { rules, credentials: Credentials::OfUser, allows_unconfined: true, until: None }
+}
+
+fn warn_of_unconfined(fetchers: &Fetchers<'_>) {
+    for part in &fetchers.unconfined {
+        output::warn(&format!("warning: this system cannot restrict {part} of git-hydrate-fetch"));
+    }
 }
 
 /// Shows on a terminal how many inputs have come.
@@ -268,7 +279,7 @@ fn verify(session: &Session<'_>, clone: &Clone, rules: Rules, json: bool) -> any
     let count = session.lock().entries().count();
     let mut report = Report::default();
     if count > 0 {
-        let mut fetchers = Fetchers::new(&clone.repository, rules);
+        let mut fetchers = Fetchers::new(&clone.repository, terms(rules));
         for (key, reason) in session.verify(&mut fetchers, &progress(count))? {
             let names_key = reason.starts_with(&key.to_string());
             report.faults.push(if names_key { reason } else { format!("{key}: {reason}") });

@@ -301,6 +301,8 @@ impl<'a> Verifier<'a> {
             return Ok(vec![gone]);
         }
         self.use_settings(trailers.settings_commit)?;
+        // One that says nothing of recorded inputs was made without them.
+        self.run.show_inputs(trailers.inputs.is_some());
         self.run.found.policy.writer.date_as(trailers.engine);
         let Some(parent) = commit.parents.first() else {
             let dry = DryCommit::new(&self.repository().commit(trailers.dry_commit)?);

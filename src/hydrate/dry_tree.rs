@@ -558,7 +558,8 @@ impl<'a> DryTrees<'a> {
     ) -> Result<Rc<DryTree>, HydrateError> {
         let repository = found.setup.repository;
         let commit = repository.commit(dry)?;
-        let files = self.files(commit.tree, repository);
+        let tree = found.dry_tree(dry)?;
+        let files = self.files(tree, repository);
         let id = dry.to_string();
         let (branch, default) = (Some(&head.branch), found.default_branch_for(&head.branch));
         let failed = Some(self.failed.by(policy, found.setup.renderers, repository));
@@ -608,7 +609,7 @@ impl<'a> DryTrees<'a> {
             branch: head.branch.clone(),
             settings: policy.id,
             commit: DryCommit::new(&commit),
-            tree: commit.tree,
+            tree,
             allowed_removals: allowed_removals(&commit.message),
             by_branch: by_branch(hydrated(&verdict, &discovered)),
             discovered,

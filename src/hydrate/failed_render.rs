@@ -17,6 +17,7 @@ use crate::render::{self, Unrendered};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Reads, View};
+use inputs::Wanted;
 
 pub(crate) use crate::known::FailureKind;
 
@@ -37,6 +38,8 @@ pub(crate) struct FailedRender {
     pub repeats: bool,
     /// Whether it follows from the dry commit and the settings alone.
     pub follows: bool,
+    /// The inputs that it waits for.
+    pub waits: Vec<Wanted>,
 }
 
 impl FailedRender {
@@ -67,7 +70,7 @@ impl FailedRender {
             Ok(_) => reads.extend(file.reads()),
             Err(_) => repeats = false,
         }
-        Ok(Self { kind, diagnostics, reads, repeats, follows })
+        Ok(Self { kind, diagnostics, reads, repeats, follows, waits: Vec::new() })
     }
 
     /// One that renders, but without objects that its branch has; `reads` is what that render looked at, and `view` shows the
@@ -83,7 +86,7 @@ impl FailedRender {
         let file = View::new(view.files());
         let repeats = file.content_id(&application.file).is_ok();
         reads.extend(file.reads());
-        Self { kind: FailureKind::LostObjects, diagnostics, reads, repeats, follows: true }
+        Self { kind: FailureKind::LostObjects, diagnostics, reads, repeats, follows: true, waits: Vec::new() }
     }
 
     /// An Application that renders without objects that its branch has, when no time was left to find out why.
@@ -98,12 +101,19 @@ impl FailedRender {
         );
         let mistake = application.tells(Diagnostic::error(text).at(application.places.name.clone()).hint(hint));
         let (kind, diagnostics) = (FailureKind::CutOff, vec![mistake]);
-        Self { kind, diagnostics, reads: Reads::new(), repeats: false, follows: false }
+        Self { kind, diagnostics, reads: Reads::new(), repeats: false, follows: false, waits: Vec::new() }
     }
 
     /// One of an earlier dry commit, when nothing that it looked at changed since.
     pub(crate) fn unchanged(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { kind: FailureKind::Mistakes, diagnostics, reads: Reads::new(), repeats: true, follows: true }
+        Self {
+            kind: FailureKind::Mistakes,
+            diagnostics,
+            reads: Reads::new(),
+            repeats: true,
+            follows: true,
+            waits: Vec::new(),
+        }
     }
 
     /// What the cache keeps of the failure; none when it need not happen again, and was not the limit of a whole
@@ -112,7 +122,8 @@ impl FailedRender {
         if !self.repeats && self.kind != FailureKind::LimitOfCommit {
             return None;
         }
-        let failure = known::Failure { kind: self.kind, diagnostics: self.diagnostics.clone() };
+        let (diagnostics, waits) = (self.diagnostics.clone(), self.waits.clone());
+        let failure = known::Failure { kind: self.kind, diagnostics, waits };
         let record = Record { failure: Some(failure), ..Record::of(application, self.reads.clone()) };
         Some(record.encode())
     }
@@ -121,11 +132,16 @@ impl FailedRender {
     pub(crate) fn recall(record: Record, view: &View<'_>) -> Option<Self> {
         let is_repeated = |kind| !matches!(kind, FailureKind::LimitOfCommit | FailureKind::LostObjects);
         let failure = record.failure.filter(|failure| is_repeated(failure.kind))?;
-        let known::Failure { kind, diagnostics } = failure;
+        let known::Failure { kind, diagnostics, waits } = failure;
         // Of those that do not follow from the dry commit, only limits are kept.
         let follows = kind == FailureKind::Mistakes;
-        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows };
+        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows, waits };
         failed.recurs(view).then_some(failed)
+    }
+
+    /// Takes it for one that waits for inputs: nothing is said of the dry commit, as by a limit of this machine.
+    pub(crate) fn waiting(self, waits: Vec<Wanted>, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { kind: FailureKind::Limit, diagnostics, follows: false, waits, ..self }
     }
 
     /// Whether it says something of the dry commit, and would be found anywhere.
@@ -174,6 +190,8 @@ pub(crate) struct FailedBranch {
     pub carried: bool,
     /// Whether the time for all Applications of the commit was over.
     pub of_commit: bool,
+    /// The inputs that its Applications wait for.
+    pub waits: Vec<Wanted>,
 }
 
 impl FailedBranch {
@@ -193,6 +211,7 @@ impl FailedBranch {
                 }
             }
         }
+        failed.waits = renders.iter().flat_map(|render| render.waits.iter().cloned()).collect();
         failed.of_commit = renders.iter().any(|render| render.kind == FailureKind::LimitOfCommit);
         failed.renders = renders;
         Some(failed)
@@ -200,13 +219,14 @@ impl FailedBranch {
 
     /// The failure that the cache knows of a branch.
     pub(crate) fn carried(stuck: &known::Stuck) -> Self {
-        let known::Stuck { mistakes, limits, of_commit, .. } = stuck;
+        let known::Stuck { mistakes, limits, of_commit, waits, .. } = stuck;
         Self {
             mistakes: mistakes.clone(),
             limits: limits.clone(),
             renders: Vec::new(),
             carried: true,
             of_commit: *of_commit,
+            waits: waits.clone(),
         }
     }
 

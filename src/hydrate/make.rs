@@ -22,3 +22,4 @@ pub(crate) mod shared_objects;
 pub(crate) mod takeover;
 mod unnamed_releases;
 mod untouched;
+mod waits;

@@ -13,7 +13,7 @@ use super::plan::skipped::LeftBehind;
 use crate::argo::{Application, BranchName, Context};
 use crate::discover::Expanded;
 use crate::hydrate::dry_tree::DryTree;
-use crate::known::{self, Cache, Encoded, Head, Record, State, Stuck, Used};
+use crate::known::{self, Cache, Encoded, Head, Record, State, Stuck, Used, UsedInputs};
 use crate::owners::failed_makers::FailedMakers;
 use crate::owners::heads::DryHead;
 use crate::owners::snapshot::Snapshot;
@@ -185,7 +185,11 @@ impl Memory {
     /// Whether a state says all of the branches as well: a run that starts there looks only at what changed since.
     pub(crate) fn is_start(&self, state: &State, head: &DryHead, heads: &[DryHead], found: &Snapshot<'_>) -> bool {
         let Head { facts, revisions, destinations, branches, .. } = &state.head;
-        self.trusted && branches.is_some() && *facts == state_facts(head, heads, found, revisions, destinations)
+        let is_by = state.head.is_by(found.inputs.id().as_deref());
+        self.trusted
+            && is_by
+            && branches.is_some()
+            && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 
     /// Keeps a state that was brought up to `dry`, and the tips that its branches have now.
@@ -201,9 +205,12 @@ impl Memory {
             return;
         }
         state.head.dry_commit = dry.to_string();
+        state.head.inputs = found.inputs.id();
         for branch in state.head.branches.iter_mut().flatten() {
             let now = BranchName::read(&branch.name).ok().and_then(|name| branches.get(&name)?.tip.as_ref());
             branch.tip = now.map(|tip| tip.id.to_string()).unwrap_or_default();
+            let now = BranchName::read(&branch.name).ok().and_then(|name| branches.get(&name));
+            branch.inputs = now.map(|now| now.inputs.clone()).unwrap_or_default();
         }
         self.kept.push((state_name(head, found), head.branch.clone(), StateAfter::Advanced(Box::new(state))));
     }
@@ -234,7 +241,8 @@ impl Memory {
         let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
         let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
         let moving = others.into_iter().filter(|name| !staying.contains(name.as_str()));
-        let known: Option<Vec<_>> = moving.map(|name| known_branch(branches.get(name)?, head, tree, found)).collect();
+        let known: Option<Vec<_>> =
+            moving.map(|name| known_branch(branches.get(name)?, head, (tree, &rendered), found)).collect();
         let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?))).collect();
         // What was not tried now, because something else is wrong, may serve again.
         for application in tree.hydrated() {
@@ -261,6 +269,7 @@ impl Memory {
             is_open: tree.is_open(),
             has_shared: tree.has_shared(),
             used: all_used(tree.expanded()),
+            inputs: found.inputs.id(),
         };
         let makers = tree.expanded().iter().cloned();
         let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
@@ -300,7 +309,12 @@ fn leaves(branch: &Branch, application: &Application, head: &DryHead) -> bool {
 }
 
 /// A branch as a state has it; none when it is not just what hydration makes of the tip, or something of it stays behind.
-fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapshot<'_>) -> Option<known::Branch> {
+fn known_branch(
+    branch: &Branch,
+    head: &DryHead,
+    (tree, rendered): (&DryTree, &BTreeMap<Identity, Encoded>),
+    found: &Snapshot<'_>,
+) -> Option<known::Branch> {
     let branch = Some(branch).filter(|branch| branch.has_reached(head.tip))?;
     // What is held is listed with the next commit.
     let is_unlisted = |one: &Arc<Application>| found.is_held(&branch.name, one) && !branch.left.has(&one.sync_path);
@@ -321,7 +335,18 @@ fn known_branch(branch: &Branch, head: &DryHead, tree: &DryTree, found: &Snapsho
             Some(left) => Some(left?),
             None => None,
         },
+        inputs: if found.inputs.is_nothing() { UsedInputs::new() } else { inputs_of(&branch.name, tree, rendered)? },
     })
+}
+
+/// The recorded inputs that the Applications of a branch use; none when a record of theirs cannot be read.
+fn inputs_of(name: &BranchName, tree: &DryTree, rendered: &BTreeMap<Identity, Encoded>) -> Option<UsedInputs> {
+    let mut used = UsedInputs::new();
+    for application in tree.applications(name) {
+        let Some(record) = rendered.get(&(application.file.clone(), application.index)) else { continue };
+        used.extend(known::used_inputs(&record.decode()?.reads));
+    }
+    Some(used)
 }
 
 /// The record of a maker.
@@ -356,8 +381,15 @@ pub(crate) fn is_as_left(stuck: &Stuck, branch: &Branch) -> bool {
 
 /// The dry commit at which a branch reached a limit of this machine in an earlier run, and how; all dry commits before
 /// it were tried as well.
-pub(crate) fn recalled_limit<'s>(state: &'s State, branch: &Branch) -> Option<(ObjectId, &'s Stuck)> {
+pub(crate) fn recalled_limit<'s>(
+    state: &'s State,
+    branch: &Branch,
+    inputs: Option<&str>,
+) -> Option<(ObjectId, &'s Stuck)> {
     let stuck = state.head.stuck.iter().find(|stuck| is_as_left(stuck, branch))?;
+    // What it waited for may be here.
+    let waits = !stuck.waits.is_empty() && state.head.inputs.as_deref() != inputs;
+    let stuck = Some(stuck).filter(|_| !waits)?;
     let last = object_id(&state.head.dry_commit)?;
     (!stuck.limits.is_empty()).then_some((last, stuck))
 }
@@ -441,6 +473,7 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
         limits: failed.map(|failed| failed.limits.clone()).unwrap_or_default(),
         of_commit: failed.is_some_and(|failed| failed.of_commit),
         of_documents: failed.is_none(),
+        waits: failed.map(|failed| failed.waits.clone()).unwrap_or_default(),
     })
 }
 

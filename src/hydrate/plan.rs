@@ -21,6 +21,7 @@ pub(crate) mod skipped;
 mod touched;
 mod unproven;
 pub(crate) mod unrecognized;
+mod untouched_inputs;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,11 +33,13 @@ use super::make::output::Output;
 use crate::argo::{Application, BranchName, SeedIdentities};
 use crate::discover::Removal;
 use crate::hydrate::dry_tree::DryTree;
+use crate::known::UsedInputs;
 use crate::metadata::DryCommit;
 use crate::owners::heads::DryHead;
 use crate::repo::ObjectId;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
+use inputs::Wanted;
 use skipped::{Leaving, LeftBehind};
 
 /// One dry commit, and for each environment branch that lacks it what is done there.
@@ -96,6 +99,8 @@ pub(crate) struct Hydration<W> {
     pub moved: Vec<Arc<Application>>,
     /// That an object would come to a second Application, of another dry branch, once that is known.
     pub taken: Option<Diagnostic>,
+    /// The recorded inputs that the others use, whose files stay as they are.
+    pub inputs: UsedInputs,
 }
 
 /// Why a branch is not hydrated from a dry commit.
@@ -217,9 +222,10 @@ impl<W> Step<W> {
 
 impl<W> Hydration<W> {
     fn map<V>(self, become_other: impl FnMut(W) -> V) -> Hydration<V> {
-        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken } = self;
+        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken, inputs } =
+            self;
         let work = work.into_iter().map(become_other).collect();
-        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken }
+        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken, inputs }
     }
 
     /// One with nothing but work.
@@ -235,6 +241,7 @@ impl<W> Hydration<W> {
             stays: None,
             moved: Vec::new(),
             taken: None,
+            inputs: UsedInputs::new(),
         }
     }
 
@@ -251,6 +258,13 @@ impl Hydration<Done> {
         self.work.iter().filter_map(|done| done.result.as_ref().err())
     }
 
+    /// The recorded inputs that all Applications use.
+    pub(crate) fn used_inputs(&self) -> UsedInputs {
+        let mut used = self.inputs.clone();
+        used.extend(self.outputs().flat_map(|(_, output)| output.inputs.clone()));
+        used
+    }
+
     /// The others, with what they render to.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = (&Application, &Output)> {
         self.work.iter().filter_map(|done| Some((&*done.application, done.result.as_ref().ok()?)))
@@ -261,6 +275,14 @@ impl Failing {
     /// Nothing can be put on the branch as it is: no fault of the dry commit, so it is not recorded as one.
     pub(crate) fn unfit(why: Diagnostic) -> Self {
         Self::Renders(FailedBranch { limits: vec![why], ..FailedBranch::default() })
+    }
+
+    /// The inputs that its Applications wait for.
+    pub(crate) fn waits(&self) -> &[Wanted] {
+        match self {
+            Self::Limited(failed) | Self::Renders(failed) => &failed.waits,
+            Self::Mistakes(_) | Self::Lasting(_) | Self::Taken(_) | Self::Recorded(_) => &[],
+        }
     }
 
     /// What is said of it.

@@ -13,6 +13,7 @@ use super::state::Run;
 use super::stopped::Stopped;
 use crate::argo::BranchName;
 use crate::hydrate::report::{Outcome, Report};
+use crate::known::UsedInputs;
 use crate::manifest::{self, Manifest, Source};
 use crate::metadata::{DryCommit, Message, Time};
 use crate::owners::error::{HydrateError, TRIES};
@@ -138,7 +139,17 @@ fn write(mut run: Run<'_>, checked: &Checked) -> Result<Report, Stopped> {
         let mut behind = branch.tip_metadata(&run.found.buffer)?.behind.clone();
         behind.retain(|behind| !paths.contains_key(&behind.path));
         let behind = Some(&behind[..]);
-        let becomes = match branch.make(&run.found, dry, repo_url, &outputs, &[], &|_| false, behind, None)? {
+        let becomes = match branch.make(
+            &run.found,
+            dry,
+            repo_url,
+            &outputs,
+            &[],
+            &|_| false,
+            behind,
+            &UsedInputs::new(),
+            None,
+        )? {
             Ok(made) => Becomes::Hydrated(Box::new(made)),
             Err(mistake) => Becomes::Failed(Failing::unfit(mistake)),
         };

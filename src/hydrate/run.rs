@@ -88,7 +88,7 @@ fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Repo
             Ok(report) => return Ok(report),
             Err(Stopped::Raced(why)) => raced = why,
             Err(Stopped::Unknown) => attempt.trusts_cache = false,
-            Err(Stopped::Failed(error)) => return Err(error),
+            Err(stopped @ (Stopped::Failed(_) | Stopped::Lacks(_))) => return Err(stopped.into_error()),
         }
     }
     Err(HydrateError::Raced(raced))
@@ -103,6 +103,7 @@ fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stop
         run.expect_moves()?;
     }
     run.hydrate()?;
+    run.check_wanted()?;
     run.tell_of_public()?;
     run.finish()
 }

@@ -28,6 +28,7 @@ use crate::owners::standing::rolled_back_to;
 use crate::repo::TreeFiles;
 use crate::repo::{ObjectBuffer, ObjectId, Refs};
 use dry_files::diag::Diagnostic;
+use inputs::Wanted;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
 const TREES_MAX: usize = 8;
@@ -89,6 +90,8 @@ pub(crate) struct Run<'a> {
     /// What Applications draw for on the branch of the hydrated commit that is made again, as it says itself; none where none is
     /// made again.
     pub claimed: Option<SeedIdentities>,
+    /// Inputs that can be fetched, each for a dry branch, and that were not tried.
+    pub wanted: BTreeSet<(Wanted, BranchName)>,
     /// What was looked at in two dry trees for documents that are gone.
     pub looked_at: BTreeMap<(ObjectId, ObjectId), Looked>,
     /// What dry branches have that has random values on branches which are not among `branches`.
@@ -134,6 +137,7 @@ impl<'a> Run<'a> {
             preview: None,
             moved: Moved::default(),
             claimed: None,
+            wanted: BTreeSet::new(),
             looked_at: BTreeMap::new(),
             seen_elsewhere: BTreeMap::new(),
         }
@@ -266,6 +270,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Goes on with what is recorded of inputs, or without.
+    pub(crate) fn show_inputs(&mut self, is_shown: bool) {
+        if self.found.inputs.show(is_shown) {
+            self.trees.clear();
+            self.looked_at.clear();
+        }
+    }
+
     /// Whether it goes by what differs from the dry commit that the branches show, and by nothing else.
     pub(crate) fn starts_at_base(&self) -> bool {
         matches!(self.preview, Some(Previewed::SinceBase { .. }))
@@ -321,6 +333,7 @@ impl<'a> Run<'a> {
     ///
     /// Limits are not recorded in the repository: on another machine, or on another day, it may go well.
     pub(crate) fn fail(&mut self, name: &BranchName, head: &DryHead, dry: ObjectId, failing: Failing) {
+        self.note_wanted(&failing, &head.branch);
         let Some(branch) = self.branches.get_mut(name) else { return };
         let settings = self.found.policy.id;
         let diagnostics = failing.diagnostics();

@@ -1,8 +1,12 @@
 //! Why a try at hydrating ends without its result.
 
+use std::collections::BTreeSet;
+
+use crate::argo::BranchName;
 use crate::known;
 use crate::owners::error::HydrateError;
 use crate::repo::TransactionError;
+use inputs::Wanted;
 
 /// Why a try ended without its result.
 pub(crate) enum Stopped {
@@ -10,6 +14,8 @@ pub(crate) enum Stopped {
     Raced(String),
     /// The cache does not know what this run needs: try again without it.
     Unknown,
+    /// It needs inputs that can be fetched, each for a dry branch: try again with them.
+    Lacks(BTreeSet<(Wanted, BranchName)>),
     /// The world failed.
     Failed(HydrateError),
 }
@@ -20,6 +26,7 @@ impl Stopped {
         match self {
             Stopped::Raced(why) => HydrateError::Raced(why),
             Stopped::Unknown => HydrateError::Cache(known::Unusable),
+            Stopped::Lacks(wanted) => HydrateError::Lacks(wanted),
             Stopped::Failed(error) => error,
         }
     }

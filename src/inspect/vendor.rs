@@ -14,7 +14,7 @@ use crate::manifest;
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::setup::Observer;
-use crate::render::needs::{Found, Scan, Source};
+use crate::render::needs::{Found, Need, Scan, Source};
 use crate::render::{Renderers, directory_of};
 use inputs::{self, KeptInputs, Kind};
 use live::{Known, Reads};
@@ -68,10 +68,7 @@ pub(crate) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
     let profile = render_context(&policy.settings, tree.files, &tree.dry_commit).profile;
     let mut is_partial = !discovered.broken.is_empty() || !discovered.unanswered.is_empty();
     for (standing, application) in verdict.standings.iter().zip(&discovered.applications) {
-        let environment = Environment::new(profile, application, &tree.dry_commit);
-        for (source, span) in referenced(application, &environment) {
-            scan.add(application.name.as_str(), &source, &span);
-        }
+        add_referenced(&mut scan, application, (profile, &tree.dry_commit));
         for part in application.parts() {
             let source = argo::source(&view, &part, profile);
             if *standing != Standing::Hydrated {
@@ -93,6 +90,29 @@ pub(crate) fn inputs_of(judged: &Judged, tree: &Tree<'_>) -> Result<Inputs, Hydr
     warnings.extend(live::warnings(&view, &known));
     let lacks_rules = policy.settings.rules.is_empty() && discovered.applications.is_empty();
     Ok(Inputs { found: scan.finish(), is_partial, lacks_rules, warnings })
+}
+
+/// What one Application needs from elsewhere, as it is in a tree.
+pub(crate) fn needs_of(
+    application: &Application,
+    view: &View<'_>,
+    profile: Profile,
+    dry_commit: &str,
+) -> Result<Vec<Need>, inputs::Unusable> {
+    let mut scan = Scan::new(view, KeptInputs::read(view)?);
+    add_referenced(&mut scan, application, (profile, dry_commit));
+    for part in application.parts() {
+        let source = argo::source(view, &part, profile).ok();
+        add(&mut scan, &part, source.as_ref(), (profile, dry_commit));
+    }
+    Ok(scan.finish().needs.into_keys().collect())
+}
+
+fn add_referenced(scan: &mut Scan<'_>, application: &Application, (profile, dry_commit): (Profile, &str)) {
+    let environment = Environment::new(profile, application, dry_commit);
+    for (source, span) in referenced(application, &environment) {
+        scan.add(application.name.as_str(), &source, &span);
+    }
 }
 
 /// What the source of an Application of one source needs from elsewhere. The tool is not known of what is not here yet.

@@ -1,5 +1,7 @@
 //! What the cache keeps of one render: the manifests by id or the failure, and what was read for it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder};
@@ -8,6 +10,15 @@ use crate::manifest::Key;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Reads, Seen};
+use inputs::Wanted;
+
+/// Recorded inputs: the file of each in the tree of a dry commit, and the id of what is in it, in hexadecimal.
+pub(crate) type UsedInputs = BTreeMap<RepoPath, String>;
+
+/// Those that a render looked at.
+pub(crate) fn used_inputs(reads: &Reads) -> UsedInputs {
+    inputs::used(reads).map(|(path, id)| (path.clone(), id.to_string())).collect()
+}
 
 /// Why an Application has no manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +44,9 @@ pub(crate) struct Failure {
     pub kind: FailureKind,
     /// What was said of it.
     pub diagnostics: Vec<Diagnostic>,
+    /// The inputs that it waits for.
+    #[serde(default)]
+    pub waits: Vec<Wanted>,
 }
 
 /// What a [`Record`] is about.

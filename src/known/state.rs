@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
+use inputs::Wanted;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder, check, checked};
-use super::record::{Encoded, Record, Used, Way};
+use super::record::{Encoded, Record, Used, UsedInputs, Way};
 use super::table::{Damaged, Place, Table};
 use crate::argo::{AppName, BranchName};
 use crate::manifest::Key;
@@ -74,6 +75,9 @@ pub(crate) struct Head {
     pub has_shared: bool,
     /// What all sets together used up.
     pub used: Used,
+    /// What was recorded of inputs then.
+    #[serde(default)]
+    pub inputs: Option<String>,
 }
 
 impl Head {
@@ -81,6 +85,12 @@ impl Head {
     pub(crate) fn is_wrong(&self) -> bool {
         let stays = self.branches.iter().flatten().any(|branch| branch.left.is_some());
         stays || !self.wrong_files.is_empty() || self.stuck.iter().any(|stuck| stuck.of_documents)
+    }
+
+    /// Whether what it says was found by this record of inputs, or rests on none: what renders goes by what it read.
+    pub(crate) fn is_by(&self, inputs: Option<&str>) -> bool {
+        let is_whole = self.stuck.is_empty() && !self.is_wrong() && !self.is_open;
+        is_whole || self.inputs.as_deref() == inputs
     }
 
     /// Whether a branch stays behind by its documents, so that no Application of it is rendered.
@@ -121,6 +131,9 @@ pub(crate) struct Branch {
     pub has_one_url: bool,
     /// What of it stays at an earlier dry commit.
     pub left: Option<Left>,
+    /// The recorded inputs that its Applications use.
+    #[serde(default)]
+    pub inputs: UsedInputs,
 }
 
 /// What of an environment branch stays as it is while the others go on.
@@ -174,6 +187,9 @@ pub(crate) struct Stuck {
     pub of_commit: bool,
     /// Whether the mistakes are those of documents, found before anything is rendered.
     pub of_documents: bool,
+    /// The inputs that its Applications wait for.
+    #[serde(default)]
+    pub waits: Vec<Wanted>,
 }
 
 impl Stuck {

@@ -89,6 +89,7 @@ fn record(n: u8, manifest: u8) -> Record {
         failure: (n.is_multiple_of(4)).then(|| Failure {
             kind: FailureKind::Limit,
             diagnostics: vec![Diagnostic::error("too much").hint("less")],
+            waits: Vec::new(),
         }),
     }
 }
@@ -107,6 +108,7 @@ fn head() -> Head {
             applications: usize::from(RECORDS),
             repo_url: text("https://git.example.com/dry.git"),
             has_one_url: true,
+            inputs: UsedInputs::new(),
             left: Some(Left {
                 paths: vec![LeftPath {
                     path: RepoPath::new("web").expect("plain"),
@@ -131,6 +133,7 @@ fn head() -> Head {
             limits: vec![Diagnostic::error("too much").hint("less")],
             of_commit: false,
             of_documents: true,
+            waits: Vec::new(),
         }],
         frozen: vec![Frozen { name: text("environments/live"), sync: text("environments/live"), applications: 2 }],
         revisions: [text("main")].into(),
@@ -143,6 +146,7 @@ fn head() -> Head {
         is_open: true,
         has_shared: true,
         used: Used { params: 1, bytes: 2, steps: 3 },
+        inputs: None,
     }
 }
 

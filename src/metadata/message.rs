@@ -25,6 +25,8 @@ pub struct Trailers {
     /// the branch where it had its first random values, or another one had the name there before it. Where the branch is shared,
     /// the dry branch follows if it is another one.
     pub identities: Vec<HeldIdentity>,
+    /// `Hydrate-Inputs`: the tree of those recorded inputs that its Applications use, when there are any.
+    pub inputs: Option<ObjectId>,
     /// `Hydrate-Rollback-To` and `Hydrate-Held-By`, where the files were copied from an earlier commit of the branch.
     pub rollback: Option<Rollback>,
     /// `Hydrate-Held`, one for each Application that stays as it is because of the setting `hold`.
@@ -47,6 +49,7 @@ const DRY: &str = "Hydrate-Dry";
 const DRY_BRANCH: &str = "Hydrate-Dry-Branch";
 const SETTINGS: &str = "Hydrate-Settings";
 const IDENTITY: &str = "Hydrate-Identity";
+const INPUTS: &str = "Hydrate-Inputs";
 const ROLLBACK_TO: &str = "Hydrate-Rollback-To";
 const HELD_BY: &str = "Hydrate-Held-By";
 const HELD: &str = "Hydrate-Held";
@@ -70,6 +73,7 @@ impl Trailers {
             dry_commit: object_id(value(DRY)?)?,
             identities: identities.filter_map(|trailer| held(&trailer.value, &dry_branch)).collect(),
             dry_branch,
+            inputs: value(INPUTS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
             rollback: match (value(ROLLBACK_TO), value(HELD_BY)) {
                 (Some(to), Some(held_by)) => Some(Rollback { to: object_id(to)?, held_by: object_id(held_by)? }),
                 _ => None,
@@ -106,6 +110,9 @@ impl fmt::Display for Trailers {
                 true => writeln!(f, "{IDENTITY}: {identity}")?,
                 false => writeln!(f, "{IDENTITY}: {identity} {dry_branch}")?,
             }
+        }
+        if let Some(inputs) = self.inputs {
+            writeln!(f, "{INPUTS}: {inputs}")?;
         }
         if let Some(Rollback { to, held_by }) = self.rollback {
             writeln!(f, "{ROLLBACK_TO}: {to}")?;

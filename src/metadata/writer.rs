@@ -106,7 +106,7 @@ impl Writer {
             is_active_path: false,
         };
         self.files_for_path(&content, &origin)?;
-        self.commit_message(&origin, &branch, None, Vec::new(), Vec::new())?;
+        self.commit_message(&origin, &branch, None, Stated::default())?;
         Ok(())
     }
 
@@ -179,14 +179,13 @@ impl Writer {
 
     /// The message of a hydrated commit on `branch`, with our trailers at its end.
     ///
-    /// `identities` and `held` are those of [`Trailers`]. Fails only by the commit message template of the settings.
+    /// Fails only by the commit message template of the settings.
     pub(crate) fn commit_message(
         &self,
         origin: &Origin<'_>,
         branch: &BranchName,
         settings_commit: Option<ObjectId>,
-        identities: Vec<HeldIdentity>,
-        held: Vec<String>,
+        stated: Stated,
     ) -> Result<String, Diagnostic> {
         let jinja = || Json::Object(values::message(origin, branch, self.settings.profile));
         let text = self.message.render(jinja, || values_of_argocd::message(origin));
@@ -204,7 +203,8 @@ impl Writer {
                 }
             }));
         }
-        let trailers = Trailers { identities, held, ..trailers(origin, branch, settings_commit) };
+        let Stated { identities, inputs, held } = stated;
+        let trailers = Trailers { identities, inputs, held, ..trailers(origin, branch, settings_commit) };
         Ok(message::with_trailers(&text, &trailers))
     }
 
@@ -260,6 +260,14 @@ fn with_names(error: Diagnostic, template: &Template, values: &[(&str, &str)], o
     }
 }
 
+/// What only some commits say of themselves: see [`Trailers`].
+#[derive(Debug, Default)]
+pub(crate) struct Stated {
+    pub identities: Vec<HeldIdentity>,
+    pub inputs: Option<ObjectId>,
+    pub held: Vec<String>,
+}
+
 /// The trailers that every commit has.
 pub(super) fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit: Option<ObjectId>) -> Trailers {
     Trailers {
@@ -268,6 +276,7 @@ pub(super) fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit
         dry_branch: origin.branch.clone(),
         settings_commit,
         identities: Vec::new(),
+        inputs: None,
         rollback: None,
         held: Vec::new(),
         engine: ENGINE_REVISION,

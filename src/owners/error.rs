@@ -1,7 +1,10 @@
 //! Why nothing was hydrated, or nothing was found out.
 
+use std::collections::BTreeSet;
+
 use dry_files::diag::Diagnostic;
 use dry_files::view::ViewError;
+use inputs::Wanted;
 
 use crate::argo::BranchName;
 use crate::known;
@@ -75,6 +78,9 @@ pub enum HydrateError {
     /// The inputs from elsewhere that a dry tree keeps cannot be used.
     #[error(transparent)]
     Inputs(#[from] inputs::Unusable),
+    /// Inputs are needed that can be fetched, each for a dry branch. Nothing was done.
+    #[error("{} inputs have to be fetched", .0.len())]
+    Lacks(BTreeSet<(Wanted, BranchName)>),
     /// This machine could not render: a tool is missing, or the repository or the disk fails.
     #[error(transparent)]
     Render(#[from] render::Error),
@@ -118,6 +124,7 @@ impl HydrateError {
             | Self::NotSearched(_)
             | Self::View(_)
             | Self::Inputs(_)
+            | Self::Lacks(_)
             | Self::Render(_)
             | Self::Cache(_)
             | Self::Locked

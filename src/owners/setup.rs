@@ -4,6 +4,7 @@ use super::place::Place;
 use crate::argo::{BranchName, Patterns};
 use crate::render::Renderers;
 use crate::repo::{ObjectId, Repository};
+use inputs::Wanted;
 
 /// Which dry commits shall be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct Setup<'a> {
     pub out_of_time: &'a dyn Fn() -> bool,
     /// Hears of progress.
     pub observer: &'a dyn Observer,
+    /// What brings inputs that are not here; none where nothing does, so that each is a mistake of the dry commit.
+    pub fetching: Option<&'a dyn Fetching>,
     /// Whose push it is, for the reflogs; none where that is unknown, or nobody pushed.
     pub pusher: Option<&'a str>,
     /// The branches that are hydrated, by globs; none where all are. The others are left to other runs.
@@ -57,6 +60,7 @@ impl<'a> Setup<'a> {
             thawed_at: None,
             out_of_time: &|| false,
             observer: &Silent,
+            fetching: None,
             pusher: None,
             only: None,
         }
@@ -67,6 +71,14 @@ impl<'a> Setup<'a> {
         let is_named = |only: &Patterns| [branch, sync].iter().any(|name| only.matches(name.as_str()));
         self.only.is_some_and(|only| !is_named(only))
     }
+}
+
+/// Brings inputs that are recorded, for an operation.
+pub trait Fetching {
+    /// Whether an input may be fetched for what is on a dry branch.
+    fn allows(&self, wanted: &Wanted, dry_branch: &BranchName) -> bool;
+    /// Why an input was not to be had; none when it was not tried.
+    fn missed(&self, wanted: &Wanted) -> Option<String>;
 }
 
 /// Hears what goes on, as it goes on.

@@ -14,6 +14,7 @@ use super::freezes::Freezes;
 use super::heads::{self, DryHead};
 use super::ledger::{Faults, Ledger};
 use super::policy::{self, Policy};
+use super::recorded::Record;
 use super::setup::{Setup, Wake};
 use super::standing::Standing;
 use crate::argo::{Application, BranchName, Context};
@@ -50,6 +51,8 @@ pub(crate) struct Snapshot<'a> {
     pub has_dry_branches: bool,
     /// The records of the branches that hydration made.
     pub records: BranchRecords,
+    /// The inputs that were fetched for it.
+    pub inputs: Record,
     /// Whether nothing was hydrated before there was the setting `madeApplications`.
     pub is_new: bool,
     /// Whether a branch that was frozen gets a commit for each dry commit all the same.
@@ -100,6 +103,7 @@ impl<'a> Snapshot<'a> {
         let (dry_branches, has_dry_branches) =
             DryBranches::find(&setup.wake, &setup.place, &refs, &policy.settings, &records);
         let failures = faults.read(FAILURES_REF, &refs, |tip| Failures::read(&buffer, tip)).unwrap_or_default();
+        let inputs = Record::read(&setup.place, &refs, policy.plain.inputs(), setup.repository)?;
         let listings = Listings::default();
         let found = Self {
             setup,
@@ -113,6 +117,7 @@ impl<'a> Snapshot<'a> {
             dry_branches,
             has_dry_branches,
             records,
+            inputs,
             is_new,
             wants_every: false,
             trusts_programs: false,
@@ -138,6 +143,11 @@ impl<'a> Snapshot<'a> {
             Some((id, branch)) => Err(HydrateError::SettingsLost { id, branch: branch.clone() }),
             None => Ok(()),
         }
+    }
+
+    /// The tree of a dry commit, with the inputs that were fetched for it.
+    pub(crate) fn dry_tree(&self, dry: ObjectId) -> Result<ObjectId, repo::Error> {
+        self.inputs.join(self.setup.repository.commit(dry)?.tree, self.setup.repository)
     }
 
     /// A tree of a hydrated branch.

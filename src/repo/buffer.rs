@@ -213,6 +213,14 @@ impl<'a> ObjectBuffer<'a> {
         store::write_loose(self.repository, &self.take()?)
     }
 
+    /// Forgets all new objects, and lets the repository know them as long as this process lives. Nothing is written.
+    pub(crate) fn lend(&self) -> std::result::Result<(), Error> {
+        let new = self.take()?.into_iter();
+        let read = |(id, kind, content): Object| Ok((id, kind, content.read()?.into_owned()));
+        self.repository.remember(new.map(read).collect::<std::result::Result<Vec<_>, Error>>()?);
+        Ok(())
+    }
+
     /// Writes all new objects beside those of a push that is not accepted yet, as one pack, and forgets them. They
     /// share the fate of the push; the answer is the id of the pack, for [`Repository::keep_pack`].
     pub fn flush_quarantined(&self, quarantine: &Quarantine) -> std::result::Result<ObjectId, Error> {

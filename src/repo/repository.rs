@@ -1,9 +1,9 @@
 //! A repository: opened, and asked for objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use dry_files::regular;
 use gix::discover::upwards::Error as Upwards;
@@ -36,6 +36,8 @@ pub struct Repository {
     common_dir: PathBuf,
     /// The directory by which the objects of a push are found that is not accepted yet.
     quarantine: Option<scratch::Scratch>,
+    /// Objects that only this process knows.
+    remembered: RwLock<HashMap<ObjectId, (ObjectKind, Vec<u8>)>>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
     pub(super) pending: Vec<(String, Option<ObjectId>)>,
     /// Refs that are read as if they pointed elsewhere, and written as they are.
@@ -68,6 +70,7 @@ impl Repository {
             git_dir,
             common_dir,
             quarantine: None,
+            remembered: RwLock::default(),
             pending: Vec::new(),
             assumed: Vec::new(),
             place: None,
@@ -232,6 +235,16 @@ impl Repository {
         self.common_dir().join("objects")
     }
 
+    /// Knows objects from now on that are not written.
+    pub(super) fn remember(&self, objects: impl IntoIterator<Item = (ObjectId, ObjectKind, Vec<u8>)>) {
+        let objects = objects.into_iter().map(|(id, kind, content)| (id, (kind, content)));
+        self.remembered.write().unwrap_or_else(PoisonError::into_inner).extend(objects);
+    }
+
+    fn remembered(&self, id: ObjectId) -> Option<(ObjectKind, Vec<u8>)> {
+        self.remembered.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
     /// Whether there is such an object.
     pub fn has(&self, id: ObjectId) -> bool {
         let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());
@@ -240,6 +253,9 @@ impl Repository {
 
     /// The content of an object of any kind: what its id is the hash of, or an error.
     pub fn object(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Error> {
+        if let Some(known) = self.remembered(id) {
+            return Ok(known);
+        }
         let (kind, content) = match self.with_anew(|repository| read(repository, id)) {
             Err(_) if self.is_partial() => self.fetched(id)?,
             found => found?,
@@ -268,6 +284,9 @@ impl Repository {
 
     /// An object that need not be there.
     pub(super) fn find(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, Error> {
+        if let Some(known) = self.remembered(id) {
+            return Ok(Some(known));
+        }
         let found = self.with(|repository| try_read(repository, id))?;
         found.map(|(kind, content)| checked(id, kind, content)).transpose()
     }

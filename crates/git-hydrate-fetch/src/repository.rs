@@ -73,6 +73,7 @@ impl Fetcher {
             };
         }
         let site = Site::of(url)?;
+        self.web.permit(url)?;
         if !site.is_tls && !self.web.allowed.plain(&site.host, site.port) {
             let allow = format!("http://{}:{}", site.host, site.port);
             return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
 use go_std::url::Url;
+use inputs::is_below;
 use inputs::wire::{FromFetcher, Rules};
 use ureq::http::{HeaderMap, Response};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
@@ -34,6 +35,8 @@ pub(crate) struct Ask {
 pub(crate) struct Web {
     agent: Agent,
     pub allowed: Allowed,
+    /// What may be asked, where that is not all.
+    only: Vec<String>,
     talk: Arc<Talk>,
     timeout: Duration,
     /// The credential of each host, once a server wanted one.
@@ -103,7 +106,15 @@ impl Web {
         let allowed = Allowed::new(&rules.allow);
         let resolver = Guarded { inner: DefaultResolver::default(), allowed: allowed.clone() };
         let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
-        Self { agent, allowed, talk, timeout, known: Mutex::default() }
+        Self { agent, allowed, only: rules.only.clone(), talk, timeout, known: Mutex::default() }
+    }
+
+    /// An error for a URL that no rule leads to.
+    pub(crate) fn permit(&self, url: &str) -> Result<()> {
+        match self.only.is_empty() || self.only.iter().any(|top| is_below(url, top)) {
+            true => Ok(()),
+            false => Err(format!("{url} is not asked: no `url` or `also` of the rule leads there").into()),
+        }
     }
 
     /// The body of what a URL leads to. A server that requires credentials gets them from git, if git has any.
@@ -163,6 +174,7 @@ impl Web {
         let mut url = url.to_owned();
         for hop in 0..=REDIRECTS_MAX {
             let site = Site::of(&url)?;
+            self.permit(&url)?;
             if !site.is_tls && !self.allowed.plain(&site.host, site.port) {
                 let allow = format!("http://{}:{}", site.host, site.port);
                 return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());

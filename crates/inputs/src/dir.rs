@@ -65,6 +65,13 @@ impl InputsDir {
         is_top || (*parent == self.0 && Kind::ALL.iter().any(|kind| kind.word() == name))
     }
 
+    /// Whether a path is below the directory, where inputs are.
+    pub(super) fn has_input(&self, path: &RepoPath) -> bool {
+        let below = path.strip_prefix(&self.0);
+        let kind = below.as_ref().and_then(|below| below.components().next());
+        kind.is_some_and(|kind| Kind::ALL.iter().any(|known| known.word() == kind))
+    }
+
     /// Whether a path is such a directory, or below one.
     pub fn has(&self, path: &RepoPath) -> bool {
         if path.components().next() == Some(TOP) {

@@ -1,82 +1,19 @@
 //! What a render finds of an input.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, Refusal, Span};
 use dry_files::path::RepoPath;
-use dry_files::view::{Reads, View, ViewError};
+use dry_files::view::{self, ContentId, Reads, Seen, View, ViewError};
 use go_yaml as yaml;
 
-use super::{Entry, InputsDir, Key, LOCK, Lock, LockError, content, lock_path};
+use super::{Entry, InputsDir, Key, Kind, LOCK, Lock, RECORDED, Recorded, Unusable, Wanted, content, lock_path};
 
-/// The inputs that a dry tree keeps.
+/// The inputs that a dry tree keeps, and those that are recorded beside it.
 pub struct KeptInputs<'v> {
     view: &'v View<'v>,
     lock: Option<Arc<Lock>>,
 }
-
-/// Why an input cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
-    /// It is not in the dry tree.
-    #[error("{0} is not in this repository")]
-    Missing(Key),
-    /// Of a repository, not this directory.
-    #[error("{key} is in this repository, but not its directory `{directory}`")]
-    MissingDirectory {
-        /// The repository.
-        key: Key,
-        /// The directory.
-        directory: RepoPath,
-    },
-    /// Its files are others than when it came.
-    #[error("the files in `{path}` are not those of {key}: {LOCK} has {expected}, they are {found}")]
-    Changed {
-        /// The input.
-        key: Key,
-        /// Where its files are.
-        path: RepoPath,
-        /// The digest of the lock file.
-        expected: String,
-        /// That of the files; `missing` when there are none.
-        found: String,
-    },
-    /// Another one is where it should be.
-    #[error("`{path}` has {kept}, but {wanted} is needed")]
-    Other {
-        /// Where it is.
-        path: RepoPath,
-        /// What is there.
-        kept: Key,
-        /// What should be.
-        wanted: Key,
-    },
-    /// The lock file names another directory of inputs than the settings do.
-    #[error("{LOCK} has its inputs in `{0}`, but the setting `vendorDirectory` leads to `{1}`")]
-    Misplaced(RepoPath, RepoPath),
-    /// Something that a tool may take for it is beside it.
-    #[error("`{other}` has a chart `{}` that Helm may take for {key}, which is in `{path}`", key.name)]
-    Beside {
-        /// The input.
-        key: Key,
-        /// Where it is.
-        path: RepoPath,
-        /// What no lock file lists.
-        other: RepoPath,
-    },
-    /// Its place is a link, or behind one.
-    #[error("`{0}` is, or is behind, a symbolic link: inputs are files of this repository")]
-    Link(RepoPath),
-    /// The lock file cannot be read.
-    #[error("{LOCK}: {0}")]
-    Lock(LockError),
-    /// The files cannot be read.
-    #[error(transparent)]
-    View(#[from] ViewError),
-}
-
-/// What brings an input here.
-pub const VENDOR: &str = "run `git hydrate vendor` and commit what it writes";
 
 impl<'v> KeptInputs<'v> {
     /// Reads the lock file of a tree.
@@ -107,9 +44,15 @@ impl<'v> KeptInputs<'v> {
         self.lock.as_deref()
     }
 
-    /// Whether an input is listed.
+    /// Whether an input is listed, or recorded; of a git repository, whether it is listed.
     pub fn lists(&self, key: &Key) -> bool {
-        self.entry(key).is_some()
+        let is_locked = self.locked(key).is_some();
+        is_locked || (key.kind != Kind::Git && matches!(self.recorded(key, &RepoPath::root()), Ok(Some(_))))
+    }
+
+    /// Whether a directory of a git repository is kept, or any of the repository is listed.
+    pub fn lists_directory(&self, key: &Key, directory: &RepoPath) -> bool {
+        self.locked(key).is_some() || matches!(self.recorded_directory(key, directory), Ok(Some(_)))
     }
 
     /// An error where inputs are used that are not in the directory that the settings name.
@@ -125,12 +68,12 @@ impl<'v> KeptInputs<'v> {
         self.lock().map_or_else(|| InputsDir::default().place(key), |lock| lock.dir().place(key))
     }
 
-    /// Where the files of an input are that no tool looks for itself.
+    /// Where the files of an input are that no tool looks for itself. Of a git repository, all of it that is listed.
     pub fn find(&self, key: &Key) -> Result<RepoPath, Unusable> {
-        let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = self.place(key);
+        let entry = self.entry(key)?;
         self.is_real(&place)?;
-        check(self.view, entry, &place)?;
+        check(self.view, &entry, &place)?;
         Ok(place)
     }
 
@@ -145,29 +88,40 @@ impl<'v> KeptInputs<'v> {
 
     /// Where a directory of a git repository is, and where the repository.
     pub fn directory(&self, key: &Key, directory: &RepoPath) -> Result<(RepoPath, RepoPath), Unusable> {
-        let place = self.find(key)?;
-        let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
-        if !entry.directories.iter().any(|kept| directory.starts_with(kept)) {
-            return Err(Unusable::MissingDirectory { key: key.clone(), directory: directory.clone() });
+        let place = self.place(key);
+        if let Some(entry) = self.locked(key) {
+            self.is_real(&place)?;
+            check(self.view, entry, &place)?;
+            if !entry.directories.iter().any(|kept| directory.starts_with(kept)) {
+                return Err(Unusable::MissingDirectory { key: key.clone(), directory: directory.clone() });
+            }
+            return Ok((place.join(directory), place));
         }
+        let recorded = self.recorded_directory(key, directory)?.ok_or_else(|| Unusable::Missing(key.clone()))?;
+        let kept = place.join(&recorded.directory);
+        self.is_real(&kept)?;
+        check(self.view, &usable(&recorded)?, &kept)?;
         Ok((place.join(directory), place))
     }
 
     /// An error unless what is at `path` is all of a chart, or a directory of a repository, that was brought to `root`.
     pub fn check_source(&self, key: &Key, root: &RepoPath, path: &RepoPath) -> Result<(), Unusable> {
-        let entry = self.entry(key).ok_or_else(|| Unusable::Missing(key.clone()))?;
         let place = self.place(key);
-        if place != *root {
-            let dir = self.lock().map(|lock| lock.dir().path().clone()).unwrap_or_default();
-            return Err(Unusable::Misplaced(dir, root.clone()));
-        }
-        self.is_real(&place)?;
-        if key.kind == super::Kind::Git {
+        if key.kind == Kind::Git {
+            self.is_at(&place, root)?;
             let directory = path.strip_prefix(&place).unwrap_or_default();
             return self.directory(key, &directory).map(drop);
         }
+        let entry = self.entry(key)?;
+        self.is_at(&place, root)?;
+        self.is_real(&place)?;
         let is_there = entry.at.is_empty() || entry.at.contains(&place);
-        check(self.view, Some(entry).filter(|_| is_there).ok_or_else(|| Unusable::Missing(key.clone()))?, &place)
+        if is_there { check(self.view, &entry, &place) } else { Err(Unusable::Missing(key.clone())) }
+    }
+
+    fn is_at(&self, place: &RepoPath, root: &RepoPath) -> Result<(), Unusable> {
+        let dir = || self.lock().map(|lock| lock.dir().path().clone()).unwrap_or_default();
+        if place == root { Ok(()) } else { Err(Unusable::Misplaced(dir(), root.clone())) }
     }
 
     /// Judges what a tool found at a path where it looks itself. What no lock file lists there was put there by hand.
@@ -182,6 +136,7 @@ impl<'v> KeptInputs<'v> {
 
     /// An error where something was read of an input that is not as it came, by whatever way.
     pub fn judge_reads(&self, reads: &Reads) -> Result<(), Unusable> {
+        self.judge_recorded(reads)?;
         let Some(lock) = self.lock() else { return Ok(()) };
         let mut last: Option<RepoPath> = None;
         for (path, _) in reads.keys() {
@@ -194,6 +149,49 @@ impl<'v> KeptInputs<'v> {
             }
         }
         Ok(())
+    }
+
+    /// An error where something was read of an input that is recorded, and not because the input was asked for: what a commit
+    /// says of the inputs that it rests on would not have it. Who asks for a directory of a repository may be led to others of it,
+    /// which are asked for by that.
+    fn judge_recorded(&self, reads: &Reads) -> Result<(), Unusable> {
+        let is_file = |seen: &Seen| matches!(seen, Seen::Content(_) | Seen::Link(_));
+        let files = reads.iter().filter(|(_, seen)| is_file(seen)).map(|((path, _), _)| path);
+        let mut inside = files.filter(|path| InputsDir::default().has_input(path)).peekable();
+        if inside.peek().is_none() || !matches!(self.view.kind(&recorded_path()), Ok(Some(view::Kind::Directory))) {
+            return Ok(());
+        }
+        let mut asked = self.asked(reads)?;
+        for path in inside {
+            let is_listed = self.lock().is_some_and(|lock| lock.around(path).is_some());
+            if !is_listed && !asked.iter().any(|one| path.starts_with(&place_of(one))) {
+                let led_to = self.led_to(path, &asked)?.ok_or_else(|| Unusable::Unnamed(path.clone()))?;
+                asked.push(led_to);
+            }
+        }
+        Ok(())
+    }
+
+    /// The recorded inputs that were asked for.
+    fn asked(&self, reads: &Reads) -> Result<Vec<Recorded>, Unusable> {
+        let read = |(path, _): (&RepoPath, ContentId)| {
+            let recorded = Recorded::parse(&self.view.read(path)?.data);
+            recorded.ok_or_else(|| Unusable::Damaged(path.clone()))
+        };
+        used(reads).map(read).collect()
+    }
+
+    /// The directory with a file, of a repository of which another one was asked for.
+    fn led_to(&self, path: &RepoPath, asked: &[Recorded]) -> Result<Option<Recorded>, Unusable> {
+        for Recorded { key, .. } in asked.iter().filter(|one| one.key.kind == Kind::Git) {
+            let below = path.strip_prefix(&InputsDir::default().place(key));
+            let Some(directory) = below.and_then(|below| below.parent()) else { continue };
+            if let Some(recorded) = self.recorded_directory(key, &directory)? {
+                check(self.view, &usable(&recorded)?, &place_of(&recorded))?;
+                return Ok(Some(recorded));
+            }
+        }
+        Ok(None)
     }
 
     /// An error where a chart that no lock file lists is beside one that is listed in `charts`, and may be taken for it.
@@ -223,8 +221,77 @@ impl<'v> KeptInputs<'v> {
         field("name") == Some(&entry.key.name) && field("version").is_some_and(|version| entry.fits(version))
     }
 
-    fn entry(&self, key: &Key) -> Option<&Entry> {
+    /// Whether neither the lock file nor the record has anything of an input.
+    pub fn lacks(&self, wanted: &Wanted) -> bool {
+        let recorded = || match wanted.key.kind {
+            Kind::Git => self.recorded_directory(&wanted.key, &wanted.directory),
+            _ => self.recorded(&wanted.key, &RepoPath::root()),
+        };
+        self.locked(&wanted.key).is_none() && matches!(recorded(), Ok(None))
+    }
+
+    fn locked(&self, key: &Key) -> Option<&Entry> {
         self.lock.as_ref()?.get(key)
+    }
+
+    /// What is kept of an input: by the lock file, else by the record. What both have must be the same.
+    fn entry(&self, key: &Key) -> Result<Cow<'_, Entry>, Unusable> {
+        let is_git = key.kind == Kind::Git;
+        let recorded = if is_git { None } else { self.recorded(key, &RepoPath::root())? };
+        match (self.locked(key), recorded) {
+            (Some(locked), Some(recorded)) if recorded.withdrawn.is_none() && locked.content != recorded.content => {
+                let (locked, recorded) = (locked.content.clone(), recorded.content);
+                Err(Unusable::Differs { key: key.clone(), locked, recorded })
+            }
+            (Some(locked), _) => Ok(Cow::Borrowed(locked)),
+            (None, Some(recorded)) => usable(&recorded).map(Cow::Owned),
+            (None, None) => Err(Unusable::Missing(key.clone())),
+        }
+    }
+
+    /// What is recorded of an input.
+    fn recorded(&self, key: &Key, directory: &RepoPath) -> Result<Option<Recorded>, Unusable> {
+        let path = recorded_path().join(&Recorded::path(key, directory));
+        let blob = match self.view.read(&path) {
+            Ok(blob) => blob,
+            Err(error) if error.is_missing() || matches!(error, ViewError::NotDirectory(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let recorded = Recorded::parse(&blob.data).filter(|recorded| recorded.key == *key);
+        recorded.map(Some).ok_or(Unusable::Damaged(path))
+    }
+
+    /// What is recorded of a directory of a git repository, or of one around it.
+    fn recorded_directory(&self, key: &Key, directory: &RepoPath) -> Result<Option<Recorded>, Unusable> {
+        let around = std::iter::successors(Some(directory.clone()), RepoPath::parent);
+        around.map(|directory| self.recorded(key, &directory)).find_map(Result::transpose).transpose()
+    }
+}
+
+fn recorded_path() -> RepoPath {
+    RepoPath::clean(RECORDED).unwrap_or_default()
+}
+
+/// The files of the recorded inputs that something was read of, each with its content.
+pub fn used(reads: &Reads) -> impl Iterator<Item = (&RepoPath, ContentId)> {
+    let top = recorded_path();
+    let below = reads.range((top.clone(), 0)..).take_while(|((path, _), _)| path.as_str().starts_with(RECORDED));
+    below.filter_map(move |((path, _), seen)| match seen {
+        Seen::Content(id) if path.starts_with(&top) => Some((path, *id)),
+        _ => None,
+    })
+}
+
+/// Where a dry tree shows the files of a recorded input.
+fn place_of(recorded: &Recorded) -> RepoPath {
+    InputsDir::default().path().join(&recorded.place())
+}
+
+/// What a render may use of the record.
+fn usable(recorded: &Recorded) -> Result<Entry, Unusable> {
+    match &recorded.withdrawn {
+        Some(reason) => Err(Unusable::Withdrawn { key: recorded.key.clone(), reason: reason.clone() }),
+        None => Ok(recorded.entry()),
     }
 }
 
@@ -242,81 +309,10 @@ pub fn check(view: &View<'_>, entry: &Entry, path: &RepoPath) -> Result<(), Unus
     Err(Unusable::Changed { key: entry.key.clone(), path: path.clone(), expected: entry.content.clone(), found })
 }
 
-impl Unusable {
-    /// How to go on.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Missing(key) => match key.moves() {
-                Some(moves) => format!("{moves}: pin it there, or {VENDOR}, which pins it in {LOCK}"),
-                None => VENDOR.to_owned(),
-            },
-            Self::MissingDirectory { .. } | Self::Other { .. } => VENDOR.to_owned(),
-            Self::Misplaced(..) => format!("{VENDOR}: it moves them"),
-            Self::Beside { path, other, .. } => {
-                format!("remove `{other}`; or, to use it, remove `{path}` and run `git hydrate vendor --prune`")
-            }
-            Self::Link(_) => format!("remove the link, then {VENDOR}"),
-            Self::Changed { path, found, .. } if found == "missing" => {
-                format!(
-                    "run `git hydrate vendor`, which brings it, and commit all of it: git add --force {}",
-                    dry_files::diag::shell_word(path.as_str())
-                )
-            }
-            Self::Changed { path, .. } => {
-                format!(
-                    "remove `{path}`, then {VENDOR}; a copy of your own goes elsewhere, without an entry of the lock file"
-                )
-            }
-            Self::Lock(error) if error.is_conflict() => {
-                "run `git hydrate vendor`, which resolves it: what both sides pin stays".to_owned()
-            }
-            Self::Lock(_) => "remove the file and run `git hydrate vendor`, which writes it again".to_owned(),
-            Self::View(_) => "commit the files themselves".to_owned(),
-        }
-    }
-
-    /// The place, when it is not that of the caller.
-    pub fn span(&self) -> Option<Span> {
-        match self {
-            Self::Misplaced(..) => Some(Span::file(lock_path())),
-            Self::Lock(error) => Some(Span::at(lock_path(), error.line, 1)),
-            Self::Missing(_)
-            | Self::MissingDirectory { .. }
-            | Self::Changed { .. }
-            | Self::Other { .. }
-            | Self::Beside { .. }
-            | Self::Link(_)
-            | Self::View(_) => None,
-        }
-    }
-
-    /// The repository's own failure, when it could not be read.
-    pub fn world(&self) -> Option<&ViewError> {
-        match self {
-            Self::View(error @ ViewError::Backend { .. }) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// As a mistake of the dry commit. `span` is where it is asked for.
-    pub fn found_by(&self, span: &Span) -> Diagnostic {
-        let diagnostic = self.diagnostic();
-        let has_place = diagnostic.span.is_some();
-        if has_place { diagnostic } else { diagnostic.at(span.clone()) }
-    }
-
-    /// As a mistake of the dry commit, without the place of the caller.
-    pub fn diagnostic(&self) -> Diagnostic {
-        let mut diagnostic = Diagnostic::error(self.to_string()).hint(self.hint()).refused(Some(Refusal::Elsewhere));
-        diagnostic.span = self.span();
-        diagnostic
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InputFile, digest};
+    use crate::{InputFile, VENDOR, digest};
     use dry_files::view::MemoryFiles;
 
     fn path(text: &str) -> RepoPath {

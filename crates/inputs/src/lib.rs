@@ -2,7 +2,8 @@
 //!
 //! `git hydrate vendor` brings an input here, `git-hydrate-fetch` is the only program that opens a connection for it, and a
 //! render looks it up by its [`Key`] among the files of a [`View`](dry_files::view::View) ([`KeptInputs`]). An input that is not
-//! there is a mistake of the dry commit, and so is one whose files are not those that [`LOCK`] says.
+//! there is a mistake of the dry commit, and so is one whose files are not those that [`LOCK`] says. Beside what a dry tree keeps
+//! there is what its server [recorded](Recorded); the lock file wins over it.
 //!
 //! Where inputs are: the charts that a `Chart.yaml` or a kustomization names are where Helm and Kustomize look for them;
 //! everything else is below the directory that a setting names ([`InputsDir`], [`Key::place`]). Applications, generators and
@@ -19,19 +20,24 @@ mod kept;
 mod key;
 mod lock;
 mod name;
+mod recorded;
 mod stray;
+mod unusable;
+mod wanted;
 pub mod wire;
 
 pub use chart_lock::ChartLock;
 pub use content::InputFile;
 pub use content::{digest, files, without_those_of_git};
 pub use dir::InputsDir;
-pub use kept::VENDOR;
-pub use kept::{KeptInputs, Unusable, check};
+pub use kept::{KeptInputs, check, used};
 pub use key::{Key, is_exact_version};
 pub use key::{KeyError, Kind};
 pub use lock::{Entry, Lock, LockError};
+pub use recorded::{FILES as RECORDED_FILES, RECORDED, Recorded};
 pub use stray::Strays;
+pub use unusable::{Unusable, VENDOR};
+pub use wanted::{Wanted, is_below};
 
 /// The directory of the lock file, at the root of a dry tree.
 pub const TOP: &str = ".hydrate";

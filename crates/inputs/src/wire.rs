@@ -47,6 +47,9 @@ pub struct Rules {
     /// Hosts that may have a private address, as `HOST` or `HOST:PORT`; with `http://` before it, that may be asked without
     /// TLS too.
     pub allow: Vec<String>,
+    /// Where a rule of an administrator leads: nothing is asked that is not at or below one of these URLs. Without any, all
+    /// public hosts are.
+    pub only: Vec<String>,
     /// Digests of archives that are taken although an index claims another one.
     pub accept: Vec<String>,
     /// How long one request may take, in seconds.

@@ -9,7 +9,6 @@ use anyhow::{Context as _, bail};
 use dry_files::path::RepoPath;
 use dry_files::view::View;
 
-use super::fetcher::{Failed, Fetched};
 use crate::argo::BranchName;
 use crate::inspect;
 use crate::inspect::{Inputs, Tree};
@@ -18,6 +17,7 @@ use crate::render::Renderers;
 use crate::render::needs::Need;
 use crate::repo::TreeFiles;
 use crate::repo::{Mode, ObjectBuffer, ObjectId, Repository, TreeChange, TreeEdit};
+use crate::tell::fetch::fetcher::{Failed, Fetched};
 use inputs::wire::What;
 use inputs::{self, Entry, InputsDir, KeptInputs, Key, LOCK, Lock, TOP};
 

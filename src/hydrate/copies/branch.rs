@@ -7,7 +7,7 @@ use dry_files::path::RepoPath;
 
 use crate::argo::BranchName;
 use crate::hydrate::make::branch::initial;
-use crate::metadata::{Followed, Hydrated, Origin, copy_metadata, read_copy_metadata};
+use crate::metadata::{Followed, Hydrated, Origin, Stated, copy_metadata, read_copy_metadata};
 use crate::owners::error::HydrateError;
 use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::snapshot::Snapshot;
@@ -119,7 +119,7 @@ pub(super) fn commit(
         return Ok(Err(Diagnostic::error(format!("`{name}` cannot be continued: {fault}")).hint(hint)));
     }
     let tree = edits.apply(buffer, base)?;
-    let message = policy.writer.commit_message(origin, name, policy.id, Vec::new(), Vec::new());
+    let message = policy.writer.commit_message(origin, name, policy.id, Stated::default());
     let message = message.map_err(HydrateError::Template)?;
     let parent = match tip {
         Some(tip) => tip.clone(),

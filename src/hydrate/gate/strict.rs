@@ -90,6 +90,8 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let frozen = &made.found.policy.settings.frozen;
     let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
     let is_frozen = is_frozen || !made.found.holds.is_empty();
+    // What is fetched first is hydrated after the push.
+    let is_frozen = is_frozen || !made.wanted.is_empty();
     let is_whole = !is_frozen && judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
     if judgement.refusals.is_empty()
         && is_whole
@@ -216,7 +218,9 @@ impl<'a> Judge<'a> {
             match render.kind {
                 FailureKind::CutOff => self.found.undecided.extend(diagnostics.cloned()),
                 FailureKind::Limit | FailureKind::LimitOfCommit => {
-                    let refused = all || self.touches(branch, render)?;
+                    // What is fetched after the push is no fault of it.
+                    let waits = !render.waits.is_empty();
+                    let refused = !waits && (all || self.touches(branch, render)?);
                     let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
                     found.extend(diagnostics.map(|limit| as_warned(limit, refused)));
                 }

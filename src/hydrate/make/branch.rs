@@ -15,6 +15,7 @@ use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::plan::skipped::LeftBehind;
 use crate::hydrate::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use crate::hydrate::whose::DryPoint;
+use crate::known::UsedInputs;
 use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Provenance, Time, Trailers};
 use crate::owners::active::Active;
@@ -67,6 +68,8 @@ pub(crate) struct Branch {
     pub seen: Option<DrawnPaths>,
     /// What those draw for, where that is not their name on this branch.
     pub identities: HeldIdentities,
+    /// The recorded inputs that its Applications use.
+    pub inputs: UsedInputs,
     /// Whether it must not be written in this run at all.
     pub closed: bool,
     progress: Progress,
@@ -251,6 +254,7 @@ impl Branch {
             drawn,
             seen: None,
             identities: HeldIdentities::default(),
+            inputs: UsedInputs::new(),
             closed: false,
             progress: Progress::default(),
         }
@@ -507,6 +511,7 @@ impl Branch {
             drawn: None,
             seen: None,
             identities: HeldIdentities::default(),
+            inputs: UsedInputs::new(),
             closed: false,
             progress: Progress::default(),
         }

@@ -136,7 +136,8 @@ impl Commits {
         let behind = left.listed();
         let lists = hydration.leaving.is_some() || hydration.stays.is_some();
         let behind = lists.then_some(&behind[..]);
-        let made = branch.make(found, &self.dry, &hydration.repo_url, &paths, &removals, &keeps, behind, sync);
+        let (inputs, url) = (hydration.used_inputs(), &hydration.repo_url);
+        let made = branch.make(found, &self.dry, url, &paths, &removals, &keeps, behind, &inputs, sync);
         let made = match made {
             // What a pusher wrote may be too much for a template: that is a mistake of this branch.
             Err(HydrateError::Template(mistake)) => return Ok(Becomes::Failed(Failing::Mistakes(vec![mistake]))),
@@ -146,7 +147,7 @@ impl Commits {
             Ok(made) => {
                 let drawn = branch.drawn_after(hydration, &left, &removals, &found.policy.settings);
                 let seen = branch.seen_after(hydration, &removals);
-                BranchUpdate { left, drawn, seen, ..made }
+                BranchUpdate { left, drawn, seen, inputs, ..made }
             }
             Err(mistake) => return Ok(Becomes::Failed(Failing::unfit(mistake))),
         };

@@ -45,6 +45,6 @@ pub(crate) fn explained(
 
 fn why(application: &Application, dry: ObjectId, found: &Snapshot<'_>) -> Result<Nothing, Error> {
     let repository = found.setup.repository;
-    let files = TreeFiles::new(repository, repository.commit(dry)?.tree);
+    let files = TreeFiles::new(repository, found.dry_tree(dry)?);
     Ok(render::why_nothing(application, &View::new(&files), found.policy.settings.profile.into()))
 }

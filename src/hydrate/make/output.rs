@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::apiserver::{Answer, Server, own_crds};
 use crate::argo::{AppName, Application, Drawn, Variable};
-use crate::known::{Encoded, Record};
+use crate::known::{Encoded, Record, UsedInputs, used_inputs};
 use crate::manifest::{self, Key};
 use crate::metadata::Writer;
 use crate::render::{self, Failure, Rendered};
@@ -36,6 +36,8 @@ pub(crate) struct Output {
     pub drawn: Option<Drawn>,
     /// Whether it was rendered now.
     pub is_fresh: bool,
+    /// The recorded inputs that it used.
+    pub inputs: UsedInputs,
     /// All of it, and what it rests on, for the cache.
     pub record: Encoded,
 }
@@ -77,7 +79,7 @@ impl Output {
 
     /// What an earlier run made. The blob of its manifest is in the branch.
     pub(crate) fn known(record: Record, manifest: ObjectId) -> Self {
-        let encoded = record.encode();
+        let (encoded, inputs) = (record.encode(), used_inputs(&record.reads));
         let (commands, objects, drawn) = (record.commands, record.objects, record.drawn);
         Self {
             manifest,
@@ -90,6 +92,7 @@ impl Output {
             is_unnamed_release: false,
             drawn,
             is_fresh: false,
+            inputs,
             record: encoded,
         }
     }

@@ -30,6 +30,7 @@ use super::since::Since;
 use super::skipped::LeftBehind;
 use super::touched::Touched;
 use super::unrecognized::{GoneDocuments, Looked};
+use super::untouched_inputs;
 use super::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
 use crate::argo::set::Only;
 use crate::argo::{self, Application, BranchName, RuleSet, SeedIdentity, makers_of};
@@ -104,7 +105,7 @@ impl ByChanges {
         for (name, lacking) in &lacking {
             recall_failures((&state, stuck.get(name.as_str()).copied()), name, lacking, &commits, run, head);
         }
-        let tree = run.found.setup.repository.commit(known)?.tree;
+        let tree = run.found.dry_tree(known)?;
         let (reached, failures) = (None, Vec::new());
         Ok(Ok(Self {
             state,
@@ -132,7 +133,8 @@ impl ByChanges {
             return Err(Stopped::Unknown);
         }
         let commit = run.found.setup.repository.commit(dry)?;
-        let (old, new) = (run.files(self.tree), run.files(commit.tree));
+        let tree = run.found.dry_tree(dry)?;
+        let (old, new) = (run.files(self.tree), run.files(tree));
         let changes = Changes::between(&*old, &*new, &run.found.policy.plain)
             .map_err(HydrateError::tree(dry))?
             .ok_or(Stopped::Unknown)?;
@@ -166,10 +168,11 @@ impl ByChanges {
             return Err(Stopped::Unknown);
         }
         self.since.note_touched(&touched);
+        let mut inputs = untouched_inputs::of_branches(&self.state, &touched)?;
         let mut joined = self.join(&touched, run, (head, heads), allowed.clone())?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
-        self.tree = commit.tree;
+        self.tree = tree;
         let view = View::new(&*new);
         let mut by_branch: BTreeMap<BranchName, Vec<Work>> = BTreeMap::new();
         for (application, why) in touched.work.into_values() {
@@ -195,7 +198,8 @@ impl ByChanges {
             let here = left.as_ref().map_or(0, |left| left.paths.iter().filter(|path| path.is_read).count());
             let untouched = applications.saturating_sub(work.len() + here);
             let removals = joined.remove(&name).unwrap_or_default().removals;
-            let hydration = Hydration { removals, stays, ..Hydration::of(repo_url.clone(), work, untouched) };
+            let inputs = untouched_inputs::take(&mut inputs, &name);
+            let hydration = Hydration { removals, stays, inputs, ..Hydration::of(repo_url.clone(), work, untouched) };
             branches.insert(name, Step::Hydrate(hydration));
         }
         for stuck in &self.state.head.stuck {
@@ -211,7 +215,7 @@ impl ByChanges {
             }
         }
         let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), known);
-        Ok(Stage { head, dry, tree: commit.tree, branches, beside: Vec::new(), identities })
+        Ok(Stage { head, dry, tree, branches, beside: Vec::new(), identities })
     }
 
     /// Whether the set of Applications is unchanged: each was there before, on the same branch, and none was made anew.
@@ -492,10 +496,11 @@ fn open_known(
     head: &DryHead,
 ) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
     let mut branches = BTreeMap::new();
-    for KnownBranch { name, sync, tip, applications, left, .. } in state.head.branches.iter().flatten() {
+    for KnownBranch { name, sync, tip, applications, left, inputs, .. } in state.head.branches.iter().flatten() {
         let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
         let mut branch = run.open(&name, &sync, head)?;
         branch.applications = *applications;
+        branch.inputs.clone_from(inputs);
         if let Some(left) = left {
             branch.left = LeftBehind::before(left, run.ledger.left_behind(&name, known));
         }

@@ -304,7 +304,7 @@ fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_
         return Some(Failing::Recorded(failure.diagnostics.clone()));
     }
     let state = earlier.filter(|_| !run.memory.retry)?;
-    let (last, stuck) = recalled_limit(state, run.branches.get(name)?)?;
+    let (last, stuck) = recalled_limit(state, run.branches.get(name)?, run.found.inputs.id().as_deref())?;
     (last == dry).then(|| Failing::Limited(FailedBranch::carried(stuck)))
 }
 
@@ -514,7 +514,9 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
 fn passed(branch: &Branch, commits: &[ObjectId], earlier: Option<&State>, run: &Run<'_>) -> BTreeSet<ObjectId> {
     let is_known = |dry: &ObjectId| run.ledger.known_failure(&branch.name, *dry, run.found.policy.id).is_some();
     let oldest = commits.iter().position(is_known).filter(|_| run.ledger.failures.is_full(&branch.name));
-    let limited = earlier.filter(|_| !run.memory.retry).and_then(|state| recalled_limit(state, branch));
+    let limited = earlier
+        .filter(|_| !run.memory.retry)
+        .and_then(|state| recalled_limit(state, branch, run.found.inputs.id().as_deref()));
     let limited = limited.and_then(|(last, _)| commits.iter().position(|dry| *dry == last));
     let tried = &commits[..oldest.max(limited).unwrap_or(0)];
     tried.iter().filter(|dry| !is_known(dry)).copied().collect()

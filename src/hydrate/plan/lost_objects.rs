@@ -69,7 +69,7 @@ fn judged(
 ) -> Result<Option<FailedRender>, Stopped> {
     let Missing { branch, application, objects, reads, .. } = missing;
     let Some((dry, former)) = former(branch, application, rendered, run, heads)? else { return Ok(None) };
-    let (old, new) = (run.files(run.found.setup.repository.commit(dry)?.tree), run.files(rendered.tree));
+    let (old, new) = (run.files(run.found.dry_tree(dry)?), run.files(rendered.tree));
     let (policy, renderers) = (&run.found.policy, run.found.setup.renderers);
     let (before, now) = (dry.to_string(), rendered.dry.id.to_string());
     let before = render_context(&policy.settings, &*old, &before);
@@ -109,7 +109,7 @@ fn former(
     let (shown, repository) = (branch.dry, run.found.setup.repository);
     let dry = own.map_or(shown, |behind| behind.dry_commit);
     let Some(dry) = dry.filter(|dry| *dry != rendered.dry.id && repository.has(*dry)) else { return Ok(None) };
-    let (old, new) = (run.files(repository.commit(dry)?.tree), run.files(rendered.tree));
+    let (old, new) = (run.files(run.found.dry_tree(dry)?), run.files(rendered.tree));
     let content = |view: &View<'_>| view.content_id(&application.file).ok();
     if application.maker.is_none() && content(&View::new(&*old)) == content(&View::new(&*new)) {
         return Ok(Some((dry, application.clone())));

@@ -68,6 +68,9 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.promoted", Kind::Text),
     ("hydrate.settingsPusher", Kind::Text),
     ("hydrate.vendorAllow", Kind::Text),
+    ("hydrate.fetchTimeLimit", Kind::Seconds),
+    ("hydrate.fetchLimit", Kind::Number),
+    ("hydrate.recordLimit", Kind::Number),
     ("hydrate.remote", Kind::Text),
     ("hydrate.settingsRef", Kind::Text),
     ("hydrate.localPrefix", Kind::Text),
@@ -81,12 +84,23 @@ const KEYS_OF_DESTINATION: &[(&str, Kind)] =
 /// What begins the keys of all destinations.
 const DESTINATION: &str = "hydrate.destination.";
 
+/// Every key of ours of one rule for what may be fetched: `hydrate.fetch.NAME.KEY`.
+const KEYS_OF_FETCH: &[(&str, Kind)] =
+    &[("url", Kind::Text), ("also", Kind::Text), ("branches", Kind::Text), ("credentials", Kind::File)];
+
+/// What begins the keys of all these rules.
+const FETCH: &str = "hydrate.fetch.";
+
 /// The keys that one may be meant to be, as they are written.
 fn candidates(name: &str) -> Vec<(String, Kind)> {
-    match name.strip_prefix(DESTINATION).and_then(|rest| rest.rsplit_once('.')) {
-        Some((of, _)) => {
-            let key = |(key, kind): &(&str, Kind)| (format!("{DESTINATION}{of}.{key}"), *kind);
-            KEYS_OF_DESTINATION.iter().map(key).collect()
+    let named = [(DESTINATION, KEYS_OF_DESTINATION), (FETCH, KEYS_OF_FETCH)].into_iter().find_map(|(top, keys)| {
+        let (of, _) = name.strip_prefix(top)?.rsplit_once('.')?;
+        Some((top, of, keys))
+    });
+    match named {
+        Some((top, of, keys)) => {
+            let key = |(key, kind): &(&str, Kind)| (format!("{top}{of}.{key}"), *kind);
+            keys.iter().map(key).collect()
         }
         None => KEYS.iter().map(|(key, kind)| ((*key).to_owned(), *kind)).collect(),
     }
@@ -103,7 +117,9 @@ impl Doctor<'_> {
             .split(|byte| *byte == 0)
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .filter(|name| {
-                name.starts_with(DESTINATION) || (name.starts_with("hydrate.") && name.matches('.').count() == 1)
+                name.starts_with(DESTINATION)
+                    || name.starts_with(FETCH)
+                    || (name.starts_with("hydrate.") && name.matches('.').count() == 1)
             })
             .collect();
         names.sort();

@@ -79,7 +79,7 @@ fn write(writer: &Writer, dry: &DryCommit, commands: &[&str], is_active_path: bo
 fn message(writer: &Writer, dry: &DryCommit) -> Result<String, Diagnostic> {
     let main = branch("main");
     let origin = Origin { repo_url: REPOSITORY, branch: &main, commit: dry };
-    writer.commit_message(&origin, &branch("env/dev"), None, Vec::new(), Vec::new())
+    writer.commit_message(&origin, &branch("env/dev"), None, Stated::default())
 }
 
 const OURS: &str = "Hydrate-Branch: env/dev

@@ -38,8 +38,7 @@ impl Inputs for Vendored {
     fn file(&self, view: &View<'_>, url: &str) -> Result<RepoPath, InputError> {
         let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
         let key = Key::file(url).map_err(|error| wrong(url, &error))?;
-        let base = Remote::parse(url).and_then(|remote| git_key(&remote).ok());
-        if !kept.lists(&key) && base.is_some_and(|base| kept.lists(&base)) {
+        if !kept.lists(&key) && Remote::parse(url).is_some_and(|remote| is_kept(&kept, &remote)) {
             let text = format!("'{url}' is kept as a directory of a repository, not as a file");
             return Err(InputError::Mistake(Box::new(Diagnostic::error(text))));
         }
@@ -56,6 +55,12 @@ impl Inputs for Vendored {
         let (path, repository) = kept.directory(&key, &below).map_err(|error| unusable(&error))?;
         Ok(KeptDirectory { path, repository })
     }
+}
+
+/// Whether the directory of a remote base is kept, or another one that the lock file lists of its repository.
+fn is_kept(kept: &KeptInputs<'_>, remote: &Remote) -> bool {
+    let directory = RepoPath::clean(&remote.directory).ok();
+    git_key(remote).ok().zip(directory).is_some_and(|(key, directory)| kept.lists_directory(&key, &directory))
 }
 
 fn unusable(error: &Unusable) -> InputError {

@@ -288,7 +288,9 @@ impl<'v> Scan<'v> {
         };
         match Key::file(text).ok().filter(|_| or_file) {
             Some(file) if self.kept.lists(&file) => self.need(Need::File(file), span),
-            Some(file) if !self.kept.lists(&base) => self.need(Need::Either(file, base, directory), span),
+            Some(file) if !self.kept.lists_directory(&base, &directory) => {
+                self.need(Need::Either(file, base, directory), span);
+            }
             _ => self.need(Need::Directory(base, directory), span),
         }
     }

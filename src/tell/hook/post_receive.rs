@@ -1,5 +1,6 @@
 //! `post-receive`: hydrates after a push.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
@@ -14,12 +15,13 @@ use crate::hydrate::{self, Access, RefUpdate, Report, naming_promoter};
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::place::Place;
-use crate::owners::setup::{Setup, Wake};
+use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::process::wall;
 use crate::render::{Machine, Renderers};
 use crate::repo::{Error, Location, Lock, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 use crate::show::{self, Console, Logged, Waiting, Wording, summary, wrap};
+use crate::tell::fetch::{Fetches, until_had};
 use crate::tell::forge::{self, Teller, start_alone};
 use crate::tell::notify;
 use crate::tell::outbox::{self, Ask, Delivery};
@@ -159,6 +161,12 @@ struct Hydrated {
     teller: Option<Teller>,
 }
 
+impl Hydrated {
+    fn nothing(updates: &[RefUpdate], repository: Repository) -> Self {
+        Self { report: Report::default(), updates: updates.to_vec(), repository, teller: None }
+    }
+}
+
 /// Why nothing was hydrated.
 struct Unhydrated {
     error: Box<HydrateError>,
@@ -201,53 +209,85 @@ fn hydrated(
 ) -> Result<Hydrated, HydrateError> {
     let repository = Repository::open(git_dir, Location::Hook)?;
     let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
-    let nothing =
-        |repository| Hydrated { report: Report::default(), updates: updates.to_vec(), repository, teller: None };
     if are_of_pull_requests(&names) {
-        return Ok(nothing(repository));
+        return Ok(Hydrated::nothing(updates, repository));
     }
-    let options = Options::read(&repository);
-    let asked = Instant::now();
-    let mut teller = Teller::of_push(&repository, &resolved(updates, &repository.refs()?));
-    let patience = if forge::is_telling() { Duration::ZERO } else { options.lock_wait };
-    let lock = match lock(&repository, patience, console)? {
-        Some(lock) => lock,
-        None if forge::is_telling() => return Ok(nothing(repository)),
-        None => return Err(HydrateError::Locked),
-    };
-    let started = Instant::now();
-    // After the wait it looks anew at what is there.
-    let has_waited = started - asked > Duration::from_millis(10);
-    let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
-    let refs = repository.refs()?;
-    let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
-    let updates = resolved(updates, &refs);
-    let renderers = Renderers::from_config(&repository, machine)?;
-    let pusher = access(&repository).ok().and_then(|access| access.pusher);
-    let setup = Setup {
-        pusher: pusher.as_deref(),
-        out_of_time: &|| started.elapsed() > options.budget,
-        ..Setup::new(&repository, Place::server(), Wake::Pushed(pushed), &renderers, wall::now())
-    };
-    let report = match hydrate::fulfil(&repository, &refs, setup.pusher)? {
-        Some(report) => report,
-        None => hydrate::hydrate_seen(&setup, refs.clone())?,
-    };
-    if let Err(why) = teller.queue(&repository, &refs, &report) {
-        console.print(&wrap(&format!("warning: {why}"), "  "));
+    let fetches = Fetches::of(&repository, false);
+    let teller = Teller::of_push(&repository, &resolved(updates, &repository.refs()?));
+    let mut push = Push { git_dir, updates, names, machine, asked: Instant::now(), teller: Some(teller) };
+    let (mut first, console) = (Some(repository), RefCell::new(console));
+    let mut say = |text: &str| console.borrow_mut().print(text);
+    until_had(fetches.as_ref(), &mut say, |fetching| {
+        let repository = first.take().map_or_else(|| Repository::open(git_dir, Location::Hook), Ok)?;
+        push.hydrate(repository, fetching, &mut console.borrow_mut())
+    })
+}
+
+/// A push that is hydrated.
+struct Push<'p> {
+    git_dir: &'p Path,
+    updates: &'p [RefUpdate],
+    /// The names of the refs that it moved.
+    names: Vec<String>,
+    machine: &'p Machine,
+    /// When it came.
+    asked: Instant,
+    /// What notifies the platform, until it is done.
+    teller: Option<Teller>,
+}
+
+impl Push<'_> {
+    /// Hydrates under the lock of the repository. Nothing has moved where inputs have to be fetched first.
+    fn hydrate(
+        &mut self,
+        repository: Repository,
+        fetching: Option<&dyn Fetching>,
+        console: &mut Console,
+    ) -> Result<Hydrated, HydrateError> {
+        let Self { git_dir, updates, names, machine, asked, teller } = self;
+        let options = Options::read(&repository);
+        let wanted = Instant::now();
+        let patience = if forge::is_telling() { Duration::ZERO } else { options.lock_wait };
+        let lock = match lock(&repository, patience, console)? {
+            Some(lock) => lock,
+            None if forge::is_telling() => return Ok(Hydrated::nothing(updates, repository)),
+            None => return Err(HydrateError::Locked),
+        };
+        let started = Instant::now();
+        // After the wait it looks anew at what is there.
+        let has_waited = started - wanted > Duration::from_millis(10);
+        let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
+        let refs = repository.refs()?;
+        let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
+        let updates = resolved(updates, &refs);
+        let renderers = Renderers::from_config(&repository, machine)?;
+        let pusher = access(&repository).ok().and_then(|access| access.pusher);
+        let setup = Setup {
+            pusher: pusher.as_deref(),
+            fetching,
+            out_of_time: &|| started.elapsed() > options.budget,
+            ..Setup::new(&repository, Place::server(), Wake::Pushed(pushed), &renderers, wall::now())
+        };
+        let report = match hydrate::fulfil(&repository, &refs, setup.pusher)? {
+            Some(report) => report,
+            None => hydrate::hydrate_seen(&setup, refs.clone())?,
+        };
+        if let Some(Err(why)) = teller.as_mut().map(|teller| teller.queue(&repository, &refs, &report)) {
+            console.print(&wrap(&format!("warning: {why}"), "  "));
+        }
+        if report.unfinished {
+            start_alone(&repository, &machine.program, &["catch-up", "--quiet"])
+                .map_err(|error| Error::new("starting the rest of the hydration", error))?;
+        }
+        if let Some(path) = &options.log
+            && let Err(error) =
+                show::log(path, &repository, &Logged { pusher: setup.pusher, took: asked.elapsed(), report: &report })
+        {
+            console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
+        }
+        drop(lock);
+        Ok(Hydrated { report, updates, repository, teller: teller.take() })
     }
-    if report.unfinished {
-        start_alone(&repository, &machine.program, &["catch-up", "--quiet"])
-            .map_err(|error| Error::new("starting the rest of the hydration", error))?;
-    }
-    if let Some(path) = &options.log
-        && let Err(error) =
-            show::log(path, &repository, &Logged { pusher: setup.pusher, took: asked.elapsed(), report: &report })
-    {
-        console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
-    }
-    drop(lock);
-    Ok(Hydrated { report, updates, repository, teller: Some(teller) })
 }
 
 /// What was pushed, symbolic refs resolved.

@@ -13,11 +13,12 @@ use crate::argo::PatternError;
 use crate::hydrate::{self, DAY, Judgement, Push, RefUpdate, Search};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
-use crate::owners::setup::{Setup, Wake};
+use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::process::wall::{self, Ended};
 use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::repo::{Error, Location, Quarantine, Refs, Repository};
 use crate::show::{Console, diagnostics, wrap};
+use crate::tell::fetch::Fetches;
 use dry_files::diag::{Diagnostic, Severity, chain, printable};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may accept the push, and tells the pusher why
@@ -217,10 +218,13 @@ fn judge(
     let out_of_time = || started.elapsed() > time;
     let cancel = before.renderers.cancel_flag();
     let pushed = Wake::Pushed(pushed);
+    // Nothing is fetched before a push is accepted: a push would otherwise ask servers for whatever it names.
+    let fetches = Fetches::of(before.repository, true);
+    let fetching = fetches.as_ref().map(|fetches| fetches as &dyn Fetching);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let push = Push {
-        before: &setup(before.repository, pushed.clone(), before.renderers, &out_of_time),
-        after: &setup(after, pushed, before.renderers, &out_of_time),
+        before: &Setup { fetching, ..setup(before.repository, pushed.clone(), before.renderers, &out_of_time) },
+        after: &Setup { fetching, ..setup(after, pushed, before.renderers, &out_of_time) },
         strictness: strict.strictness,
         latest: i64::try_from(now).unwrap_or(i64::MAX).saturating_add(DAY),
         quarantine,

@@ -8,12 +8,12 @@ use dry_files::path::RepoPath;
 
 use super::fetch::{changed, kept_of, what};
 use super::{Deed, Session};
-use crate::cli::vendor::fetcher::Fetchers;
 use crate::inspect;
 use crate::inspect::{Inputs, Outputs, Rendering, Tree};
 use crate::render::needs::Need;
 use crate::repo::ObjectId;
 use crate::show::Progress;
+use crate::tell::fetch::fetcher::Fetchers;
 use inputs::wire::What;
 use inputs::{self, Entry, KeptInputs, Key};
 

@@ -8,10 +8,10 @@ use dry_files::view::{self, View, ViewError};
 use go_yaml as yaml;
 
 use super::{Fetch, Session};
-use crate::cli::vendor::fetcher::{Failed, Fetched};
 use crate::inspect::Inputs;
 use crate::render::needs::Need;
 use crate::repo::{Mode, TreeEdit};
+use crate::tell::fetch::fetcher::{Failed, Fetched};
 use helm_template as helm;
 use inputs::wire::What;
 use inputs::{self, Entry, InputFile, Key, Kind, LOCK};

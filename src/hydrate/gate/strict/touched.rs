@@ -44,7 +44,7 @@ impl Judge<'_> {
         let old = self.push.before.repository.refs()?.branch(branch.dry_branch.as_str());
         let Some(old) = old else { return Ok(true) };
         let repository = self.push.after.repository;
-        let files = TreeFiles::new(repository, repository.commit(old)?.tree);
+        let files = TreeFiles::new(repository, self.made.found.dry_tree(old)?);
         Ok(!View::new(&files).confirms(&render.reads)?)
     }
 
@@ -73,8 +73,8 @@ impl Judge<'_> {
         diagnostic: &Diagnostic,
     ) -> Result<bool, HydrateError> {
         let repository = self.push.after.repository;
-        let old_files = TreeFiles::new(repository, repository.commit(old)?.tree);
-        let new_files = TreeFiles::new(repository, repository.commit(new)?.tree);
+        let old_files = TreeFiles::new(repository, self.made.found.dry_tree(old)?);
+        let new_files = TreeFiles::new(repository, self.made.found.dry_tree(new)?);
         let (old_view, new_view) = (View::new(&old_files), View::new(&new_files));
         let same = |path| old_view.content_id(path) == new_view.content_id(path);
         if diagnostic.span.as_ref().is_some_and(|span| !same(&span.path)) {

@@ -6,7 +6,8 @@ use super::{Branch, LeftBehind};
 use crate::argo::{Application, BranchName, DrawnPaths, HeldIdentities, HeldIdentity};
 use crate::discover::Removal;
 use crate::hydrate::make::output::PathOutput;
-use crate::metadata::{Behind, DryCommit, Files, Origin, PathContent, Provenance};
+use crate::known::UsedInputs;
+use crate::metadata::{Behind, DryCommit, Files, Origin, PathContent, Provenance, Stated};
 use crate::owners::error::HydrateError;
 use crate::owners::files::{ATTRIBUTES, MANIFEST, METADATA, PATH_FILES, README};
 use crate::owners::policy::Policy;
@@ -14,9 +15,10 @@ use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::metadata_dir;
 use crate::repo::publish::{Edits, HydratedTree};
 use crate::repo::shares::in_shares;
-use crate::repo::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId};
+use crate::repo::{Commit, Error, Mode, NewCommit, ObjectBuffer, ObjectId, TreeEdit, object_id};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
+use inputs::RECORDED;
 
 impl Branch {
     /// Makes the hydrated commit of a dry commit, or finds that nothing changed. A path that `keeps` names stays as it
@@ -34,6 +36,7 @@ impl Branch {
         removals: &[Removal],
         keeps: &(dyn Fn(&PathOutput<'_>) -> bool + Sync),
         behind: Option<&[Behind]>,
+        inputs: &UsedInputs,
         sync: Option<ObjectId>,
     ) -> Result<Result<BranchUpdate, Diagnostic>, HydrateError> {
         let (buffer, policy) = (&found.buffer, &found.policy);
@@ -92,7 +95,12 @@ impl Branch {
         let tree = edits.apply(buffer, base)?;
         let identities = self.identities_with(paths.iter().filter_map(|path| path.drawn));
         let named: Vec<HeldIdentity> = identities.iter().collect();
-        let message = policy.writer.commit_message(&origin, &self.name, policy.id, named, self.held(found));
+        let message = policy.writer.commit_message(
+            &origin,
+            &self.name,
+            policy.id,
+            Stated { identities: named, inputs: inputs_id(inputs, found)?, held: self.held(found) },
+        );
         let message = message.map_err(HydrateError::Template)?;
         let commit = write(buffer, policy, dry, tree, parent.as_ref(), message)?;
         let removed = removals.iter().map(|removal| removal.path.clone()).collect();
@@ -106,6 +114,7 @@ impl Branch {
             drawn: self.drawn.clone(),
             seen: self.seen.clone(),
             identities,
+            inputs: UsedInputs::new(),
         }))
     }
 
@@ -256,6 +265,22 @@ impl Branch {
     }
 }
 
+/// The tree that has the files of these inputs as the record has them: nothing else is known by its id.
+fn inputs_id(inputs: &UsedInputs, found: &Snapshot<'_>) -> Result<Option<ObjectId>, Error> {
+    if inputs.is_empty() {
+        return Ok(None);
+    }
+    let top = RepoPath::clean(RECORDED).unwrap_or_default();
+    let mut edits = BTreeMap::new();
+    for (path, blob) in inputs {
+        let (Some(path), Some(blob)) = (path.strip_prefix(&top), object_id(blob)) else { continue };
+        edits.insert(path.to_string(), TreeEdit::Put(Mode::File, blob));
+    }
+    // It can be made of the record.
+    let scratch = ObjectBuffer::new(found.setup.repository);
+    scratch.edit_tree(scratch.empty_tree_id(), &edits).map(Some)
+}
+
 /// Makes the empty commit that a missing sync branch starts with.
 pub(crate) fn initial(
     buffer: &ObjectBuffer<'_>,
@@ -322,6 +347,8 @@ pub(crate) struct BranchUpdate {
     pub seen: Option<DrawnPaths>,
     /// What its Applications draw for, of each dry branch, where that is not their name there.
     pub identities: HeldIdentities,
+    /// The recorded inputs that its Applications use.
+    pub inputs: UsedInputs,
 }
 
 impl BranchUpdate {

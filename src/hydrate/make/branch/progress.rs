@@ -42,8 +42,8 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
-        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, seen, identities } = made;
-        (self.drawn, self.seen, self.identities) = (drawn, seen, identities);
+        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, seen, identities, inputs } = made;
+        (self.drawn, self.seen, self.identities, self.inputs) = (drawn, seen, identities, inputs);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {

@@ -5,8 +5,9 @@ use std::io::{BufReader, IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
 use dry_files::diag::shown;
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -21,7 +22,7 @@ const PROGRAM: &str = "git-hydrate-fetch";
 
 /// An input that was fetched.
 #[derive(Debug)]
-pub(super) struct Fetched {
+pub(crate) struct Fetched {
     pub version: String,
     pub origin: String,
     pub warnings: Vec<String>,
@@ -30,53 +31,95 @@ pub(super) struct Fetched {
 
 /// Why one was not.
 #[derive(Debug)]
-pub(super) struct Failed {
+pub(crate) struct Failed {
     pub reason: String,
     /// Whether the server answered, but not with what was asked for.
     pub refused: bool,
 }
 
+/// What keeps inputs from being fetched: the program does not run, or not as it should.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct FetchError(String);
+
+impl FetchError {
+    fn new(doing: impl std::fmt::Display, error: impl std::fmt::Display) -> Self {
+        Self(format!("{doing}: {error}"))
+    }
+
+    fn ended() -> Self {
+        Self(format!("{PROGRAM} has ended"))
+    }
+}
+
+type Result<T, E = FetchError> = std::result::Result<T, E>;
+
+/// What one input came to.
+pub(crate) type Outcome = std::result::Result<Fetched, Failed>;
+
+/// Whose names and passwords servers get.
+#[derive(Debug, Clone)]
+pub(crate) enum Credentials {
+    /// Those that git knows for the user, and those of registries that Helm and Docker keep.
+    OfUser,
+    /// Those of one file as `git credential-store` keeps it; none where no file is named.
+    OfFile(Option<PathBuf>),
+}
+
+/// What a fetcher must be, and may do.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    pub rules: Rules,
+    pub credentials: Credentials,
+    /// Whether it may run where this system cannot confine it.
+    pub allows_unconfined: bool,
+    /// When it is ended, whatever it does; none where it may take its time.
+    pub until: Option<Instant>,
+}
+
 /// The fetchers of one run, each started when it is needed: one has the user's configuration of ssh, and nothing but git
 /// over ssh to do.
-pub(super) struct Fetchers<'r> {
+pub(crate) struct Fetchers<'r> {
     repository: &'r Repository,
-    rules: Rules,
+    terms: Terms,
+    /// What this system cannot restrict of them.
+    pub unconfined: Vec<String>,
     web: Option<Fetcher<'r>>,
     ssh: Option<Fetcher<'r>>,
 }
 
 impl<'r> Fetchers<'r> {
-    pub(super) fn new(repository: &'r Repository, rules: Rules) -> Self {
-        Self { repository, rules, web: None, ssh: None }
+    pub(crate) fn new(repository: &'r Repository, terms: Terms) -> Self {
+        Self { repository, terms, unconfined: Vec::new(), web: None, ssh: None }
     }
 
     /// Fetches inputs; the results in their order. `done` hears how many there are.
-    pub(super) fn fetch(
-        &mut self,
-        wanted: &[What],
-        done: &dyn Fn(usize),
-    ) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
-        let mut results: Vec<Option<Result<Fetched, Failed>>> = Vec::new();
-        results.resize_with(wanted.len(), || None);
-        let mut before = 0;
+    pub(crate) fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> Result<Vec<Outcome>> {
+        let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
         for with_ssh in [false, true] {
-            let mine: Vec<usize> = (0..wanted.len()).filter(|index| is_ssh(&wanted[*index]) == with_ssh).collect();
-            if mine.is_empty() {
+            let mine = wanted.iter().enumerate().filter(|(_, what)| is_ssh(what) == with_ssh);
+            let (places, part): (Vec<usize>, Vec<What>) = mine.map(|(place, what)| (place, what.clone())).unzip();
+            if part.is_empty() {
                 continue;
             }
-            let slot = if with_ssh { &mut self.ssh } else { &mut self.web };
-            let fetcher = match slot {
-                Some(running) => running,
-                None => slot.insert(Fetcher::start(self.repository, self.rules.clone(), with_ssh)?),
-            };
-            let part: Vec<What> = mine.iter().map(|index| wanted[*index].clone()).collect();
-            let found = fetcher.fetch(&part, &|count| done(before + count))?;
-            before += mine.len();
-            for (index, result) in mine.into_iter().zip(found) {
-                results[index] = Some(result);
+            let before = results.len();
+            let found = self.running(with_ssh)?.fetch(&part, &|count| done(before + count))?;
+            results.extend(places.into_iter().zip(found));
+        }
+        Ok(results.into_values().collect())
+    }
+
+    /// The fetcher of one way, which is started when it is needed.
+    fn running(&mut self, with_ssh: bool) -> Result<&mut Fetcher<'r>> {
+        let slot = if with_ssh { &mut self.ssh } else { &mut self.web };
+        match slot {
+            Some(running) => Ok(running),
+            None => {
+                let (fetcher, unconfined) = Fetcher::start(self.repository, &self.terms, with_ssh)?;
+                self.unconfined.extend(unconfined);
+                Ok(slot.insert(fetcher))
             }
         }
-        Ok(results.into_iter().flatten().collect())
     }
 }
 
@@ -100,15 +143,18 @@ struct Fetcher<'r> {
     registries: BTreeSet<String>,
     /// The name and password of each host that it was given.
     given: BTreeMap<String, (String, String)>,
+    credentials: Credentials,
+    /// What ends it in time, as long as this is not dropped.
+    _limit: Option<Sender<()>>,
     _scratch: Scratch,
 }
 
 impl<'r> Fetcher<'r> {
-    /// Starts the program beside this one, else that of the PATH.
-    fn start(repository: &'r Repository, rules: Rules, with_ssh: bool) -> anyhow::Result<Self> {
+    /// Starts the program beside this one, else that of the PATH; answers also what this system cannot restrict of it.
+    fn start(repository: &'r Repository, terms: &Terms, with_ssh: bool) -> Result<(Self, Vec<String>)> {
         let dirs = [std::env::temp_dir(), repository.common_dir().to_owned()];
         let scratch = scratch::scratch_dir("fetch", &[&dirs[0], &dirs[1]])
-            .context("creating a directory for the fetched files")?;
+            .map_err(|error| FetchError::new("creating a directory for the fetched files", error))?;
         let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
         let program = beside.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(PROGRAM));
         let mut command = Command::new(&program);
@@ -123,10 +169,11 @@ impl<'r> Fetcher<'r> {
         }
         // With all that it starts it is a group, by which it is ended.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
-        let mut child = command.spawn().with_context(|| missing(&program))?;
+        let mut child = command.spawn().map_err(|error| FetchError::new(missing(&program), error))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            bail!("no pipe to {PROGRAM}")
+            return Err(FetchError(format!("no pipe to {PROGRAM}")));
         };
+        let limit = terms.until.map(|until| end_at(Pid::from_child(&child), until));
         let mut fetcher = Self {
             repository,
             child,
@@ -134,31 +181,35 @@ impl<'r> Fetcher<'r> {
             output: BufReader::new(output),
             registries: BTreeSet::new(),
             given: BTreeMap::new(),
+            credentials: terms.credentials.clone(),
+            _limit: limit,
             _scratch: scratch,
         };
-        fetcher.tell(&ToFetcher::Start(rules))?;
+        fetcher.tell(&ToFetcher::Start(terms.rules.clone()))?;
         match fetcher.hear()? {
-            FromFetcher::Ready { unconfined } => {
-                for part in unconfined {
-                    super::super::output::warn(&format!("warning: this system cannot restrict {part} of {PROGRAM}"));
-                }
+            FromFetcher::Ready { unconfined } if unconfined.is_empty() || terms.allows_unconfined => {
+                Ok((fetcher, unconfined))
             }
-            _ => bail!("{PROGRAM} is not ready"),
+            FromFetcher::Ready { unconfined } => Err(FetchError(format!(
+                "this system cannot restrict {} of {PROGRAM} (git config hydrate.allowUnconfined true allows that)",
+                unconfined.join(", ")
+            ))),
+            _ => Err(FetchError(format!("{PROGRAM} is not ready"))),
         }
-        Ok(fetcher)
     }
 
     /// Fetches inputs; the results in their order. `done` hears how many there are.
-    fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
+    fn fetch(&mut self, wanted: &[What], done: &dyn Fn(usize)) -> Result<Vec<Outcome>> {
         for (id, what) in (0..).zip(wanted) {
             self.registries.extend(registry(what));
             self.tell(&ToFetcher::Fetch { id, what: what.clone() })?;
         }
-        let mut results: BTreeMap<u32, Result<Fetched, Failed>> = BTreeMap::new();
+        let mut results: BTreeMap<u32, Outcome> = BTreeMap::new();
         while results.len() < wanted.len() {
             match self.hear()? {
                 FromFetcher::Fetched { id, version, origin, warnings, files } => {
-                    let files = wire::read_files(&mut self.output, &files).context(PROGRAM)?;
+                    let files =
+                        wire::read_files(&mut self.output, &files).map_err(|error| FetchError::new(PROGRAM, error))?;
                     let warnings = warnings.iter().map(|warning| shown(warning)).collect();
                     results.insert(id, Ok(Fetched { version, origin, warnings, files }));
                 }
@@ -167,11 +218,7 @@ impl<'r> Fetcher<'r> {
                     results.insert(id, Err(Failed { reason: shown(&reason), refused }));
                 }
                 FromFetcher::Ask { ask, host } => {
-                    let of_git = self.credential("fill", &host, None);
-                    // What others keep is not git's to remember.
-                    let of_others = || login::of_registry(&host).filter(|_| self.registries.contains(&host));
-                    let found = of_git.clone().or_else(of_others);
-                    self.given.extend(of_git.map(|found| (host, found)));
+                    let found = self.found(&host);
                     self.tell(&ToFetcher::Credential { ask, found })?;
                 }
                 // Whatever it says, nothing is kept or forgotten but what it was given.
@@ -179,11 +226,28 @@ impl<'r> Fetcher<'r> {
                     self.credential(if good { "approve" } else { "reject" }, &host, Some(&credential));
                 }
                 FromFetcher::Judged { .. } => {}
-                FromFetcher::Ready { .. } => bail!("{PROGRAM} says twice that it is ready"),
+                FromFetcher::Ready { .. } => {
+                    return Err(FetchError(format!("{PROGRAM} says twice that it is ready")));
+                }
             }
             done(results.len());
         }
         Ok(results.into_values().collect())
+    }
+
+    /// The name and password of a host, if there are any for it.
+    fn found(&mut self, host: &str) -> Option<(String, String)> {
+        if matches!(self.credentials, Credentials::OfFile(None)) {
+            return None;
+        }
+        let of_git = self.credential("fill", host, None);
+        // What others keep is not git's to remember.
+        let is_users = matches!(self.credentials, Credentials::OfUser) && self.registries.contains(host);
+        let found = of_git.clone().or_else(|| login::of_registry(host).filter(|_| is_users));
+        if matches!(self.credentials, Credentials::OfUser) {
+            self.given.extend(of_git.map(|found| (host.to_owned(), found)));
+        }
+        found
     }
 
     /// Asks git for the credential of a host, or reports whether it was accepted. `None` where git has no answer.
@@ -196,7 +260,14 @@ impl<'r> Fetcher<'r> {
             request += &format!("username={name}\npassword={password}\n");
         }
         let mut command = Command::new("git");
-        command.arg("-C").arg(self.repository.git_dir()).args(["credential", action]);
+        command.arg("-C").arg(self.repository.git_dir());
+        if let Credentials::OfFile(Some(file)) = &self.credentials {
+            let helper = format!("store --file={}", dry_files::diag::shell_path(file));
+            command.args(["-c", "credential.helper=", "-c", &format!("credential.helper={helper}")]);
+            command.args(["-c", "core.askPass="]).env("GIT_TERMINAL_PROMPT", "0");
+            command.env_remove("GIT_ASKPASS").env_remove("SSH_ASKPASS");
+        }
+        command.args(["credential", action]);
         if !std::io::stdin().is_terminal() {
             command.env("GIT_TERMINAL_PROMPT", "0");
         }
@@ -211,13 +282,14 @@ impl<'r> Fetcher<'r> {
         Some((field("username")?, field("password")?))
     }
 
-    fn tell(&mut self, message: &ToFetcher) -> anyhow::Result<()> {
-        let input = self.input.as_mut().context("the fetcher has ended")?;
-        wire::write(input, message).with_context(|| format!("{PROGRAM} has ended"))
+    fn tell(&mut self, message: &ToFetcher) -> Result<()> {
+        let input = self.input.as_mut().ok_or_else(FetchError::ended)?;
+        wire::write(input, message).map_err(|_| FetchError::ended())
     }
 
-    fn hear(&mut self) -> anyhow::Result<FromFetcher> {
-        wire::read(&mut self.output).context(PROGRAM)?.with_context(|| format!("{PROGRAM} has ended"))
+    fn hear(&mut self) -> Result<FromFetcher> {
+        let heard = wire::read(&mut self.output).map_err(|error| FetchError::new(PROGRAM, error))?;
+        heard.ok_or_else(FetchError::ended)
     }
 }
 
@@ -229,6 +301,21 @@ impl Drop for Fetcher<'_> {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         drop(self.child.wait());
     }
+}
+
+/// Ends a group of processes at a time, unless the answer is dropped before.
+fn end_at(group: Pid, until: Instant) -> Sender<()> {
+    let (keep, wait) = mpsc::channel::<()>();
+    let end = move || {
+        let left = until.checked_duration_since(Instant::now()).unwrap_or(Duration::ZERO);
+        if wait.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+            // It may have ended already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    };
+    // Without it, only the limits of single requests count.
+    drop(std::thread::Builder::new().spawn(end));
+    keep
 }
 
 fn missing(program: &Path) -> String {

@@ -1,0 +1,105 @@
+//! Applications that wait for inputs which can be fetched.
+//!
+//! Where an input is not to be had now, nothing is wrong with the dry commit: its branch stays where it is, whatever the setting
+//! `onFailure` says, and the next run tries again.
+
+use std::collections::BTreeSet;
+
+use dry_files::diag::Diagnostic;
+use dry_files::view::View;
+
+use crate::argo::Application;
+use crate::hydrate::failed_render::FailedRender;
+use crate::hydrate::plan::{Failing, Rendered, Step};
+use crate::hydrate::state::Run;
+use crate::hydrate::stopped::Stopped;
+use crate::inspect;
+use crate::known::FailureKind;
+use crate::owners::setup::Fetching;
+use crate::render::needs::Need;
+use inputs::{InputsDir, KeptInputs, Wanted};
+
+/// What is said before the push is accepted.
+const UNTRIED: &str = "it is fetched after the push";
+
+impl Run<'_> {
+    /// Finds out which Applications failed by nothing but inputs that can be fetched.
+    pub(crate) fn note_waits(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
+        let Some(fetching) = self.found.setup.fetching else { return Ok(()) };
+        let files = self.files(rendered.tree);
+        let view = View::new(&*files);
+        let (dry_branch, dry) = (rendered.head.branch.clone(), rendered.dry.id.to_string());
+        let profile = self.found.policy.settings.profile.into();
+        let of_branches = rendered.branches.values_mut().filter_map(|step| match step {
+            Step::Hydrate(hydration) => Some(&mut hydration.work),
+            Step::Fail(_) => None,
+        });
+        for done in of_branches.chain([&mut rendered.beside]).flatten() {
+            let Some(failed) = done.result.as_ref().err().filter(|failed| failed.kind == FailureKind::Mistakes) else {
+                continue;
+            };
+            let wanted = missing(&done.application, &view, profile, &dry);
+            let waits: Vec<Wanted> = wanted.filter(|wanted| fetching.allows(wanted, &dry_branch)).collect();
+            if !waits.is_empty() {
+                let diagnostics = told(&done.application, &waits, fetching);
+                done.result = Err(FailedRender::waiting(failed.clone(), waits, diagnostics));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the inputs that a branch waits for and that nobody tried to fetch.
+    pub(crate) fn note_wanted(&mut self, failing: &Failing, dry_branch: &crate::argo::BranchName) {
+        let Some(fetching) = self.found.setup.fetching else { return };
+        let untried = failing
+            .waits()
+            .iter()
+            .filter(|wanted| fetching.missed(wanted).is_none() && fetching.allows(wanted, dry_branch));
+        self.wanted.extend(untried.map(|wanted| (wanted.clone(), dry_branch.clone())));
+    }
+
+    /// Stops a run that would go on with inputs that can be fetched.
+    pub(crate) fn check_wanted(&mut self) -> Result<(), Stopped> {
+        let wanted = std::mem::take(&mut self.wanted);
+        if wanted.is_empty() { Ok(()) } else { Err(Stopped::Lacks(wanted)) }
+    }
+}
+
+/// The inputs of an Application that are not here, and can be recorded.
+fn missing(
+    application: &Application,
+    view: &View<'_>,
+    profile: crate::argo::Profile,
+    dry: &str,
+) -> impl Iterator<Item = Wanted> {
+    // What cannot be read is a mistake already.
+    let needs = inspect::needs_of(application, view, profile, dry).unwrap_or_default();
+    let missing: BTreeSet<Wanted> = match KeptInputs::read(view) {
+        Ok(kept) => needs.into_iter().filter_map(|need| wanted(need, &kept)).collect(),
+        Err(_) => BTreeSet::new(),
+    };
+    missing.into_iter()
+}
+
+/// What is wanted by a need; none where that is here, or no record has such a thing.
+fn wanted(need: Need, kept: &KeptInputs<'_>) -> Option<Wanted> {
+    let wanted = match need {
+        Need::Chart(key, at) if at == InputsDir::default().place(&key) => Wanted::whole(key),
+        Need::Directory(key, directory) | Need::Either(_, key, directory) => Wanted { key, directory },
+        // A tool looks for it at a place of its own, or it can be another thing tomorrow.
+        Need::Chart(..) | Need::File(_) => return None,
+    };
+    (wanted.key.is_pinned() && kept.lacks(&wanted)).then_some(wanted)
+}
+
+fn told(application: &Application, waits: &[Wanted], fetching: &dyn Fetching) -> Vec<Diagnostic> {
+    let mut told = Vec::new();
+    for wanted in waits {
+        let why = fetching.missed(wanted).unwrap_or_else(|| UNTRIED.to_owned());
+        let text = format!("`{}` waits for {}: {why}", application.name, wanted.key);
+        let hint = "the next push tries again, and so does `git hydrate catch-up` on the server";
+        let waiting = Diagnostic::error(text).at(application.places.dry_path.clone()).of(application.name.as_str());
+        told.push(application.tells(waiting.hint(hint)));
+    }
+    told
+}

@@ -1,0 +1,266 @@
+//! Inputs that a server fetches by itself, where an administrator lets it.
+//!
+//! A run that needs some says so and ends ([`HydrateError::Lacks`]): nothing was written, and its lock is free. They are fetched
+//! by `git-hydrate-fetch`, which can write nowhere here, recorded under `refs/hydrate/inputs`, and the run begins again. What is
+//! not to be had keeps its branch waiting, and no other.
+
+pub(crate) mod fetcher;
+mod login;
+mod missed;
+mod rules;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::argo::BranchName;
+use crate::owners::error::HydrateError;
+use crate::owners::recorded;
+use crate::owners::setup::Fetching;
+use crate::render::process::wall;
+use crate::repo::{Location, ObjectBuffer, Repository, Signature};
+use dry_files::diag::chain;
+use dry_files::path::RepoPath;
+use inputs::wire::What;
+use inputs::{InputFile, Kind, Recorded, Wanted};
+
+use fetcher::{Fetched, Fetchers};
+use missed::Missed;
+pub(crate) use rules::Rule;
+
+/// How often what was fetched may need more.
+const ROUNDS_MAX: u32 = 20;
+
+/// What is fetched for one run of a hook or command, and what was not to be had.
+pub(crate) struct Fetches {
+    git_dir: PathBuf,
+    rules: Vec<Rule>,
+    limits: Limits,
+    missed: RefCell<Missed>,
+    started: Cell<Option<Instant>>,
+    rounds: Cell<u32>,
+    bytes: Cell<u64>,
+}
+
+/// What an administrator lets one run, and the record, have.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// `hydrate.fetchTimeLimit`, in seconds: how long all fetches of a run may take. 60 unless it is set.
+    time: Duration,
+    /// `hydrate.fetchLimit`, in bytes: how much a run may fetch. 256 MiB unless it is set.
+    bytes: u64,
+    /// `hydrate.recordLimit`, in bytes: how much may be recorded in all. 4 GiB unless it is set.
+    all_bytes: u64,
+    /// `hydrate.allowUnconfined`.
+    unconfined: bool,
+}
+
+impl Limits {
+    fn read(repository: &Repository) -> Self {
+        let number = |key: &str, default: u64| {
+            let set = repository.config_number(key).and_then(|value| u64::try_from(value).ok());
+            set.unwrap_or(default)
+        };
+        Self {
+            time: Duration::from_secs(number("hydrate.fetchTimeLimit", 60)),
+            bytes: number("hydrate.fetchLimit", 256 << 20),
+            all_bytes: number("hydrate.recordLimit", 4 << 30),
+            unconfined: repository.config_bool("hydrate.allowUnconfined") == Some(true),
+        }
+    }
+}
+
+/// What was fetched, and how it is recorded.
+type Taken = (Recorded, Vec<InputFile>);
+
+/// Says what is going on.
+type Say<'s> = &'s mut dyn FnMut(&str);
+
+impl Fetches {
+    /// The rules of a server; none where it has none. `is_patient` is whether what was not to be had a moment ago is tried again.
+    pub(crate) fn of(repository: &Repository, is_patient: bool) -> Option<Self> {
+        let rules = rules::read(repository);
+        (!rules.is_empty()).then(|| Self {
+            git_dir: repository.git_dir().to_owned(),
+            rules,
+            limits: Limits::read(repository),
+            missed: RefCell::new(if is_patient { Missed::default() } else { Missed::read(repository, wall::now()) }),
+            started: Cell::default(),
+            rounds: Cell::default(),
+            bytes: Cell::default(),
+        })
+    }
+
+    fn rule(&self, wanted: &Wanted, dry_branch: &BranchName) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.allows(&wanted.key, dry_branch))
+    }
+
+    /// Fetches and records inputs, each for a dry branch. Whatever comes of it, the run may begin again.
+    ///
+    /// Errors: the repository.
+    pub(crate) fn fetch(&self, wanted: &BTreeSet<(Wanted, BranchName)>, say: Say<'_>) -> Result<(), HydrateError> {
+        let repository = Repository::open(&self.git_dir, Location::Hook)?;
+        self.rounds.set(self.rounds.get() + 1);
+        let started = self.started.get().unwrap_or_else(Instant::now);
+        self.started.set(Some(started));
+        let mut by_rule: BTreeMap<&str, (&Rule, BTreeSet<Wanted>)> = BTreeMap::new();
+        for (one, dry_branch) in wanted {
+            if let Some(rule) = self.rule(one, dry_branch) {
+                by_rule.entry(&rule.name).or_insert_with(|| (rule, BTreeSet::new())).1.insert(one.clone());
+            }
+        }
+        let mut more = Vec::new();
+        for (rule, wanted) in by_rule.into_values() {
+            let wanted: Vec<Wanted> = wanted.into_iter().collect();
+            say(&told(&wanted));
+            more.extend(self.fetched(&repository, rule, &wanted, started + self.limits.time));
+        }
+        self.record(&repository, more)?;
+        for (one, _) in wanted {
+            if self.rounds.get() >= ROUNDS_MAX {
+                self.miss(one, "what was fetched keeps naming more".to_owned());
+            }
+        }
+        self.missed.borrow().write(&repository);
+        Ok(())
+    }
+
+    /// What came of the inputs of one rule.
+    fn fetched(&self, repository: &Repository, rule: &Rule, wanted: &[Wanted], until: Instant) -> Vec<Taken> {
+        let what: Vec<What> = wanted.iter().map(what).collect();
+        let terms = rule.terms(until, self.limits.unconfined);
+        let fetched = Fetchers::new(repository, terms).fetch(&what, &|_| ());
+        let outcomes = match fetched {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                let is_late = Instant::now() >= until;
+                let why =
+                    if is_late { "no time was left (hydrate.fetchTimeLimit)".to_owned() } else { error.to_string() };
+                wanted.iter().for_each(|one| self.miss(one, why.clone()));
+                return Vec::new();
+            }
+        };
+        let mut more = Vec::new();
+        for (one, outcome) in wanted.iter().zip(outcomes) {
+            match outcome.map_err(|failed| failed.reason).and_then(|fetched| self.taken(one, fetched)) {
+                Ok(taken) => more.push(taken),
+                Err(why) => self.miss(one, why),
+            }
+        }
+        more
+    }
+
+    /// One input as it is recorded; or why it is not.
+    fn taken(&self, wanted: &Wanted, fetched: Fetched) -> Result<Taken, String> {
+        let Fetched { version, origin, files, .. } = fetched;
+        let files = relative(wanted, files);
+        let (files, _) = match wanted.key.kind {
+            Kind::File => (files, Vec::new()),
+            Kind::Helm | Kind::Oci | Kind::Git => inputs::without_those_of_git(files, None),
+        };
+        if files.is_empty() {
+            return Err("it has no files".to_owned());
+        }
+        let is_as_asked = wanted.key.kind != Kind::Git || version == wanted.key.want;
+        if !is_as_asked {
+            return Err(format!("the server sent the commit {version}"));
+        }
+        let bytes = files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.data.len() as u64));
+        let all = self.bytes.get().saturating_add(bytes);
+        if all > self.limits.bytes {
+            return Err(format!("more than {} bytes were fetched at once (hydrate.fetchLimit)", self.limits.bytes));
+        }
+        self.bytes.set(all);
+        let content = inputs::digest(&files);
+        let (key, directory) = (wanted.key.clone(), wanted.directory.clone());
+        Ok((Recorded { key, directory, version, origin, content, bytes, withdrawn: None }, files))
+    }
+
+    fn record(&self, repository: &Repository, mut more: Vec<Taken>) -> Result<(), HydrateError> {
+        let known = recorded::recorded(&repository.refs()?, &ObjectBuffer::new(repository))?;
+        let mut all = known.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
+        more.retain(|(one, _)| {
+            let has_room = all.saturating_add(one.bytes) <= self.limits.all_bytes;
+            match has_room {
+                true => all += one.bytes,
+                false => self.miss(
+                    &Wanted { key: one.key.clone(), directory: one.directory.clone() },
+                    format!("more than {} bytes are recorded (hydrate.recordLimit)", self.limits.all_bytes),
+                ),
+            }
+            has_room
+        });
+        if more.is_empty() {
+            return Ok(());
+        }
+        let moved = recorded::record(repository, &more, &server());
+        if let Err(error) = moved {
+            more.iter().for_each(|(one, _)| {
+                let wanted = Wanted { key: one.key.clone(), directory: one.directory.clone() };
+                self.miss(&wanted, format!("recording it: {}", chain(&error)));
+            });
+        }
+        Ok(())
+    }
+
+    fn miss(&self, wanted: &Wanted, why: String) {
+        self.missed.borrow_mut().add(wanted.clone(), why, wall::now());
+    }
+}
+
+impl Fetching for Fetches {
+    fn allows(&self, wanted: &Wanted, dry_branch: &BranchName) -> bool {
+        self.rule(wanted, dry_branch).is_some()
+    }
+
+    fn missed(&self, wanted: &Wanted) -> Option<String> {
+        self.missed.borrow().why(wanted)
+    }
+}
+
+/// Does something until it lacks nothing that can be fetched.
+pub(crate) fn until_had<T>(
+    fetches: Option<&Fetches>,
+    say: Say<'_>,
+    mut run: impl FnMut(Option<&dyn Fetching>) -> Result<T, HydrateError>,
+) -> Result<T, HydrateError> {
+    loop {
+        match (run(fetches.map(|fetches| fetches as &dyn Fetching)), fetches) {
+            (Err(HydrateError::Lacks(wanted)), Some(fetches)) => fetches.fetch(&wanted, &mut *say)?,
+            (done, _) => return done,
+        }
+    }
+}
+
+/// Who records what was fetched.
+fn server() -> Signature {
+    let (name, email) = ("git-hydrate".to_owned(), "git-hydrate@localhost".to_owned());
+    Signature { name, email, seconds: wall::now(), offset: 0 }
+}
+
+fn told(wanted: &[Wanted]) -> String {
+    match wanted {
+        [one] => format!("fetching {} …", one.key),
+        _ => format!("fetching {} inputs …", wanted.len()),
+    }
+}
+
+fn what(wanted: &Wanted) -> What {
+    let inputs::Key { kind, url, name, want } = wanted.key.clone();
+    match kind {
+        Kind::Helm => What::Helm { url, name, want },
+        Kind::Oci => What::Oci { url, name, want },
+        Kind::Git => What::Git { url, want, directories: vec![wanted.directory.to_string()] },
+        Kind::File => What::File { url },
+    }
+}
+
+/// The files of a directory of a repository, as they are named in it.
+fn relative(wanted: &Wanted, files: Vec<InputFile>) -> Vec<InputFile> {
+    if wanted.key.kind != Kind::Git || wanted.directory == RepoPath::root() {
+        return files;
+    }
+    let below = |file: InputFile| Some(InputFile { path: file.path.strip_prefix(&wanted.directory)?, data: file.data });
+    files.into_iter().filter_map(below).collect()
+}
