@@ -500,3 +500,91 @@ fn commands_about_a_dry_commit_see_what_is_recorded() {
     let told = clone.hydrate(&["--offline", "diff"]);
     assert!(!told.stdout.contains("is not in this repository"), "{told:?}");
 }
+
+#[test]
+fn the_doctor_says_which_rules_are_whole() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
+    let doctor = |expected: &str| {
+        let told = server.hydrate(&["doctor"]).stdout;
+        assert!(told.contains(expected), "{expected}: {told}");
+    };
+    server.git(&["config", "hydrate.fetch.team.branches", "main"]);
+    doctor("hydrate.fetch.team fetches nothing: it has no `url`");
+    server.git(&["config", "hydrate.fetch.team.url", "ssh://git@h/r"]);
+    doctor("hydrate.fetch.team.url is ssh://git@h/r, which is neither https, http nor oci");
+    server.git(&["config", "--unset", "hydrate.fetch.team.branches"]);
+    doctor("hydrate.fetch.team fetches nothing: `branches` has no patterns of dry branches");
+    server.git(&["config", "--unset", "hydrate.fetch.team.url"]);
+    fetches(&server, &charts.url());
+    server.git(&["config", "hydrate.fetch.team.credentials", "none"]);
+    doctor("which is not a file");
+    server.git(&["config", "--unset", "hydrate.fetch.team.credentials"]);
+    server.git(&["config", "hydrate.fetch.team.branch", "main"]);
+    doctor("hydrate.fetch.team.branch");
+    server.git(&["config", "--unset", "hydrate.fetch.team.branch"]);
+    clone.push().success();
+    doctor("hydrate.fetch.team fetches for main");
+    doctor("1 input is recorded, 1 KiB in all; 0 withdrawn");
+
+    // Elsewhere than in the usual directory nothing is found, so nothing is asked for.
+    server.hydrate(&["config", "set", "vendorDirectory", "third_party"]).exits(1);
+    doctor("nothing is fetched: the setting `vendorDirectory` names another directory");
+    clone.commit("another", &[("other.yaml", &charted(&charts.url(), "1.3.0").replace("name: shop,", "name: other,"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("is not in this repository") && !told.contains("fetching"), "{told}");
+}
+
+/// The hook of a clone knows where the server fetches from, and what it has not fetched yet stops no push.
+#[test]
+fn the_pre_push_hook_lets_a_bump_go() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
+    fetches(&server, &charts.url());
+    clone.push().success();
+    clone.hydrate(&["install", "--client"]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.commit("bump", &[("web.yaml", &charted(&charts.url(), "1.3.0"))]);
+    let pushed = clone.push().success();
+    assert!(pushed.stderr.contains("waits for chart web 1.3.0"), "{pushed:?}");
+    assert!(
+        pushed.stderr.contains("note: 1 environment waits for what the server fetches after the push"),
+        "{pushed:?}"
+    );
+    assert!(manifest(&server, "environments/dev", "shop").contains("version: 1.3.0"));
+
+    // A range is a mistake here as there.
+    clone.git(&["fetch", "-q"]);
+    clone.commit("a range", &[("web.yaml", &charted(&charts.url(), "~1.2.0"))]);
+    let pushed = clone.push().exits(1);
+    assert!(pushed.stderr.contains("git hydrate vendor"), "{pushed:?}");
+}
+
+/// Whichever process renders, it finds what is recorded.
+#[test]
+fn what_is_recorded_is_rendered_in_processes_of_their_own() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
+    fetches(&server, &charts.url());
+    clone.push().success();
+    let made = tip(&server, "environments/dev");
+    let again = server.copy_to("again.git");
+    again.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    for name in ["refs/hydrate/branches", "refs/notes/hydrator.metadata"] {
+        again.git(&["update-ref", "-d", name]);
+    }
+    let answer = again
+        .command(crate::support::BINARY)
+        .args(["catch-up"])
+        .env("GIT_HYDRATE_ISOLATION", "apart")
+        .output()
+        .expect("runs");
+    assert!(answer.status.success(), "{answer:?}");
+    assert_eq!(tip(&again, "environments/dev"), made);
+}

@@ -228,6 +228,10 @@ fn surroundings(repository: &Repository) -> Surroundings {
         now: SystemTime::now(),
         user: rustix::process::geteuid().as_raw(),
         search_path: std::env::var_os("PATH").unwrap_or_default(),
+        program_dir: std::env::current_exe()
+            .ok()
+            .and_then(|program| Some(program.parent()?.to_owned()))
+            .unwrap_or_default(),
         names_system_config: ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]
             .iter()
             .any(|name| std::env::var_os(name).is_some()),

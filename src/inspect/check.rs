@@ -167,7 +167,7 @@ impl Rule {
         match mistake.refusal {
             Some(Refusal::Nondeterministic) => Rule::Nondeterministic,
             Some(Refusal::MissingDependency) => Rule::MissingDependency,
-            Some(Refusal::Elsewhere) => Rule::Elsewhere,
+            Some(Refusal::Elsewhere | Refusal::Awaited) => Rule::Elsewhere,
             Some(Refusal::Unsupported) => Rule::Unsupported,
             None => Rule::Render,
         }

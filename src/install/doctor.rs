@@ -6,6 +6,7 @@
 
 mod disk;
 mod dry_branches;
+mod fetch;
 mod forge;
 mod hooks;
 mod keys;
@@ -87,6 +88,8 @@ pub(crate) struct Surroundings {
     pub user: u32,
     /// PATH.
     pub search_path: OsString,
+    /// The directory of this program.
+    pub program_dir: PathBuf,
     /// Whether the environment names the configuration of the machine: git and we read that one.
     pub names_system_config: bool,
     /// What this program calls itself on `--version`.
@@ -141,6 +144,7 @@ impl<'a> Doctor<'a> {
         self.keys()?;
         self.strict();
         self.limits(renderers);
+        self.fetching();
         self.disk();
         self.guard(access, survey.as_ref().ok());
         self.locks()?;

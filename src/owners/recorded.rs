@@ -5,16 +5,18 @@
 //! two dry trees. Without a record, dry trees are what was pushed, but for what only a record may show.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dry_files::path::RepoPath;
 
 use super::place::Place;
+use super::setup::Fetching;
+use crate::argo::BranchName;
 use crate::repo::{
     Error, Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Signature, TransactionError,
     TreeEdit, update_refs,
 };
-use inputs::{InputFile, InputsDir, Kind, LOCK, Lock, RECORDED, RECORDED_FILES, Recorded};
+use inputs::{InputFile, InputsDir, Kind, LOCK, Lock, RECORDED, RECORDED_FILES, Recorded, Wanted};
 
 /// The ref whose tree has the recorded inputs. No push gets at it.
 pub(crate) const INPUTS_REF: &str = "refs/hydrate/inputs";
@@ -184,6 +186,27 @@ pub(crate) fn with_more(
         }
     }
     buffer.edit_tree(tree, &edits)
+}
+
+/// What a clone knows of the server's own fetches: it fetched from these repositories and registries before.
+pub(crate) struct KnownSources(BTreeSet<(Kind, String)>);
+
+impl KnownSources {
+    /// Those of what is recorded, as it was fetched with `refs/hydrate/*`.
+    pub(crate) fn read(repository: &Repository) -> Result<Self, Error> {
+        let all = recorded(&repository.refs()?, &ObjectBuffer::new(repository))?;
+        Ok(Self(all.into_iter().map(|one| (one.key.kind, one.key.url)).collect()))
+    }
+}
+
+impl Fetching for KnownSources {
+    fn allows(&self, wanted: &Wanted, _dry_branch: &BranchName) -> bool {
+        self.0.contains(&(wanted.key.kind, wanted.key.url.clone()))
+    }
+
+    fn missed(&self, _wanted: &Wanted) -> Option<String> {
+        Some("the server fetches it after the push".to_owned())
+    }
 }
 
 fn files_of(one: &Recorded) -> RepoPath {

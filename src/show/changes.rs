@@ -21,7 +21,7 @@ use crate::argo::{AppName, BranchName};
 use crate::diff::{self, Change, Danger, ObjectDiff, ObjectName, Options, Pruning, Sides, Words, compare_all};
 use crate::manifest::{self, ChangedObjects, Manifest, Source, Tally};
 use crate::preview::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Refusal};
 use dry_files::path::RepoPath;
 use go_yaml::Value;
 
@@ -142,6 +142,13 @@ impl EnvironmentDiff {
     /// Whether it hydrates, and with all of its Applications that are not paused.
     pub(crate) fn is_whole(&self) -> bool {
         self.renders() && self.branch.failures.is_empty() && self.branch.behind.iter().all(|behind| behind.paused)
+    }
+
+    /// Whether nothing keeps it from hydrating but inputs that the server fetches.
+    pub(crate) fn waits(&self) -> bool {
+        let is_awaited = |one: &Diagnostic| one.refusal == Some(Refusal::Awaited);
+        let mut all = self.branch.mistakes.iter().chain(&self.branch.failures).peekable();
+        all.peek().is_some() && all.all(is_awaited)
     }
 
     /// Whether it hydrates as a whole and nothing of it would change.

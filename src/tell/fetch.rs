@@ -38,6 +38,8 @@ pub(crate) struct Fetches {
     rules: Vec<Rule>,
     limits: Limits,
     missed: RefCell<Missed>,
+    /// What was recorded for it.
+    had: RefCell<BTreeSet<Wanted>>,
     started: Cell<Option<Instant>>,
     rounds: Cell<u32>,
     bytes: Cell<u64>,
@@ -86,6 +88,7 @@ impl Fetches {
             rules,
             limits: Limits::read(repository),
             missed: RefCell::new(if is_patient { Missed::default() } else { Missed::read(repository, wall::now()) }),
+            had: RefCell::default(),
             started: Cell::default(),
             rounds: Cell::default(),
             bytes: Cell::default(),
@@ -106,6 +109,10 @@ impl Fetches {
         self.started.set(Some(started));
         let mut by_rule: BTreeMap<&str, (&Rule, BTreeSet<Wanted>)> = BTreeMap::new();
         for (one, dry_branch) in wanted {
+            if self.had.borrow().contains(one) {
+                self.miss(one, "it was recorded, and is not found".to_owned());
+                continue;
+            }
             if let Some(rule) = self.rule(one, dry_branch) {
                 by_rule.entry(&rule.name).or_insert_with(|| (rule, BTreeSet::new())).1.insert(one.clone());
             }
@@ -185,7 +192,7 @@ impl Fetches {
             match has_room {
                 true => all += one.bytes,
                 false => self.miss(
-                    &Wanted { key: one.key.clone(), directory: one.directory.clone() },
+                    &wanted(one),
                     format!("more than {} bytes are recorded (hydrate.recordLimit)", self.limits.all_bytes),
                 ),
             }
@@ -195,10 +202,10 @@ impl Fetches {
             return Ok(());
         }
         let moved = recorded::record(repository, &more, &server());
+        self.had.borrow_mut().extend(more.iter().map(|(one, _)| wanted(one)));
         if let Err(error) = moved {
             more.iter().for_each(|(one, _)| {
-                let wanted = Wanted { key: one.key.clone(), directory: one.directory.clone() };
-                self.miss(&wanted, format!("recording it: {}", chain(&error)));
+                self.miss(&wanted(one), format!("recording it: {}", chain(&error)));
             });
         }
         Ok(())
@@ -231,6 +238,11 @@ pub(crate) fn until_had<T>(
             (done, _) => return done,
         }
     }
+}
+
+/// What an entry of the record was fetched for.
+fn wanted(one: &Recorded) -> Wanted {
+    Wanted { key: one.key.clone(), directory: one.directory.clone() }
 }
 
 /// Who records what was fetched.

@@ -144,6 +144,8 @@ pub enum Refusal {
     Elsewhere,
     /// It asks for what is not supported, such as remote bases and functions that run programs.
     Unsupported,
+    /// It needs something that the server fetches: nothing is wrong with it.
+    Awaited,
 }
 
 /// What may stay as it is for long.

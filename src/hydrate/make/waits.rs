@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Refusal};
 use dry_files::view::View;
 
 use crate::argo::Application;
@@ -25,7 +25,9 @@ const UNTRIED: &str = "it is fetched after the push";
 impl Run<'_> {
     /// Finds out which Applications failed by nothing but inputs that can be fetched.
     pub(crate) fn note_waits(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
-        let Some(fetching) = self.found.setup.fetching else { return Ok(()) };
+        // Elsewhere nothing that is recorded would be found.
+        let is_usual = *self.found.policy.plain.inputs() == InputsDir::default();
+        let Some(fetching) = self.found.setup.fetching.filter(|_| is_usual) else { return Ok(()) };
         let files = self.files(rendered.tree);
         let view = View::new(&*files);
         let (dry_branch, dry) = (rendered.head.branch.clone(), rendered.dry.id.to_string());
@@ -99,7 +101,7 @@ fn told(application: &Application, waits: &[Wanted], fetching: &dyn Fetching) ->
         let text = format!("`{}` waits for {}: {why}", application.name, wanted.key);
         let hint = "the next push tries again, and so does `git hydrate catch-up` on the server";
         let waiting = Diagnostic::error(text).at(application.places.dry_path.clone()).of(application.name.as_str());
-        told.push(application.tells(waiting.hint(hint)));
+        told.push(application.tells(waiting.refused(Some(Refusal::Awaited)).hint(hint)));
     }
     told
 }

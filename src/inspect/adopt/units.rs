@@ -308,7 +308,7 @@ fn cause(mistakes: &[Diagnostic], inputs: &[String]) -> Cause {
     match refusals.into_iter().next_back().flatten() {
         Some(Refusal::MissingDependency) => Cause::Input,
         Some(Refusal::Nondeterministic) => Cause::Nondeterministic,
-        Some(Refusal::Elsewhere) => Cause::Elsewhere,
+        Some(Refusal::Elsewhere | Refusal::Awaited) => Cause::Elsewhere,
         Some(Refusal::Unsupported) => Cause::Unsupported,
         None => Cause::Render,
     }

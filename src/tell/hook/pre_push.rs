@@ -12,6 +12,7 @@ use crate::owners::error::HydrateError;
 use crate::owners::failures::{FAILURES_REF, Failures};
 use crate::owners::heads;
 use crate::owners::place::Place;
+use crate::owners::recorded::KnownSources;
 use crate::owners::settings_named;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::owners::setup::{Setup, Wake};
@@ -96,6 +97,7 @@ fn check(
     let renderers = Renderers::from_config(repository, machine)?;
     let paint = Paint::new(Some(repository), std::io::stderr().is_terminal());
     let progress = Progress::new();
+    let sources = KnownSources::read(repository)?;
     let mut why_not = None;
     for Pushed { branch, tip, there } in pushed(repository, &lines)? {
         if !dry_branches.contains(&branch) && place.head(&refs).as_ref() != Some(&branch) {
@@ -103,6 +105,7 @@ fn check(
         }
         let setup = Setup {
             observer: &progress,
+            fetching: Some(&sources),
             ..Setup::new(
                 repository,
                 place.clone(),
@@ -129,6 +132,16 @@ fn check(
         let is_open = |environment: &&EnvironmentDiff| environment.branch.frozen.is_none();
         let failed: Vec<&EnvironmentDiff> =
             changes.environments.iter().filter(is_open).filter(|environment| !environment.is_whole()).collect();
+        // What the server fetches first is right as far as anybody can say here.
+        let (waiting, failed): (Vec<_>, Vec<_>) = failed.into_iter().partition(|environment| environment.waits());
+        if !waiting.is_empty() {
+            let what = if waiting.len() == 1 {
+                "1 environment waits"
+            } else {
+                &format!("{} environments wait", waiting.len())
+            };
+            console.print(&format!("note: {what} for what the server fetches after the push"));
+        }
         let known = failed.iter().filter(|environment| is_known(environment, &failures)).count();
         if known > 0 {
             let what = if known == 1 { "1 of them did" } else { &format!("{known} of them did") };
