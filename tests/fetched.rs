@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use crate::made_applications::{URL, dry, manifest};
 use crate::push::tip;
 use crate::rules::{BY_LABEL, plain, rule};
-use crate::servers::{Liar, git_server, respond};
-use crate::support::{Lab, Repo};
-use crate::vendor::{BASE, chart, files_of, packed, repository, sha256, upstream, vendor};
+use crate::servers::{Certificates, Liar, Nginx, git_server, respond};
+use crate::support::{Answer, Lab, Repo};
+use crate::vendor::{BASE, chart, files_of, packed, repository, sha256, upstream, vendor, with_password};
 
 /// A rule of a server: what it may fetch, for `main`.
 fn fetches(server: &Repo, url: &str) {
@@ -381,6 +381,47 @@ fn charts_of_a_registry_are_fetched() {
     clone.commit("secret", &[("web.yaml", &charted(&url.replace("/charts", "/secret"), "1.2.3"))]);
     let told = clone.push().success().remote().join("\n");
     assert!(told.contains("is not in this repository") && !told.contains("fetching"), "{told}");
+}
+
+/// nginx behind TLS, with a part for one name and password.
+#[test]
+#[ignore = "needs nginx and openssl"]
+fn a_rule_has_a_password_of_its_own_and_no_other_rule_uses_it() {
+    let lab = Lab::new();
+    let certificates = Certificates::new(&lab.path("bin"));
+    repository(&lab.path("charts"), &[("web", "1.3.0"), ("web", "1.2.3")]);
+    let nginx = Nginx::start(&lab.path("bin"), &lab.path("charts"), &certificates, 1);
+    let secret = format!("{}/secret", nginx.url);
+    let (server, clone) = begun(&lab, &secret, "1.2.3");
+    let push = || {
+        let mut command = clone.command("git");
+        command.args(["push", "-q", "origin", "main"]).env("SSL_CERT_FILE", &certificates.authority);
+        Answer::new(command.output().expect("runs")).success().remote().join("\n")
+    };
+    // The account's own helper knows it too, and is not asked.
+    with_password(&lab, &server);
+    fetches(&server, &secret);
+    let told = push();
+    assert!(told.contains("waits for chart web 1.2.3") && told.contains("401"), "{told}");
+    let site = nginx.url.replace("https://", "https://user:word@");
+    fs::write(lab.path("passwords"), format!("{site}\n")).expect("written");
+    server.git(&["config", "hydrate.fetch.team.credentials", lab.path("passwords").to_str().expect("UTF-8")]);
+    fs::remove_file(server.path.join("hydrate.missed")).expect("there");
+    clone.commit("again", &[("note.txt", "x\n")]);
+    let told = push();
+    assert!(!told.contains("error"), "{told}");
+    assert!(manifest(&server, "environments/dev", "shop").contains("version: 1.2.3"));
+    assert_eq!(fs::read_to_string(lab.path("passwords")).expect("there"), format!("{site}\n"), "nothing is kept there");
+
+    // Another rule for the same host has none.
+    server.git(&["config", "hydrate.fetch.team.url", &format!("{}/elsewhere", nginx.url)]);
+    server.git(&["config", "hydrate.fetch.open.url", &nginx.url]);
+    server.git(&["config", "hydrate.fetch.open.branches", "main"]);
+    clone.commit("bump", &[("web.yaml", &charted(&secret, "1.3.0"))]);
+    let told = push();
+    assert!(told.contains("waits for chart web 1.3.0") && told.contains("401"), "{told}");
+    let everything = server.git(&["log", "--all", "-p", "--format=%B"]);
+    assert!(!everything.contains("user:word") && !told.contains("word@"), "{told}");
 }
 
 /// With the cache or without it the commits are the same.

@@ -48,7 +48,7 @@ fn the_fetcher_reaches_one_scratch_directory() {
     let mut input = child.stdin.take().expect("piped");
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let mut say = |text: &str| writeln!(input, "{text}").expect("read");
-    say(r#"{"say": "start", "allow": ["http://127.0.0.1"], "accept": [], "timeoutSeconds": 20}"#);
+    say(r#"{"say": "start", "allow": ["http://127.0.0.1"], "only": [], "accept": [], "timeoutSeconds": 20}"#);
     let ready = lines.next().expect("a line").expect("UTF-8");
     assert_eq!(ready, r#"{"say":"ready","unconfined":[]}"#);
     say(
