@@ -13,6 +13,8 @@
 //! 2. Under the lock of the repository, [`hydrate::hydrate`] reads refs, settings ([`settings::Settings`]), notes,
 //!    recorded failures and the records of branches ([`owners::branch_records`]) as they are now
 //!    ([`owners::snapshot`]).
+//!    What the server fetched for them joins the trees of dry commits ([`owners::recorded`]). A run that needs more of what may
+//!    be fetched ends without a trace: [`tell::fetch`] brings it, and the run begins again.
 //! 3. For each dry branch, [`discover::Discovery`] finds the Applications of its tree ([`argo::read`]); directories that
 //!    it knows are not read again. ApplicationSets among them are expanded from the same tree
 //!    ([`argo::set`]), and Applications that may make others are rendered for it ([`argo::parent`]), each again
