@@ -144,7 +144,7 @@ impl Pattern {
     }
 
     fn matches(&self, name: &str) -> bool {
-        self.below.matches(name) || self.itself.as_ref().is_some_and(|glob| glob.matches(name))
+        self.below.describes(name) || self.itself.as_ref().is_some_and(|glob| glob.describes(name))
     }
 }
 

@@ -81,6 +81,12 @@ impl Glob {
         {
             return found;
         }
+        self.describes(name)
+    }
+
+    /// Whether the pattern describes all of `name` by what it says, whatever the library makes of it: for patterns that are the
+    /// product's own.
+    pub fn describes(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         let mut ends = vec![false; name.len() + 1];
         ends[0] = true;
