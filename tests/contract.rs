@@ -17,7 +17,7 @@ enum Place {
 use Place::{Here, Server};
 
 /// Every command, done or the same (0), with findings (1), and after an error (2).
-const ROWS: [Row; 86] = [
+const ROWS: [Row; 88] = [
     (&["HEAD"], Here, 0),
     (&["no-such-commit"], Here, 2),
     (&["--no-such-option"], Here, 2),
@@ -56,6 +56,8 @@ const ROWS: [Row; 86] = [
     (&["push", "--dry-run"], Here, 0),
     (&["push", "no-such-remote"], Here, 2),
     (&["catch-up"], Server, 0),
+    (&["inputs"], Server, 0),
+    (&["inputs", "withdraw", "no-such-input", "--reason", "x"], Server, 2),
     (&["rollback", "no-such-branch", "--reason", "x", "--yes"], Server, 2),
     (&["hold", "no-such-branch", "--reason", "x", "--yes"], Server, 2),
     (&["resume", "no-such-branch", "--yes"], Server, 2),
