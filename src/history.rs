@@ -16,14 +16,14 @@ mod recomputed;
 mod status;
 mod verify;
 
-pub(crate) use back::{Back, back, back_on_active};
+pub(crate) use back::{Back, back, back_on_active, before_change};
 pub(crate) use came::Pusher;
 pub(crate) use explain::{
     Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,
     objects,
 };
 pub(crate) use foreign::{ForeignBranch, foreign};
-pub(crate) use log::{Entry, History, PathChange, Selection, is_hydrated};
+pub(crate) use log::{Dry, Entry, History, PathChange, Selection, is_hydrated};
 pub(crate) use recomputed::recompute;
 pub(crate) use status::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, problems, status, surveyed};
 pub(crate) use verify::{Line, Verified, audited, lines, strayed, verify};

@@ -20,6 +20,7 @@ mod deleted;
 pub(crate) mod dry_tree;
 mod failed_render;
 pub(crate) mod gate;
+mod held;
 mod learn;
 pub(crate) mod make;
 pub(crate) mod memory;
@@ -39,6 +40,7 @@ pub(crate) mod survey;
 pub(crate) mod whose;
 
 pub(crate) use gate::*;
+pub(crate) use held::{HeldAlone, name_holds};
 pub(crate) use moves::pusher_of;
 pub use plan::lost_objects::{Comparison, Side, missing_in};
 pub(crate) use recorded::record_branches;

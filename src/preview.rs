@@ -30,6 +30,7 @@ use crate::hydrate::make::branch::Branch;
 use crate::hydrate::plan::since::Since;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::state::{Previewed, Run};
+use crate::hydrate::{HeldAlone, name_holds};
 use crate::owners::error::HydrateError;
 use crate::owners::files::MANIFEST;
 use crate::owners::setup::Setup;
@@ -148,6 +149,8 @@ pub(crate) struct PreviewedBranch {
     pub mistakes: Vec<Diagnostic>,
     /// The paths that stay at an earlier dry commit than the others, by path.
     pub behind: Vec<BehindPath>,
+    /// The Applications that the setting `hold` keeps as they are, whether or not they are behind.
+    pub held: Vec<HeldAlone>,
     /// What is wrong with the Applications of those that are not paused.
     pub failures: Vec<Diagnostic>,
 }
@@ -353,6 +356,9 @@ fn compare(
         let frozen = now.and_then(|now| found.frozen_at(&name, &sync_branch, now));
         let frozen = frozen.as_ref().map(Frozen::from);
         let report = branch.into_report();
+        let holds = found.hold(&name, &sync_branch);
+        let mut behind = report.behind;
+        name_holds(&mut behind, holds);
         let mistakes = match report.outcome {
             Outcome::Failed { diagnostics, unnamed: false, .. } => diagnostics,
             Outcome::Moved | Outcome::Unchanged | Outcome::Failed { .. } | Outcome::Frozen(_) => Vec::new(),
@@ -374,7 +380,8 @@ fn compare(
             paths,
             frozen,
             mistakes,
-            behind: report.behind,
+            behind,
+            held: HeldAlone::all(holds),
             failures: report.mistakes,
         });
     }

@@ -3,6 +3,8 @@
 use crate::push::{application, config_map, dry, note, note_of, tip, verified};
 use crate::support::{Lab, Repo};
 
+mod outage;
+
 const PROD: &str = "environments/prod";
 
 /// `web` and `db` on dev and prod, with three values of `web` after the first; the hydrated commits of prod.
@@ -194,11 +196,14 @@ fn whoever_may_push_the_settings_rolls_back_from_a_clone() {
     let words = ["rollback", "prod", "--reason", "payments fail", "--yes"];
     let told = clone.hydrate(&words).exits(2);
     assert!(
-        told.stderr.contains("only an admin may change the settings") && told.stderr.contains("and not pushed"),
+        told.stderr.contains("only an admin may change the settings") && told.stderr.contains("nothing was changed"),
         "{told:?}"
     );
+    // Nothing of it is left in the clone, so no later push brings it.
     assert_eq!(tip(&server, PROD), tips[3]);
-    clone.git(&["update-ref", "-d", "refs/hydrate-unpushed/config"]);
+    let refs = clone.git(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+    let there = server.git(&["rev-parse", "--verify", "-q", "refs/hydrate/config"]);
+    assert!(!refs.contains("unpushed") && refs.contains(&format!("{there} refs/hydrate/config")), "{refs}");
     let mut command = clone.command(env!("CARGO_BIN_EXE_git-hydrate"));
     let told = command.args(words).env("PUSHER", "ann").output().expect("it runs");
     let told = crate::support::Answer::new(told).success();

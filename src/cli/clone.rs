@@ -8,7 +8,7 @@ use dry_files::diag::printable;
 use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
 use crate::argo::{BranchName, without_credentials};
 use crate::history::Line;
-use crate::metadata::NOTES_REF;
+use crate::metadata::{NOTES_REF, PROMOTIONS_REF};
 use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
@@ -262,6 +262,17 @@ impl Clone {
     /// What a hydration in this clone starts from.
     pub(super) fn setup<'s>(&'s self, wake: Wake, renderers: &'s Renderers, observer: &'s Progress) -> Setup<'s> {
         Setup { observer, ..Setup::new(&self.repository, self.place.clone(), wake, renderers, wall::now()) }
+    }
+
+    /// Fetches the notes of promotions, which an ordinary clone does not have. A remote without any has none to give.
+    pub(super) fn fetch_promotions(&self) -> anyhow::Result<()> {
+        let Some(remote) = &self.remote else { return Ok(()) };
+        let notes = format!("+{PROMOTIONS_REF}*:{PROMOTIONS_REF}*");
+        let fetched = in_the_way::fetch(&self.repository, remote, (&FETCH, &[notes.as_str()]));
+        let warning =
+            fetched.map_err(|error| anyhow::Error::from(error).context(format!("fetching from `{remote}`")))?;
+        warning.iter().for_each(output::warn);
+        Ok(())
     }
 
     /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.

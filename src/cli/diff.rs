@@ -96,6 +96,7 @@ JSON:
     dangers                 the worst first, equal ones together: severity (data-loss, outage, security, refused, other),
                             kind, message, pruning (automatic, manual, confirmed, cascade, off, orphaned, left,
                             unknown), advice, objects
+    held                    what the setting `hold` keeps of it: application, at, reason, until
     frozen                  why it stays as it is for a time: reason, until; all that changes is held back until then
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused

@@ -5,14 +5,17 @@
 mod apply;
 mod promoted;
 mod target;
+mod when;
 
 use anyhow::bail;
-use dry_files::diag::printable;
+use dry_files::diag::{printable, shell_word};
 
 use super::clone::{self, Clone};
-use super::{Outcome, WrongUse, check_owner, machine};
+use super::{Outcome, WrongUse, check_owner, machine, output};
 use crate::argo::BranchName;
+use crate::history::before_change;
 use crate::hydrate::rollback::is_active;
+use crate::metadata::PROMOTIONS_REF;
 use crate::owners::policy;
 use crate::owners::setup::Wake;
 use crate::render::Renderers;
@@ -24,7 +27,8 @@ use apply::Change;
 /// Bring a branch back to an earlier commit, and keep it there.
 ///
 /// Copies the files that the branch had, in one commit on top, so nothing that runs is deleted. The branch stays as it is, whatever
-/// is pushed, until `git hydrate resume`. What would change is shown first.
+/// is pushed, until `git hydrate resume`. Which commit it goes to and what would change is shown first. Applications that are held or
+/// rolled back alone are so beside each other, each with its own place and reason.
 ///
 /// An active branch that GitOps Promoter writes is restored as Promoter does it: by its own kind of commit and note. Promoter holds
 /// the promotion then, and ends that.
@@ -32,7 +36,7 @@ use apply::Change;
 /// Runs on the server, or in a clone whose user may push the settings.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-git hydrate rollback prod --reason 'payments fail'       one hydrated commit back
+git hydrate rollback prod --reason 'payments fail'       before the last commit that changed an object
 git hydrate rollback environments/prod --to '~3' …       three of them
 git hydrate rollback prod --to '2 hours ago' …           what it showed then, by the dates of dry commits
 git hydrate rollback prod --to v1.4.0 …                  what it showed of that dry commit
@@ -40,9 +44,11 @@ git hydrate rollback prod --application web …            web alone; the others
 pub(super) struct RollbackArguments {
     /// The environment branch, or the last part of its name.
     branch: String,
-    /// Where to: a hydrated commit of the branch, a dry commit, `~N` hydrated commits back, or a time such as '2 hours ago'.
-    #[arg(long, value_name = "COMMIT|~N|TIME", default_value = "~1", allow_hyphen_values = true)]
-    to: String,
+    /// Where to: a hydrated commit of the branch, a dry commit, `~N` hydrated commits back, or a time such as '2 hours ago' or
+    /// 2026-11-29, which is the start of that day. By default before the last commit that changed an object of the branch, or of
+    /// the Applications that are named.
+    #[arg(long, value_name = "COMMIT|~N|TIME", allow_hyphen_values = true)]
+    to: Option<String>,
     /// Of an active branch that is promoted by directory: the directory.
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<String>,
@@ -84,8 +90,9 @@ struct Held {
 
 /// Let a branch go on that was held or rolled back.
 ///
-/// Shows what that changes first. All files are compared with those that there should be, and one commit brings the newest dry
-/// commit.
+/// Shows what that changes first. After a rollback, all files are compared with those that there should be, and one commit brings
+/// the newest dry commit. After `git hydrate hold` of a branch, each dry commit since then gets its own, as the setting `history` says.
+/// Where the branch, or an Application that is named, does not render, nothing is changed: it stays held.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResumeArguments {
     /// The environment branch, or the last part of its name.
@@ -119,51 +126,96 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
     if arguments.path.is_some() {
         bail!(WrongUse(format!("`{}` is not promoted: leave --path out", site.branch)));
     }
-    let at = target::find(&site.clone, &site.branch, site.tip()?, &arguments.to)?;
-    let what = format!("roll {} back to {}", site.branch, at.to_hex_with_len(7));
-    hold_at(site, &arguments.held, (at, arguments.allow_removal), &what, json)
+    let names = &arguments.held.application;
+    site.refuse_within(names)?;
+    let (tip, shown) = (site.tip()?, target::shown(&site.clone, &site.branch, site.tip()?)?);
+    let log = format!("git hydrate log {}", shell_word(site.branch.as_str()));
+    let (at, is_found) = match &arguments.to {
+        Some(text) => (target::find(&site.clone, &site.branch, tip, text)?, true),
+        None => match before_change(&site.clone.repository, &site.clone.place, (&site.branch, tip), names)? {
+            Some(at) => (at, true),
+            None => (shown, false),
+        },
+    };
+    if at == shown && is_found {
+        let id = at.to_hex_with_len(7);
+        bail!(WrongUse(format!("{id} is what `{}` has now\nhint: {log} shows the commits to go back to", site.branch)));
+    }
+    let nothing = match is_found {
+        true => format!("this changes nothing: `{}` has the objects of {}", site.branch, at.to_hex_with_len(7)),
+        false => format!("there is nothing to go back to: no earlier commit of `{}` has other objects", site.branch),
+    };
+    let nothing = format!("{nothing}\nhint: {log} shows the commits; to keep it as it is: git hydrate hold");
+    let what = format!("roll {}{} back to {}", of(names), site.branch, at.to_hex_with_len(7));
+    hold_at(site, &arguments.held, (at, arguments.allow_removal), (&what, Some(nothing)), json)
+}
+
+/// `web-prod of `, before a branch.
+fn of(applications: &[String]) -> String {
+    if applications.is_empty() { String::new() } else { format!("{} of ", applications.join(", ")) }
 }
 
 pub(super) fn hold(arguments: &HoldArguments, json: bool) -> anyhow::Result<Outcome> {
     let site = Site::open(&arguments.branch, &arguments.held.way)?;
+    if site.is_active()? {
+        return Err(site.promoted()?);
+    }
+    site.refuse_within(&arguments.held.application)?;
     let at = target::shown(&site.clone, &site.branch, site.tip()?)?;
-    let what = format!("hold {}", site.branch);
-    hold_at(site, &arguments.held, (at, false), &what, json)
+    let what = format!("hold {}{}", of(&arguments.held.application), site.branch);
+    hold_at(site, &arguments.held, (at, false), (&what, None), json)
 }
 
 fn hold_at(
     site: Site,
     held: &Held,
     (at, allow_removal): (ObjectId, bool),
-    what: &str,
+    (what, nothing): (&str, Option<String>),
     json: bool,
 ) -> anyhow::Result<Outcome> {
     let (reason, until) = (held.reason.clone(), held.until.clone());
     let hold = Hold { at, reason, applications: held.application.clone(), until, allow_removal };
     let mut holds = site.holds.clone();
-    holds.set(site.branch.clone(), Some(hold));
+    for ended in site.holds.of_branch(&site.branch).iter().filter(|ended| hold.is_whole() && !ended.is_whole()) {
+        let (names, at) = (ended.applications.join(", "), ended.at.to_hex_with_len(7));
+        output::warn(&format!("warning: this takes the place of the hold of {names} at {at}: {}", ended.reason));
+    }
+    if let Err(Some(name)) = holds.add(site.branch.clone(), hold) {
+        bail!(WrongUse(format!("`{name}` is held on `{}` by that name: name it so", site.branch)));
+    }
     let message = format!("{what}: {}", held.reason);
-    Change { site: &site, holds, message, is_held: true }.make(&held.way, json)
+    let question = format!("{what}, until git hydrate resume {}{}", site.branch, options(&held.application));
+    let target = Some(target::Target::of(&site.clone, &site.branch, at)?);
+    Change { site: &site, holds, message, question, target, nothing, names: &held.application, is_held: true }
+        .make(&held.way, json)
+}
+
+/// ` --application web-prod`, behind a branch.
+fn options(applications: &[String]) -> String {
+    applications.iter().map(|name| format!(" --application {}", shell_word(name))).collect()
 }
 
 pub(super) fn resume(arguments: &ResumeArguments, json: bool) -> anyhow::Result<Outcome> {
     let site = Site::open(&arguments.branch, &arguments.way)?;
-    let Some(hold) = site.holds.of_branch(&site.branch) else {
+    let mut rest = site.holds.of_branch(&site.branch).to_vec();
+    if rest.is_empty() {
         let held: Vec<&str> = site.holds.iter().map(|(branch, _)| branch.as_str()).collect();
         let others = if held.is_empty() { "nothing is".to_owned() } else { format!("held: {}", held.join(", ")) };
         bail!(WrongUse(format!("nothing of `{}` is held; {others}", site.branch)));
-    };
-    let mut rest = hold.clone();
-    if let Some(unknown) = arguments.application.iter().find(|name| !rest.applications.contains(name)) {
-        let held = if rest.is_whole() { "the whole branch".to_owned() } else { rest.applications.join(", ") };
+    }
+    let all: Vec<&str> = rest.iter().flat_map(|hold| &hold.applications).map(String::as_str).collect();
+    if let Some(unknown) = arguments.application.iter().find(|name| !all.contains(&name.as_str())) {
+        let held = if all.is_empty() { "the whole branch".to_owned() } else { all.join(", ") };
         bail!(WrongUse(format!("`{}` is not held alone on `{}`; held: {held}", printable(unknown), site.branch)));
     }
-    rest.applications.retain(|name| !arguments.application.contains(name));
-    let is_over = arguments.application.is_empty() || rest.is_whole();
+    rest.iter_mut().for_each(|hold| hold.applications.retain(|name| !arguments.application.contains(name)));
+    rest.retain(|hold| !arguments.application.is_empty() && !hold.is_whole());
     let mut holds = site.holds.clone();
-    holds.set(site.branch.clone(), (!is_over).then_some(rest));
-    let message = format!("resume {}", site.branch);
-    Change { site: &site, holds, message, is_held: false }.make(&arguments.way, json)
+    holds.set(site.branch.clone(), rest);
+    let message = format!("resume {}{}", of(&arguments.application), site.branch);
+    let (question, names) = (message.clone(), &arguments.application[..]);
+    Change { site: &site, holds, message, question, target: None, nothing: None, names, is_held: false }
+        .make(&arguments.way, json)
 }
 
 /// Where a change is made.
@@ -189,11 +241,34 @@ impl Site {
         Ok(Self { clone, branch, files, holds })
     }
 
+    /// Refuses a hold of single Applications of a branch that is held as a whole: the others would come forward.
+    fn refuse_within(&self, applications: &[String]) -> anyhow::Result<()> {
+        let whole = self.holds.of_branch(&self.branch).iter().find(|hold| hold.is_whole() && !applications.is_empty());
+        let Some(Hold { at, reason, .. }) = whole else { return Ok(()) };
+        let (branch, word) = (&self.branch, shell_word(self.branch.as_str()));
+        bail!(WrongUse(format!(
+            "`{branch}` is held as a whole at {}: {reason}; to hold single Applications would bring all others forward\n\
+             hint: to take all of it further back: git hydrate rollback {word} --to … --reason …\n\
+             hint: to let all of it go on first: git hydrate resume {word}",
+            at.to_hex_with_len(7)
+        )));
+    }
+
     /// Whether a promoter writes the branch.
     fn is_active(&self) -> anyhow::Result<bool> {
         let renderers = Renderers::from_config(&self.clone.repository, &machine()?)?;
         let progress = Progress::new();
         Ok(is_active(&self.clone.setup(Wake::Everything, &renderers, &progress), &self.branch)?)
+    }
+
+    /// Why nothing of the branch is held, which a promoter reads or writes.
+    fn promoted(&self) -> anyhow::Result<anyhow::Error> {
+        self.clone.fetch_promotions()?;
+        let refs = self.clone.repository.refs()?;
+        let has_promoter = refs.get(PROMOTIONS_REF).is_some();
+        let (is_active, name) = (self.is_active()?, self.branch.as_str());
+        let active = if is_active { Some(name) } else { name.strip_suffix("-next") };
+        Ok(target::promoted(&self.branch, active.filter(|_| has_promoter)))
     }
 
     fn tip(&self) -> anyhow::Result<ObjectId> {

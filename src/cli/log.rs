@@ -218,16 +218,30 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
     if let Some(rollback) = &entry.rollback {
         let _ = write!(text, ", {}", paint.by(Style::Warning, &printable(&rollback.to_string())));
     }
+    if let Some(ended) = &entry.resumed {
+        let _ = write!(text, ", {}", paint.by(Style::Warning, &end_of_hold(ended)));
+    }
     if !entry.objects.counts.is_zero() {
         let _ = write!(text, " ({})", entry.objects.counts);
     }
     text + "\n"
 }
 
+/// That what was held goes on.
+fn end_of_hold(applications: &[String]) -> String {
+    match applications {
+        [] => "no longer held".to_owned(),
+        some => printable(&format!("{} no longer held", some.join(", "))),
+    }
+}
+
 fn block(entry: &Entry, several: bool, paint: Paint) -> String {
     let mut text = head(entry, several, paint) + "\n";
     if let Some(rollback) = &entry.rollback {
         let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&rollback.to_string())));
+    }
+    if let Some(ended) = &entry.resumed {
+        let _ = writeln!(text, "  {}", paint.by(Style::Warning, &end_of_hold(ended)));
     }
     match &entry.dry {
         Some(dry) => {

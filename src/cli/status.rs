@@ -218,6 +218,9 @@ fn text(
             let style = if path.paused { Style::Warning } else { Style::Error };
             let _ = writeln!(text, "  {}", paint.by(style, &printable(&path.to_string())));
         }
+        for held in status.held.iter().filter(|held| !held.is_among(&status.paths_behind)) {
+            let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&held.to_string())));
+        }
         if !is_offline {
             text.push_str(&changed(status, paint));
         }

@@ -5,7 +5,7 @@
 
 use dry_files::diag::shell_word;
 
-use crate::repo::{Expected, ObjectId, RefEdit, Repository, update_refs};
+use crate::repo::{Expected, ObjectId, RefEdit, Refs, Repository, update_refs};
 use crate::settings::SETTINGS_REF;
 
 /// The last settings that this clone made.
@@ -41,6 +41,19 @@ pub(super) fn keep(repository: &Repository, remote: &str) -> anyhow::Result<Opti
 pub(super) fn settings(repository: &Repository) -> anyhow::Result<Option<ObjectId>> {
     let refs = repository.refs()?;
     Ok(refs.get(UNPUSHED_REF).filter(|ours| refs.get(SETTINGS_REF) == Some(*ours)))
+}
+
+/// Puts the settings back that were there `before`: what was changed since did not get to the server.
+pub(super) fn restore(repository: &Repository, before: &Refs) -> anyhow::Result<()> {
+    let now = repository.refs()?;
+    let changed = [SETTINGS_REF, UNPUSHED_REF].into_iter().filter(|name| now.get(name) != before.get(name));
+    let edits: Vec<RefEdit> = changed
+        .map(|name| {
+            let (name, new, expected) = (name.to_owned(), before.get(name), Expected::from(now.get(name)));
+            RefEdit { name, new, expected }
+        })
+        .collect();
+    Ok(update_refs(repository, &edits, "hydrate: the server refused the settings")?)
 }
 
 fn set(repository: &Repository, name: &str, old: ObjectId, new: Option<ObjectId>) -> anyhow::Result<()> {

@@ -1,10 +1,14 @@
 //! Which commit of a branch somebody means who wants it back.
 
+use super::log::{Entry, History, RolledBack, Selection};
+use super::verify::Line;
 use crate::argo::BranchName;
 use crate::metadata::{Time, Trailers};
+use crate::owners::error::HydrateError;
 use crate::owners::files::METADATA;
+use crate::owners::place::Place;
 use crate::owners::standing::{line, provenance};
-use crate::repo::{Commit, Error, ObjectBuffer, ObjectId, Repository};
+use crate::repo::{Commit, Error, ObjectBuffer, ObjectId, Repository, object_id};
 
 /// What somebody says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +86,51 @@ pub(crate) fn back_on_active(repository: &Repository, tip: ObjectId, wanted: Bac
             None
         }
     })
+}
+
+/// The commit before the last one that changed an object of a branch whose newest commit is `tip`, or one of these Applications of
+/// it, `NAME` or `NAMESPACE/NAME`. None where nothing was there before. What went back counts as what it went to.
+///
+/// Errors: the repository.
+pub(crate) fn before_change(
+    repository: &Repository,
+    place: &Place,
+    (branch, tip): (&BranchName, ObjectId),
+    applications: &[String],
+) -> Result<Option<ObjectId>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let own: Vec<ObjectId> = {
+        let own = hydrated(&buffer.commit(tip)?, branch, &buffer)?;
+        own.into_iter().map(|(commit, _)| commit.id).collect()
+    };
+    let names: Vec<String> = applications.iter().map(|name| last_part(name).to_owned()).collect();
+    let mut from = own.first().copied();
+    while let Some(tip) = from {
+        let selection = Selection { applications: names.clone(), ..Selection::default() };
+        let line = Line { name: branch.to_string(), tip, after: None };
+        let history = History::open(repository, place, vec![line], selection)?;
+        let is_meant = |to: &RolledBack| {
+            let mut copied = to.applications.iter().map(|name| last_part(name));
+            to.applications.is_empty() || copied.any(|copied| names.iter().any(|name| name == copied))
+        };
+        let counts = |entry: &Entry| entry.is_change() || entry.rollback.as_ref().is_some_and(is_meant);
+        let mut changes =
+            history.filter(|entry| entry.as_ref().map_or(true, |entry| entry.id.is_some() && counts(entry)));
+        let Some(last) = changes.next().transpose()? else { return Ok(None) };
+        let id = last.id.as_deref().and_then(object_id);
+        let mut below = own.iter().copied().skip_while(|own| Some(*own) != id).skip(1);
+        from = match last.rollback {
+            Some(to) if is_meant(&to) => object_id(&to.to).filter(|to| below.any(|own| own == *to)),
+            // What single Applications went back from is no place for the branch.
+            Some(_) if names.is_empty() => below.next(),
+            _ => return Ok(below.next()),
+        };
+    }
+    Ok(None)
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, name)| name)
 }
 
 /// The commits that hydration made on a branch, the newest first, without the one that started it.

@@ -50,6 +50,9 @@ pub(crate) struct Entry {
     /// What it goes back to, where its files were copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollback: Option<RolledBack>,
+    /// What was held before and is not any more: the Applications, none for the whole branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<Vec<String>>,
     /// The destination paths whose manifests it changed, by path.
     pub changed: Vec<PathChange>,
     /// What of their objects it changed.
@@ -82,7 +85,7 @@ impl RolledBack {
         let trailers = Trailers::read(&commit.message)?;
         let Rollback { to, held_by } = trailers.rollback?;
         let (to, held_by, reason) = (to.to_string(), held_by.to_string(), reason_of(&commit.message).to_owned());
-        Some(Self { to, held_by, reason, applications: trailers.held })
+        Some(Self { to, held_by, reason, applications: trailers.copied().to_vec() })
     }
 }
 
@@ -93,6 +96,13 @@ impl fmt::Display for RolledBack {
             write!(f, "{} ", self.applications.join(", "))?;
         }
         write!(f, "rolled back to {}: {}", self.to.get(..7).unwrap_or(&self.to), self.reason)
+    }
+}
+
+impl Entry {
+    /// Whether it changed an object, as far as that is known.
+    pub(crate) fn is_change(&self) -> bool {
+        self.changed.iter().any(|path| path.objects.is_none_or(|counts| !counts.is_zero()))
     }
 }
 
@@ -295,6 +305,7 @@ impl<'a> History<'a> {
             subject: dry.subject.clone(),
             dry: Some(dry),
             rollback: None,
+            resumed: None,
             changed: Vec::new(),
             objects: ChangedObjects::default(),
             skipped: Vec::new(),
@@ -337,11 +348,24 @@ impl<'a> History<'a> {
             subject: own.subject,
             dry: dry.map(|dry| self.dry(dry)),
             rollback: RolledBack::of(commit),
+            resumed: self.resumed(&trailers, parent)?,
             changed,
             objects,
             skipped,
             failures: Vec::new(),
         })
+    }
+
+    /// What the newest commit of hydration below was held by, and this one is not.
+    fn resumed(&self, trailers: &Option<Trailers>, parent: Option<&Commit>) -> Result<Option<Vec<String>>, Error> {
+        let (Some(trailers), Some(parent)) = (trailers, parent) else { return Ok(None) };
+        if trailers.whole_rollback().is_some() {
+            return Ok(None);
+        }
+        let is_its = |other: &Trailers| other.branch == trailers.branch;
+        let Some((_, before)) = nearest_commit(parent, &self.buffer, is_its)? else { return Ok(None) };
+        let ended: Vec<String> = before.held.iter().filter(|held| !trailers.held.contains(held)).cloned().collect();
+        Ok(Some(ended).filter(|ended| before.whole_rollback().is_some() || !ended.is_empty()))
     }
 
     fn dry(&self, id: ObjectId) -> Dry {

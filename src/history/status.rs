@@ -8,6 +8,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::argo::{BranchName, directory_promoted_from};
+use crate::hydrate::HeldAlone;
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::state::Run;
@@ -81,6 +82,9 @@ pub(crate) struct BranchStatus {
     /// The paths that stay at an earlier dry commit than `dry_sha`, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths_behind: Vec<BehindPath>,
+    /// The Applications that the setting `hold` keeps as they are, whether or not they are behind, by its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldAlone>,
     /// The files in which its tip is not what hydration made, nor a promotion of that: somebody else changed them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed_by_others: Vec<String>,
@@ -412,6 +416,7 @@ fn one(
         frozen: frozen(found, branch, sync).filter(|_| named.is_environment || tip.is_none()),
         tools,
         paths_behind,
+        held: HeldAlone::all(found.hold(branch, sync)),
         changed_by_others,
         failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
     })
@@ -495,14 +500,14 @@ fn paths_behind(
     named: &Named,
 ) -> Result<Vec<BehindPath>, HydrateError> {
     let Some(standing) = standing else { return Ok(Vec::new()) };
-    let hold = found.hold(branch, sync).filter(|hold| !hold.is_whole());
+    let alone = found.hold(branch, sync).iter().filter(|hold| !hold.is_whole());
     let recorded = provenance(&found.buffer, standing.tip.tree, METADATA)?;
     let behind = recorded.map(|recorded| recorded.behind).unwrap_or_default();
     let mut paths = Vec::new();
     for Behind { path, dry_commit } in behind {
         let application = named.applications.get(&path);
         let is_held = |hold: &&Hold| application.is_none_or(|(name, _)| hold.names(name.as_str()));
-        let held = hold.filter(is_held);
+        let held = alone.clone().find(is_held);
         paths.push(BehindPath {
             application: application.map(|(name, _)| name.to_string()),
             paused: held.is_some() || application.is_some_and(|(_, is_paused)| *is_paused),

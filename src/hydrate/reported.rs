@@ -1,12 +1,13 @@
 //! What a run reports, and whose each part of it is.
 
+use super::held::name_holds;
 use super::state::Run;
 use crate::argo::BranchName;
 use crate::hydrate::report::Report;
 use crate::hydrate::whose::{DryPoint, Judged};
 use crate::owners::heads::DryHead;
 use crate::repo::ObjectId;
-use crate::settings::{History, Hold};
+use crate::settings::History;
 use dry_files::diag::Diagnostic;
 
 impl Run<'_> {
@@ -42,11 +43,8 @@ impl Run<'_> {
         report.branches = here.flat_map(|branch| branch.into_reports()).collect();
         for branch in &mut report.branches {
             let name = BranchName::read(&branch.branch).ok();
-            let hold = name.and_then(|name| self.found.holds.of_branch(&name)).filter(|hold| !hold.is_whole());
-            for behind in branch.behind.iter_mut().filter(|behind| behind.paused) {
-                let is_named = |hold: &&Hold| behind.application.as_deref().is_none_or(|name| hold.names(name));
-                behind.held = hold.filter(is_named).map(|hold| hold.reason.clone());
-            }
+            let holds = name.as_ref().map_or(&[][..], |name| self.found.holds.of_branch(name));
+            name_holds(&mut branch.behind, holds);
         }
         report
     }

@@ -17,7 +17,7 @@ use dry_files::path::RepoPath;
 use super::make::branch::{Branch, Copied};
 use super::state::Run;
 use super::stopped::Stopped;
-use crate::argo::BranchName;
+use crate::argo::{AppName, BranchName};
 use crate::metadata::{DryCommit, Rollback, Trailers};
 use crate::owners::heads::DryHead;
 use crate::owners::setup::Wake;
@@ -27,7 +27,7 @@ use crate::repo::{Commit, Error, ObjectId};
 use crate::settings::Hold;
 
 pub(crate) use copied::Planned;
-pub(crate) use restored::{Restored, Restoring, is_active, restore};
+pub(crate) use restored::{Restored, Restoring, Unrestored, is_active, restore};
 
 /// How many paths that stay as they are a report names.
 const NAMED_MAX: usize = 10;
@@ -39,6 +39,10 @@ pub(crate) struct RolledBack {
     pub copied: Option<Copied>,
     /// The paths of its Applications that the commit to go back to does not have: they stay as they are.
     pub lacking: Vec<RepoPath>,
+    /// Those Applications that were named, and whose files it does not have.
+    pub missing: Vec<AppName>,
+    /// The Applications that it has and that are gone since: they stay so.
+    pub gone: Vec<AppName>,
 }
 
 impl Run<'_> {
@@ -52,9 +56,9 @@ impl Run<'_> {
         let setup = self.found.setup;
         let here = self.branches.values().filter(|branch| branch.dry_branch == head.branch && !branch.unreadable());
         let here = here.filter(|branch| !setup.leaves(&branch.name, &branch.sync));
-        let held = here.filter_map(|branch| {
-            let hold = self.found.hold(&branch.name, &branch.sync)?;
-            Some((branch.name.clone(), hold.clone()))
+        let held = here.flat_map(|branch| {
+            let holds = self.found.hold(&branch.name, &branch.sync).iter();
+            holds.map(|hold| (branch.name.clone(), hold.clone()))
         });
         let mut due = Vec::new();
         for (name, hold) in held.collect::<Vec<_>>() {
@@ -66,7 +70,15 @@ impl Run<'_> {
         }
         for (name, hold) in due {
             match self.rolled_back(&name, &hold, (head, heads))? {
-                Ok(RolledBack { copied, lacking }) => self.take_copied(&name, copied, &lacking, &hold),
+                Ok(back) if back.missing.is_empty() => self.take_copied(&name, back, &hold),
+                Ok(back) => {
+                    let (id, missing) =
+                        (hold.at.to_hex_with_len(7), back.missing.iter().map(|name| format!("`{name}`")));
+                    let missing = listed(missing, NAMED_MAX);
+                    let mistake = of_branch(&name, &format!("{id} does not have the Application {missing}"));
+                    self.report.problems.push(mistake.clone());
+                    problems.push(mistake);
+                }
                 Err(mistake) => {
                     self.report.problems.push(mistake.clone());
                     problems.push(mistake);
@@ -76,7 +88,11 @@ impl Run<'_> {
         Ok(problems)
     }
 
-    fn take_copied(&mut self, name: &BranchName, copied: Option<Copied>, lacking: &[RepoPath], hold: &Hold) {
+    fn take_copied(&mut self, name: &BranchName, back: RolledBack, hold: &Hold) {
+        let RolledBack { copied, lacking, gone, .. } = back;
+        if !gone.is_empty() {
+            self.report.warnings.push(stay_gone(name, &gone, hold));
+        }
         let (Some(branch), Some(copied)) = (self.branches.get_mut(name), copied) else { return };
         let dry = copied.dry.clone();
         branch.take_copied(copied);
@@ -85,7 +101,7 @@ impl Run<'_> {
         if !lacking.is_empty() {
             let at = hold.at.to_hex_with_len(7);
             let text =
-                format!("`{name}` keeps as they are, since {at} does not have them: {}", listed(lacking, NAMED_MAX));
+                format!("`{name}` keeps as they are, since {at} does not have them: {}", listed(&lacking, NAMED_MAX));
             self.report.warnings.push(Diagnostic::warning(text));
         }
     }
@@ -124,13 +140,13 @@ impl Run<'_> {
         };
         let rollback = Rollback { to: at.id, held_by };
         let branch = self.branches.get(name).expect("it was there");
-        let lacking = planned.lacking.clone();
+        let (lacking, missing, gone) = (planned.lacking.clone(), planned.missing.clone(), planned.gone.clone());
         if let Some(mistake) = copied::too_many_losses(branch, hold, &planned, &self.found)? {
             return Ok(Err(mistake));
         }
         let repo_url = self.found.repo_url(now.iter().find(|one| one.has_own_source()).map(|one| &**one)).to_owned();
         let copied = branch.copy(&self.found, (rollback, hold), planned, (DryCommit::new(&shown), &repo_url))?;
-        Ok(copied.map(|copied| RolledBack { copied, lacking }))
+        Ok(copied.map(|copied| RolledBack { copied, lacking, missing, gone }))
     }
 
     /// Warnings of what the setting `hold` names in vain, or cannot hold; and of holds that somebody should have ended.
@@ -146,7 +162,9 @@ impl Run<'_> {
             promoted.insert(branch.sync.clone(), branch.sync.clone());
         }
         let mut warnings = Vec::new();
-        for (name, hold) in self.found.holds.iter() {
+        for (name, holds) in self.found.holds.iter() {
+            let now = self.found.setup.now;
+            let over = holds.iter().filter(|hold| now.is_some_and(|now| hold.is_over(now)));
             let resume = format!("git hydrate resume {}", shell_word(name.as_str()));
             let is_shared = self.found.policy.settings.is_shared(name);
             if promoted.contains_key(name) || is_shared {
@@ -159,14 +177,39 @@ impl Run<'_> {
             } else if !known.contains(name) {
                 let text = format!("the setting `hold` names `{name}`, which is no environment branch");
                 warnings.push(Diagnostic::warning(text).hint(resume));
-            } else if let (Some(until), true) = (&hold.until, self.found.setup.now.is_some_and(|now| hold.is_over(now)))
-            {
-                let text = format!("`{name}` is held, and was to be until {until}: {}", hold.reason);
-                warnings.push(Diagnostic::warning(text).hint(format!("to end it: {resume}")));
+            } else {
+                warnings.extend(over.map(|hold| over_for_long(name, hold)));
             }
         }
         self.report.warnings.extend(warnings);
     }
+}
+
+/// That a rollback of a branch brings no Application back that is gone.
+fn stay_gone(name: &BranchName, gone: &[AppName], hold: &Hold) -> Diagnostic {
+    let all = listed(gone, NAMED_MAX);
+    let are = if gone.len() == 1 { "is" } else { "are" };
+    let named: String = gone.iter().map(|one| format!(" --application {}", shell_word(one.as_str()))).collect();
+    let text = format!("{all} {are} gone from `{name}`, and a rollback of the whole branch brings no Application back");
+    let (branch, at) = (shell_word(name.as_str()), hold.at.to_hex_with_len(7));
+    let hint = format!(
+        "to bring back what is gone, and nothing else: git hydrate rollback {branch} --to {at}{named} --reason …"
+    );
+    Diagnostic::warning(text).hint(hint)
+}
+
+/// That somebody should have ended a hold.
+fn over_for_long(name: &BranchName, hold: &Hold) -> Diagnostic {
+    let until = hold.until.as_deref().unwrap_or_default();
+    let (what, only) = match &hold.applications[..] {
+        [] => (name.to_string(), String::new()),
+        alone => {
+            let only = alone.iter().map(|name| format!(" --application {}", shell_word(name)));
+            (format!("{} of {name}", alone.join(", ")), only.collect())
+        }
+    };
+    let text = format!("`{what}` is held, and was to be until {until}: {}", hold.reason);
+    Diagnostic::warning(text).hint(format!("to end it: git hydrate resume {}{only}", shell_word(name.as_str())))
 }
 
 /// Whether a branch may be elsewhere than where it is held.
@@ -196,8 +239,8 @@ impl Branch {
         let Some((_, newest)) = nearest_commit(tip, &found.buffer, |trailers| trailers.branch == self.name)? else {
             return Ok(false);
         };
-        let hold = found.hold(&self.name, &self.sync);
-        let is_held = |name: &String| hold.is_some_and(|hold| hold.is_whole() || hold.applications.contains(name));
+        let holds = found.hold(&self.name, &self.sync);
+        let is_held = |name: &String| holds.iter().any(|hold| hold.is_whole() || hold.applications.contains(name));
         Ok(newest.whole_rollback().is_some() || !newest.held.iter().all(is_held))
     }
 }

@@ -439,6 +439,9 @@ impl<'a> Doctor<'a> {
             if let Some(frozen) = &status.frozen {
                 self.good(format!("{} is {frozen}", status.branch));
             }
+            for held in &status.held {
+                self.good(format!("of {}, {held}", status.branch));
+            }
         }
         for status in branches.iter().filter(|status| !status.is_current()) {
             let (name, dry_branch) = (&status.branch, &status.dry_branch);

@@ -31,6 +31,8 @@ pub struct Trailers {
     pub rollback: Option<Rollback>,
     /// `Hydrate-Held`, one for each Application that stays as it is because of the setting `hold`.
     pub held: Vec<String>,
+    /// `Hydrate-Rolled-Back`, one for each of those whose files were copied, where more than those are held.
+    pub copied: Vec<String>,
     /// `Hydrate-Engine`: [`ENGINE_REVISION`](super::ENGINE_REVISION) of the hydrator.
     pub engine: u32,
 }
@@ -53,13 +55,14 @@ const INPUTS: &str = "Hydrate-Inputs";
 const ROLLBACK_TO: &str = "Hydrate-Rollback-To";
 const HELD_BY: &str = "Hydrate-Held-By";
 const HELD: &str = "Hydrate-Held";
+const COPIED: &str = "Hydrate-Rolled-Back";
 const ENGINE: &str = "Hydrate-Engine";
 
 impl Trailers {
     /// Reads the trailers of a commit message; none unless its trailer block has all that are always there.
     ///
     /// The trailer block is git's: the last paragraph, so that text above it counts for nothing. Of a key that is
-    /// repeated the last one counts, but for `Hydrate-Identity` and `Hydrate-Held`.
+    /// repeated the last one counts, but for `Hydrate-Identity`, `Hydrate-Held` and `Hydrate-Rolled-Back`.
     pub fn read(message: &str) -> Option<Self> {
         let trailers = trailers::parse(message, Divider::IsText);
         let value = |key| {
@@ -67,6 +70,7 @@ impl Trailers {
             named.map(|trailer| trailer.value.as_str())
         };
         let identities = trailers.iter().filter(|trailer| trailer.key == IDENTITY);
+        let all = |key| trailers.iter().filter(move |one| one.key == key).map(|one| one.value.clone()).collect();
         let dry_branch = BranchName::new(value(DRY_BRANCH)?).ok()?;
         Some(Self {
             branch: BranchName::read(value(BRANCH)?).ok()?,
@@ -78,7 +82,8 @@ impl Trailers {
                 (Some(to), Some(held_by)) => Some(Rollback { to: object_id(to)?, held_by: object_id(held_by)? }),
                 _ => None,
             },
-            held: trailers.iter().filter(|trailer| trailer.key == HELD).map(|trailer| trailer.value.clone()).collect(),
+            held: all(HELD),
+            copied: all(COPIED),
             settings_commit: value(SETTINGS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
             engine: value(ENGINE)?.parse().ok()?,
         })
@@ -87,6 +92,11 @@ impl Trailers {
     /// Where all files of the branch were copied from; none of a commit that was hydrated, or of single Applications.
     pub fn whole_rollback(&self) -> Option<Rollback> {
         self.rollback.filter(|_| self.held.is_empty())
+    }
+
+    /// The Applications that a rollback copied the files of; none where it was of the whole branch.
+    pub fn copied(&self) -> &[String] {
+        if self.copied.is_empty() { &self.held } else { &self.copied }
     }
 }
 
@@ -119,6 +129,7 @@ impl fmt::Display for Trailers {
             writeln!(f, "{HELD_BY}: {held_by}")?;
         }
         self.held.iter().try_for_each(|held| writeln!(f, "{HELD}: {held}"))?;
+        self.copied.iter().try_for_each(|copied| writeln!(f, "{COPIED}: {copied}"))?;
         writeln!(f, "{ENGINE}: {}", self.engine)
     }
 }

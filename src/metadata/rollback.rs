@@ -7,7 +7,7 @@ use crate::argo::{BranchName, HeldIdentity};
 use crate::repo::ObjectId;
 
 /// What an admin said of a rollback.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wanted<'a> {
     /// Where the files come from.
     pub rollback: Rollback,
@@ -15,6 +15,8 @@ pub(crate) struct Wanted<'a> {
     pub reason: &'a str,
     /// The Applications that were rolled back alone; the whole branch when there are none.
     pub applications: &'a [String],
+    /// All Applications that are held alone then, in order, those among them.
+    pub held: Vec<String>,
 }
 
 impl Writer {
@@ -27,7 +29,7 @@ impl Writer {
         identities: Vec<HeldIdentity>,
         wanted: Wanted<'_>,
     ) -> String {
-        let Wanted { rollback, reason, applications } = wanted;
+        let Wanted { rollback, reason, applications, held } = wanted;
         let to = rollback.to.to_hex_with_len(7);
         let what = match applications {
             [] => String::new(),
@@ -35,9 +37,9 @@ impl Writer {
             several => format!("{} Applications ", several.len()),
         };
         let text = message::clean(&format!("Roll back {what}to {to}\n\n{reason}\n"));
-        let (rollback, held) = (Some(rollback), applications.to_vec());
-        let trailers =
-            Trailers { identities, rollback, held, ..super::writer::trailers(origin, branch, settings_commit) };
+        let copied = if held == applications { Vec::new() } else { applications.to_vec() };
+        let made = super::writer::trailers(origin, branch, settings_commit);
+        let trailers = Trailers { identities, rollback: Some(rollback), held, copied, ..made };
         message::with_trailers(&text, &trailers)
     }
 }

@@ -279,6 +279,7 @@ pub(super) fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit
         inputs: None,
         rollback: None,
         held: Vec::new(),
+        copied: Vec::new(),
         engine: ENGINE_REVISION,
     }
 }

@@ -48,8 +48,9 @@ impl Freezes {
 
     /// The date of the first of the settings up to `tip` that hold something of a branch as the newest do, one after the other.
     pub(crate) fn start_of_hold(&self, tip: ObjectId, branch: &BranchName, buffer: &ObjectBuffer<'_>) -> Option<Time> {
-        let now = self.past(tip, buffer)?.holds.of_branch(branch).cloned()?;
-        let held = self.line(tip, buffer).take_while(|(_, past)| past.holds.of_branch(branch) == Some(&now));
+        let now = self.past(tip, buffer)?.holds.of_branch(branch).to_vec();
+        let held = self.line(tip, buffer).take_while(|(_, past)| past.holds.of_branch(branch) == now);
+        let held = held.filter(|_| !now.is_empty());
         held.last().map(|(_, past)| past.date)
     }
 

@@ -209,7 +209,7 @@ impl<'a> Snapshot<'a> {
 
     /// What keeps a branch from getting commits at a time, in seconds since 1970.
     pub(crate) fn frozen_at(&self, branch: &BranchName, sync: &BranchName, now: i64) -> Option<Freeze> {
-        if let Some(hold) = self.hold(branch, sync).filter(|hold| hold.is_whole()) {
+        if let Some(hold) = self.hold(branch, sync).iter().find(|hold| hold.is_whole()) {
             return Some(hold.freeze());
         }
         let of = |name: &BranchName| self.policy.settings.frozen.of(name, now);
@@ -217,18 +217,18 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What is held of a branch. Nothing is of one that a promoter reads: it would take the branch at its word.
-    pub(crate) fn hold(&self, branch: &BranchName, sync: &BranchName) -> Option<&Hold> {
+    pub(crate) fn hold(&self, branch: &BranchName, sync: &BranchName) -> &[Hold] {
         let settings = &self.policy.settings;
         let is_promoted = sync != branch || settings.is_shared(branch);
         let has_copies = settings.applications_to.as_ref() == Some(branch);
-        self.holds.of_branch(branch).filter(|_| !is_promoted && !has_copies)
+        if is_promoted || has_copies { &[] } else { self.holds.of_branch(branch) }
     }
 
     /// Whether an Application stays as `branch` has it, while others of the branch do not.
     pub(crate) fn is_held(&self, branch: &BranchName, application: &Application) -> bool {
         let is_promoted = application.sync_branch != *branch || self.policy.settings.is_shared(branch);
-        let hold = self.holds.of_branch(branch).filter(|hold| !is_promoted && !hold.is_whole());
-        hold.is_some_and(|hold| hold.has(application))
+        let mut holds = self.holds.of_branch(branch).iter().filter(|hold| !is_promoted && !hold.is_whole());
+        holds.any(|hold| hold.has(application))
     }
 
     /// Whether a branch that was hydrated with the settings `before` was frozen at some time since.

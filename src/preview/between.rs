@@ -27,6 +27,7 @@ pub(crate) fn preview_between(
         frozen: None,
         mistakes: Vec::new(),
         behind: Vec::new(),
+        held: Vec::new(),
         failures: Vec::new(),
     };
     Ok(Preview {

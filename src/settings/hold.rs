@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::frozen::{end, is_reason};
-use super::value::{Mapping, Value};
+use super::value::{Data, Mapping, Value};
 use super::{Freeze, HOLD_FILE, SettingsError, SettingsFiles, reader, shape};
 use crate::argo::{AppName, Application, BranchName};
 use crate::metadata::Time;
@@ -17,9 +17,9 @@ use crate::repo::{ObjectId, object_id};
 /// How many Applications of a branch may be named.
 const APPLICATIONS_MAX: usize = 1000;
 
-/// What is held, by branch.
+/// What is held, by branch: the branch as a whole, or single Applications of it, no Application twice.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Holds(BTreeMap<BranchName, Hold>);
+pub(crate) struct Holds(BTreeMap<BranchName, Vec<Hold>>);
 
 /// Where a branch stays, or some of its Applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +77,11 @@ impl Hold {
     }
 }
 
+/// Whether `name` means whatever Application `other` means; both are `NAME` or `NAMESPACE/NAME`.
+fn covers(name: &str, other: &str) -> bool {
+    name == other || (!name.contains('/') && other.rsplit_once('/').is_some_and(|(_, other)| other == name))
+}
+
 /// Whether `NAME` or `NAMESPACE/NAME` names an Application.
 pub(crate) fn is_name_of(name: &str, application: &Application) -> bool {
     match name.split_once('/') {
@@ -103,13 +108,16 @@ impl Holds {
     }
 
     fn of(text: &str) -> Result<Self, SettingsError> {
-        let document = reader::read(text)?;
+        let mut document = reader::read(text)?;
         shape::check_holds(&document)?;
-        let written: BTreeMap<String, Written> = document.decode::<Option<_>>()?.unwrap_or_default();
+        if let Data::Mapping(branches) = &mut document.data {
+            branches.0.iter_mut().for_each(|(_, value)| value.wrap());
+        }
+        let written: BTreeMap<String, Vec<Written>> = document.decode::<Option<_>>()?.unwrap_or_default();
         let holds = written.into_iter().map(|(branch, written)| {
             let wrong = |what: String| SettingsError::Wrong(format!("`{branch}`: {what}"));
             let name = BranchName::read(&branch).map_err(|error| wrong(error.to_string()))?;
-            Ok((name, written.checked().map_err(wrong)?))
+            Ok((name, all_checked(written).map_err(wrong)?))
         });
         holds.collect::<Result<_, _>>().map(Self)
     }
@@ -120,28 +128,26 @@ impl Holds {
             files.remove(HOLD_FILE);
             return;
         }
-        let entries = self.0.iter().filter_map(|(branch, hold)| {
-            let written = Written {
-                at: hold.at.to_string(),
-                reason: hold.reason.clone(),
-                applications: hold.applications.clone(),
-                until: hold.until.clone(),
-                allow_removal: hold.allow_removal,
+        let entries = self.0.iter().filter_map(|(branch, holds)| {
+            let written: Vec<Written> = holds.iter().map(Written::of).collect();
+            let value = match &written[..] {
+                [only] => Value::of(only),
+                several => Value::of(&several),
             };
-            Some((branch.as_str(), Value::of(&written).ok()?))
+            Some((branch.as_str(), value.ok()?))
         });
         let text = Value::from(Mapping::from_iter(entries)).to_yaml();
         files.insert(HOLD_FILE.to_owned(), text.into_bytes());
     }
 
-    /// What is held of a branch.
-    pub(crate) fn of_branch(&self, branch: &BranchName) -> Option<&Hold> {
-        self.0.get(branch)
+    /// What is held of a branch: one hold of all of it, or any number of single Applications.
+    pub(crate) fn of_branch(&self, branch: &BranchName) -> &[Hold] {
+        self.0.get(branch).map_or(&[], Vec::as_slice)
     }
 
     /// Every branch of which something is held.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&BranchName, &Hold)> {
-        self.0.iter()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&BranchName, &[Hold])> {
+        self.0.iter().map(|(branch, holds)| (branch, holds.as_slice()))
     }
 
     /// Whether nothing is held.
@@ -149,16 +155,74 @@ impl Holds {
         self.0.is_empty()
     }
 
-    /// Holds a branch, or no more.
-    pub(crate) fn set(&mut self, branch: BranchName, hold: Option<Hold>) {
-        match hold {
-            Some(hold) => drop(self.0.insert(branch, hold)),
-            None => drop(self.0.remove(&branch)),
+    /// Holds this of a branch, and nothing else of it.
+    pub(crate) fn set(&mut self, branch: BranchName, holds: Vec<Hold>) {
+        match holds.is_empty() {
+            false => drop(self.0.insert(branch, holds)),
+            true => drop(self.0.remove(&branch)),
         }
+    }
+
+    /// Holds this of a branch, too: a whole branch in place of all, single Applications beside the others that are held.
+    ///
+    /// Errors: what is held that it cannot be beside, a name or the whole branch.
+    pub(crate) fn add(&mut self, branch: BranchName, hold: Hold) -> Result<(), Option<String>> {
+        let mut holds = match hold.is_whole() {
+            true => Vec::new(),
+            false => self.of_branch(&branch).to_vec(),
+        };
+        if holds.iter().any(Hold::is_whole) {
+            return Err(None);
+        }
+        for name in &hold.applications {
+            holds.iter_mut().for_each(|held| held.applications.retain(|held| !covers(name, held)));
+            let mut held = holds.iter().flat_map(|held| &held.applications);
+            if let Some(held) = held.find(|held| covers(held, name)) {
+                return Err(Some(held.clone()));
+            }
+        }
+        holds.retain(|held| hold.is_whole() || !held.applications.is_empty());
+        let rest = |hold: &Hold| Hold { applications: Vec::new(), ..hold.clone() };
+        match holds.iter_mut().find(|held| rest(held) == rest(&hold)) {
+            Some(held) => held.applications.extend(hold.applications),
+            None => holds.push(hold),
+        }
+        for held in &mut holds {
+            held.applications.sort_unstable();
+            held.applications.dedup();
+        }
+        self.set(branch, holds);
+        Ok(())
     }
 }
 
+/// What is held of one branch.
+fn all_checked(written: Vec<Written>) -> Result<Vec<Hold>, String> {
+    let holds = written.into_iter().map(Written::checked).collect::<Result<Vec<Hold>, String>>()?;
+    if holds.is_empty() || (holds.len() > 1 && holds.iter().any(Hold::is_whole)) {
+        return Err("a list has an entry with `applications` for each place that some stay at".to_owned());
+    }
+    for (index, hold) in holds.iter().enumerate() {
+        let mut others = holds.iter().take(index).flat_map(|other| &other.applications);
+        let is_twice = |name: &&String| hold.applications.iter().any(|own| covers(own, name) || covers(name, own));
+        if let Some(name) = others.find(is_twice) {
+            return Err(format!("`applications` has `{name}` twice"));
+        }
+    }
+    Ok(holds)
+}
+
 impl Written {
+    fn of(hold: &Hold) -> Self {
+        Self {
+            at: hold.at.to_string(),
+            reason: hold.reason.clone(),
+            applications: hold.applications.clone(),
+            until: hold.until.clone(),
+            allow_removal: hold.allow_removal,
+        }
+    }
+
     fn checked(self) -> Result<Hold, String> {
         let Self { at, reason, mut applications, until, allow_removal } = self;
         let Some(id) = object_id(&at) else { return Err(format!("`at` is `{at}`, not the full id of a commit")) };
@@ -202,6 +266,7 @@ mod tests {
                 "environments/prod: {{at: {ID}, reason: 'a: b', applications: [web, argocd/db], until: 2024-12-24, allowRemoval: true}}"
             ),
             format!("a.b/1.2: {{at: {ID}, reason: x}}\neu:live: {{at: {ID}, reason: x}}"),
+            format!("b: [{{at: {ID}, reason: x, applications: [web]}}, {{at: {ID}, reason: y, applications: [db]}}]"),
         ] {
             let holds = read(&text).expect(&text);
             let mut files = SettingsFiles::new();
@@ -209,8 +274,36 @@ mod tests {
             assert_eq!(Holds::read(&files), Ok(holds), "{text}");
         }
         let hold = read(&format!("b: {{at: {ID}, reason: x, applications: [web, db, web]}}")).expect("read");
-        let hold = hold.of_branch(&BranchName::new("b").expect("a branch")).expect("held");
-        assert_eq!(hold.applications, ["db", "web"]);
+        let hold = hold.of_branch(&BranchName::new("b").expect("a branch"));
+        assert_eq!(hold[0].applications, ["db", "web"]);
+    }
+
+    #[test]
+    fn a_second_application_is_held_beside_the_first_and_one_has_one_place() {
+        let branch = BranchName::new("b").expect("a branch");
+        let hold = |reason: &str, names: &[&str]| Hold {
+            at: object_id(ID).expect("an id"),
+            reason: reason.to_owned(),
+            applications: names.iter().map(ToString::to_string).collect(),
+            until: None,
+            allow_removal: false,
+        };
+        let mut holds = Holds::default();
+        for (reason, names, expected) in [
+            ("x", &["web"][..], &[("x", &["web"][..])][..]),
+            ("y", &["argocd/db"], &[("x", &["web"]), ("y", &["argocd/db"])]),
+            ("x", &["a"], &[("x", &["a", "web"]), ("y", &["argocd/db"])]),
+            ("z", &["db"], &[("x", &["a", "web"]), ("z", &["db"])]),
+            ("z", &["web"], &[("x", &["a"]), ("z", &["db", "web"])]),
+        ] {
+            holds.add(branch.clone(), hold(reason, names)).expect("held");
+            let expected: Vec<Hold> = expected.iter().map(|(reason, names)| hold(reason, names)).collect();
+            assert_eq!(holds.of_branch(&branch), expected);
+        }
+        assert_eq!(holds.add(branch.clone(), hold("x", &["argocd/db"])), Err(Some("db".to_owned())));
+        holds.add(branch.clone(), hold("all", &[])).expect("held");
+        assert_eq!(holds.of_branch(&branch), [hold("all", &[])]);
+        assert_eq!(holds.add(branch, hold("x", &["web"])), Err(None));
     }
 
     #[test]
@@ -227,6 +320,13 @@ mod tests {
             ("b: {at: ID, reason: ''}", "`reason` must be one line"),
             ("b: {at: ID, reason: x, application: [a]}", "did you mean `b.applications`?"),
             ("b: {at: ID, reason: x, applications: [a/b/c]}", "is not NAME or NAMESPACE/NAME"),
+            ("b: []", "`b`: a list has an entry with `applications`"),
+            ("b: [{at: ID, reason: x}, {at: ID, reason: x, applications: [a]}]", "`b`: a list has an entry"),
+            (
+                "b: [{at: ID, reason: x, applications: [a]}, {at: ID, reason: y, applications: [n/a]}]",
+                "`b`: `applications` has `a` twice",
+            ),
+            ("b: [a]", "`b[0]` must be a mapping with `at`"),
             ("b: {at: ID, reason: x, until: soon}", "`until` is `soon`: write a date"),
             ("a..b: {at: ID, reason: x}", "`a..b`: it contains `..`"),
         ];

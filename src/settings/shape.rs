@@ -185,7 +185,13 @@ pub(super) fn check(document: &Value) -> Result<(), SettingsError> {
 pub(super) fn check_holds(document: &Value) -> Result<(), SettingsError> {
     match &document.data {
         Data::Null => Ok(()),
-        Data::Mapping(mapping) => named(mapping, &Shape::Keys(HOLD), ""),
+        Data::Mapping(mapping) => mapping.0.iter().try_for_each(|(key, value)| {
+            check_key(key, "")?;
+            match &value.data {
+                Data::List(items) => items_of(items, &Shape::Keys(HOLD), &key.name),
+                _ => of(value, key.mark, &Shape::Keys(HOLD), &key.name),
+            }
+        }),
         _ => Err(document.no_mapping()),
     }
 }

@@ -72,6 +72,14 @@ impl Value {
         }
     }
 
+    /// Makes this a list of itself, unless it is a list.
+    pub(super) fn wrap(&mut self) {
+        if !matches!(self.data, Data::List(_)) {
+            let item = self.clone();
+            self.data = Data::List(vec![item]);
+        }
+    }
+
     /// Why these are no settings.
     pub(super) fn no_mapping(&self) -> SettingsError {
         SettingsError::at(self.mark, "the settings must be a mapping of keys".to_owned())

@@ -3,18 +3,20 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, bail};
-use dry_files::diag::{printable, shell_word};
+use dry_files::diag::{Diagnostic, printable};
 
 use super::super::screen::Screen;
-use super::super::{Outcome, WrongUse, catch_up, config, machine, output};
-use super::target::promoted;
+use super::super::{Outcome, WrongUse, catch_up, config, machine, output, unpushed};
+use super::target::Target;
 use super::{Site, Way};
+use crate::hydrate::{BehindPath, HeldAlone};
 use crate::owners::dry_branches::keep_settings;
 use crate::owners::settings_named::{SETTINGS_REF_KEY, by_settings};
 use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::render::Renderers;
 use crate::render::process::wall;
+use crate::repo::Refs;
 use crate::settings::{HOLD_FILE, Holds, SETTINGS_REF};
 use crate::show::changes::{Changes, Detail, Form, json, text};
 use crate::show::{Progress, Wording, summary};
@@ -26,6 +28,14 @@ pub(super) struct Change<'a> {
     pub holds: Holds,
     /// What the commit of the settings says.
     pub message: String,
+    /// What is asked before.
+    pub question: String,
+    /// Where the branch goes, or stays; none where it is let go.
+    pub target: Option<Target>,
+    /// What is wrong if no object changes.
+    pub nothing: Option<String>,
+    /// The Applications that are named.
+    pub names: &'a [String],
     /// Whether a branch is held then, and not released.
     pub is_held: bool,
 }
@@ -38,14 +48,33 @@ impl Change<'_> {
         self.holds.write(&mut files);
         let changes = self.changes(&files)?;
         if let Some(first) = changes.problems.first().filter(|_| self.is_held) {
-            bail!("{first}");
+            return Err(wrong(first));
+        }
+        if changes.is_empty() {
+            changes.warnings.iter().for_each(output::warn);
+        }
+        if let Some(nothing) = self.nothing.as_ref().filter(|_| changes.is_empty()) {
+            bail!(WrongUse(nothing.clone()));
+        }
+        if let Some(target) = self.target.as_ref().filter(|_| !is_json) {
+            output::print(format!("{}: to {target}\n", self.site.branch))?;
         }
         show(self.site, &changes, is_json)?;
+        let stuck = if self.is_held { None } else { self.stuck(&changes) };
         if way.dry_run {
             if is_json {
-                output::print_document(&json(&changes))?;
+                output::print_document(&Shown { to: self.target.as_ref(), changes: json(&changes) })?;
+            }
+            if let Some(stuck) = stuck {
+                output::warn(&stuck);
+                return Ok(Outcome::Found);
             }
             return Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found });
+        }
+        if let Some(stuck) = stuck {
+            output::warn(&stuck);
+            output::warn(&format!("{} stays held: nothing was changed", self.site.branch));
+            return Ok(Outcome::Found);
         }
         if let Some(name) = clone.repository.config(SETTINGS_REF_KEY).filter(|_| clone.has_remote()) {
             let held = files.get(HOLD_FILE).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
@@ -53,17 +82,29 @@ impl Change<'_> {
                 "the settings are in `{name}`, which hydration does not write\nhint: commit this there, as {HOLD_FILE}:\n{held}"
             )));
         }
-        if !way.yes && !confirmed(&self.message)? {
+        if !way.yes && !confirmed(&self.question)? {
             output::print("nothing was changed\n")?;
             return Ok(Outcome::Found);
         }
+        let before = clone.repository.refs()?;
         if !config::write(&clone.repository, &files, &self.message)? && !self.is_held {
             bail!("the settings say so already");
         }
         match clone.remote() {
-            Some(remote) => self.push(remote, is_json),
+            Some(remote) => self.push(remote, &before, is_json),
             None => self.hydrate(is_json),
         }
+    }
+
+    /// Why what is let go would stay as it is: it does not render.
+    fn stuck(&self, changes: &Changes) -> Option<Diagnostic> {
+        let ours = changes.environments.iter().map(|one| &one.branch).find(|one| one.branch == self.site.branch)?;
+        let is_named = |behind: &&BehindPath| {
+            let name = behind.application.as_deref();
+            !behind.paused && name.is_some_and(|name| self.names.iter().any(|own| own.rsplit('/').next() == Some(name)))
+        };
+        let fails = ours.behind.iter().find(is_named).and(ours.failures.first());
+        ours.mistakes.first().or(fails).or(changes.problems.first()).cloned()
     }
 
     /// What would change on the branch.
@@ -79,7 +120,7 @@ impl Change<'_> {
         let preview = progress.during(|| preview::preview_held(&setup, &self.site.branch));
         match clone.explain(preview)? {
             Some(preview) => Ok(Changes::new(preview, false)),
-            None => Err(promoted(&self.site.branch)),
+            None => Err(self.site.promoted()?),
         }
     }
 
@@ -90,23 +131,51 @@ impl Change<'_> {
             true => output::print_json(&serde_json::json!({ "changed": true, "report": report }))?,
             false => output::print(summary(&report, Wording::Terminal))?,
         }
+        if !is_json {
+            self.print_held()?;
+        }
         Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
     }
 
+    /// Says which of the Applications that are named are held now.
+    fn print_held(&self) -> anyhow::Result<()> {
+        let holds = if self.is_held { self.holds.of_branch(&self.site.branch) } else { &[] };
+        let held = HeldAlone::all(holds).into_iter().filter(|held| self.names.contains(&held.application));
+        let text: String = held.map(|held| format!("of {}, {held}\n", self.site.branch)).collect();
+        output::print(text)
+    }
+
     /// In a clone: the server's hook hydrates.
-    fn push(&self, remote: &str, is_json: bool) -> anyhow::Result<Outcome> {
-        let command = format!("git push {} {SETTINGS_REF}", shell_word(remote));
+    fn push(&self, remote: &str, before: &Refs, is_json: bool) -> anyhow::Result<Outcome> {
         // What the hook says comes on standard error.
         let pushed =
             self.site.clone.repository.git().command().args(["push", "--quiet", remote, SETTINGS_REF]).status();
         if !pushed.context("starting git")?.success() {
-            bail!("the settings are changed here and not pushed\nhint: {command}");
+            unpushed::restore(&self.site.clone.repository, before)?;
+            let remote = printable(remote);
+            bail!("nothing was changed, here or there: `{remote}` does not take the settings from you");
         }
-        if is_json {
-            output::print_json(&serde_json::json!({ "changed": true, "pushed": SETTINGS_REF }))?;
+        match is_json {
+            true => output::print_json(&serde_json::json!({ "changed": true, "pushed": SETTINGS_REF }))?,
+            false => self.print_held()?,
         }
         Ok(Outcome::Done)
     }
+}
+
+/// Changes for programs, with where the branch goes.
+#[derive(serde::Serialize)]
+struct Shown<'a, T> {
+    #[serde(flatten)]
+    changes: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'a Target>,
+}
+
+/// What is wrong, as the error of a command.
+fn wrong(diagnostic: &Diagnostic) -> anyhow::Error {
+    let hint = diagnostic.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    anyhow::anyhow!("{}{hint}", diagnostic.message)
 }
 
 /// Shows what would change.

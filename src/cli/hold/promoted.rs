@@ -6,8 +6,9 @@ use dry_files::path::RepoPath;
 
 use super::super::{Outcome, WrongUse, config, output};
 use super::apply::{confirmed, show};
+use super::target::NO_PROMOTER;
 use super::{RollbackArguments, Site, target};
-use crate::hydrate::rollback::{Restored, Restoring, restore};
+use crate::hydrate::rollback::{Restored, Restoring, Unrestored, restore};
 use crate::metadata::PROMOTIONS_REF;
 use crate::owners::policy::Policy;
 use crate::preview::preview_between;
@@ -25,14 +26,18 @@ pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool
     }
     let (repository, branch, tip) = (&site.clone.repository, &site.branch, site.tip()?);
     let directory = directory(site, arguments.path.as_deref())?;
-    let target = target::of_active(&site.clone, branch, tip, &arguments.to)?;
+    site.clone.fetch_promotions()?;
+    let target = target::of_active(&site.clone, branch, tip, arguments.to.as_deref().unwrap_or("~1"))?;
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let who = config::identity(repository, "GIT_COMMITTER_IDENT")?;
     let restoring = Restoring { branch, tip, target, directory: directory.as_ref(), reason: &held.reason, who: &who };
     let restored = match restore(restoring, &refs, &buffer)? {
         Ok(restored) => restored,
-        Err(why) => bail!(WrongUse(format!("`{branch}` cannot be restored: {why}"))),
+        Err(why) => {
+            let hint = if why == Unrestored::Unknown { format!("\nhint: {NO_PROMOTER}") } else { String::new() };
+            bail!(WrongUse(format!("`{branch}` cannot be restored: {why}{hint}")))
+        }
     };
     let trees = [tip, restored.commit].map(|id| buffer.commit(id).map(|commit| commit.tree));
     let [old, new] = trees;

@@ -1,12 +1,16 @@
 //! Which branch is meant, and where it goes.
 
+use std::fmt;
+
 use anyhow::bail;
 use dry_files::diag::{printable, shell_word};
 
 use super::super::clone::Clone;
+use super::super::log::date;
 use super::super::{WrongUse, commit_of};
+use super::when;
 use crate::argo::BranchName;
-use crate::history::{self, Back};
+use crate::history::{self, Back, Dry, Entry, History, Line, Selection};
 use crate::repo::{ObjectId, Repository};
 
 /// The environment branch of this name, or of this last part.
@@ -59,24 +63,66 @@ fn wanted(clone: &Clone, text: &str) -> anyhow::Result<Back> {
         Some(Err(_)) => bail!(WrongUse(format!("`{}` is not `~N`, such as ~1", printable(text)))),
         None => match commit_of(&clone.repository, text) {
             Ok(commit) => Back::Commit(commit),
-            Err(error) => match seconds(&clone.repository, text) {
+            Err(error) => match when::for_git(text).and_then(|time| seconds(&clone.repository, &time)) {
                 Some(seconds) => Back::Until(seconds),
-                None => return Err(error),
+                None => {
+                    bail!(WrongUse(format!("{error}\nhint: for a time, write {}", when::FORMS)))
+                }
             },
         },
     })
 }
 
-/// A time as git reads it, in seconds since 1970. Git reads any word as now, so it has to look like a time.
-fn seconds(repository: &Repository, text: &str) -> Option<i64> {
-    let is_time =
-        text.bytes().any(|byte| byte.is_ascii_digit()) || ["ago", "yesterday"].iter().any(|it| text.contains(it));
-    let answer = repository.git().output(&["rev-parse", &format!("--until={text}")]).ok().filter(|_| is_time)?;
+/// A time as git reads it, in seconds since 1970.
+fn seconds(repository: &Repository, time: &str) -> Option<i64> {
+    let answer = repository.git().output(&["rev-parse", &format!("--until={time}")]).ok()?;
     String::from_utf8_lossy(&answer).trim().rsplit('=').next()?.parse().ok()
 }
 
-/// Why nothing of a branch is held that a promoter reads or writes.
-pub(super) fn promoted(branch: &BranchName) -> anyhow::Error {
-    let hint = "roll back the branch that it is promoted to, or take the dry branch back with git revert";
+/// Where a branch goes, as it is said before.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct Target {
+    /// The hydrated commit, its full id.
+    commit: String,
+    /// The dry commit that it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry: Option<Dry>,
+    /// When it came to the branch, where that is known, else when it was committed, as RFC 3339.
+    date: String,
+}
+
+impl Target {
+    /// What is known of a commit of a branch.
+    pub(super) fn of(clone: &Clone, branch: &BranchName, at: ObjectId) -> anyhow::Result<Self> {
+        let line = Line { name: branch.to_string(), tip: at, after: None };
+        let history = History::open(&clone.repository, &clone.place, vec![line], Selection::default())?;
+        let mut entries = history.filter(|entry| entry.as_ref().map_or(true, |entry| entry.id.is_some()));
+        Ok(match entries.next().transpose()? {
+            Some(Entry { dry, date, .. }) => Self { commit: at.to_string(), dry, date },
+            None => Self { commit: at.to_string(), dry: None, date: String::new() },
+        })
+    }
+}
+
+/// `c00d777 (520e2a8 search index 2, of 2026-11-29 08:43:12 UTC)`
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
+        let dry = self.dry.as_ref().map(|dry| format!("{} {}, ", short(&dry.sha), printable(&dry.subject)));
+        let (dry, date) = (dry.unwrap_or_default(), date(&self.date));
+        write!(f, "{} ({dry}of {date})", short(&self.commit))
+    }
+}
+
+/// Why nothing of a branch is held that a promoter reads or writes: one is written by `Promoter`, if it has written here.
+pub(super) fn promoted(branch: &BranchName, active: Option<&str>) -> anyhow::Error {
+    let hint = match active {
+        Some(active) => format!("the branch that is deployed goes back by git hydrate rollback {}", shell_word(active)),
+        None => NO_PROMOTER.to_owned(),
+    };
     WrongUse(format!("`{branch}` is promoted: a promoter takes what it shows at its word\nhint: {hint}")).into()
 }
+
+/// What to do where no GitOps Promoter has written.
+pub(super) const NO_PROMOTER: &str =
+    "no GitOps Promoter of 0.38 or later has written here: git revert on the dry branch, and promote what comes of it";

@@ -56,10 +56,11 @@ impl Verifier<'_> {
         let hold = Hold {
             at: to,
             reason: reason_of(&commit.message).to_owned(),
-            applications: trailers.held.clone(),
+            applications: trailers.copied().to_vec(),
             until: None,
             allow_removal: true,
         };
+        self.use_holds(trailers);
         let made = self.run.rolled_back(name, &hold, (&head, std::slice::from_ref(&head)))?;
         self.run.branches.clear();
         match made {
@@ -85,9 +86,7 @@ impl Verifier<'_> {
     /// Holds what a commit says that it was made with.
     pub(super) fn use_holds(&mut self, trailers: &Trailers) {
         let mut holds = Holds::default();
-        if let Some(hold) = held(trailers) {
-            holds.set(trailers.branch.clone(), Some(hold));
-        }
+        holds.set(trailers.branch.clone(), held(trailers).into_iter().collect());
         self.run.found.holds = holds;
     }
 }

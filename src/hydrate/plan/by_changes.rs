@@ -558,7 +558,7 @@ fn open_frozen(
         branch.goes_along_with(run.branches.get(&name));
         branch.judge(head, std::iter::empty(), &run.found);
         let is_left = run.found.setup.leaves(&name, &sync);
-        let hold = run.found.hold(&name, &sync).filter(|hold| hold.is_whole() && !is_left);
+        let hold = run.found.hold(&name, &sync).iter().find(|hold| hold.is_whole() && !is_left);
         let is_elsewhere = hold.map_or(Ok(false), |hold| branch.is_elsewhere(hold, &run.found))?;
         if !branch.is_frozen() || is_elsewhere {
             return Ok(None);

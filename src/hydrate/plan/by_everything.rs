@@ -502,7 +502,7 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
             application: application.map(|application| application.name.clone()),
             is_paused: match application {
                 Some(application) => application.paused || run.found.is_held(&branch.name, application),
-                None => run.found.hold(&branch.name, &branch.sync).is_some(),
+                None => !run.found.hold(&branch.name, &branch.sync).is_empty(),
             },
         });
     }

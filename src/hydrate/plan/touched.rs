@@ -43,7 +43,7 @@ impl Touched {
         let is_held = |(one, _): &(Arc<Application>, Why)| found.is_held(one.environment_branch(), one);
         let mut gone = self.gone.values();
         work.any(is_held)
-            || gone.any(|record| found.holds.of_branch(&record.branch).is_some_and(|hold| !hold.is_whole()))
+            || gone.any(|record| found.holds.of_branch(&record.branch).iter().any(|hold| !hold.is_whole()))
     }
 
     /// What was taken in since this was asked last.

@@ -1,13 +1,14 @@
 //! Which files a rollback copies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dry_files::diag::more::listed;
 use dry_files::diag::{Diagnostic, shell_word};
 use dry_files::path::RepoPath;
 
-use super::of_branch;
-use crate::argo::{Application, BranchName};
+use super::{NAMED_MAX, of_branch};
+use crate::argo::{AppName, Application, BranchName, near};
 use crate::hydrate::make::branch::{Branch, TipMetadata};
 use crate::hydrate::make::losses;
 use crate::hydrate::make::manifest_of::manifest_of;
@@ -27,6 +28,10 @@ pub(crate) struct Planned {
     pub paths: BTreeMap<RepoPath, CopiedPath>,
     /// The paths of Applications of now that the commit to go back to does not have, in order.
     pub lacking: Vec<RepoPath>,
+    /// Those Applications that were named, and whose files it does not have.
+    pub missing: Vec<AppName>,
+    /// The Applications that it has and that are gone since, where the whole branch goes back: they stay so.
+    pub gone: Vec<AppName>,
     /// The paths that show another dry commit than the branch will.
     pub behind: Vec<Behind>,
 }
@@ -74,8 +79,7 @@ pub(super) fn plan(
         }
         let mut gone = then.iter().filter(|application| is_name_of(named, application));
         let Some(gone) = gone.next() else {
-            let id = at.id.to_hex_with_len(7);
-            return Ok(Err(of_branch(name, &format!("it has no Application `{named}`, nor had it at {id}"))));
+            return Ok(Err(unknown((name, named), at, now.iter().chain(then))));
         };
         if manifest_of(&here, &gone.sync_path)?.is_some() && now.iter().any(|one| one.sync_path == gone.sync_path) {
             return Ok(Err(taken(name, gone, &gone.sync_path)));
@@ -111,6 +115,9 @@ pub(super) fn plan(
             }
             (Some(_) | None, _) => {
                 planned.lacking.push(path.clone());
+                if !hold.is_whole() && manifest_of(&here, path)?.is_some() {
+                    planned.missing.push(application.name.clone());
+                }
                 if hold.is_whole() {
                     behind.insert(path.clone(), shown_here.shown_at(path));
                 }
@@ -118,6 +125,13 @@ pub(super) fn plan(
         }
     }
     planned.lacking.sort_unstable();
+    for one in then.iter().filter(|_| hold.is_whole()) {
+        let is_here = now.iter().any(|other| name_of(other) == name_of(one) || other.sync_path == one.sync_path);
+        if !is_here && manifest_of(&there, &one.sync_path)?.is_some() {
+            planned.gone.push(one.name.clone());
+        }
+    }
+    planned.gone.sort_unstable();
     planned.behind = behind.into_iter().map(|(path, dry_commit)| Behind { path, dry_commit }).collect();
     Ok(Ok(planned))
 }
@@ -151,6 +165,23 @@ pub(super) fn too_many_losses(
         shell_word(branch.name.as_str())
     );
     Ok(lost.map(|lost| Diagnostic { hint: Some(hint), ..lost }))
+}
+
+/// That a branch has no Application of a name, and which one may be meant.
+fn unknown<'a>(
+    (name, named): (&BranchName, &str),
+    at: &Commit,
+    known: impl Iterator<Item = &'a Arc<Application>>,
+) -> Diagnostic {
+    let known: BTreeSet<&str> = known.map(|one| one.name.as_str()).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    let longer = known.iter().copied().find(|one| one.contains(named) || named.contains(one));
+    let hint = match near(named, &known).or(longer) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("it has {}", listed(&known, NAMED_MAX)),
+    };
+    let id = at.id.to_hex_with_len(7);
+    of_branch(name, &format!("it has no Application `{named}`, nor had it at {id}")).hint(hint)
 }
 
 fn taken(name: &BranchName, application: &Application, path: &RepoPath) -> Diagnostic {

@@ -11,6 +11,8 @@ pub(super) fn of(path: &PreviewedPath, objects: &[ObjectDiff], before: usize) ->
     let former = path.former.as_ref()?;
     let leaves = path.deployed.as_ref().is_some_and(|[old, new]| !is_same_cluster(old, new));
     match (&path.application, &path.new) {
+        // Nothing of it was there.
+        (Some(_), Some(_)) if before == 0 => None,
         (Some(now), Some(_)) if leaves => Some(left(former, now.as_str(), path.pruning)),
         (Some(now), Some(_)) => Some(renamed(former, now.as_str(), (path.pruning, before))),
         _ => {

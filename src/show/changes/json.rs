@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, LikeEnvironment, Overview};
 use crate::diff::{self, Change, ObjectDiff, Place};
-use crate::hydrate::{BehindPath, Frozen};
+use crate::hydrate::{BehindPath, Frozen, HeldAlone};
 use crate::manifest::ChangedObjects;
 use crate::preview::{InputChange, MergeBase};
 use dry_files::diag::Diagnostic;
@@ -60,6 +60,8 @@ struct Environment<'a> {
     mistakes: &'a [Diagnostic],
     #[serde(skip_serializing_if = "is_empty")]
     behind: &'a [BehindPath],
+    #[serde(skip_serializing_if = "is_empty")]
+    held: &'a [HeldAlone],
     #[serde(skip_serializing_if = "is_empty")]
     failures: &'a [Diagnostic],
     applications: Vec<Application<'a>>,
@@ -218,6 +220,7 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         mistakes: &branch.mistakes,
         frozen: branch.frozen.as_ref(),
         behind: &branch.behind,
+        held: &branch.held,
         failures: &branch.failures,
         applications: environment.applications.iter().map(|one| application(one, environment)).collect(),
         like: environment.like.as_ref().map(|one| like(one, environment)),

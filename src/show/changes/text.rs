@@ -70,6 +70,9 @@ pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
         let names: Vec<&str> = same.iter().map(|environment| environment.branch.branch.as_str()).collect();
         let line = page.wrapped(&format!("no change in {}", names.join(", ")), "  ");
         let _ = writeln!(page.text, "{}", paint.by(Style::Dim, &line));
+        for branch in same.iter().map(|environment| &environment.branch) {
+            page.held(branch.held.iter().map(|held| format!("of {}, {held}", branch.branch)).collect());
+        }
     }
     let diagnostics = merged(changes.diagnostics());
     for diagnostic in diagnostics.iter().take(DIAGNOSTICS_MAX) {
@@ -128,6 +131,15 @@ impl<'a> Text<'a> {
         self.text.push('\n');
     }
 
+    /// One line for each Application that is held.
+    fn held(&mut self, held: Vec<String>) {
+        for line in held.iter().take(NAMED_MAX) {
+            let line = self.wrapped(line, "    ");
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Warning, &line));
+        }
+        self.more(held.len(), "Applications held");
+    }
+
     /// One line for each input, however many of its files differ.
     fn inputs(&mut self, changes: &Changes) {
         if changes.inputs.is_empty() {
@@ -173,6 +185,7 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "  {}", self.paint.by(style, &line));
         }
         self.more(branch.behind.len(), "paths behind");
+        self.held(branch.held.iter().filter(|held| !held.is_among(&branch.behind)).map(ToString::to_string).collect());
         for (image, count) in overview.images.iter().take(NAMED_MAX) {
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             let image = printable(&format!("{image}{times}"));

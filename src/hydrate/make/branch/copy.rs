@@ -81,7 +81,11 @@ impl Branch {
         }
         let tree = edits.apply(buffer, tip.tree)?;
         let identities: Vec<HeldIdentity> = self.identities.iter().collect();
-        let wanted = Wanted { rollback, reason: &hold.reason, applications: &hold.applications };
+        let mut held = if hold.is_whole() { Vec::new() } else { self.held(found) };
+        held.extend(hold.applications.iter().cloned());
+        held.sort_unstable();
+        held.dedup();
+        let wanted = Wanted { rollback, reason: &hold.reason, applications: &hold.applications, held };
         let message = policy.writer.rollback_message(&origin, &self.name, policy.id, identities, wanted);
         let commit = write(buffer, policy, &dry, tree, Some(tip), message)?;
         Ok(Ok(Some(Copied { commit, changed, dry, is_whole: hold.is_whole(), left })))

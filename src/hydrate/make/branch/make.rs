@@ -260,8 +260,11 @@ impl Branch {
 
 impl Branch {
     /// The Applications that the commits of the branch leave as they are because of the setting `hold`.
-    fn held(&self, found: &Snapshot<'_>) -> Vec<String> {
-        found.hold(&self.name, &self.sync).map(|hold| hold.applications.clone()).unwrap_or_default()
+    pub(super) fn held(&self, found: &Snapshot<'_>) -> Vec<String> {
+        let holds = found.hold(&self.name, &self.sync).iter();
+        let mut held: Vec<String> = holds.flat_map(|hold| &hold.applications).cloned().collect();
+        held.sort_unstable();
+        held
     }
 }
 
