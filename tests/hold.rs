@@ -33,14 +33,14 @@ fn at(branch: &str, commit: &str, more: &str) -> String {
 }
 
 /// A commit that gives `name` another value on dev and prod, pushed.
-fn change(clone: &Repo, name: &str, value: &str) -> (String, String) {
+pub(crate) fn change(clone: &Repo, name: &str, value: &str) -> (String, String) {
     let files = ["dev", "prod"].map(|env| (format!("apps/{name}/{env}/config.yaml"), config_map(name, value)));
     let files = files.each_ref().map(|(path, text)| (path.as_str(), text.as_str()));
     let dry = clone.commit(&format!("{name}: {value}"), &files);
     (dry, clone.push().success().remote().join("\n"))
 }
 
-fn value(server: &Repo, what: &str) -> String {
+pub(crate) fn value(server: &Repo, what: &str) -> String {
     let manifest = server.git(&["show", &format!("{what}/manifest.yaml")]);
     manifest.lines().find_map(|line| line.strip_prefix("  value: ")).expect("a value").to_owned()
 }

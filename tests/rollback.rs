@@ -1,5 +1,6 @@
 //! `git hydrate rollback`, `hold` and `resume`: what an admin types when an environment has to go back.
 
+use crate::hold::{change, value};
 use crate::push::{application, config_map, dry, note, note_of, tip, verified};
 use crate::support::{Lab, Repo};
 
@@ -17,18 +18,6 @@ fn history(server: &Repo) -> (Repo, Vec<String>) {
         tips.push(tip(server, PROD));
     }
     (clone, tips)
-}
-
-fn change(clone: &Repo, name: &str, value: &str) -> (String, String) {
-    let files = ["dev", "prod"].map(|env| (format!("apps/{name}/{env}/config.yaml"), config_map(name, value)));
-    let files = files.each_ref().map(|(path, text)| (path.as_str(), text.as_str()));
-    let dry = clone.commit(&format!("{name}: {value}"), &files);
-    (dry, clone.push().success().remote().join("\n"))
-}
-
-fn value(server: &Repo, what: &str) -> String {
-    let manifest = server.git(&["show", &format!("{what}/manifest.yaml")]);
-    manifest.lines().find_map(|line| line.strip_prefix("  value: ")).expect("a value").to_owned()
 }
 
 #[test]

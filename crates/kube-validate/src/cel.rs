@@ -158,7 +158,8 @@ fn size(value: &Value) -> usize {
     }
 }
 
-const KEYWORDS: &[&str] = &[
+/// Words that no name may be, in expressions of CEL.
+pub(crate) const KEYWORDS: &[&str] = &[
     "as",
     "break",
     "const",

@@ -7,7 +7,7 @@ use go_yaml::{Mapping, Value};
 use super::{Context, name_of};
 use crate::fields::{get, has, items, list, map, set, text};
 use crate::finding::{Findings, Reason, shown};
-use crate::names;
+use crate::{cel, names};
 
 pub(super) fn webhook(_: &Context<'_>, webhook: &Mapping, out: &mut Findings) {
     let name = text(webhook, "name");
@@ -50,7 +50,7 @@ pub(super) fn client(_: &Context<'_>, client: &Mapping, out: &mut Findings) {
                 out.invalid(".url", "url", "must have no user, query or fragment")
             }
             Ok(_) => {}
-            Err(_) => out.invalid(".url", "url", "is no URL"),
+            Err(_) => out.invalid(".url", "url", "is not a URL"),
         }
     }
     let Some(service) = map(client, "service") else { return };
@@ -110,31 +110,8 @@ fn resources(all: &[&str], out: &mut Findings) {
 }
 
 fn is_identifier(text: &str) -> bool {
-    const RESERVED: &[&str] = &[
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "false",
-        "for",
-        "function",
-        "if",
-        "import",
-        "in",
-        "let",
-        "loop",
-        "namespace",
-        "null",
-        "package",
-        "return",
-        "true",
-        "var",
-        "void",
-        "while",
-    ];
     let is_start = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    is_start && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !RESERVED.contains(&text)
+    is_start && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !cel::KEYWORDS.contains(&text)
 }
 
 pub(super) fn policy(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
@@ -147,7 +124,7 @@ pub(super) fn policy(context: &Context<'_>, spec: &Mapping, out: &mut Findings) 
     for (index, variable) in items(spec, "variables") {
         let (at, name) = (format!(".variables[{index}].name"), text(variable, "name"));
         if !name.is_empty() && !is_identifier(name) {
-            out.invalid(&at, "identifier", format!("is {}, which is no identifier of CEL", shown(name)));
+            out.invalid(&at, "identifier", format!("is {}, which is not an identifier of CEL", shown(name)));
         }
         if seen.contains(&name) {
             out.refuse(&at, "duplicate", Reason::Duplicate, "is there already");
