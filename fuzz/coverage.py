@@ -48,7 +48,7 @@ class Drawing(random.Random):
         return self.randint(least, most)
 
     def place(self, pool):
-        """One of what a case has, which is no choice of the grammar."""
+        """One of what a case has, which is not a choice of the grammar."""
         self.note(None, [])
         return pool[self._randbelow(len(pool))]
 

@@ -3,7 +3,7 @@
 //! A [`Server`] is that of the cluster of an Application, by the settings. It judges manifests, and [`Server::since`] tells what is
 //! new from what was there before.
 //!
-//! Leaves to others: which objects are judged, where CRDs are, and who is told.
+//! Leaves to others: which objects are judged, where CRDs are, and who reads it.
 //!
 //! Never: a byte of a branch depends on it.
 
@@ -32,7 +32,7 @@ pub(crate) struct Server<'s> {
     minor: u8,
     /// What becomes of what it would refuse.
     pub validate: Validate,
-    /// Names of warnings that are not told.
+    /// Names of warnings that are not reported.
     silent: &'s [String],
 }
 

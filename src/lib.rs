@@ -33,7 +33,7 @@
 //!    blob in a [`repo::ObjectBuffer`], in memory. [`metadata::Writer`] makes the other bytes of the branch:
 //!    `hydrator.metadata`, `README.md`, the commit message and the note.
 //! 9. `hydrate/make/commits.rs` makes the commits, for which [`repo::publish`] turns blobs into trees. What an API server would
-//!    refuse of objects that change ([`apiserver`]) is told by `hydrate/make/refused.rs`.
+//!    refuse of objects that change ([`apiserver`]) is reported by `hydrate/make/refused.rs`.
 //!    Last is the branch of copies (`hydrate/copies.rs`), where the setting `applicationsTo` asks for one.
 //! 10. Objects become durable, then all refs move at once ([`repo::Transaction`], begun early); a lost race starts again at
 //!     2, a few times. The run goes to the log (`show/log.rs`), [`show::summary`] answers the pusher, [`tell::forge`] tells the

@@ -277,7 +277,7 @@ fn objects_of_a_file_are_judged_as_a_server_would_judge_them() {
     let clone = repository(&lab, &[], &[("objects.yaml", OBJECTS)]);
     let answer = clone.hydrate(&["check", "--objects", "objects.yaml", "--kubernetes", "1.36"]).exits(1);
     let expected = "\
-Service web: error: spec.port: is no field of this type; did you mean `ports`? [unknown-field]
+Service web: error: spec.port: is not a field of this type; did you mean `ports`? [unknown-field]
 Service web: error: spec.ports: must be set [required]
 Service web: warning: spec.externalName: has no effect where `type` is not ExternalName [external-name-ignored]
 3 objects: 1 refused, 1 with warnings; not judged, since no schema is known: 1 object

@@ -369,7 +369,7 @@ fn what_stays_behind_is_the_same_with_a_cache_and_without() {
     assert!(with < without, "{with} renders with what is remembered, {without} without");
 }
 
-/// Applications that are invalid or paused hold back their branch; each push is told so, with a cache and without.
+/// Applications that are invalid or paused hold back their branch; each push says so, with a cache and without.
 #[test]
 fn what_holds_a_branch_back_is_the_same_with_a_cache_and_without() {
     let held = Cell::new(0);

@@ -1,4 +1,4 @@
-//! What is written and changes nothing is told, by `check` and by `diff`.
+//! What is written and changes nothing is reported, by `check` and by `diff`.
 
 use crate::push::{application, config_map, dry};
 use crate::support::Lab;

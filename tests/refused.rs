@@ -1,4 +1,4 @@
-//! What an API server would refuse is told before it gets there, with the line; with `validate: refuse` it does not go in.
+//! What an API server would refuse is reported before it gets there, with the line; with `validate: refuse` it does not go in.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::{Lab, Repo};
 
 const FILE: &str = "apps/web/dev/service.yaml";
 const REFUSED: &str =
-    "Kubernetes 1.37 refuses Service web: `spec.ports[0].prot` is no field of this type; did you mean `port`?";
+    "Kubernetes 1.37 refuses Service web: `spec.ports[0].prot` is not a field of this type; did you mean `port`?";
 const PLACE: &str = "--> apps/web/dev/service.yaml:6";
 
 fn service(name: &str, port: &str) -> String {
@@ -48,7 +48,7 @@ fn a_mistake_is_told_once_with_its_line_by_push_pre_push_and_diff() {
     let (remote, local): (Vec<&str>, Vec<&str>) =
         stderr.lines().filter(|line| line.contains(REFUSED)).partition(|line| line.starts_with("remote:"));
     assert_eq!((local.len(), remote.len()), (1, 1), "{stderr}");
-    // What is there already is not told again, whatever else changes.
+    // What is there already is not reported again, whatever else changes.
     clone.git(&["fetch", "-q"]);
     clone.commit("another", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
     assert_eq!(told(&clone, "refuses"), 0);
@@ -64,14 +64,14 @@ fn strict_mode_refuses_what_a_push_brings_and_not_what_was_there() {
     server.hydrate(&["config", "set", "validate", "{environments/dev: refuse}"]).success();
     clone.commit("another object", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
     assert_eq!(told(&clone, "refuses"), 0);
-    // The same object with another change has its old mistake still, which is told.
+    // The same object with another change still has its old mistake, which is reported.
     clone.commit("the same object", &[(FILE, &service("web", "prot").replace("port: 80", "port: 81"))]);
     assert_eq!(told(&clone, REFUSED), 1);
     let before = tip(&server, "main");
     clone.commit("new mistake", &[("apps/web/dev/other.yaml", &service("other", "targetPrt"))]);
     let refused = clone.push().exits(1);
     let expected = [
-        "error: Kubernetes 1.37 refuses Service other: `spec.ports[0].targetPrt` is no field of this type; did you mean \
+        "error: Kubernetes 1.37 refuses Service other: `spec.ports[0].targetPrt` is not a field of this type; did you mean \
          `targetPort`?",
         "--> apps/web/dev/other.yaml:6",
     ];
@@ -201,7 +201,7 @@ fn a_value_of_a_chart_is_told_with_its_line_of_the_values() {
     let told = clone.push().success().remote().join("\n");
     let rows = [
         ("`spec.sessionAffinity` is `ClientIp`", "--> apps/web/dev/values.yaml:2"),
-        ("`spec.ports[0].protocl` is no field", "--> apps/web/dev/templates/service.yaml:8"),
+        ("`spec.ports[0].protocl` is not a field", "--> apps/web/dev/templates/service.yaml:8"),
     ];
     for (what, place) in rows {
         let rest = told.split_once(what).unwrap_or_else(|| panic!("{what}: {told}")).1;

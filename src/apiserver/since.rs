@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 
 impl Server<'_> {
     /// Leaves out what is said of objects that are as they were, and marks what would have been said of those that changed. Warnings
-    /// of the latter are left out too: each is told once.
+    /// of the latter are left out too: each is reported once.
     pub(crate) fn since(
         &self,
         mut answers: Vec<Answer>,

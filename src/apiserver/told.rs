@@ -1,4 +1,4 @@
-//! What is told of answers: those that are alike together, the refusals first.
+//! What is reported of answers: those that are alike together, the refusals first.
 
 use dry_files::diag::{Diagnostic, Span};
 use kube_validate::Reason;
@@ -8,7 +8,7 @@ use crate::argo::Application;
 use crate::diff::ObjectName;
 use crate::settings::Validate;
 
-/// How many different ones are told.
+/// How many different ones are reported.
 const TOLD_MAX: usize = 50;
 
 /// What is said of objects of several Applications.
@@ -46,7 +46,7 @@ impl One<'_> {
     }
 }
 
-/// What is told of one thing that is said.
+/// The sentence for one thing that is said.
 #[derive(Debug)]
 pub(crate) struct Sentence<'a> {
     /// A warning, with its place.

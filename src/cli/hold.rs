@@ -78,7 +78,7 @@ struct Held {
     /// Only this Application, `NAME` or `NAMESPACE/NAME`; may be given more than once.
     #[arg(long, value_name = "NAME")]
     application: Vec<String>,
-    /// Why, in one line: whoever pushes reads it.
+    /// Why, in one line: everyone who pushes reads it.
     #[arg(long, value_name = "TEXT")]
     reason: String,
     /// When somebody should end it; each push warns from then on.

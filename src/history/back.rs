@@ -121,7 +121,7 @@ pub(crate) fn before_change(
         let mut below = own.iter().copied().skip_while(|own| Some(*own) != id).skip(1);
         from = match last.rollback {
             Some(to) if is_meant(&to) => object_id(&to.to).filter(|to| below.any(|own| own == *to)),
-            // What single Applications went back from is no place for the branch.
+            // What single Applications went back from is not a place of the branch.
             Some(_) if names.is_empty() => below.next(),
             _ => return Ok(below.next()),
         };

@@ -169,13 +169,13 @@ impl Run<'_> {
             let is_shared = self.found.policy.settings.is_shared(name);
             if promoted.contains_key(name) || is_shared {
                 let text = format!("the setting `hold` names `{name}`, which is promoted: nothing of it is held");
-                let hint = format!("whoever promotes would take it at its word: hold the promotion there; {resume}");
+                let hint = format!("a promoter would take it at its word: hold the promotion there; {resume}");
                 warnings.push(Diagnostic::warning(text).hint(hint));
             } else if self.found.policy.settings.applications_to.as_ref() == Some(name) {
                 let text = format!("the setting `hold` names `{name}`, which has copies: nothing of it is held");
                 warnings.push(Diagnostic::warning(text).hint(format!("hold the branch that they lead to; {resume}")));
             } else if !known.contains(name) {
-                let text = format!("the setting `hold` names `{name}`, which is no environment branch");
+                let text = format!("the setting `hold` names `{name}`, which is not an environment branch");
                 warnings.push(Diagnostic::warning(text).hint(resume));
             } else {
                 warnings.extend(over.map(|hold| over_for_long(name, hold)));

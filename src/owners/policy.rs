@@ -170,7 +170,7 @@ pub(crate) fn destinations(repository: &Repository) -> Result<Vec<(DestinationNa
     Ok(found.unwrap_or_default())
 }
 
-/// The newest commit of settings from `tip` on that changes more than what is held: that alone is no change of the settings
+/// The newest commit of settings from `tip` on that changes more than what is held: that alone does not change the settings
 /// that hydrated commits name. None where there are no other settings.
 fn settled(tip: Option<ObjectId>, buffer: &ObjectBuffer<'_>) -> Result<Option<ObjectId>, repo::Error> {
     let mut here = tip;

@@ -113,7 +113,7 @@ fn directory(entry: Option<(Mode, ObjectId)>) -> Option<ObjectId> {
 /// What is recorded of inputs that the lock file of a dry tree does not list: that wins.
 fn without_locked(files: ObjectId, tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<ObjectId, Error> {
     let Some((Mode::File, lock)) = buffer.entry(tree, LOCK)? else { return Ok(files) };
-    // One that cannot be read is a mistake of whoever asks for an input.
+    // One that cannot be read is a mistake of the Application that asks for an input.
     let Ok(lock) = Lock::parse(&buffer.blob(lock)?) else { return Ok(files) };
     let mut edits = BTreeMap::new();
     for entry in lock.entries() {

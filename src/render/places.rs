@@ -26,7 +26,7 @@ const APPLICATIONS_MAX: usize = 16;
 /// How many values are looked for by rendering again.
 const TRIALS_MAX: usize = 8;
 
-/// How much time all of that may take: a pusher waits for it. What is not found then is told with another place.
+/// How much time all of that may take: a pusher waits for it. What is not found then is reported with another place.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The objects of an Application with their files.

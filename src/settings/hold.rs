@@ -1,6 +1,6 @@
 //! The setting `hold`: branches, or single Applications of them, that stay as a hydrated commit has them.
 //!
-//! It has a file of its own, so that a hold is no change of what hydration goes by: no commit of another branch names the
+//! It has a file of its own, so that a hold does not change what hydration goes by: no commit of another branch names the
 //! settings that have it, and its own branch is hydrated on with the settings that it had.
 
 use std::collections::BTreeMap;

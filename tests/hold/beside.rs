@@ -274,7 +274,7 @@ fn what_cannot_be_held_is_an_error_at_each_push_and_the_branch_stays() {
         assert!(told.contains(&expected), "{told}");
         assert_eq!(tip(server, PROD), before);
         let told = hold(server, &at("environments/nowhere", &dev, "")).success().stdout;
-        assert!(told.contains("names `environments/nowhere`, which is no environment branch"), "{told}");
+        assert!(told.contains("names `environments/nowhere`, which is not an environment branch"), "{told}");
         assert_eq!(value(server, "environments/prod:web"), "three");
     });
 }

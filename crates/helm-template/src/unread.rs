@@ -30,7 +30,7 @@ pub struct Unread {
 }
 
 /// The values that nothing reads and that no chart has a default for: those of the options, and those in the chart's own
-/// `values.yaml`. Where it cannot be told, none.
+/// `values.yaml`. Where that is unknown, none.
 pub fn unread(charts: &Charts, view: &View<'_>, path: &RepoPath, options: &Options) -> Result<Vec<Unread>, Error> {
     let values = options.user_values(view)?;
     let chart = charts.load(Source { view, inputs: options.inputs, helm: options.helm }, path)?;
@@ -211,7 +211,7 @@ impl<'t> Search<'_, 't> {
     /// Looks at values that are read at these places, for which charts have these defaults.
     fn look(&mut self, given: &Mapping, at: &[Spot], defaults: &[&Mapping], path: &mut Vec<String>) {
         for (key, value) in given {
-            // Globals are for whoever asks.
+            // Globals are for any chart that asks.
             if key == "global" || matches!(value, Value::Null) {
                 continue;
             }

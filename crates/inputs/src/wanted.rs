@@ -16,7 +16,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// All of an input that is no git repository.
+    /// All of an input that is not a git repository.
     pub fn whole(key: Key) -> Self {
         Self { key, directory: RepoPath::root() }
     }

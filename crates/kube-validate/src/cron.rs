@@ -71,7 +71,7 @@ fn range(text: &str, field: Field) -> Option<String> {
         }
     };
     if step.is_some_and(|step| plain(step).is_none_or(|step| step == 0)) {
-        return Some(format!("has a step that is no positive number: {text}"));
+        return Some(format!("has a step that is not a positive number: {text}"));
     }
     (start < least || end > most || start > end).then(|| format!("has {text}, which is outside of {least} to {most}"))
 }

@@ -226,7 +226,7 @@ fn strings(schema: &Mapping, value: &str, patterns: &Patterns, out: &mut Finding
     let format = text(schema, "format");
     // A text of an integer or string has no format.
     if !is_true(schema, "x-kubernetes-int-or-string") && !formats::has(format, value) {
-        out.refuse("", "format", Reason::Type, format!("is {}, which is no {format}", shown(value)));
+        out.refuse("", "format", Reason::Type, format!("is {}, which is not of the format {format}", shown(value)));
     }
 }
 
@@ -249,7 +249,12 @@ fn numbers(schema: &Mapping, value: &Value, out: &mut Findings) {
         _ => true,
     };
     if !is_in_format {
-        out.refuse("", "format", Reason::Type, format!("is {number}, which is no {}", text(schema, "format")));
+        out.refuse(
+            "",
+            "format",
+            Reason::Type,
+            format!("is {number}, which is not of the format {}", text(schema, "format")),
+        );
     }
     if let Some(least) = get(schema, "minimum").and_then(self::number)
         && (number < least || number == least && is_true(schema, "exclusiveMinimum"))
@@ -331,7 +336,7 @@ fn embedded(object: &Mapping, out: &mut Findings) {
     }
     let kind = text(object, "kind");
     if !kind.is_empty() && names::label_1035(&kind.to_lowercase()).is_some() {
-        out.invalid(".kind", "name", format!("is {}, which is no name of a kind", shown(kind)));
+        out.invalid(".kind", "name", format!("is {}, which is not a name of a kind", shown(kind)));
     }
     if let Some(metadata) = map(object, "metadata") {
         out.within(".metadata", |out| crate::rules::labels_and_annotations(metadata, out));

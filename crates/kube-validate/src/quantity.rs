@@ -9,7 +9,7 @@ use go_yaml::Value;
 pub(crate) struct Quantity(i128);
 
 impl Quantity {
-    /// What a text or a number says; `None` if it is no amount. More than fits is the largest that does.
+    /// What a text or a number says; `None` if it is not an amount. More than fits is the largest that does.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Self::parse(text.trim()),

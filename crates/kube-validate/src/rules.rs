@@ -47,7 +47,7 @@ pub(crate) struct Context<'c> {
 /// What must hold of a field.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
-    /// It is set, and is no empty text, list or mapping.
+    /// It is set, and is not an empty text, list or mapping.
     Required,
     /// A text, if it is there and not empty, is one of these.
     OneOf(&'static [&'static str]),

@@ -153,7 +153,7 @@ impl Schemas {
     }
 }
 
-/// Whether a version is served where nobody switched it on: no alpha, and no beta but of flow control.
+/// Whether a version is served without being switched on: no alpha, and no beta but of flow control.
 pub(crate) fn is_on(group: &str, version: &str) -> bool {
     !version.contains("alpha") && (!version.contains("beta") || group == "flowcontrol.apiserver.k8s.io")
 }

@@ -147,7 +147,7 @@ pub(crate) fn mistyped(wanted: &str, value: &Value, out: &mut Findings) {
 /// A field that no type has.
 pub(crate) fn unknown<'n>(names: impl Iterator<Item = &'n str>, key: &str, out: &mut Findings) {
     let hint = nearest(names, key).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    out.refuse(&format!(".{key}"), "unknown-field", Reason::Unknown, format!("is no field of this type{hint}"));
+    out.refuse(&format!(".{key}"), "unknown-field", Reason::Unknown, format!("is not a field of this type{hint}"));
 }
 
 pub(crate) fn not_one_of(all: &[&str], text: &str, out: &mut Findings) {

@@ -15,7 +15,7 @@ use crate::preview::preview_between;
 use crate::repo::{Expected, ObjectBuffer, ObjectId, RefEdit, update_refs};
 use crate::show::changes::{Changes, json};
 
-/// What git is told of the moved refs.
+/// What git hears of the moved refs.
 const REFLOG: &str = "hydrate: restore an active branch";
 
 pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool) -> anyhow::Result<Outcome> {

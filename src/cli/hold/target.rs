@@ -40,7 +40,7 @@ pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str
     }
 }
 
-/// The commit of an active branch to go back to that `text` means: of its first-parent line, whoever made it.
+/// The commit of an active branch to go back to that `text` means: of its first-parent line, by any author.
 pub(super) fn of_active(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str) -> anyhow::Result<ObjectId> {
     match history::back_on_active(&clone.repository, tip, wanted(clone, text)?)? {
         Some(found) => Ok(found),

@@ -42,7 +42,7 @@ pub(in crate::diff) enum How {
     Webhook,
     /// Rights.
     Rights,
-    /// Whoever does what the object asks for.
+    /// The controller that does what the object asks for.
     Controller,
 }
 

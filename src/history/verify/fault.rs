@@ -191,8 +191,8 @@ pub(crate) enum Fault {
         /// What it names.
         dry_sha: String,
     },
-    /// A rollback to what is no hydrated commit of its branch.
-    #[error("it rolls back to {id}, which is no hydrated commit of its branch")]
+    /// A rollback to what is not a hydrated commit of its branch.
+    #[error("it rolls back to {id}, which is not a hydrated commit of its branch")]
     RollbackTo {
         /// The commit that it names.
         id: String,

@@ -218,7 +218,7 @@ impl<'a> Judge<'a> {
             match render.kind {
                 FailureKind::CutOff => self.found.undecided.extend(diagnostics.cloned()),
                 FailureKind::Limit | FailureKind::LimitOfCommit => {
-                    // What is fetched after the push is no fault of it.
+                    // What is fetched after the push is not its fault.
                     let waits = !render.waits.is_empty();
                     let refused = !waits && (all || self.touches(branch, render)?);
                     let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };

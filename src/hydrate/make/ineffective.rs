@@ -43,7 +43,7 @@ pub(crate) fn warnings(
     Ok(warnings)
 }
 
-/// What is told of Applications. What charts have by default is told where they did not have it before.
+/// What is reported of Applications. What charts have by default is reported where they did not have it before.
 fn told(applications: &[&Application], now: &Dry<'_>, before: Option<&Dry<'_>>) -> Vec<Diagnostic> {
     let mut all: Vec<Ineffective> = now.ineffective(applications);
     let known = match before.filter(|_| all.iter().any(|one| one.is_default)) {

@@ -2,7 +2,7 @@
 //! before the cluster does.
 //!
 //! A run may hydrate several dry commits. What counts is what the last of them leaves beside what there was before the run: a
-//! mistake that a later commit corrects is told to no reader.
+//! mistake that a later commit corrects is not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -190,7 +190,7 @@ impl Texts {
         if self.read.is_none() {
             let manifests = |id: ObjectId| -> Result<Vec<Manifest>, HydrateError> {
                 let text = found.buffer.blob(id)?;
-                // What cannot be read again is told of elsewhere.
+                // What cannot be read again is reported elsewhere.
                 Ok(manifest::read(&text, Source::Output("manifest.yaml")).unwrap_or_default())
             };
             let old = self.old.map(manifests).transpose()?.unwrap_or_default();

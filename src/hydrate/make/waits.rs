@@ -50,7 +50,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Notes the inputs that a branch waits for and that nobody tried to fetch.
+    /// Notes the inputs that a branch waits for and that no run tried to fetch.
     pub(crate) fn note_wanted(&mut self, failing: &Failing, dry_branch: &crate::argo::BranchName) {
         let Some(fetching) = self.found.setup.fetching else { return };
         let untried = failing

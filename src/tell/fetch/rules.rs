@@ -42,7 +42,7 @@ fn rule(repository: &Repository, name: String) -> Option<Rule> {
     let list = |key: &str| repository.config_list(&format!("hydrate.{PREFIX}{name}.{key}"));
     let trimmed = |urls: Vec<String>| urls.into_iter().map(|url| url.trim_end_matches('/').to_owned()).collect();
     let (urls, also): (Vec<String>, Vec<String>) = (trimmed(list("url")), trimmed(list("also")));
-    // A rule for no branch at all is one that nobody finished.
+    // A rule for no branch at all is unfinished.
     let branches = Patterns::new(list("branches")).ok().filter(|_| !list("branches").is_empty())?;
     let credentials = list("credentials").pop().map(|path| repository.common_dir().join(path));
     (!urls.is_empty()).then_some(Rule { name, urls, also, branches, credentials })

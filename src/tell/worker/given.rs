@@ -52,7 +52,7 @@ pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Res
     }
 }
 
-/// The settings `there`, with what `files` hold: that is no change of the settings that commits name.
+/// The settings `there`, with what `files` hold: that does not change the settings that commits name.
 fn holding(copy: &Copy, there: ObjectId, files: &SettingsFiles) -> Result<ObjectId, Error> {
     let (_, known) = policy::files_of(Some(there), &ObjectBuffer::new(&copy.repository))?;
     let held = files.get(HOLD_FILE);

@@ -144,7 +144,8 @@ pub(super) fn endpoint_slice(_: &Context<'_>, object: &Mapping, out: &mut Findin
         for (at, address) in
             addresses.iter().enumerate().filter(|(_, address)| is_wrong(address.as_str().unwrap_or_default()))
         {
-            let text = format!("is {}, which is no {kind} address", shown(address.as_str().unwrap_or_default()));
+            let text =
+                format!("is {}, which is not a valid {kind} address", shown(address.as_str().unwrap_or_default()));
             out.invalid(&format!(".endpoints[{index}].addresses[{at}]"), "address", text);
         }
     }

@@ -114,7 +114,7 @@ fn columns(version: &Mapping, out: &mut Findings) {
             }
             let format = text(column, "format");
             if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
-                out.invalid(".format", "enum", format!("is {}, which is no format of a column", shown(format)));
+                out.invalid(".format", "enum", format!("is {}, which is not a format of a column", shown(format)));
             }
             let path = text(column, "jsonPath");
             if !path.is_empty() && !path.starts_with(['.', '[']) {
@@ -259,7 +259,7 @@ fn limits(schema: &Mapping, out: &mut Findings) {
     if let Some(pattern) = get(schema, "pattern").and_then(Value::as_str)
         && Regex::check(pattern.as_bytes()).is_err()
     {
-        out.invalid(".pattern", "pattern", "is no regular expression of RE2, as a server has them");
+        out.invalid(".pattern", "pattern", "is not a regular expression of RE2, as a server has them");
     }
     if is_true(schema, "uniqueItems") {
         out.refuse(".uniqueItems", "crd-schema", Reason::Forbidden, "must not be true: use x-kubernetes-list-type");
@@ -318,7 +318,7 @@ fn list_type(schema: &Mapping, out: &mut Findings) {
             None => out.invalid(
                 ".x-kubernetes-list-map-keys",
                 "crd-schema",
-                format!("{} is no property of the items", shown(key)),
+                format!("{} is not a property of the items", shown(key)),
             ),
             Some(property) if !is_required && !has(property, "default") => {
                 out.required(&format!(".items.properties[{key}].default"), "must be set, or the key be required");

@@ -100,7 +100,7 @@ fn sources(source: &Mapping, fields: &[&str], out: &mut Findings) {
         out.invalid(
             ".fieldRef.fieldPath",
             "field-path",
-            format!("is {}, which is no field that a container may read", shown(path)),
+            format!("is {}, which is not a field that a container may read", shown(path)),
         );
     }
     let Some(resource) = map(source, "resourceFieldRef") else { return };

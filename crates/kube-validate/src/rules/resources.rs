@@ -40,7 +40,7 @@ fn resource_name(name: &str, at: &str, is_standard: fn(&str) -> bool, out: &mut 
         out.invalid(
             at,
             "resource-name",
-            format!("is {}, which is no resource here; others have a domain before a `/`", shown(name)),
+            format!("is {}, which is not a resource here; others have a domain before a `/`", shown(name)),
         );
     }
 }
@@ -206,7 +206,7 @@ const OF_PODS: &[&str] = &["pods", "cpu", "memory", "requests.cpu", "requests.me
 
 fn scope_of(scope: &str, at: &str, hard: &[&str], out: &mut Findings) {
     if !SCOPES.contains(&scope) {
-        return out.invalid(at, "scope", format!("is {}, which is no scope", shown(scope)));
+        return out.invalid(at, "scope", format!("is {}, which is not a scope", shown(scope)));
     }
     let fitting = match scope {
         "BestEffort" => OF_BEST_EFFORT,
@@ -214,7 +214,7 @@ fn scope_of(scope: &str, at: &str, hard: &[&str], out: &mut Findings) {
         _ => return,
     };
     if hard.iter().any(|name| COUNTED.contains(name) && !fitting.contains(name)) {
-        out.invalid(at, "scope", "is no scope of a resource in `hard`");
+        out.invalid(at, "scope", "is not a scope of a resource in `hard`");
     }
 }
 

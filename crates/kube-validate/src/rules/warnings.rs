@@ -62,7 +62,7 @@ pub(crate) const NAMES: &[(&str, &str)] = &[
 fn container(_: &Context<'_>, container: &Mapping, out: &mut Findings) {
     let image = text(container, "image");
     if !image.is_empty() && !is_image(image) {
-        out.warn(".image", "image-name", format!("{} is no name of an image: it cannot be pulled", shown(image)));
+        out.warn(".image", "image-name", format!("{} is not a name of an image: it cannot be pulled", shown(image)));
     }
     let mut seen: Vec<&str> = Vec::new();
     for (index, env) in items(container, "env") {
@@ -185,7 +185,7 @@ fn mount(_: &Context<'_>, mount: &Mapping, out: &mut Findings) {
             || path.split('/').any(|part| part == "..")
             || path.contains(':') && !path.contains('\\'))
     {
-        out.warn(".mountPath", "mount-path", format!("{} is no absolute path without `..` and `:`", shown(path)));
+        out.warn(".mountPath", "mount-path", format!("{} is not an absolute path without `..` and `:`", shown(path)));
     }
 }
 
@@ -306,7 +306,7 @@ fn autoscaler(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
         out.warn(
             ".scaleTargetRef.kind",
             "scale-target",
-            format!("{} is no kind of apps/v1: nothing is scaled", shown(kind)),
+            format!("{} is not a kind of apps/v1: nothing is scaled", shown(kind)),
         );
     }
     if matches!(version, "apps/v1beta1" | "apps/v1beta2" | "extensions/v1beta1") {
@@ -315,7 +315,7 @@ fn autoscaler(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (index, metric) in items(spec, "metrics") {
         let name = map(metric, "resource").map(|resource| text(resource, "name")).unwrap_or_default();
         if name.contains(|c: char| c.is_ascii_uppercase()) {
-            let text = format!("{} is no resource: `cpu` and `memory` are", shown(name));
+            let text = format!("{} is not a resource: `cpu` and `memory` are", shown(name));
             out.warn(&format!(".metrics[{index}].resource.name"), "scale-target", text);
         }
     }
@@ -370,7 +370,7 @@ fn secret(_: &Context<'_>, secret: &Mapping, out: &mut Findings) {
         && !SECRET_TYPES.contains(&kind)
         && (!kind.contains('/') || kind.starts_with("kubernetes.io/"));
     if is_own {
-        out.warn(".type", "secret-type", format!("{} is no type that Kubernetes knows", shown(kind)));
+        out.warn(".type", "secret-type", format!("{} is not a type that Kubernetes knows", shown(kind)));
     }
 }
 

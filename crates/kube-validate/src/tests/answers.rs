@@ -157,7 +157,7 @@ fn a_null_is_a_field_that_is_not_set() {
 fn a_misspelt_field_is_told_with_the_one_that_was_meant() {
     let verdict = judged(36, Crds::new(), &deployment("", "imagePullPolcy: Always"));
     let message = verdict.findings.first().map(|finding| finding.message.as_str());
-    assert_eq!(message, Some("is no field of this type; did you mean `imagePullPolicy`?"));
+    assert_eq!(message, Some("is not a field of this type; did you mean `imagePullPolicy`?"));
 }
 
 #[test]

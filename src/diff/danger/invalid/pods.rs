@@ -94,7 +94,7 @@ fn ports(name: &str, container: &Value) -> Vec<String> {
             && !port_name.contains("--");
         if !port_name.is_empty() && !is_valid {
             found.push(format!(
-                "`{port_name}` is no name for a port: at most 15 characters of `a-z`, `0-9` and `-`, with a letter"
+                "`{port_name}` is not a name for a port: at most 15 characters of `a-z`, `0-9` and `-`, with a letter"
             ));
         }
         if !port_name.is_empty() && !names.insert(port_name) {
