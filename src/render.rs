@@ -224,17 +224,20 @@ impl Renderers {
     }
 
     /// Renders, and turns each result into something else on the thread that rendered it, so that no more manifests are
-    /// in memory at a time than there are threads. The Applications that are `urgent` are begun before the others.
+    /// in memory at a time than there are threads. The Applications that are `urgent` are begun before the others. `take` fails
+    /// by the machine alone: what an Application is to blame for, its render says, with all that it looked at.
     pub fn render_into<T: Send>(
         &self,
         applications: &[&Application],
         context: &Context<'_>,
         urgent: &dyn Fn(&Application) -> bool,
-        take: &(dyn Fn(&Application, Rendered) -> Result<T, Failure> + Sync),
+        take: &(dyn Fn(&Application, Rendered) -> Result<T, Error> + Sync),
         done: &dyn Fn(usize),
     ) -> Vec<Result<T, Unrendered>> {
         let commit = Commit::new(self, context);
-        let work = |application: &&Application| Ok(take(application, commit.render(application)?)?);
+        let work = |application: &&Application| {
+            take(application, commit.render(application)?).map_err(|error| Failure::from(error).into())
+        };
         // Those of one chart after each other, however many branches they are for: charts are not kept for long.
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
         order.sort_by_cached_key(|(_, application)| (!urgent(application), application.dry.path.clone()));

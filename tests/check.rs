@@ -119,8 +119,58 @@ fn mistakes() -> Vec<Row> {
                 config_map("web", "dev").replace("name: web", "name: web\n  namespace: web"),
             )],
         ),
+        (
+            "ineffective",
+            "apps/idle/dev/prod.yaml",
+            vec![
+                (
+                    "applications/dev/idle.yaml",
+                    application("idle", "dev").1.replace(
+                        "    syncSource:",
+                        "      helm: {releaseName: idle, valueFiles: [prod.yaml]}\n    syncSource:",
+                    ),
+                ),
+                ("apps/idle/dev/Chart.yaml", chart("idle")),
+                ("apps/idle/dev/values.yaml", "replicas: 1\n".to_owned()),
+                ("apps/idle/dev/prod.yaml", "replica: 1\n".to_owned()),
+                ("apps/idle/dev/templates/a.yaml", config_map("idle", "'{{ .Values.replicas }}'")),
+            ],
+        ),
+        ("application-set", "applications/set.yaml", vec![("applications/set.yaml", SET.to_owned())]),
+        (
+            "environment-branch",
+            "",
+            vec![
+                ("applications/theirs/web.yaml", application("web", "theirs").1),
+                ("apps/web/theirs/config.yaml", config_map("web", "theirs")),
+            ],
+        ),
+        ("unused-rule", "", vec![("settings/settings.yaml", SETTINGS.to_owned())]),
     ]
 }
+
+/// One that asks for clusters, of which the tree has no list.
+const SET: &str = "\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: all}
+spec:
+  generators: [{clusters: {}}]
+  template:
+    metadata: {name: '{{name}}'}
+    spec:
+      destination: {server: '{{server}}'}
+      sourceHydrator:
+        drySource: {repoURL: 'https://git.example.com/dry.git', targetRevision: main, path: apps/web/dev}
+        syncSource: {targetBranch: environments/all, path: '{{name}}'}
+";
+
+const SETTINGS: &str = "\
+repoURL: https://git.example.com/dry.git
+madeApplications: true
+rules:
+- {match: {name: nothing-has-this-name}, branch: environments/dev, path: a}
+";
 
 #[test]
 fn each_rule_names_its_place() {
@@ -130,32 +180,35 @@ fn each_rule_names_its_place() {
         mistakes.iter().flat_map(|(_, _, files)| files).map(|(path, text)| (*path, text.as_str())).collect();
     let names = ["render", "random", "lacking", "remote", "pointer", "same", "secret"];
     let repo = repository(&lab, &names, &files);
+    repo.git(&["push", "-q", "origin", "HEAD~1:refs/heads/environments/theirs"]);
     let [(web_file, web), (same_file, same)] = ["web", "same"].map(|name| {
         let (file, text) = application(name, "dev");
         (file, text.replace("  destination:\n", "  destination:\n    name: here\n"))
     });
     let config = config_map("web", "dev").replace("name: web", "name: web\n  namespace: web");
     repo.commit("one cluster", &[(&web_file, &web), (&same_file, &same), ("apps/web/dev/config.yaml", &config)]);
-    let found = check(&repo, &[], 1);
+    let settings = ["--settings", "settings"];
+    let found = check(&repo, &settings, 1);
     for (rule, place, _) in &mistakes {
         let is_there = rules(&found).iter().any(|(name, at)| name == rule && at.starts_with(place));
         assert!(is_there, "{rule} at {place}: {:#?}", rules(&found));
     }
     assert_eq!(found["dryBranch"], "main");
-    let text = repo.hydrate(&["check"]).exits(1).stdout;
+    let text = repo.hydrate(&[&["check"][..], &settings].concat()).exits(1).stdout;
     let is_told = |line: &str| {
         let place =
             line.strip_prefix("apps/random/dev/templates/a.yaml:1:").and_then(|rest| rest.split_once(": error: "));
         place.is_some_and(|(column, text)| column.parse::<u32>().is_ok() && text.ends_with(" [nondeterministic]"))
     };
     assert!(text.lines().any(is_told), "{text}");
-    sarif(&repo, found["findings"].as_array().map_or(0, Vec::len));
+    let answer = repo.hydrate(&[&["check", "--sarif"][..], &settings].concat()).exits(1);
+    let known = sarif(&answer.stdout, found["findings"].as_array().map_or(0, Vec::len));
+    assert_eq!(known, mistakes.iter().map(|(rule, _, _)| (*rule).to_owned()).collect(), "a mistake of each rule");
 }
 
-/// The shape that code scanning relies on.
-fn sarif(repo: &Repo, count: usize) {
-    let answer = repo.hydrate(&["check", "--sarif"]).exits(1);
-    let log: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+/// The rules that a log of code scanning knows, if it has the shape that this relies on.
+fn sarif(log: &str, count: usize) -> BTreeSet<String> {
+    let log: Value = serde_json::from_str(log).expect("JSON");
     assert_eq!((&log["version"], log["runs"].as_array().map(Vec::len)), (&"2.1.0".into(), Some(1)));
     let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("a list");
     assert!(rules.iter().all(|rule| rule["id"].is_string() && rule["help"]["text"].is_string()));
@@ -172,6 +225,7 @@ fn sarif(repo: &Repo, count: usize) {
             assert!(place["region"].is_null() || place["region"]["startLine"].as_u64() > Some(0), "{place}");
         }
     }
+    rules.iter().filter_map(|rule| rule["id"].as_str()).map(str::to_owned).collect()
 }
 
 #[test]

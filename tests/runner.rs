@@ -82,6 +82,7 @@ mod plugin;
 mod pre_push;
 mod preview_base;
 mod promoter;
+mod promotion;
 mod push;
 mod pushed_objects;
 mod pushers;

@@ -7,7 +7,7 @@ use dry_files::diag::printable;
 
 use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
 use crate::argo::{BranchName, without_credentials};
-use crate::history::Line;
+use crate::history::{self, Line};
 use crate::metadata::{NOTES_REF, PROMOTIONS_REF};
 use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
@@ -237,6 +237,22 @@ impl Clone {
         let end = ends.into_iter().flatten().min().unwrap_or(revision.len());
         self.repository.refs().ok()?.get(&revision[..end])?;
         self.repository.rev_parse(revision).ok()
+    }
+
+    /// The environment branch of this name, or of this last part.
+    pub(super) fn environment(&self, name: &str) -> anyhow::Result<BranchName> {
+        let known = history::lines(&self.repository, &self.place)?;
+        let exact = known.iter().find(|line| line.name == name);
+        let mut short = known.iter().filter(|line| line.name.rsplit('/').next() == Some(name));
+        let found = match (exact, short.next(), short.next()) {
+            (Some(found), ..) | (None, Some(found), None) => found,
+            _ => {
+                let all: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
+                let name = printable(name);
+                bail!(WrongUse(format!("there is no environment branch `{name}`; there are {}", all.join(", "))))
+            }
+        };
+        Ok(BranchName::read(&found.name)?)
     }
 
     /// The branch of another repository that a text begins with, as `DESTINATION:BRANCH:REST`, and the rest.

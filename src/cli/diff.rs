@@ -1,5 +1,7 @@
 //! `git hydrate diff`: what would change in each environment, before anything is pushed.
 
+mod promotion;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,9 +49,16 @@ pub(super) struct Arguments {
     /// Compare with the manifests of this dry commit, or with this hydrated commit or environment branch.
     #[arg(long, value_name = "REF")]
     against: Option<String>,
+    /// Show what a promotion brings: what --to would be of the dry commit that this environment branch shows. What the two
+    /// differ in by their own files is left out.
+    #[arg(long, value_name = "BRANCH", requires = "to", conflicts_with_all = ["rev", "worktree", "watch", "against", "branch"])]
+    from: Option<String>,
+    /// The environment branch that is promoted to; both by their names, or the last parts of those.
+    #[arg(long, value_name = "BRANCH", requires = "from")]
+    to: Option<String>,
     /// Show what other versions of the tools would change, at the tips of the dry branches: `helm=4.3.1`, `kustomize=5.7.1`,
     /// `jsonnet=0.21.0` or all of an Argo CD, `argocd=3.5`; `GLOB:argocd=3.5` for the branches of a glob of the setting `tools`.
-    #[arg(long, value_name = "TOOL=VERSION", value_delimiter = ',', conflicts_with_all = ["rev", "worktree", "watch", "against"])]
+    #[arg(long, value_name = "TOOL=VERSION", value_delimiter = ',', conflicts_with_all = ["rev", "worktree", "watch", "against", "from"])]
     tools: Vec<String>,
     /// Show which Applications and objects change, without their fields.
     #[arg(long, group = "form")]
@@ -151,6 +160,9 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
 fn changes(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Changes> {
     if !arguments.tools.is_empty() {
         return Ok(Changes::new(with_tools(clone, &arguments.tools)?, arguments.secrets));
+    }
+    if let (Some(from), Some(to)) = (&arguments.from, &arguments.to) {
+        return Ok(Changes::new(promotion::preview(clone, (from, to))?, arguments.secrets));
     }
     let is_worktree = arguments.worktree || arguments.watch;
     let dry = Dry::of(clone, (&arguments.rev, is_worktree), "git hydrate diff")?;

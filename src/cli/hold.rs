@@ -38,15 +38,15 @@ use apply::Change;
 #[command(after_help = "\
 git hydrate rollback prod --reason 'payments fail'       before the last commit that changed an object
 git hydrate rollback environments/prod --to '~3' …       three of them
-git hydrate rollback prod --to '2 hours ago' …           what it showed then, by the dates of dry commits
+git hydrate rollback prod --to '2 hours ago' …           what was deployed then
 git hydrate rollback prod --to v1.4.0 …                  what it showed of that dry commit
 git hydrate rollback prod --application web …            web alone; the others go on")]
 pub(super) struct RollbackArguments {
     /// The environment branch, or the last part of its name.
     branch: String,
     /// Where to: a hydrated commit of the branch, a dry commit, `~N` hydrated commits back, or a time such as '2 hours ago' or
-    /// 2026-11-29, which is the start of that day. By default before the last commit that changed an object of the branch, or of
-    /// the Applications that are named.
+    /// 2026-11-29, which is the start of that day. A clone does not know when commits were deployed, and goes by the dates of dry
+    /// commits. By default before the last commit that changed an object of the branch, or of the Applications that are named.
     #[arg(long, value_name = "COMMIT|~N|TIME", allow_hyphen_values = true)]
     to: Option<String>,
     /// Of an active branch that is promoted by directory: the directory.
@@ -234,7 +234,7 @@ impl Site {
         if clone.remote().is_none() {
             check_owner(&clone.repository, "…")?;
         }
-        let branch = target::branch(&clone, branch)?;
+        let branch = clone.environment(branch)?;
         let (refs, buffer) = (clone.repository.refs()?, ObjectBuffer::new(&clone.repository));
         let (_, files) = policy::settings_files(&refs, &buffer)?;
         let holds = Holds::read(&files)?;

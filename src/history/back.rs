@@ -1,6 +1,7 @@
 //! Which commit of a branch somebody means who wants it back.
 
 use super::log::{Entry, History, RolledBack, Selection};
+use super::moved::Moves;
 use super::verify::Line;
 use crate::argo::BranchName;
 use crate::metadata::{Time, Trailers};
@@ -17,17 +18,18 @@ pub(crate) enum Back {
     Steps(usize),
     /// A hydrated commit, or a dry one: what the branch showed of it.
     Commit(ObjectId),
-    /// The last one until then, in seconds since 1970, by the dates of dry commits.
+    /// What the branch showed then, in seconds since 1970: by when a server moved it, as far as its reflog says so; else by the
+    /// dates of dry commits.
     Until(i64),
 }
 
-/// The commit to go back to of a branch whose newest commit is `tip`; none where it has no such commit.
+/// The commit to go back to of a branch at `place` whose newest commit is `tip`; none where it has no such commit.
 ///
 /// Errors: the repository.
 pub(crate) fn back(
     repository: &Repository,
-    branch: &BranchName,
-    tip: ObjectId,
+    place: &Place,
+    (branch, tip): (&BranchName, ObjectId),
     wanted: Back,
 ) -> Result<Option<ObjectId>, Error> {
     let buffer = ObjectBuffer::new(repository);
@@ -55,8 +57,20 @@ pub(crate) fn back(
             own.iter().filter(|_| is_dry).find(shows).map(|(commit, _)| commit.id)
         }
         Back::Until(seconds) => {
-            let mut before = own.filter(|(commit, _)| Time::of(&commit.committer).seconds() <= seconds);
-            before.next().map(|(commit, _)| commit.id)
+            let mut moves = match place.is_of_clone() {
+                true => Moves::default(),
+                false => Moves::read(repository, &place.read_name(branch))?,
+            };
+            let mut own = own.map(|(commit, _)| commit.id).peekable();
+            for commit in line(&tip, &buffer) {
+                let commit = commit?;
+                let moved = moves.of(commit.id).map(|moved| moved.seconds);
+                let is_own = own.next_if_eq(&commit.id).is_some();
+                if is_own && moved.unwrap_or_else(|| Time::of(&commit.committer).seconds()) <= seconds {
+                    return Ok(Some(commit.id));
+                }
+            }
+            None
         }
     })
 }

@@ -25,8 +25,7 @@ use crate::settings::SettingsFiles;
 use crate::versions::Kubernetes;
 
 /// What a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Rule {
     /// A file that seems to contain Applications cannot be read.
     UnreadableFile,
@@ -83,7 +82,7 @@ impl Rule {
         Rule::Doubtful,
     ];
 
-    /// Its name, as in JSON.
+    /// Its name, in all formats.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Rule::UnreadableFile => "unreadable-file",
@@ -171,6 +170,12 @@ impl Rule {
             Some(Refusal::Unsupported) => Rule::Unsupported,
             None => Rule::Render,
         }
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Owners, Preview, PreviewedBranch, paths};
 use crate::argo::BranchName;
 use crate::owners::error::HydrateError;
+use crate::owners::files::MANIFEST;
 use crate::repo::{ObjectBuffer, ObjectId};
 
 /// What `branch` would show that has the tree `new` in place of `old`, of which `against` is the commit. Whose the paths are is not
@@ -14,6 +15,9 @@ pub(crate) fn preview_between(
     buffer: &ObjectBuffer<'_>,
 ) -> Result<Preview, HydrateError> {
     let paths = paths(buffer, (old, new), &Owners::default())?;
+    let is_manifest = |file: &str| file.strip_suffix(MANIFEST).is_some_and(|directory| directory.ends_with('/'));
+    let all = buffer.diff_trees(buffer.empty_tree_id(), new)?;
+    let applications = all.iter().filter(|file| is_manifest(&file.path)).count();
     let environment = PreviewedBranch {
         branch: branch.clone(),
         sync_branch: branch.clone(),
@@ -21,7 +25,7 @@ pub(crate) fn preview_between(
         dry_sha: String::new(),
         dry_sha_before: None,
         against: Some(against),
-        applications: paths.len(),
+        applications,
         paths,
         like: None,
         frozen: None,

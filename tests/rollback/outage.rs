@@ -1,5 +1,7 @@
 //! What somebody runs into who has never rolled anything back, while production is broken.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use super::{PROD, change, history, promoted, value};
 use crate::push::{application, config_map, dry, tip, verified};
 use crate::strict::BROKEN;
@@ -109,16 +111,63 @@ fn a_time_is_understood_or_refused_and_never_means_now() {
         let told = rollback(&server, &["--to", to]).exits(2).stderr;
         assert!(told.contains("for a time, write 2 hours ago, 90m"), "{to}: {told}");
     }
-    // The commits of tests are years old, and the newest is that of now.
-    for to in ["an hour ago", "half an hour ago", "30 mins ago", "1h", "yesterday", "2026-01-02", "~0", &tips[3]] {
+    for to in ["~0", &tips[3]] {
         let told = rollback(&server, &["--to", to]).exits(2).stderr;
         let expected = format!("{} is what `{PROD}` has now", &tips[3][..7]);
         assert!(told.contains(&expected) && told.contains("git hydrate log"), "{to}: {told}");
     }
     assert_eq!(tip(&server, PROD), tips[3]);
+}
+
+#[test]
+fn a_time_means_what_was_deployed_then_and_not_what_was_committed() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, tips) = history(&server);
+    let days = 24 * 60;
+    deployed_before(&server, &tips, &[5 * days, 3 * days, 120, 10]);
+    let now = "5 minutes ago";
+    for (to, expected) in [
+        ("an hour ago", &tips[2]),
+        ("half an hour ago", &tips[2]),
+        ("30 mins ago", &tips[2]),
+        ("1h", &tips[2]),
+        ("yesterday", &tips[1]),
+        ("2 days ago", &tips[1]),
+        ("4 days ago", &tips[0]),
+    ] {
+        let told = rollback(&server, &["--dry-run", "--to", to]).exits(1).stdout;
+        assert!(told.contains(&format!("{PROD}: to {} (", &expected[..7])), "{to}: {told}");
+    }
+    let told = rollback(&server, &["--to", now]).exits(2).stderr;
+    assert!(told.contains(&format!("{} is what `{PROD}` has now", &tips[3][..7])), "{told}");
+    let told = rollback(&server, &["--to", "6 days ago"]).exits(2).stderr;
+    assert!(told.contains("showed nothing of"), "{told}");
+    // A clone knows the dates of dry commits, which are those of years ago; the newest of them is that of now.
+    clone.git(&["fetch", "-q"]);
+    let date = |commit: &str| server.git(&["log", "-1", "--format=%cI", commit]);
+    for (to, expected) in [(date(&tips[1]), &tips[1]), (date(&tips[2]), &tips[2])] {
+        let told = rollback(&clone, &["--dry-run", "--to", &to]).exits(1).stdout;
+        assert!(told.contains(&format!("{PROD}: to {} (", &expected[..7])), "{to}: {told}");
+    }
     // They are of 22:15 UTC on that day.
-    let told = rollback(&server, &["--to", "2023-11-14"]).exits(2).stderr;
+    let told = rollback(&clone, &["--to", "2023-11-14"]).exits(2).stderr;
     assert!(told.contains("showed nothing of"), "a day is its start: {told}");
+}
+
+/// Has the reflog of production say that it moved to each of these so many minutes ago.
+fn deployed_before(server: &Repo, tips: &[String], minutes: &[u64]) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    let path = server.path.join("logs/refs/heads").join(PROD);
+    let text = std::fs::read_to_string(&path).expect("a reflog");
+    let moved = |line: &str| {
+        let (who, message) = line.split_once('\t').expect("a message");
+        let at = tips.iter().position(|tip| who.contains(&format!(" {tip} ")));
+        let (who, zone) = who.rsplit_once(' ').expect("a zone");
+        let (who, _) = who.rsplit_once(' ').expect("a time");
+        format!("{who} {} {zone}\t{message}\n", now - at.map_or(minutes[0], |at| minutes[at]) * 60)
+    };
+    std::fs::write(path, text.lines().map(moved).collect::<String>()).expect("written");
 }
 
 #[test]

@@ -124,4 +124,12 @@ mod tests {
         let names: Vec<_> = set.iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
         assert_eq!(names, crate::settings::keys().collect::<Vec<_>>());
     }
+
+    #[test]
+    fn new_settings_show_the_limits_that_hold() {
+        let shown = NEW_SETTINGS.lines().find_map(|line| line.strip_prefix("#limits: ")).expect("limits");
+        let shown: serde_json::Value =
+            serde_json::to_value(crate::settings::reader::read(shown).expect("YAML")).expect("JSON");
+        assert_eq!(shown, serde_json::to_value(crate::settings::Limits::default()).expect("JSON"));
+    }
 }

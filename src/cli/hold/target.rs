@@ -13,25 +13,9 @@ use crate::argo::BranchName;
 use crate::history::{self, Back, Dry, Entry, History, Line, Selection};
 use crate::repo::{ObjectId, Repository};
 
-/// The environment branch of this name, or of this last part.
-pub(super) fn branch(clone: &Clone, name: &str) -> anyhow::Result<BranchName> {
-    let known = history::lines(&clone.repository, &clone.place)?;
-    let exact = known.iter().find(|line| line.name == name);
-    let mut short = known.iter().filter(|line| line.name.rsplit('/').next() == Some(name));
-    let found = match (exact, short.next(), short.next()) {
-        (Some(found), ..) | (None, Some(found), None) => found,
-        _ => {
-            let all: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
-            let name = printable(name);
-            bail!(WrongUse(format!("there is no environment branch `{name}`; there are {}", all.join(", "))))
-        }
-    };
-    Ok(BranchName::read(&found.name)?)
-}
-
 /// The commit to go back to that `text` means.
 pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str) -> anyhow::Result<ObjectId> {
-    match history::back(&clone.repository, branch, tip, wanted(clone, text)?)? {
+    match history::back(&clone.repository, &clone.place, (branch, tip), wanted(clone, text)?)? {
         Some(found) => Ok(found),
         None => {
             let log = format!("git hydrate log {}", shell_word(branch.as_str()));
@@ -50,7 +34,7 @@ pub(super) fn of_active(clone: &Clone, branch: &BranchName, tip: ObjectId, text:
 
 /// The commit whose files a branch has now.
 pub(super) fn shown(clone: &Clone, branch: &BranchName, tip: ObjectId) -> anyhow::Result<ObjectId> {
-    match history::back(&clone.repository, branch, tip, Back::Steps(0))? {
+    match history::back(&clone.repository, &clone.place, (branch, tip), Back::Steps(0))? {
         Some(found) => Ok(found),
         None => bail!(WrongUse(format!("nothing is hydrated onto `{branch}` yet"))),
     }

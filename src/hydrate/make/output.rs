@@ -7,7 +7,7 @@ use crate::argo::{AppName, Application, Drawn, Variable};
 use crate::known::{Encoded, Record, UsedInputs, used_inputs};
 use crate::manifest::{self, Key};
 use crate::metadata::Writer;
-use crate::render::{self, Failure, Rendered};
+use crate::render::{self, Rendered};
 use crate::repo::{ObjectBuffer, ObjectId};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -50,7 +50,7 @@ impl Output {
         server: Option<Server<'_>>,
         writer: &Writer,
         buffer: &ObjectBuffer<'_>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, render::Error> {
         let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));

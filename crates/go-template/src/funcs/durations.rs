@@ -1,6 +1,6 @@
 //! Helm's own functions for durations: `mustToDuration`, `durationSeconds` and the rest.
 //!
-//! Reference: helm 4.3.1 pkg/engine/funcs.go. Case `functions` of helm-template.
+//! Reference: helm 4.3.1 pkg/engine/funcs.go. Case `helm-versions/functions-durations`.
 
 use go_std::strconv::parse_float;
 use go_std::time::{parse_duration, round_duration, truncate_duration};
