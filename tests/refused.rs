@@ -258,3 +258,45 @@ fn a_warning_is_switched_off_by_its_name() {
         server.hydrate(&["config", "set", "silentWarnings", "secret-type"]).success();
     }
 }
+
+/// A CRD of the kind Shop with this schema of `spec`, and a Shop.
+fn bomb(schema: &str, spec: &str) -> [(&'static str, String); 2] {
+    let crd = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: shops.example.com}}\nspec:\n  \
+         group: example.com\n  scope: Namespaced\n  names: {{kind: Shop, plural: shops}}\n  versions:\n  - name: v1\n    \
+         served: true\n    storage: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {schema}}}}}}}\n"
+    );
+    let shop = format!("apiVersion: example.com/v1\nkind: Shop\nmetadata: {{name: large}}\nspec: {spec}\n");
+    [("apps/web/dev/crd.yaml", crd), ("apps/web/dev/shop.yaml", shop)]
+}
+
+#[test]
+fn objects_made_to_take_all_time_and_memory_stop_no_push() {
+    let list = |count: usize| (0..count).map(|index| format!("'{index:020}'")).collect::<Vec<_>>().join(", ");
+    let sum = ["self.s"; 18].join(" + ");
+    let doubling = format!(
+        "{{type: object, properties: {{l: {{type: array, items: {{type: string}}}}, s: {{type: string}}}}, \
+         x-kubernetes-validations: [{{rule: 'self.l.map(x, {sum}).size() > 1'}}]}}"
+    );
+    let patterns: Vec<String> =
+        (0..400).map(|index| format!("{{pattern: '^([a-z]|[x0-9]){{0,300}}q{index}$'}}")).collect();
+    let searching = format!(
+        "{{type: object, properties: {{l: {{type: array, items: {{type: string, anyOf: [{}]}}}}}}}}",
+        patterns.join(", ")
+    );
+    let rows = [
+        (doubling, format!("{{l: [{}], s: '{:020000}'}}", list(20_000), 0), 0),
+        (searching, format!("{{l: [{}]}}", list(20_000)), 1),
+    ];
+    for (schema, spec, unjudged) in rows {
+        let lab = Lab::new();
+        let (server, clone) = team(&lab, &[]);
+        let before = tip(&server, "environments/dev");
+        let files = bomb(&schema, &spec);
+        clone.commit("large", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+        let answer = clone.push().success().remote().join("\n");
+        assert_eq!(answer.matches("is not judged: that would take too long").count(), unjudged, "{answer}");
+        assert!(!answer.contains("signal") && !answer.contains("trying again"), "{answer}");
+        assert_ne!(tip(&server, "environments/dev"), before);
+    }
+}

@@ -1,5 +1,7 @@
 //! What is new in what a server says of objects, beside what it would have said before a change.
 
+use std::collections::BTreeMap;
+
 use kube_validate::{Finding, Judge};
 
 use super::{Answer, Server, plain_field};
@@ -15,9 +17,11 @@ impl Server<'_> {
         (old, new): (&[Manifest], &[Manifest]),
         judge: &Judge,
     ) -> Vec<Answer> {
+        let [old, new] = [old, new].map(by_name);
         answers.retain_mut(|answer| {
-            let Some(before) = find(old, &answer.object) else { return true };
-            if find(new, &answer.object) == Some(before) {
+            let name = without_version(&answer.object);
+            let Some(before) = old.get(&name).copied() else { return true };
+            if new.get(&name).copied() == Some(before) {
                 return false;
             }
             let known: Vec<Finding> = self
@@ -36,12 +40,14 @@ impl Server<'_> {
     }
 }
 
-/// The object of a name, whatever its version.
-fn find<'m>(manifests: &'m [Manifest], object: &ObjectName) -> Option<&'m Manifest> {
-    manifests.iter().find(|manifest| {
-        let ObjectName { kind, namespace, name, .. } = ObjectName::of(manifest);
-        (&kind, &namespace, &name) == (&object.kind, &object.namespace, &object.name)
-    })
+/// Objects by their names, the first of each.
+fn by_name(manifests: &[Manifest]) -> BTreeMap<ObjectName, &Manifest> {
+    manifests.iter().rev().map(|manifest| (without_version(&ObjectName::of(manifest)), manifest)).collect()
+}
+
+/// The name of an object, whatever its version.
+fn without_version(object: &ObjectName) -> ObjectName {
+    ObjectName { api_version: String::new(), ..object.clone() }
 }
 
 /// Whether two findings are one, though items of a list may have come before it.

@@ -5,7 +5,9 @@
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema/cel/validation.go.
 
-use std::cell::{Cell, RefCell};
+mod cost;
+
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -13,32 +15,32 @@ use cel::objects::{Key, Map};
 use cel::{Context, ExecutionError, Program};
 use go_yaml::{Mapping, Value};
 
+use crate::custom;
 use crate::fields::{is_true, items, map, text};
 use crate::finding::{Findings, Reason, shown};
 
 /// Longer expressions, and those with more brackets inside each other, are not judged.
 const LENGTH_MAX: usize = 2_000;
 const BRACKETS_MAX: usize = 16;
-/// Values that an expression may look at, for each of its loops over them.
-const LOOPS_MAX: usize = 200_000;
-/// All that expressions of a judge may look at together.
-const LOOPS_IN_ALL_MAX: usize = 20_000_000;
-/// What loops.
-const LOOPS: &[&str] = &[".all(", ".exists(", ".exists_one(", ".map(", ".filter(", ".existsOne("];
+/// What one may take.
+const STEPS_MAX: u64 = 1_000_000;
+/// What it takes to compile a byte of one.
+const COMPILE: u64 = 32;
 
 /// Expressions that were compiled already.
 #[derive(Debug, Default)]
 pub(crate) struct Expressions {
     programs: RefCell<HashMap<String, Option<Rc<Program>>>>,
-    /// What they looked at so far.
-    looked_at: Cell<usize>,
 }
 
 impl Expressions {
-    fn program(&self, source: &str) -> Option<Rc<Program>> {
+    fn program(&self, source: &str, out: &mut Findings) -> Option<Rc<Program>> {
         let mut programs = self.programs.borrow_mut();
         if let Some(known) = programs.get(source) {
             return known.clone();
+        }
+        if !out.take(COMPILE * source.len() as u64) {
+            return None;
         }
         let compiled = || Program::compile(source).ok().map(Rc::new);
         let program = if is_judged(source) { unless_it_panics(compiled).flatten() } else { None };
@@ -79,16 +81,26 @@ impl Expressions {
         let mut own = None;
         for (_, rule) in items(schema, "x-kubernetes-validations") {
             let source = text(rule, "rule");
+            if !out.take(1) {
+                break;
+            }
             // A rule on how a value may change holds for one that is new.
             if source.contains("oldSelf") && !is_true(rule, "optionalOldSelf") {
                 continue;
             }
-            let (own, left_out) = own.get_or_insert_with(|| {
+            if own.is_none() {
+                if !out.take(custom::size([value].into_iter())) {
+                    break;
+                }
                 let mut left_out = Vec::new();
-                (converted(schema, value, &mut left_out), left_out)
-            });
+                own = Some((converted(schema, value, &mut left_out), left_out));
+            }
+            let (own, left_out) = own.as_ref().map_or((None, &[][..]), |(own, left_out)| (own.as_ref(), &left_out[..]));
+            if !out.take(left_out.len() as u64) {
+                break;
+            }
             let is_whole = !left_out.iter().any(|name| source.contains(name.as_str()));
-            match own.as_ref().filter(|_| is_whole).and_then(|own| self.is_met(source, own, size(value))) {
+            match own.filter(|_| is_whole).and_then(|own| self.is_met(source, own, out)) {
                 Some(true) => {}
                 Some(false) => {
                     let message = match text(rule, "message") {
@@ -104,15 +116,12 @@ impl Expressions {
     }
 
     /// Whether a rule is met; `None` if that is not known.
-    fn is_met(&self, source: &str, own: &cel::Value, size: usize) -> Option<bool> {
-        let loops = LOOPS.iter().map(|name| source.matches(name).count()).sum::<usize>();
-        let cost = size.checked_pow(u32::try_from(loops).ok()?)?;
-        let in_all = self.looked_at.get().saturating_add(cost.saturating_add(source.len()));
-        if cost > LOOPS_MAX || in_all > LOOPS_IN_ALL_MAX {
+    fn is_met(&self, source: &str, own: &cel::Value, out: &mut Findings) -> Option<bool> {
+        let program = self.program(source, out)?;
+        let (steps, taken) = cost::steps(program.expression(), own);
+        if !out.take(taken) || !out.take(steps.filter(|steps| *steps <= STEPS_MAX.min(out.left()))?) {
             return None;
         }
-        self.looked_at.set(in_all);
-        let program = self.program(source)?;
         let mut context = Context::default();
         context.add_variable_from_value("self", own.clone());
         match unless_it_panics(|| program.execute(&context))? {
@@ -147,15 +156,6 @@ fn is_judged(source: &str) -> bool {
     }
     let marks = source.bytes().filter(|byte| matches!(byte, b'!' | b'-' | b'?')).count();
     source.len() <= LENGTH_MAX && deepest <= BRACKETS_MAX && marks <= 100
-}
-
-/// How many values a value has.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Sequence(values) => 1 + values.iter().map(size).sum::<usize>(),
-        Value::Mapping(entries) => 1 + entries.values().map(size).sum::<usize>(),
-        _ => 1,
-    }
 }
 
 /// Words that no name may be, in expressions of CEL.

@@ -4,46 +4,72 @@
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema, kube-openapi pkg/validation/validate.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use go_std::regexp::Regex;
 use go_yaml::{Mapping, Value};
 
+use crate::effort::of_text;
 use crate::fields::{get, int, is_true, list, map, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::walk::{mistyped, not_one_of, unknown};
 use crate::{formats, names};
 
-/// Expressions that were compiled already, and what searches cost so far.
+/// Patterns that were compiled already.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
     compiled: RefCell<HashMap<String, Option<Rc<Regex>>>>,
-    steps: Cell<usize>,
 }
 
-/// What a search may cost, and all searches of a judge together.
-const STEPS_MAX: usize = 20_000_000;
-const STEPS_IN_ALL_MAX: usize = 200_000_000;
+/// What it takes to compile a byte of a pattern, and to begin a search.
+const COMPILE: u64 = 64;
+const SEARCH: u64 = 4;
+/// How many steps of a search are one of ours.
+const SEARCHED: u64 = 8;
 
 impl Patterns {
-    /// Whether a text has the pattern; what does not compile, or takes too long, is not judged.
-    fn is_match(&self, pattern: &str, text: &str) -> bool {
-        let mut all = self.compiled.borrow_mut();
-        let compiled =
-            all.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern.as_bytes()).ok().map(Rc::new));
-        let Some(regex) = compiled else { return true };
-        let most = STEPS_MAX.min(STEPS_IN_ALL_MAX.saturating_sub(self.steps.get()));
+    /// Whether a text has the pattern; what does not compile is not judged.
+    fn is_match(&self, pattern: &str, text: &str, out: &mut Findings) -> bool {
+        let Some(regex) = self.compiled(pattern, out) else { return true };
+        if !out.take(SEARCH) {
+            return true;
+        }
+        let most = out.left().saturating_mul(SEARCHED);
         let mut left = most;
         let take = |steps: usize| {
-            left = left.checked_sub(steps).ok_or(())?;
+            left = left.checked_sub(steps as u64).ok_or(())?;
             Ok::<(), ()>(())
         };
-        let is_match = regex.is_match(text.as_bytes(), take).unwrap_or(true);
-        self.steps.set(self.steps.get() + (most - left));
-        is_match
+        let found = regex.is_match(text.as_bytes(), take);
+        let is_done = out.take(if found.is_ok() { (most - left) / SEARCHED } else { u64::MAX });
+        found.unwrap_or(true) || !is_done
     }
+
+    fn compiled(&self, pattern: &str, out: &mut Findings) -> Option<Rc<Regex>> {
+        if let Some(known) = self.compiled.borrow().get(pattern) {
+            return known.clone();
+        }
+        if !out.take(COMPILE.saturating_mul(pattern.len() as u64)) {
+            return None;
+        }
+        let compiled = Regex::new(pattern.as_bytes()).ok().map(Rc::new);
+        self.compiled.borrow_mut().insert(pattern.to_owned(), compiled.clone());
+        compiled
+    }
+}
+
+/// How many values these are, with what is in them.
+pub(crate) fn size<'v>(values: impl Iterator<Item = &'v Value>) -> u64 {
+    values
+        .map(|value| match value {
+            Value::Sequence(items) => 1 + size(items.iter()),
+            Value::Mapping(entries) => 1 + size(entries.values()),
+            Value::String(text) => of_text(text),
+            _ => 1,
+        })
+        .sum()
 }
 
 /// Fields that every object has, of which no schema of a CRD speaks.
@@ -97,18 +123,23 @@ pub(crate) fn unknown_fields(
 }
 
 /// Sets what is not set, or null where it may not be, to its default.
-pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32) {
-    if depth == 0 {
+pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32, out: &mut Findings) {
+    if depth == 0 || !out.take(1) {
         return;
     }
     match value {
         Value::Mapping(entries) => {
             for (key, property) in map(schema, "properties").into_iter().flatten() {
+                if !out.take(1) {
+                    return;
+                }
                 let Some(property) = property.as_mapping() else { continue };
                 let is_nothing = entries.get(key).is_none_or(|value| value.is_null() && !is_true(property, "nullable"));
                 match get(property, "default") {
                     Some(default) if is_nothing => {
-                        entries.insert(key.clone(), default.clone());
+                        if out.take(size([default].into_iter())) {
+                            entries.insert(key.clone(), default.clone());
+                        }
                     }
                     // A null that may not be is a field that is not set.
                     None if is_nothing => {
@@ -117,23 +148,26 @@ pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32) {
                     _ => {}
                 }
                 if let Some(value) = entries.get_mut(key) {
-                    set_defaults(property, value, depth - 1);
+                    set_defaults(property, value, depth - 1, out);
                 }
             }
             let Some(others) = map(schema, "additionalProperties") else { return };
             if !is_true(others, "nullable") {
                 match get(others, "default") {
                     Some(default) => {
-                        entries.values_mut().filter(|value| value.is_null()).for_each(|value| *value = default.clone())
+                        let size = size([default].into_iter());
+                        for value in entries.values_mut().filter(|value| value.is_null() && out.take(size)) {
+                            *value = default.clone();
+                        }
                     }
                     None => entries.retain(|_, value| !value.is_null()),
                 }
             }
-            entries.values_mut().for_each(|value| set_defaults(others, value, depth - 1));
+            entries.values_mut().for_each(|value| set_defaults(others, value, depth - 1, out));
         }
         Value::Sequence(items) => {
             let Some(schema) = map(schema, "items") else { return };
-            items.iter_mut().for_each(|item| set_defaults(schema, item, depth - 1));
+            items.iter_mut().for_each(|item| set_defaults(schema, item, depth - 1, out));
         }
         _ => {}
     }
@@ -141,7 +175,7 @@ pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32) {
 
 /// A value against a schema and all choices in it.
 pub(crate) fn value(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findings) {
-    if value.is_null() && is_true(schema, "nullable") {
+    if !out.take(1) || (value.is_null() && is_true(schema, "nullable")) {
         return;
     }
     if let Some(wanted) = wrong_type(schema, value) {
@@ -182,7 +216,7 @@ fn wrong_type(schema: &Mapping, value: &Value) -> Option<String> {
 
 fn enumeration(schema: &Mapping, value: &Value, out: &mut Findings) {
     let all = list(schema, "enum");
-    if all.is_empty() || all.iter().any(|each| is_equal(each, value)) {
+    if all.is_empty() || !out.take(size(all.iter())) || all.iter().any(|each| is_equal(each, value)) {
         return;
     }
     match value {
@@ -217,10 +251,13 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 fn strings(schema: &Mapping, value: &str, patterns: &Patterns, out: &mut Findings) {
+    if !out.take(of_text(value)) {
+        return;
+    }
     let length = i64::try_from(value.chars().count()).unwrap_or(i64::MAX);
     bounds(schema, ("minLength", "maxLength"), length, "characters", out);
     let pattern = text(schema, "pattern");
-    if !pattern.is_empty() && !patterns.is_match(pattern, value) {
+    if !pattern.is_empty() && !patterns.is_match(pattern, value, out) {
         out.invalid("", "pattern", format!("is {}, and must match {}", shown(value), shown(pattern)));
     }
     let format = text(schema, "format");
@@ -291,6 +328,9 @@ fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Fi
     if !is_set && text(schema, "x-kubernetes-list-type") != "map" {
         return;
     }
+    if !out.take(size(items.iter())) {
+        return;
+    }
     let mut seen: std::collections::HashSet<String> = std::collections::HashSet::new();
     for (index, item) in items.iter().enumerate() {
         let key = if is_set {
@@ -306,6 +346,9 @@ fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Fi
 
 fn mapping(schema: &Mapping, entries: &Mapping, patterns: &Patterns, out: &mut Findings) {
     bounds(schema, ("minProperties", "maxProperties"), i64::try_from(entries.len()).unwrap_or(i64::MAX), "fields", out);
+    if !out.take(list(schema, "required").len() as u64) {
+        return;
+    }
     for field in list(schema, "required").iter().filter_map(Value::as_str).filter(|field| !entries.contains_key(*field))
     {
         out.required(&format!(".{field}"), "must be set");
@@ -345,6 +388,9 @@ fn embedded(object: &Mapping, out: &mut Findings) {
 
 fn choices(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findings) {
     let schemas = |field: &str| list(schema, field).iter().filter_map(Value::as_mapping).collect::<Vec<_>>();
+    if !out.take(["allOf", "anyOf", "oneOf"].iter().map(|field| list(schema, field).len() as u64).sum()) {
+        return;
+    }
     for each in schemas("allOf") {
         self::value(each, value, patterns, out);
     }

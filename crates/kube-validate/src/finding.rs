@@ -77,18 +77,47 @@ impl Finding {
 }
 
 /// What was found so far, and where one looks now.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Findings {
     at: String,
     pub(crate) all: Vec<Finding>,
     /// How deep one looks, so that no object makes this recurse without end.
     depth: u32,
+    /// How many steps may be taken, and whether more were asked for.
+    left: u64,
+    is_spent: bool,
 }
+
+/// What it takes to write a finding.
+const FINDING: u64 = 30;
 
 /// Deeper than any object is that a server takes.
 const DEPTH_MAX: u32 = 150;
 
 impl Findings {
+    /// None, and so many steps to find some.
+    pub(crate) fn within_steps(left: u64) -> Self {
+        Self { at: String::new(), all: Vec::new(), depth: 0, left, is_spent: false }
+    }
+
+    /// Takes steps; answers whether there were so many left.
+    pub(crate) fn take(&mut self, steps: u64) -> bool {
+        match self.left.checked_sub(steps) {
+            Some(left) if !self.is_spent => self.left = left,
+            _ => self.is_spent = true,
+        }
+        !self.is_spent
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        if self.is_spent { 0 } else { self.left }
+    }
+
+    /// Whether more was asked for than there was: what was found is not all.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+
     /// Looks at a field of where one looks, for which `segment` is `.name` or `[0]`.
     pub(crate) fn within(&mut self, segment: impl fmt::Display, look: impl FnOnce(&mut Self)) {
         let length = self.at.len();
@@ -106,7 +135,7 @@ impl Findings {
 
     /// Looks where one is now, which goes `length` bytes back afterwards.
     fn inside(&mut self, length: usize, look: impl FnOnce(&mut Self)) {
-        if self.depth < DEPTH_MAX {
+        if self.depth < DEPTH_MAX && self.take(1) {
             self.depth += 1;
             look(self);
             self.depth -= 1;
@@ -120,6 +149,9 @@ impl Findings {
     }
 
     fn add(&mut self, at: &str, rule: &'static str, reason: Reason, message: impl Into<String>) {
+        if !self.take(FINDING) {
+            return;
+        }
         let severity = if reason == Reason::Warning { Severity::Warning } else { Severity::Refused };
         let field = format!("{}{at}", self.at);
         let field = field.strip_prefix('.').map(str::to_owned).unwrap_or(field);

@@ -4,7 +4,7 @@
 //! strict field validation, in this order: is the kind served; are the fields those of its type; do their values hold what the
 //! schema says; and do the rules hold that no schema has. The rules are one table, `rules/table.rs`, by types of the API.
 //!
-//! Guarantees: no object makes it panic or run without end. It opens no file and no connection.
+//! Guarantees: no object makes it panic, or take more than an [`Effort`] allows. It opens no file and no connection.
 //!
 //! Limits: of expressions of CEL those in CRDs are judged that the crate `cel` evaluates; how many were not is said. Those of
 //! admission policies are not judged. What depends on a cluster, such as whether a
@@ -29,6 +29,7 @@ mod cel;
 mod crds;
 mod cron;
 mod custom;
+mod effort;
 mod fields;
 mod finding;
 mod formats;
@@ -47,6 +48,7 @@ use std::cell::RefCell;
 use go_yaml::{Mapping, Value};
 
 pub use crds::Crds;
+pub use effort::Effort;
 pub use finding::{Finding, Reason, Severity};
 pub use schemas::MINORS;
 
@@ -61,6 +63,9 @@ use walk::Walk;
 /// The names of all warnings, each with its consequence, in the order of names.
 pub const WARNINGS: &[(&str, &str)] = rules::WARNINGS;
 
+/// What it takes to say that an object is not judged.
+const OBJECT_UNJUDGED: u64 = 1_000;
+
 /// Judges objects for one cluster.
 #[derive(Debug)]
 pub struct Judge {
@@ -70,6 +75,7 @@ pub struct Judge {
     read: RefCell<Read>,
     patterns: Patterns,
     expressions: Expressions,
+    effort: Effort,
 }
 
 /// What is to be said of an object.
@@ -101,16 +107,31 @@ impl Judge {
             read: RefCell::default(),
             patterns: Patterns::default(),
             expressions: Expressions::default(),
+            effort: Effort::default(),
         })
+    }
+
+    /// The judge, by what it may take together with others that have the same effort.
+    #[must_use]
+    pub fn with(self, effort: &Effort) -> Self {
+        Self { effort: effort.clone(), ..self }
     }
 
     /// Judges one object, or each of a `List`.
     pub fn judge(&self, object: &Value) -> Verdict {
         let mut verdict = Verdict::default();
-        let mut out = Findings::default();
+        let most = self.effort.of_object();
+        let mut out = Findings::within_steps(most);
         match object.as_mapping() {
             Some(object) => self.object(object, &mut verdict, &mut out),
             None => walk::mistyped("a mapping", object, &mut out),
+        }
+        self.effort.spend(most - out.left());
+        // What was not looked at may be what a choice is met by.
+        if out.is_spent() {
+            verdict = Verdict::default();
+            out = Findings::within_steps(OBJECT_UNJUDGED);
+            out.warn("", "not-judged", "is not judged: that would take too long");
         }
         verdict.findings = out.all;
         verdict
@@ -168,6 +189,9 @@ impl Judge {
         }
         rules::metadata(context, true, out);
         let Some(schema) = &version.schema else { return 0 };
+        if !out.take(custom::size(object.values())) {
+            return 0;
+        }
         let mut whole = Value::Mapping(object.clone());
         custom::unknown_fields(schema, &whole, true, &metadata_of, out);
         if version.drops_status
@@ -175,7 +199,7 @@ impl Judge {
         {
             object.remove("status");
         }
-        custom::set_defaults(schema, &mut whole, 100);
+        custom::set_defaults(schema, &mut whole, 100, out);
         custom::value(schema, &whole, &self.patterns, out);
         // A server asks for them where all else holds.
         if out.all.iter().any(Finding::is_refusal) { 0 } else { self.expressions.judge(schema, &whole, out) }

@@ -145,7 +145,11 @@ pub(crate) fn mistyped(wanted: &str, value: &Value, out: &mut Findings) {
 }
 
 /// A field that no type has.
-pub(crate) fn unknown<'n>(names: impl Iterator<Item = &'n str>, key: &str, out: &mut Findings) {
+pub(crate) fn unknown<'n>(names: impl Iterator<Item = &'n str> + Clone, key: &str, out: &mut Findings) {
+    // As many as are compared with it, letter by letter.
+    if !out.take(names.clone().map(|name| (name.len().min(80) * key.len().min(80)) as u64 / 8).sum()) {
+        return;
+    }
     let hint = nearest(names, key).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
     out.refuse(&format!(".{key}"), "unknown-field", Reason::Unknown, format!("is not a field of this type{hint}"));
 }

@@ -9,7 +9,7 @@ use crate::manifest::Key;
 use crate::owners::error::HydrateError;
 use crate::owners::snapshot::Snapshot;
 use crate::repo::{ObjectId, TreeFiles};
-use kube_validate::{Crds, Judge};
+use kube_validate::{Crds, Effort, Judge};
 
 /// The manifests of Applications of a branch, beside those that are planned, that define kinds of an API group.
 pub(crate) type KnownDefinitions<'k> = &'k dyn Fn(&BranchName, &str) -> Vec<ObjectId>;
@@ -23,6 +23,8 @@ pub(crate) struct Definitions<'d> {
     planned: BTreeMap<(&'d BranchName, &'d str), Vec<ObjectId>>,
     /// By branch, version and group; none where there are no CRDs of the group.
     judges: HashMap<(BranchName, String, String), Option<Judge>>,
+    /// What all judges of a dry commit may take together.
+    pub effort: Effort,
 }
 
 impl<'d> Definitions<'d> {
@@ -35,7 +37,7 @@ impl<'d> Definitions<'d> {
                 }
             }
         }
-        Self { rendered, found, known, planned, judges: HashMap::new() }
+        Self { rendered, found, known, planned, judges: HashMap::new(), effort: Effort::default() }
     }
 
     /// What judges objects of an API group on a branch; none where nothing is known to define its kinds.
@@ -53,7 +55,7 @@ impl<'d> Definitions<'d> {
             let judge = (!texts.is_empty()).then(|| {
                 let mut crds = Crds::new();
                 texts.into_iter().for_each(|text| crds.add(text));
-                server.judge(crds)
+                server.judge(crds).with(&self.effort)
             });
             self.judges.insert(key.clone(), judge);
         }

@@ -115,7 +115,8 @@ impl<'r> Judging<'r> {
             found.extend(plain);
         } else if !plain.is_empty() {
             let (old, new) = texts.read(self.found)?;
-            found.extend(server.since(plain, (old, new), &server.judge(own_crds(new))));
+            let judge = server.judge(own_crds(new)).with(&self.definitions.effort);
+            found.extend(server.since(plain, (old, new), &judge));
         }
         for group in groups {
             let Some(judge) = self.definitions.judge(server, branch, group)? else { continue };

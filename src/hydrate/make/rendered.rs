@@ -14,6 +14,7 @@ use crate::owners::policy::render_context;
 use crate::owners::snapshot::Snapshot;
 use crate::render;
 use crate::repo::TreeFiles;
+use crate::settings::Validate;
 use dry_files::view::View;
 
 /// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
@@ -70,9 +71,11 @@ fn results<W>(
         render::Context { identities: &stage.identities, ..render_context(&found.policy.settings, files, &id) };
     let (settings, writer, buffer) = (&found.policy.settings, &found.policy.writer, &found.buffer);
     let copies = Copies::of(found, &stage.head.branch);
+    // A run that died may have died of judging: what only warns is left out then.
+    let judges = |server: &Server<'_>| !found.setup.renderers.are_apart() || server.validate == Validate::Refuse;
     let take = |application: &Application, rendered: render::Rendered| {
         let manifests = copies.in_place(application, rendered.manifests);
-        let server = Server::of(application, settings);
+        let server = Server::of(application, settings).filter(judges);
         Output::new(application, render::Rendered { manifests, ..rendered }, server, writer, buffer)
     };
     let before: Vec<TreeFiles<'_>> =

@@ -47,6 +47,7 @@ pub(crate) const NAMES: &[(&str, &str)] = &[
     ("ingress-without-paths", "the rule leads nowhere"),
     ("mount-path", "the container may not start, or mounts at another place"),
     ("negative-grace-period", "it counts as 1"),
+    ("not-judged", "what a server says of the object is not known"),
     ("probe-value", "the value counts as the default, or the probe always fails"),
     ("pull-secret", "the entry has no effect"),
     ("root-forbidden", "the container does not start"),
