@@ -10,7 +10,9 @@ mod application;
 mod around;
 mod autoscaling;
 mod availability;
+mod backends;
 mod crd;
+mod disruptions;
 mod gates;
 mod hosts;
 mod images;
@@ -95,7 +97,7 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
             }
             (None, _) => {}
         }
-        found.extend(availability::disruptions(old, new, around));
+        found.extend(disruptions::budget(old, new, around));
         found.extend(network::policy(old, new, around));
         found.extend(network::exposed(old, new));
         found.extend(network::unselected(old, new, around));
@@ -165,6 +167,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(needed::target(new, around));
     found.extend(ports::probed(old, new));
     found.extend(ports::targets(old, new, around));
+    found.extend(backends::lacking(old, new, around));
     found.extend(autoscaling::workload(old, new, around));
     found.extend(quotas::quota(old, new, around));
     found.extend(quotas::limit_range(old, new, around));

@@ -1,6 +1,8 @@
 //! Objects whose controllers own data: databases, topics, buckets, pools of storage.
 
 mod table;
+#[cfg(test)]
+mod tests;
 
 use go_yaml::Value;
 
@@ -37,7 +39,11 @@ impl Owner {
                 !object.at(path).is_some_and(|value| keeping.contains(&text(value).as_str()))
             }
             Ends::UnlessAnnotated(key, keeping) => !keeping.contains(&word(object, &["metadata", "annotations", key])),
+            Ends::UnlessAny(keys, keeping) => {
+                !keys.iter().any(|key| has(object, key, &|value| text(value) == *keeping))
+            }
             Ends::If(key, deleting) => has(object, key, &|value| text(value) == *deleting),
+            Ends::IfAt(path, deleting) => object.at(path).is_some_and(|value| text(value) == *deleting),
             Ends::Finalizer(name) => {
                 let finalizers = items(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str);
                 finalizers.into_iter().any(|one| one.rsplit('/').next() == Some(name))

@@ -121,12 +121,24 @@ fn is_safe_sysctl(name: &str) -> bool {
 fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
     let (Some(old), Some(new)) = (spec(old), spec(new)) else { return Vec::new() };
     let mut gains = root_of(old, new, "all containers");
+    gains.extend(undecided(old, new));
     for (name, container) in containers(new) {
         if let Some((_, before)) = containers(old).find(|(before, _)| *before == name) {
             gains.extend(root_of(before, container, &format!("`{name}`")));
         }
     }
     gains
+}
+
+/// The containers that were to run as another user than root, and whose images decide now.
+///
+/// Reference: kubernetes docs/tasks/configure-pod-container/security-context: what a container says goes before its Pod's.
+fn undecided(old: &Value, new: &Value) -> Vec<String> {
+    let flag = |of: &Value| of.at(&["securityContext", "runAsNonRoot"]).and_then(Value::as_bool);
+    let decided = |pod: &Value, container: &Value| flag(container).or_else(|| flag(pod));
+    let was = |name: &str| containers(old).find(|(before, _)| *before == name).and_then(|(_, one)| decided(old, one));
+    let left = containers(new).filter(|(name, one)| was(name) == Some(true) && decided(new, one).is_none());
+    left.map(|(name, _)| format!("to run as root where their image does (runAsNonRoot of `{name}`)")).collect()
 }
 
 /// The rights that the security context of a Pod, or of one container, gains.

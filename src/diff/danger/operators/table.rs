@@ -5,12 +5,15 @@
 pub(super) struct Owner {
     /// Its API group; one that begins with a dot is the end of several.
     pub group: &'static str,
-    /// The kind.
+    /// The kind; empty for all of the group.
     pub kind: &'static str,
     /// What it owns, as it follows `with`.
     pub data: &'static str,
     /// When the data go with it.
     pub ends: Ends,
+    /// Who says so: a repository at a commit and a file of it, or a page.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers; a test compares it with the documentation"))]
+    pub source: &'static str,
 }
 
 /// When data go with the object that owns them.
@@ -20,10 +23,14 @@ pub(super) enum Ends {
     Always,
     /// Unless a field has one of these values.
     Unless(&'static [&'static str], &'static [&'static str]),
+    /// Unless some field of one of these names, however deep, has this value.
+    UnlessAny(&'static [&'static str], &'static str),
     /// Unless an annotation has one of these values.
     UnlessAnnotated(&'static str, &'static [&'static str]),
     /// Only if some field of this name, however deep, has this value.
     If(&'static str, &'static str),
+    /// Only if a field has this value.
+    IfAt(&'static [&'static str], &'static str),
     /// Only with this finalizer, in any of its spellings.
     Finalizer(&'static str),
     /// As Crossplane does: `deletionPolicy: Orphan` and `managementPolicies` without `Delete` keep them.
@@ -32,117 +39,306 @@ pub(super) enum Ends {
     Never,
 }
 
-use Ends::{Always, Crossplane, Finalizer, If, Never, Unless, UnlessAnnotated};
+use Ends::{Always, Crossplane, Finalizer, If, IfAt, Never, Unless, UnlessAnnotated, UnlessAny};
 
 const CLAIMS: &str = "its claims and their data";
 const EXTERNAL: &str = "what it stands for outside of the cluster, and its data";
 
-const fn owner(group: &'static str, kind: &'static str, data: &'static str, ends: Ends) -> Owner {
-    Owner { group, kind, data, ends }
+const fn owner(group: &'static str, kind: &'static str, data: &'static str, ends: Ends, source: &'static str) -> Owner {
+    Owner { group, kind, data, ends, source }
 }
 
+const KEEP_AFTER_DELETE: Ends = Unless(&["spec", "storage", "keepAfterDelete"], &["true"]);
+const DELETE_PVC: Ends = UnlessAny(&["cassandra.datastax.com/delete-pvc"], "false");
 const ACK: Ends = UnlessAnnotated("services.k8s.aws/deletion-policy", &["retain"]);
 const CNRM: Ends = UnlessAnnotated("cnrm.cloud.google.com/deletion-policy", &["abandon"]);
 const AZURE: Ends = UnlessAnnotated("serviceoperator.azure.com/reconcile-policy", &["skip", "detach-on-delete"]);
 
-/// The first row that fits counts.
-///
-/// Sources: cloudnative-pg discussions 4278 and docs, declarative_database_management (`databaseReclaimPolicy`); CrunchyData
-/// postgres-operator docs, guides/storage-retention; zalando postgres-operator docs, reference/operator_parameters; strimzi docs
-/// (`deleteClaim`, `strimzi.io/managed`); elastic cloud-on-k8s docs, volume-claim-templates; Percona operators' docs, delete;
-/// mongodb-kubernetes-operator docs; OT-CONTAINER-KIT redis-operator CRD (`keepAfterDelete`); spotahome redis-operator README;
-/// rook docs, ceph-teardown, ceph-filesystem-crd, ceph-object-store-crd; minio operator, docs of `reclaimStorage`; rabbitmq cluster
-/// operator docs, using-operator; cass-operator docs; Altinity clickhouse-operator docs, storage; clickhouse.com
-/// kubernetes-operator/guides/storage; solr-operator docs, solr-cloud-crd; mysql-operator and cockroach-operator (claims of a
-/// StatefulSet stay); tidb-operator docs (`pvReclaimPolicy`); longhorn docs, volumes; kubernetes docs, volume-snapshots; kubedb
-/// docs (`deletionPolicy`); crossplane docs, managed-resources; ACK docs, deletion-policy; Config Connector docs,
-/// managing-deleting-resources; azure-service-operator docs, annotations.
+/// The first row that fits counts. `docs/reference.md` has the same table.
 pub(super) const OWNERS: &[Owner] = &[
-    owner("postgresql.cnpg.io", "Cluster", CLAIMS, Always),
-    owner("postgresql.cnpg.io", "Database", "its database", If("databaseReclaimPolicy", "delete")),
-    owner("postgres-operator.crunchydata.com", "PostgresCluster", CLAIMS, Always),
-    owner("acid.zalan.do", "postgresql", "its claims and their data, unless its operator is set to keep them", Always),
+    owner(
+        "postgresql.cnpg.io",
+        "Cluster",
+        CLAIMS,
+        Always,
+        "cloudnative-pg/cloudnative-pg a95a534: pkg/resources/metadatabuilder.go, the Cluster owns its claims",
+    ),
+    owner(
+        "postgresql.cnpg.io",
+        "Database",
+        "its database",
+        IfAt(&["spec", "databaseReclaimPolicy"], "delete"),
+        "cloudnative-pg/cloudnative-pg a95a534: docs/src/declarative_database_management.md",
+    ),
+    owner(
+        "postgres-operator.crunchydata.com",
+        "PostgresCluster",
+        CLAIMS,
+        Always,
+        "CrunchyData/postgres-operator 0fbac30: internal/controller/postgrescluster/postgres.go, it owns its claims",
+    ),
+    owner(
+        "acid.zalan.do",
+        "postgresql",
+        "its claims and their data, unless its operator is set to keep them",
+        Always,
+        "zalando/postgres-operator a7aaad0: docs/reference/operator_parameters.md, `enable_persistent_volume_claim_deletion`",
+    ),
     owner(
         "kafka.strimzi.io",
         "KafkaTopic",
         "its topic and all records",
         UnlessAnnotated("strimzi.io/managed", &["false"]),
+        "strimzi/strimzi-kafka-operator 8541da1: documentation/modules/operators/con-deleting-managed-topics.adoc",
     ),
-    owner("kafka.strimzi.io", "Kafka", CLAIMS, If("deleteClaim", "true")),
-    owner("kafka.strimzi.io", "KafkaNodePool", CLAIMS, If("deleteClaim", "true")),
+    owner(
+        "kafka.strimzi.io",
+        "Kafka",
+        CLAIMS,
+        If("deleteClaim", "true"),
+        "strimzi/strimzi-kafka-operator 8541da1: documentation/modules/appendix_crds.adoc",
+    ),
+    owner(
+        "kafka.strimzi.io",
+        "KafkaNodePool",
+        CLAIMS,
+        If("deleteClaim", "true"),
+        "strimzi/strimzi-kafka-operator 8541da1: documentation/modules/configuring/con-config-storage-kraft.adoc",
+    ),
     owner(
         "elasticsearch.k8s.elastic.co",
         "Elasticsearch",
         CLAIMS,
         Unless(&["spec", "volumeClaimDeletePolicy"], &["DeleteOnScaledownOnly"]),
+        "elastic/cloud-on-k8s 7b93383: pkg/apis/elasticsearch/v1/elasticsearch_types.go",
     ),
-    owner("mongodbcommunity.mongodb.com", "MongoDBCommunity", CLAIMS, Never),
-    owner("pxc.percona.com", "PerconaXtraDBCluster", CLAIMS, Finalizer("delete-pxc-pvc")),
-    owner("ps.percona.com", "PerconaServerMySQL", CLAIMS, Finalizer("delete-mysql-pvc")),
-    owner("psmdb.percona.com", "PerconaServerMongoDB", CLAIMS, Finalizer("delete-psmdb-pvc")),
-    owner("pgv2.percona.com", "PerconaPGCluster", CLAIMS, Finalizer("delete-pvc")),
+    owner(
+        "mongodbcommunity.mongodb.com",
+        "MongoDBCommunity",
+        CLAIMS,
+        Never,
+        "mongodb/mongodb-kubernetes-operator f6a53c9: controllers/construct/mongodbstatefulset.go, claims of a StatefulSet",
+    ),
+    owner(
+        "pxc.percona.com",
+        "PerconaXtraDBCluster",
+        CLAIMS,
+        Finalizer("delete-pxc-pvc"),
+        "percona/percona-xtradb-cluster-operator b3b0b10: deploy/cr.yaml",
+    ),
+    owner(
+        "ps.percona.com",
+        "PerconaServerMySQL",
+        CLAIMS,
+        Finalizer("delete-mysql-pvc"),
+        "percona/percona-server-mysql-operator 9adfefa: pkg/naming/naming.go",
+    ),
+    owner(
+        "psmdb.percona.com",
+        "PerconaServerMongoDB",
+        CLAIMS,
+        Finalizer("delete-psmdb-pvc"),
+        "percona/percona-server-mongodb-operator b15af50: pkg/naming/naming.go",
+    ),
+    owner(
+        "pgv2.percona.com",
+        "PerconaPGCluster",
+        CLAIMS,
+        Finalizer("delete-pvc"),
+        "percona/percona-postgresql-operator adafb34: percona/naming/finalizers.go",
+    ),
     owner(
         "redis.redis.opstreelabs.in",
         "RedisCluster",
         CLAIMS,
-        Unless(&["spec", "storage", "keepAfterDelete"], &["true"]),
+        KEEP_AFTER_DELETE,
+        "OT-CONTAINER-KIT/redis-operator 5dd04e1: internal/k8sutils/finalizer.go",
     ),
-    owner("redis.redis.opstreelabs.in", "Redis", CLAIMS, Unless(&["spec", "storage", "keepAfterDelete"], &["true"])),
+    owner(
+        "redis.redis.opstreelabs.in",
+        "Redis",
+        CLAIMS,
+        KEEP_AFTER_DELETE,
+        "OT-CONTAINER-KIT/redis-operator 5dd04e1: internal/k8sutils/finalizer.go",
+    ),
     owner(
         "redis.redis.opstreelabs.in",
         "RedisReplication",
         CLAIMS,
-        Unless(&["spec", "storage", "keepAfterDelete"], &["true"]),
+        KEEP_AFTER_DELETE,
+        "OT-CONTAINER-KIT/redis-operator 5dd04e1: internal/k8sutils/finalizer.go",
     ),
     owner(
         "databases.spotahome.com",
         "RedisFailover",
         CLAIMS,
         Unless(&["spec", "redis", "storage", "keepAfterDeletion"], &["true"]),
+        "spotahome/redis-operator 632aa3d: README.md",
     ),
-    owner("ceph.rook.io", "CephBlockPool", "its pool and all volumes in it", Always),
+    owner(
+        "ceph.rook.io",
+        "CephBlockPool",
+        "its pool and all volumes in it",
+        Always,
+        "rook/rook d0c3b9c: pkg/operator/ceph/pool/controller.go",
+    ),
     owner(
         "ceph.rook.io",
         "CephFilesystem",
         "its file system and all volumes in it",
-        Unless(&["spec", "preserveFilesystemOnDelete"], &["true"]),
+        UnlessAny(&["preserveFilesystemOnDelete", "preservePoolsOnDelete"], "true"),
+        "rook/rook d0c3b9c: Documentation/CRDs/Shared-Filesystem/ceph-filesystem-crd.md",
     ),
     owner(
         "ceph.rook.io",
         "CephObjectStore",
         "its store and all buckets in it",
         Unless(&["spec", "preservePoolsOnDelete"], &["true"]),
+        "rook/rook d0c3b9c: Documentation/CRDs/Object-Storage/ceph-object-store-crd.md",
     ),
-    owner("ceph.rook.io", "CephCluster", "the data of all its disks", If("confirmation", "yes-really-destroy-data")),
-    owner("minio.min.io", "Tenant", CLAIMS, If("reclaimStorage", "true")),
-    owner("objectbucket.io", "ObjectBucketClaim", "its bucket, unless the class of storage retains it", Always),
-    owner("rabbitmq.com", "RabbitmqCluster", CLAIMS, Always),
-    owner("cassandra.datastax.com", "CassandraDatacenter", CLAIMS, Always),
-    owner("k8ssandra.io", "K8ssandraCluster", CLAIMS, Always),
+    owner(
+        "ceph.rook.io",
+        "CephCluster",
+        "the data of all its disks",
+        IfAt(&["spec", "cleanupPolicy", "confirmation"], "yes-really-destroy-data"),
+        "rook/rook d0c3b9c: Documentation/CRDs/Cluster/ceph-cluster-crd.md",
+    ),
+    owner(
+        "minio.min.io",
+        "Tenant",
+        CLAIMS,
+        Never,
+        "minio/operator 0ee2c25: pkg/resources/statefulsets/minio-statefulset.go, claims of a StatefulSet",
+    ),
+    owner(
+        "objectbucket.io",
+        "ObjectBucketClaim",
+        "its bucket, unless the class of storage retains it",
+        Always,
+        "kube-object-storage/lib-bucket-provisioner 5164e37: doc/design/object-bucket-lib.md",
+    ),
+    owner(
+        "rabbitmq.com",
+        "RabbitmqCluster",
+        CLAIMS,
+        UnlessAny(&["whenDeleted"], "Retain"),
+        "rabbitmq/cluster-operator 06cda8e: internal/resource/statefulset.go, `override.statefulSet`",
+    ),
+    owner(
+        "cassandra.datastax.com",
+        "CassandraDatacenter",
+        CLAIMS,
+        DELETE_PVC,
+        "k8ssandra/cass-operator d569729: apis/cassandra/v1beta1/cassandradatacenter_types.go",
+    ),
+    owner(
+        "k8ssandra.io",
+        "K8ssandraCluster",
+        CLAIMS,
+        DELETE_PVC,
+        "k8ssandra/k8ssandra-operator 9e3d1b5: controllers/k8ssandra/cleanup.go, it deletes its CassandraDatacenters",
+    ),
     owner(
         "clickhouse.altinity.com",
         "ClickHouseInstallation",
         CLAIMS,
-        Unless(&["spec", "defaults", "storageManagement", "reclaimPolicy"], &["Retain"]),
+        UnlessAny(&["reclaimPolicy"], "Retain"),
+        "Altinity/clickhouse-operator 50e8d04: pkg/model/common/tags/labeler/auxiliary.go, docs/chi-examples/99-clickhouseinstallation-max.yaml",
     ),
-    owner("clickhouse.com", "ClickHouseCluster", CLAIMS, Never),
-    owner("solr.apache.org", "SolrCloud", CLAIMS, If("reclaimPolicy", "Delete")),
-    owner("mysql.oracle.com", "InnoDBCluster", CLAIMS, Never),
-    owner("crdb.cockroachlabs.com", "CrdbCluster", CLAIMS, Never),
-    owner("k8s.mariadb.com", "MariaDB", CLAIMS, Never),
-    owner("pingcap.com", "TidbCluster", CLAIMS, If("pvReclaimPolicy", "Delete")),
-    owner("longhorn.io", "Volume", "its data", Always),
-    owner("snapshot.storage.k8s.io", "VolumeSnapshot", "its snapshot, unless its class retains it", Always),
-    owner("snapshot.storage.k8s.io", "VolumeSnapshotContent", "its snapshot", If("deletionPolicy", "Delete")),
-    owner("kubedb.com", "", CLAIMS, Unless(&["spec", "deletionPolicy"], &["Halt", "DoNotTerminate"])),
-    owner(".upbound.io", "", EXTERNAL, Crossplane),
-    owner(".crossplane.io", "", EXTERNAL, Crossplane),
-    owner(".services.k8s.aws", "", EXTERNAL, ACK),
-    owner(".cnrm.cloud.google.com", "", EXTERNAL, CNRM),
-    owner(".azure.com", "", EXTERNAL, AZURE),
+    owner(
+        "clickhouse.com",
+        "ClickHouseCluster",
+        CLAIMS,
+        Never,
+        "ClickHouse/clickhouse-operator 581494e: docs/introduction.md",
+    ),
+    owner(
+        "solr.apache.org",
+        "SolrCloud",
+        CLAIMS,
+        IfAt(&["spec", "dataStorage", "persistent", "reclaimPolicy"], "Delete"),
+        "apache/solr-operator ed5c5c7: api/v1beta1/solrcloud_types.go",
+    ),
+    owner(
+        "mysql.oracle.com",
+        "InnoDBCluster",
+        CLAIMS,
+        Never,
+        "mysql/mysql-operator aec777a: mysqloperator/controller/innodbcluster/cluster_objects.py, claims of a StatefulSet",
+    ),
+    owner("crdb.cockroachlabs.com", "CrdbCluster", CLAIMS, Never, "cockroachdb/cockroach-operator f019f0e: README.md"),
+    owner(
+        "k8s.mariadb.com",
+        "MariaDB",
+        CLAIMS,
+        IfAt(&["spec", "storage", "pvcRetentionPolicy", "whenDeleted"], "Delete"),
+        "mariadb-operator/mariadb-operator 8970edf: api/v1alpha1/mariadb_types.go",
+    ),
+    owner(
+        "pingcap.com",
+        "TidbCluster",
+        CLAIMS,
+        Never,
+        "docs.pingcap.com/tidb-in-kubernetes/stable: destroy-a-tidb-cluster",
+    ),
+    owner("longhorn.io", "Volume", "its data", Always, "longhorn/website 0f62250: delete-volumes.md"),
+    owner(
+        "snapshot.storage.k8s.io",
+        "VolumeSnapshot",
+        "its snapshot, unless its class retains it",
+        Always,
+        "kubernetes-csi/external-snapshotter afb2f0d: client/apis/volumesnapshot/v1/types.go",
+    ),
+    owner(
+        "snapshot.storage.k8s.io",
+        "VolumeSnapshotContent",
+        "its snapshot",
+        IfAt(&["spec", "deletionPolicy"], "Delete"),
+        "kubernetes-csi/external-snapshotter afb2f0d: client/apis/volumesnapshot/v1/types.go",
+    ),
+    owner(
+        "kubedb.com",
+        "",
+        CLAIMS,
+        Unless(&["spec", "deletionPolicy"], &["Halt", "DoNotTerminate"]),
+        "kubedb/docs dd66a58: docs/guides/mongodb/concepts/mongodb.md",
+    ),
+    owner(
+        ".upbound.io",
+        "",
+        EXTERNAL,
+        Crossplane,
+        "crossplane/docs 56a4808: content/master/managed-resources/managed-resources.md",
+    ),
+    owner(
+        ".crossplane.io",
+        "",
+        EXTERNAL,
+        Crossplane,
+        "crossplane/docs 56a4808: content/master/managed-resources/managed-resources.md",
+    ),
+    owner(
+        ".services.k8s.aws",
+        "",
+        EXTERNAL,
+        ACK,
+        "aws-controllers-k8s/runtime 95428e7: apis/core/v1alpha1/annotations.go, deletion_policy.go",
+    ),
+    owner(
+        ".cnrm.cloud.google.com",
+        "",
+        EXTERNAL,
+        CNRM,
+        "cloud.google.com/config-connector/docs: managing-deleting-resources",
+    ),
+    owner(".azure.com", "", EXTERNAL, AZURE, "azure.github.io/azure-service-operator: guide/annotations"),
 ];
 
 /// Kinds of the cloud that hold data, as each provider's controllers name them: the start of the group, and the kind.
+///
+/// Sources: the CustomResourceDefinitions of crossplane-contrib/provider-upjet-aws 75a4c57, provider-upjet-gcp 8da2207,
+/// provider-upjet-azure a983cb4 and provider-aws 405d4d4; aws-controllers-k8s/rds-controller c337fbc;
+/// GoogleCloudPlatform/k8s-config-connector cdb85ec; the types of Azure/azure-service-operator, v2/api.
 pub(super) const CLOUD: &[(&str, &str)] = &[
     ("rds.", "Instance"),
     ("rds.", "Cluster"),
@@ -150,7 +346,6 @@ pub(super) const CLOUD: &[(&str, &str)] = &[
     ("rds.", "DBCluster"),
     ("rds.", "GlobalCluster"),
     ("database.", "RDSInstance"),
-    ("database.", "DynamoTable"),
     ("dynamodb.", "Table"),
     ("docdb.", "Cluster"),
     ("neptune.", "Cluster"),

@@ -1,0 +1,69 @@
+//! Ports of Services that routes name and that the Services do not have.
+
+use go_yaml::Value;
+
+use super::around::service_type;
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::{Side, word};
+use crate::manifest::Manifest;
+
+/// A route to a port that its Service does not have. Where the Service loses the port, that is said of the Service.
+///
+/// Reference: kubernetes docs/concepts/services-networking/ingress, "The Ingress resource"; gateway-api docs, HTTPRoute,
+/// `BackendRefs`.
+pub(super) fn lacking<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let namespace = around.after(new).namespace;
+    let lacks = |side: &Side<'_>, (name, port): &(&str, &Value)| {
+        let service = side.of_kind("Service", namespace).find(|one| one.manifest.name() == *name);
+        service.map(|service| !has(service.manifest, port))
+    };
+    let was = old.map(backends).unwrap_or_default();
+    let is_lost = |one: &(&str, &Value)| {
+        let [before, after] = [&around.model.before, &around.model.after].map(|side| lacks(side, one));
+        after == Some(true) && before != Some(false) && !(before == Some(true) && was.contains(one))
+    };
+    let danger = |(service, port): (&str, &Value)| {
+        let port = match port {
+            Value::Int(number) => number.to_string(),
+            port => format!("`{}`", port.as_str().unwrap_or_default()),
+        };
+        let text = format!("leads to port {port} of Service {service}, which has no such port: requests fail");
+        Danger::said(Severity::Outage, "noPort", text, "name a port that the Service has")
+    };
+    backends(new).into_iter().filter(is_lost).map(danger).collect()
+}
+
+/// Whether a Service has a port of this name or number. One that stands for a name elsewhere has any.
+fn has(service: &Manifest, port: &Value) -> bool {
+    let is_it = |one: &Value| match port {
+        Value::String(name) => word(one, &["name"]) == name,
+        port => one.get("port") == Some(port),
+    };
+    service_type(service) == "ExternalName" || items(service.object(), &["spec", "ports"]).iter().any(is_it)
+}
+
+/// The Services that a route names, each with a port.
+fn backends<'m>(route: &'m Manifest) -> Vec<(&'m str, &'m Value)> {
+    let object = route.object();
+    match (route.group(), route.kind()) {
+        ("networking.k8s.io", "Ingress") => {
+            let rules = items(object, &["spec", "rules"]).iter();
+            let paths = rules.flat_map(|rule| items(rule, &["http", "paths"])).filter_map(|path| path.get("backend"));
+            let all = paths.chain(object.at(&["spec", "defaultBackend"]));
+            let named = |backend: &'m Value| Some((backend.at(&["service", "name"])?.as_str()?, port_of(backend)?));
+            all.filter_map(named).collect()
+        }
+        ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute") => {
+            let refs = items(object, &["spec", "rules"]).iter().flat_map(|rule| items(rule, &["backendRefs"]));
+            let is_plain =
+                |one: &&Value| matches!(word(one, &["kind"]), "" | "Service") && one.get("namespace").is_none();
+            refs.filter(is_plain).filter_map(|one| Some((one.get("name")?.as_str()?, one.get("port")?))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The port of a backend of an Ingress: a number or a name.
+fn port_of(backend: &Value) -> Option<&Value> {
+    ["number", "name"].into_iter().find_map(|key| backend.at(&["service", "port", key]))
+}
