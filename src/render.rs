@@ -20,6 +20,7 @@ mod failure;
 mod ineffective;
 pub(crate) mod jsonnet;
 mod kustomization;
+mod lost_keys;
 mod machine;
 pub(crate) mod needs;
 mod nothing;
@@ -132,6 +133,8 @@ pub struct Rendered {
     pub commands: Vec<String>,
     /// What is odd but no error.
     pub warnings: Vec<Diagnostic>,
+    /// The keys of its files that are there twice, so that a value is lost.
+    pub lost_keys: Vec<Diagnostic>,
     /// Everything of the dry tree that was looked at.
     pub reads: Reads,
     /// The variables of the build environment that were used.
@@ -567,6 +570,7 @@ impl<'a> Commit<'a> {
             }
             all.commands.extend(rendered.commands);
             all.warnings.extend(rendered.warnings);
+            all.lost_keys.extend(rendered.lost_keys);
             all.variables.extend(rendered.variables);
             all.drawn = drawn::together(all.drawn, rendered.drawn);
         }
@@ -635,6 +639,7 @@ impl<'a> Commit<'a> {
             view,
             deeds,
             warnings,
+            lost_keys: Vec::new(),
             is_unnamed_release: false,
             drew: Drew::default(),
             sketches: false,

@@ -60,6 +60,7 @@ mod layers;
 mod limits;
 mod locks;
 mod log;
+mod lost_keys;
 mod lost_objects;
 mod made_alike;
 mod made_applications;
@@ -93,6 +94,7 @@ mod refused;
 mod remote;
 mod removal;
 mod render;
+
 mod replaced;
 mod rollback;
 mod rules;

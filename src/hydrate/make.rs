@@ -9,6 +9,7 @@ pub(crate) mod definitions;
 pub(crate) mod documents;
 pub(crate) mod ineffective;
 pub(crate) mod losses;
+mod lost_keys;
 pub(crate) mod manifest_of;
 mod new_secrets;
 mod nothing;

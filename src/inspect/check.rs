@@ -479,7 +479,7 @@ pub(crate) fn render_all<'a>(
         let name = Some(application.name.as_str());
         match result {
             Ok(result) => {
-                for warning in &result.warnings {
+                for warning in result.warnings.iter().chain(&result.lost_keys) {
                     found.add(Rule::Render, warning.clone(), name);
                 }
                 rendered.push((*application, result));

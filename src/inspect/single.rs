@@ -60,7 +60,7 @@ pub(crate) fn render_named(
         let (manifest, warnings) = match result {
             Ok(rendered) => {
                 let manifests = copies.in_place(application, rendered.manifests);
-                (Ok(policy.writer.manifest(manifests)), rendered.warnings)
+                (Ok(policy.writer.manifest(manifests)), [rendered.warnings, rendered.lost_keys].concat())
             }
             Err(render::Failure::Mistakes(mistakes)) => (Err(mistakes), Vec::new()),
             Err(render::Failure::World(error)) => return Err(error.into()),

@@ -32,6 +32,8 @@ pub(super) struct ApplicationRender<'a, 'c> {
     pub view: &'a View<'a>,
     pub deeds: &'a Deeds,
     pub warnings: Vec<Diagnostic>,
+    /// The keys that are there twice in what was read.
+    pub lost_keys: Vec<Diagnostic>,
     /// Whether it is a chart whose release nothing names.
     pub is_unnamed_release: bool,
     /// Whether a random function was called.
@@ -60,9 +62,9 @@ impl ApplicationRender<'_, '_> {
         self.commit.check_count(self.application, manifests.len())?;
         self.warn_of_encrypted(&manifests);
         let drawn = self.drawn(&manifests);
-        let warnings = std::mem::take(&mut self.warnings);
+        let [warnings, lost_keys] = [&mut self.warnings, &mut self.lost_keys].map(std::mem::take);
         let (reads, is_unnamed_release) = (self.view.reads(), self.is_unnamed_release);
-        Ok(Rendered { manifests, commands, warnings, reads, variables, is_unnamed_release, drawn })
+        Ok(Rendered { manifests, commands, warnings, lost_keys, reads, variables, is_unnamed_release, drawn })
     }
 
     fn helm(&mut self, helm: &Helm) -> WithCommands {
@@ -71,6 +73,7 @@ impl ApplicationRender<'_, '_> {
             RendererName::Native => self.template(&release)?.text.into_bytes(),
             RendererName::Exec => self.exec().helm(self.application.tools.helm, &self.site(self.place())?, &release)?,
         };
+        self.lost_keys = self.lost_values(&release);
         Ok((self.objects(&text, "helm template")?, command::helm(&release, self.commit.context.profile)))
     }
 
@@ -130,6 +133,7 @@ impl ApplicationRender<'_, '_> {
                 self.exec().kustomize(self.application.tools, &self.site(self.place())?, dir, &edits, charts)?
             }
         };
+        self.lost_keys = self.lost_fields();
         let commands = command::kustomize(dir, &edits, charts, self.commit.context.profile);
         Ok((self.objects(&text, "kustomize build")?, commands))
     }
@@ -301,7 +305,9 @@ impl ApplicationRender<'_, '_> {
     }
 
     pub(super) fn directory(&mut self, options: &Directory) -> Result<Vec<Manifest>, Failure> {
-        Ok(self.files(options)?.into_iter().flat_map(|(_, manifests)| manifests).collect())
+        let files = self.files(options)?;
+        self.lost_keys = self.lost_in(&files);
+        Ok(files.into_iter().flat_map(|(_, manifests)| manifests).collect())
     }
 
     /// The objects of a directory by file.

@@ -21,7 +21,7 @@ use crate::argo::{Kustomize, Patch, Replicas};
 use misfit::{Misfit, place};
 
 /// The names that a kustomization can have, in the order in which one is looked for.
-const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(super) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What is changed before the kustomization is built; checked and resolved.
 #[derive(Debug, Clone, PartialEq, Default)]

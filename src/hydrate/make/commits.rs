@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::branch::{Branch, BranchUpdate};
 use super::losses;
+use super::lost_keys;
 use super::new_secrets;
 use super::nothing;
 use super::output::PathOutput;
@@ -168,6 +169,7 @@ impl Commits {
             judging.add(branch, hydration, &removals)?;
         }
         self.warnings.extend(new_secrets::warnings(hydration.outputs(), branch, &removals, found)?);
+        self.warnings.extend(lost_keys::warnings(hydration.outputs(), branch, self.dry.id, found)?);
         let changed: BTreeSet<&RepoPath> = made.changed.iter().collect();
         let changed = hydration.outputs().filter(|(application, _)| changed.contains(&application.sync_path));
         for (application, output) in changed {

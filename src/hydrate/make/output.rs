@@ -26,6 +26,8 @@ pub(crate) struct Output {
     pub count: Option<usize>,
     /// Of what was rendered now, the Secrets that everybody who can read the branch can read.
     pub plain_secrets: BTreeSet<Key>,
+    /// The keys of the files of what was rendered now that are there twice, so that a value is lost.
+    pub lost_keys: Vec<Diagnostic>,
     /// What an API server says of objects that were rendered now; of those whose kinds it does not know, that.
     pub answers: Vec<Answer>,
     /// An object that was rendered now and cannot be read again, and where it has what makes it so.
@@ -51,7 +53,7 @@ impl Output {
         writer: &Writer,
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Self, render::Error> {
-        let Rendered { manifests, commands, reads, variables, is_unnamed_release, drawn, .. } = rendered;
+        let Rendered { manifests, commands, lost_keys, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
         let answers =
@@ -69,6 +71,7 @@ impl Output {
         Ok(Self {
             count,
             plain_secrets,
+            lost_keys,
             answers,
             unreadable,
             is_unnamed_release,
@@ -87,6 +90,7 @@ impl Output {
             objects,
             count: None,
             plain_secrets: BTreeSet::new(),
+            lost_keys: Vec::new(),
             answers: Vec::new(),
             unreadable: None,
             is_unnamed_release: false,

@@ -31,12 +31,13 @@ impl Answer {
     pub(super) fn encode(&self, frame: &mut Encoder) {
         match self {
             Self::Rendered(rendered) => {
-                let Rendered { manifests, commands, warnings, reads: seen, variables, is_unnamed_release, drawn } =
-                    rendered;
+                let Rendered { manifests, commands, warnings, lost_keys, reads: seen, .. } = rendered;
+                let Rendered { variables, is_unnamed_release, drawn, .. } = rendered;
                 frame.number(0);
                 frame.list(manifests.iter(), |frame, manifest| value(frame, manifest.object()));
                 frame.list(commands.iter(), |frame, command| frame.text(command));
                 diagnostics(frame, warnings);
+                diagnostics(frame, lost_keys);
                 reads(frame, seen);
                 frame.list(variables.iter(), |frame, variable| frame.text(variable.name()));
                 frame.number(u64::from(*is_unnamed_release));
@@ -94,7 +95,8 @@ impl Answer {
             0 => {
                 let manifests = frame.list(|frame| Manifest::new(read_value(frame)?).ok())?;
                 let commands = frame.list(Decoder::text)?;
-                let (warnings, reads) = (read_diagnostics(frame)?, read_reads(frame)?);
+                let (warnings, lost_keys) = (read_diagnostics(frame)?, read_diagnostics(frame)?);
+                let reads = read_reads(frame)?;
                 let variables = frame.list(|frame| Variable::of_name(&frame.text()?))?;
                 let variables: BTreeSet<Variable> = variables.into_iter().collect();
                 let is_unnamed_release = frame.number()? == 1;
@@ -103,6 +105,7 @@ impl Answer {
                     manifests,
                     commands,
                     warnings,
+                    lost_keys,
                     reads,
                     variables,
                     is_unnamed_release,
@@ -248,6 +251,7 @@ mod tests {
             manifests,
             commands: vec!["helm template".to_owned()],
             warnings: vec![Diagnostic::warning("odd").hint("do not")],
+            lost_keys: vec![Diagnostic::warning("twice").hint("once")],
             reads: view.reads(),
             variables: [Variable::Revision, Variable::AppName].into(),
             is_unnamed_release: true,

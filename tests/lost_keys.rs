@@ -1,0 +1,52 @@
+//! A key that a mapping has twice loses a value, which no tool says: `check` and the push do.
+
+use crate::push::{application, dry};
+use crate::support::Lab;
+
+#[test]
+fn the_second_env_of_a_values_file_is_told_with_both_lines_by_check_and_the_push() {
+    let lab = Lab::new();
+    let clone = dry(&lab.server(), &["web", "api", "plain"], &["dev"]);
+    let text = application("web", "dev").1;
+    let helm = "      helm: {releaseName: web, valueFiles: [prod.yaml], values: \"x: 1\\nx: 2\\n\"}\n    syncSource:";
+    let template = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: web}\ndata: {v: '{{ toJson .Values }}'}\n";
+    std::fs::remove_file(clone.path.join("apps/web/dev/config.yaml")).expect("removed");
+    let plain = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\ndata:\n  on: a\n  'true': b\n";
+    clone.commit(
+        "Keys that are there twice",
+        &[
+            ("applications/dev/web.yaml", &text.replace("    syncSource:", helm)),
+            ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("apps/web/dev/values.yaml", "image: {tag: a}\nreplicas: 1\nimage: {pull: b}\n"),
+            ("apps/web/dev/prod.yaml", "env: {A: secret}\n\nenv: {B: other}\n"),
+            ("apps/web/dev/templates/web.yaml", template),
+            // Data of an object, not values.
+            ("apps/web/dev/files/app.yaml", "a: 1\na: 2\n"),
+            ("apps/api/dev/kustomization.yaml", "resources: [config.yaml]\nnamePrefix: a-\nnamePrefix: b-\n"),
+            ("apps/plain/dev/config.yaml", plain),
+        ],
+    );
+    let told = [
+        ("apps/web/dev/prod.yaml:3:1", "`env` is set twice: what apps/web/dev/prod.yaml:1 says is lost"),
+        ("apps/web/dev/values.yaml:3:1", "`image` is set twice: what apps/web/dev/values.yaml:1 says is lost"),
+        ("applications/dev/web.yaml:", "`x` is set twice: what line 1 of the text says is lost"),
+        (
+            "apps/api/dev/kustomization.yaml:3:1",
+            "`namePrefix` is set twice: what apps/api/dev/kustomization.yaml:2 says is lost",
+        ),
+        (
+            "apps/plain/dev/config.yaml:6:3",
+            "`on` and `true` are one key: what apps/plain/dev/config.yaml:5 says is lost",
+        ),
+    ];
+    let check = clone.hydrate(&["check"]).success().stdout;
+    let push = clone.push().success();
+    let push = format!("{}{}", push.stdout, push.stderr);
+    for (place, text) in told {
+        let is_told = |line: &str| line.starts_with(place) && line.contains(&format!("warning: {text}"));
+        assert!(check.lines().any(is_told), "{text}: {check}");
+        assert!(push.contains(text) && push.contains(place), "{text}: {push}");
+    }
+    assert!(!check.contains("files/app.yaml") && !check.contains("secret"), "{check}");
+    assert!(!push.contains("secret"), "{push}");
+}
