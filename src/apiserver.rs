@@ -23,7 +23,7 @@ use crate::versions::Kubernetes;
 
 pub(crate) use field::field_path;
 use field::plain_field;
-pub(crate) use told::{Answers, One};
+pub(crate) use told::{Answers, One, Sentence};
 
 /// The API server of a cluster.
 #[derive(Debug, Clone, Copy)]

@@ -106,6 +106,22 @@ impl ObjectDiff {
         let is_moved = self.moved_from.is_some();
         self.change == Change::Changed && !is_moved && self.difference.is_noise() && self.dangers.is_empty()
     }
+
+    /// Whether a danger says that the API server refuses the object by itself, whatever there was before.
+    pub(crate) fn is_invalid(&self) -> bool {
+        self.dangers.iter().any(is_of_invalid)
+    }
+
+    /// Replaces what dangers say of that by what an API server was found to say.
+    pub(crate) fn set_refused(&mut self, texts: &[String]) {
+        self.dangers.retain(|danger| !is_of_invalid(danger));
+        self.dangers.extend(texts.iter().cloned().map(danger::refused));
+        self.dangers.sort();
+    }
+}
+
+fn is_of_invalid(danger: &Danger) -> bool {
+    danger.severity == Severity::Refused && matches!(danger.kind(), "invalid" | "unmatchedSelector")
 }
 
 /// What an object is called.

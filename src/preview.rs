@@ -28,6 +28,7 @@ use crate::diff::{Pruning, Words};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::plan::since::Since;
+pub(crate) use crate::hydrate::report::Refusal;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::state::{Previewed, Run};
 use crate::hydrate::{HeldAlone, name_holds};
@@ -114,6 +115,8 @@ pub(crate) struct Preview {
     pub problems: Vec<Diagnostic>,
     /// What is odd in it.
     pub warnings: Vec<Diagnostic>,
+    /// Of these, what an API server refuses objects for.
+    pub refusals: Vec<Refusal>,
     /// Of these, the Applications that leave a branch for one that does not take them.
     pub departures: Vec<Diagnostic>,
     /// What becomes of the inputs that the dry tree keeps.
@@ -389,6 +392,7 @@ fn compare(
         environments,
         problems: report.problems,
         warnings: report.warnings,
+        refusals: report.refusals,
         departures,
         inputs: Vec::new(),
         merge_base: None,

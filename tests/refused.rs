@@ -55,6 +55,32 @@ fn a_mistake_is_told_once_with_its_line_by_push_pre_push_and_diff() {
 }
 
 #[test]
+fn what_a_danger_says_of_a_refused_object_is_not_said_again_by_a_warning() {
+    let lab = Lab::new();
+    let (_server, clone) = team(&lab, &[]);
+    clone.git(&["fetch", "-q"]);
+    let job = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: night}\nspec:\n  schedule: 0 3 * * *\n  jobTemplate:\n    \
+               spec:\n      template:\n        spec:\n          restartPolicy: Always\n          containers: [{name: a, image: 'a:1'}]\n";
+    clone.commit("a CronJob", &[("apps/web/dev/job.yaml", job)]);
+    let once = "Kubernetes 1.37 refuses it, so the sync fails: `spec.jobTemplate.spec.template.spec.restartPolicy` must be \
+                OnFailure or Never (apps/web/dev/job.yaml:10)";
+    let page = clone.path.join("page.html");
+    for args in [&["diff"][..], &["diff", "--markdown"], &["diff", "--json"], &["diff", "--html", "page.html"]] {
+        let shown = clone.hydrate(args).stdout;
+        let shown = if args.contains(&"--html") { std::fs::read_to_string(&page).expect("a page") } else { shown };
+        let shown = shown.replace("&#x2f;", "/");
+        assert!(shown.contains(once), "{args:?}: {shown}");
+        assert_eq!(shown.matches("refuses CronJob").count(), 0, "{args:?}: {shown}");
+        assert_eq!(shown.matches("the API server refuses it").count(), 0, "{args:?}: {shown}");
+    }
+    let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(0), "{json}");
+    assert_eq!(json["environments"][0]["dangers"][0]["severity"], "refused");
+    // A push, which shows no dangers, warns.
+    assert_eq!(told(&clone, "refuses CronJob night"), 1);
+}
+
+#[test]
 fn strict_mode_refuses_what_a_push_brings_and_not_what_was_there() {
     let lab = Lab::new();
     let (server, clone) = team(&lab, &[]);

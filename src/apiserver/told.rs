@@ -24,6 +24,8 @@ struct Alike<'a> {
     first: One<'a>,
     /// How many others there are.
     others: usize,
+    /// All of them, with their Applications.
+    objects: Vec<(&'a Application, ObjectName)>,
     /// The Applications of all of them, each once.
     applications: Vec<&'a Application>,
 }
@@ -55,6 +57,10 @@ pub(crate) struct Sentence<'a> {
     pub is_refusal: bool,
     /// Whose objects it is said of; none for what only counts others.
     pub applications: Vec<&'a Application>,
+    /// What is said, without the objects: `Kubernetes 1.36 refuses it: …`.
+    pub what: String,
+    /// The objects that it is said of.
+    pub objects: Vec<(&'a Application, ObjectName)>,
 }
 
 impl<'a> Answers<'a> {
@@ -81,10 +87,11 @@ impl<'a> Answers<'a> {
                 let is_known = alike.applications.iter().any(|known| std::ptr::eq(*known, one.application));
                 alike.applications.extend((!is_known).then_some(one.application));
                 alike.others += usize::from(alike.first.object != one.object);
+                alike.objects.push((one.application, one.object));
             }
             None => {
-                let applications = vec![one.application];
-                self.0.push(Alike { server, is_strict, first: one, others: 0, applications });
+                let (applications, objects) = (vec![one.application], vec![(one.application, one.object.clone())]);
+                self.0.push(Alike { server, is_strict, first: one, others: 0, objects, applications });
             }
         }
     }
@@ -106,7 +113,8 @@ impl<'a> Answers<'a> {
             let warning = Diagnostic::warning(text).hint("git hydrate check shows all of it");
             let diagnostic = Diagnostic { is_refused_strictly: first.is_strict, ..warning };
             let is_refusal = first.first.told.finding.is_refusal();
-            sentences.push(Sentence { diagnostic, is_refusal, applications: Vec::new() });
+            let (what, applications, objects) = (String::new(), Vec::new(), Vec::new());
+            sentences.push(Sentence { diagnostic, is_refusal, applications, what, objects });
         }
         sentences
     }
@@ -128,12 +136,15 @@ impl<'a> Alike<'a> {
             true => format!("{} refuses {objects}: {what}", self.server),
             false => format!("{objects}: {what} [{}]", finding.rule),
         };
+        let what = format!("{} refuses it, so the sync fails: {what}", self.server);
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| application.places.name.clone()));
         let diagnostic = application.tells(diagnostic.of(application.name.as_str()));
         Sentence {
             diagnostic: Diagnostic { is_refused_strictly: self.is_strict, ..diagnostic },
             is_refusal: finding.is_refusal(),
             applications: self.applications,
+            what,
+            objects: self.objects,
         }
     }
 }

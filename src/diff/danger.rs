@@ -174,6 +174,11 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found
 }
 
+/// What an API server refuses an object for, in the words of who asked it.
+pub(crate) fn refused(text: String) -> Danger {
+    Danger::said(Severity::Refused, "invalid", text, "change what it refuses")
+}
+
 /// Whether the API server refuses the change of an object, so that nothing comes of it.
 pub(super) fn is_refused(dangers: &[Danger]) -> bool {
     dangers.iter().any(|danger| danger.severity == Severity::Refused && danger.kind() != "shrinks")

@@ -62,6 +62,7 @@ impl<'p> Pusher<'p> {
             notes: self.his(&report.notes, notes, |_| None).map(|(_, note)| note.clone()).collect(),
             whose: Whose::default(),
             started: Vec::new(),
+            refusals: Vec::new(),
         })
     }
 

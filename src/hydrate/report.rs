@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::whose::{About, Whose};
+use crate::diff::ObjectName;
 use crate::manifest::ChangedObjects;
 use crate::settings::Freeze;
 use dry_files::diag::{Diagnostic, Span};
@@ -36,6 +37,20 @@ pub struct Report {
     /// The branches that it started, empty, for a promoter.
     #[serde(skip)]
     pub(crate) started: Vec<String>,
+    /// Of the warnings, what an API server refuses objects for.
+    #[serde(skip)]
+    pub(crate) refusals: Vec<Refusal>,
+}
+
+/// What an API server refuses objects for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The warning.
+    pub diagnostic: Diagnostic,
+    /// What is said of each object: `Kubernetes 1.36 refuses it, so the sync fails: …`.
+    pub what: String,
+    /// The objects, each with its branch and destination path.
+    pub objects: Vec<(String, RepoPath, ObjectName)>,
 }
 
 impl Report {

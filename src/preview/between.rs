@@ -38,6 +38,7 @@ pub(crate) fn preview_between(
         environments: vec![environment],
         problems: Vec::new(),
         warnings: Vec::new(),
+        refusals: Vec::new(),
         departures: Vec::new(),
         inputs: Vec::new(),
         merge_base: None,

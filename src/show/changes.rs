@@ -12,6 +12,7 @@ mod overview;
 mod repeats;
 mod room;
 mod rows;
+mod said_once;
 mod schema;
 mod text;
 
@@ -116,7 +117,8 @@ impl Changes {
         let mut environments: Vec<EnvironmentDiff> =
             environments.map(|both| EnvironmentDiff::new(both, &from_elsewhere, reveal_secrets)).collect();
         environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
-        let Preview { problems, warnings, inputs, merge_base, .. } = preview;
+        let Preview { problems, mut warnings, refusals, inputs, merge_base, .. } = preview;
+        said_once::refusals(&mut environments, &mut warnings, &refusals);
         Self { environments, problems, warnings, inputs, merge_base }
     }
 

@@ -10,10 +10,12 @@ use super::branch::Branch;
 use super::definitions::{Definitions, KnownDefinitions};
 use super::manifest_of::manifest_of;
 use super::output::Output;
-use crate::apiserver::{Answer, Answers, One, Server, own_crds};
+use crate::apiserver::{Answer, Answers, One, Sentence, Server, own_crds};
 use crate::argo::{Application, BranchName, SeedIdentities};
+use crate::diff::ObjectName;
 use crate::discover::Removal;
 use crate::hydrate::plan::{Done, Hydration, Rendered};
+use crate::hydrate::report::Refusal;
 use crate::known::Encoded;
 use crate::manifest::{self, Manifest, Source};
 use crate::owners::error::HydrateError;
@@ -22,7 +24,6 @@ use crate::owners::snapshot::Snapshot;
 use crate::render;
 use crate::render::places::{Places, Wanted};
 use crate::repo::{ObjectId, TreeFiles};
-use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
 /// What is said of all that the dry commits of one dry branch change.
@@ -145,12 +146,12 @@ fn before(
 }
 
 impl Refused {
-    /// The warnings, each with its place, of what `branches` have now.
+    /// What is said of what `branches` have now, each with its place.
     pub(crate) fn warnings(
         self,
         branches: &BTreeMap<BranchName, Branch>,
         found: &Snapshot<'_>,
-    ) -> Result<Vec<Diagnostic>, HydrateError> {
+    ) -> Result<Vec<Refusal>, HydrateError> {
         let Self { entries, last } = self;
         let Some(DryPlace { id, tree, identities }) = last.filter(|_| !entries.is_empty()) else {
             return Ok(Vec::new());
@@ -175,8 +176,17 @@ impl Refused {
             let (application, object, is_value) = (one.application, &one.object, one.is_of_value());
             places.find(Wanted { application, reads: &reads, object, field: &one.told.finding.field, is_value })
         };
-        Ok(answers.sentences(&mut place).into_iter().map(|sentence| sentence.diagnostic).collect())
+        Ok(answers.sentences(&mut place).into_iter().map(refusal).collect())
     }
+}
+
+fn refusal(sentence: Sentence<'_>) -> Refusal {
+    let Sentence { diagnostic, what, objects, is_refusal, .. } = sentence;
+    let refused = objects.into_iter().filter(|_| is_refusal);
+    let object = |(application, object): (&Application, ObjectName)| {
+        (application.environment_branch().to_string(), application.sync_path.clone(), object)
+    };
+    Refusal { diagnostic, what, objects: refused.map(object).collect() }
 }
 
 /// The manifests of an Application before and after, read when they are asked for.

@@ -1,0 +1,50 @@
+//! What an API server refuses is a danger, and a warning of what it was asked: each object has one of them.
+
+use super::EnvironmentDiff;
+use crate::diff::{ObjectDiff, ObjectName};
+use crate::preview::Refusal;
+use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
+
+/// Has the dangers of objects say what an API server says of them, with the place, and drops the warnings of which nothing is left.
+pub(super) fn refusals(environments: &mut [EnvironmentDiff], warnings: &mut Vec<Diagnostic>, refusals: &[Refusal]) {
+    let said: Vec<&Refusal> = refusals.iter().filter(|refusal| warnings.contains(&refusal.diagnostic)).collect();
+    for environment in environments.iter_mut() {
+        let branch = environment.branch.branch.as_str();
+        for application in &mut environment.applications {
+            for object in application.objects.iter_mut().filter(|object| object.is_invalid()) {
+                let is_of = |(of, path, name): &(String, RepoPath, ObjectName)| {
+                    of == branch && *path == application.path && *name == object.object
+                };
+                let of_it = said.iter().filter(|refusal| refusal.objects.iter().any(is_of));
+                let texts: Vec<String> = of_it.map(|refusal| text(refusal)).collect();
+                if !texts.is_empty() {
+                    object.set_refused(&texts);
+                }
+            }
+        }
+    }
+    let is_told = |refusal: &&&Refusal| {
+        let text = text(refusal);
+        let is_of = |(of, path, name): &(String, RepoPath, ObjectName)| {
+            let environment = environments.iter().find(|environment| environment.branch.branch.as_str() == of);
+            let mut applications = environment.iter().flat_map(|environment| &environment.applications);
+            let application = applications.find(|application| application.path == *path);
+            let mut objects = application.iter().flat_map(|application| &application.objects);
+            let says = |object: &ObjectDiff| object.dangers.iter().any(|danger| danger.to_string() == text);
+            objects.any(|object| object.object == *name && says(object))
+        };
+        refusal.objects.iter().all(is_of)
+    };
+    let told: Vec<&Diagnostic> = said.iter().filter(is_told).map(|refusal| &refusal.diagnostic).collect();
+    warnings.retain(|warning| !told.contains(&warning));
+}
+
+/// `Kubernetes 1.36 refuses it, so the sync fails: `spec.x` must be y (apps/web/dev/flow.yaml:1)`.
+fn text(refusal: &Refusal) -> String {
+    match &refusal.diagnostic.span {
+        Some(span) if span.line > 0 => format!("{} ({}:{})", refusal.what, span.path, span.line),
+        Some(span) => format!("{} ({})", refusal.what, span.path),
+        None => refusal.what.clone(),
+    }
+}
