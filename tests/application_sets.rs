@@ -325,3 +325,20 @@ fn a_clone_lists_what_sets_make_of_its_own_branch() {
     let told = repo.hydrate(&["apps"]).success();
     assert!(told.stdout.ends_with("2 of 2 Applications hydrated from main\n"), "{told:?}");
 }
+
+#[test]
+fn a_number_among_the_values_of_a_generator_is_to_be_put_in_quotes() {
+    let set = |value: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  generators:\n  - git: \
+             {{repoURL: {URL}, revision: main, directories: [{{path: k}}], values: {{n: {value}}}}}\n  template: {{metadata: \
+             {{name: a}}, spec: {{project: default}}}}\n"
+        )
+    };
+    for value in ["3", "true", "1.5"] {
+        let refused = expand(&set(value), &MemoryFiles::new(), &Limits::default()).expect_err(value);
+        assert_eq!(refused.hint.as_deref(), Some("put the value in quotes: a text belongs here"), "{refused:?}");
+    }
+    let refused = expand(&set("[a]"), &MemoryFiles::new(), &Limits::default()).expect_err("a list");
+    assert!(refused.hint.is_some_and(|hint| hint.contains("templatePatch")));
+}

@@ -228,6 +228,18 @@ fn a_field_leads_to_the_lines_of_the_values_that_set_it() {
 }
 
 #[test]
+fn a_generated_name_needs_no_hash() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    let kustomization = "configMapGenerator: [{name: api-env, literals: [a=1]}]\nnamePrefix: dev-\n";
+    clone.commit("generate", &[("apps/overlay/dev/kustomization.yaml", kustomization)]);
+    clone.push().success();
+    let found = explain(&server, &["configmap/dev-api-env", "environments/dev"]);
+    let name = found["object"]["name"].as_str().unwrap_or_default();
+    assert!(name.starts_with("dev-api-env-") && name.len() == "dev-api-env-".len() + 10, "{found}");
+}
+
+#[test]
 fn what_cannot_be_told_is_said_with_what_can() {
     let lab = Lab::new();
     let (server, _) = server(&lab);

@@ -398,7 +398,11 @@ impl ApplicationSet {
 
 /// What is wrong with an object that cannot be read as an ApplicationSet.
 fn not_a_set(mismatch: Mismatch) -> Fault {
+    let hint = match mismatch.lacks_quotes {
+        true => "put the value in quotes: a text belongs here",
+        false => "a field that is not a string cannot have a template; set it with `templatePatch`",
+    };
     Fault::new(format!("error unmarshaling JSON: while decoding JSON: {}", mismatch.text))
         .in_path(&mismatch.steps)
-        .hint("a field that is not a string cannot have a template; set it with `templatePatch`")
+        .hint(hint)
 }

@@ -91,6 +91,11 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
     let wanted = KindName::new(kind);
     let is_named = |object: &Object| wanted.matches(object) && object.name == name;
     let mut found = history::objects(&clone.repository, &lines, &is_named)?;
+    if found.is_empty() {
+        // As its generator names it, without the hash.
+        let is_generated = |object: &Object| wanted.matches(object) && object.stem() == Some(name);
+        found = history::objects(&clone.repository, &lines, &is_generated)?;
+    }
     if let Some(namespace) = &arguments.namespace {
         // Manifests may leave the namespace to the Application.
         let written = found.iter().any(|candidate| candidate.object.namespace == *namespace);

@@ -176,6 +176,9 @@ fn kustomization(arguments: &[&str]) -> anyhow::Result<Outcome> {
         Ok(build) => build,
         Err(error) => {
             let mut diagnostic = error.diagnostic();
+            if top == Path::new("/") {
+                diagnostic.message = from_root(&diagnostic.message, &dir);
+            }
             diagnostic.span = diagnostic.span.map(|span| below_here(span, &top));
             tell(&diagnostic);
             return Ok(Outcome::Found);
@@ -205,6 +208,26 @@ fn below_here(span: Span, top: &Path) -> Span {
     }
 }
 
+/// A text with the paths that begin as the directory does, by at least two names, written from the root, as Kustomize writes them.
+fn from_root(text: &str, dir: &RepoPath) -> String {
+    let names: Vec<&str> = dir.components().take(2).collect();
+    let start = names.join("/");
+    if names.len() < 2 {
+        return text.to_owned();
+    }
+    let is_inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "/._-".contains(c));
+    let mut parts = text.split(&start);
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        if !is_inside(&whole) {
+            whole.push('/');
+        }
+        whole.push_str(&start);
+        whole.push_str(part);
+    }
+    whole
+}
+
 /// Says what is wrong, in a file that is below the current directory, or by its path from the root.
 fn tell(diagnostic: &Diagnostic) {
     let text = diagnostic.to_string();
@@ -231,4 +254,25 @@ fn on_disk(dir: &str) -> anyhow::Result<Place> {
     let top = path.ancestors().find(|above| above.join(LOCK).is_file()).unwrap_or(Path::new("/"));
     let below = path.strip_prefix(top).ok().and_then(Path::to_str).context("the path is not UTF-8")?;
     Ok(Place { top: top.to_owned(), files: DiskFiles::new(top), dir: RepoPath::clean(below)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_this_machine_are_written_from_its_root() {
+        let dir = RepoPath::clean("srv/repo/overlay").expect("a path");
+        let rows = [
+            (
+                "failure on 'srv/repo/base/a.yaml' : lstat srv/repo/base",
+                "failure on '/srv/repo/base/a.yaml' : lstat /srv/repo/base",
+            ),
+            ("'/srv/repo/a' and a/srv/repo/b", "'/srv/repo/a' and a/srv/repo/b"),
+            ("no path", "no path"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(from_root(text, &dir), expected);
+        }
+    }
 }

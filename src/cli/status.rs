@@ -78,9 +78,22 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     Ok(if is_current { Outcome::Done } else { Outcome::Found })
 }
 
+/// The branches, each with `isCurrent`: `state` says what a branch is, not whether all went well with it.
+fn with_verdicts<S: serde::Serializer>(branches: &[BranchStatus], to: S) -> Result<S::Ok, S::Error> {
+    #[derive(serde::Serialize)]
+    struct Judged<'a> {
+        #[serde(flatten)]
+        status: &'a BranchStatus,
+        #[serde(rename = "isCurrent")]
+        is_current: bool,
+    }
+    to.collect_seq(branches.iter().map(|status| Judged { status, is_current: status.is_current() }))
+}
+
 /// What there is to tell.
 #[derive(serde::Serialize)]
 struct Found {
+    #[serde(serialize_with = "with_verdicts")]
     branches: Vec<BranchStatus>,
     /// What is wrong at the tips of the dry branches and keeps Applications from being hydrated.
     problems: Vec<Diagnostic>,

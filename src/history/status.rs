@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::log::Dry;
 use crate::argo::{BranchName, directory_promoted_from};
 use crate::hydrate::HeldAlone;
 use crate::hydrate::make::branch::Branch;
@@ -63,6 +64,9 @@ pub(crate) struct BranchStatus {
     /// The dry commit that it is hydrated from, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_sha: Option<String>,
+    /// Who made that commit, when, and what for; none when it is not in this repository.
+    #[serde(rename = "dryCommit", skip_serializing_if = "Option::is_none")]
+    pub dry: Option<Dry>,
     /// The tip of the dry branch; none when that is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_tip: Option<String>,
@@ -410,6 +414,7 @@ fn one(
         tip: tip.map(|tip| tip.to_string()).unwrap_or_default(),
         dry_branch: named.dry_branch.to_string(),
         dry_sha: dry.map(|dry| dry.to_string()),
+        dry: dry.and_then(|dry| repository.commit(dry).ok()).map(|commit| Dry::of(&commit)),
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
         last_commit,

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::clipped;
 use go_template::{Map, Text, Value};
 
 use super::template_values::copy;
@@ -207,15 +208,22 @@ impl Round<'_, '_> {
                 (Some(Value::Nil), _) if all || some.contains(key) => into.unset(key),
                 (Some(Value::Map(into)), Value::Map(from)) => self.tables(&into, from, &path, nulls),
                 (Some(_), Value::Map(_)) => {
-                    self.warnings.push(format!("cannot overwrite table with non table for {path}"));
+                    let table = in_brackets(value);
+                    self.warnings.push(format!("cannot overwrite table with non table for {path} {table}"));
                 }
                 (Some(Value::Map(_)), value) if !is_nil(value) => {
-                    self.warnings.push(format!("destination for {path} is a table. Ignoring non-table value"));
+                    let value = in_brackets(value);
+                    self.warnings.push(format!("destination for {path} is a table. Ignoring non-table value {value}"));
                 }
                 (Some(_), _) => {}
             }
         }
     }
+}
+
+/// A value as Go prints it, cut where it is long.
+fn in_brackets(value: &Value) -> String {
+    format!("({})", clipped(go_template::printed("%v", value)))
 }
 
 /// Whether there is a null in a list, at any depth.

@@ -56,6 +56,20 @@ fn after(times: usize) -> (Stop, Arc<AtomicUsize>) {
 }
 
 #[test]
+fn a_value_that_is_passed_over_is_named() {
+    let files = MemoryFiles::new()
+        .file("c0/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .file("c0/values.yaml", "a: {b: 1}\nc: {d: {}}\n")
+        .file("c0/templates/a.yaml", "kind: A\n");
+    let text = "c: {d: [x, {y: 1}]}\n".to_owned();
+    let values = vec![ValuesSource::Text { name: "v".to_owned(), text }];
+    let options = Options { values, ..Options::default() };
+    let rendered = render_kept(&Charts::default(), &View::new(&files), &root(), &options).expect("a chart");
+    // As Helm 4.3.1 and 3.17.3 say it.
+    assert_eq!(rendered.warnings, ["cannot overwrite table with non table for c.c.d (map[])"]);
+}
+
+#[test]
 fn loading_stops_at_each_chart() {
     let files = archive();
     let loaded = |times| {

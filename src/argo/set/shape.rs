@@ -140,6 +140,8 @@ pub(super) struct Mismatch {
     pub text: String,
     /// Keys and indexes from the root.
     pub steps: Vec<String>,
+    /// Whether it is a number or a boolean where a text belongs: in quotes it is one.
+    pub lacks_quotes: bool,
 }
 
 /// How keys are matched with fields.
@@ -234,7 +236,9 @@ impl Reader {
             field: of.map(|of| ((*of).to_owned(), self.fields.join("."))),
             go_type: shape.go_name(),
         };
-        Mismatch { text: error.to_string(), steps: self.steps.clone() }
+        let is_bare = matches!(value, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_));
+        let lacks_quotes = is_bare && matches!(shape, Shape::Text);
+        Mismatch { text: error.to_string(), steps: self.steps.clone(), lacks_quotes }
     }
 }
 

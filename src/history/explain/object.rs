@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::diff::ObjectName;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, without_hash};
 
 /// An object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -27,6 +27,12 @@ impl From<&Manifest> for Object {
 }
 
 impl Object {
+    /// The name as Kustomize's generator has it, without the hash; none of an object without one.
+    pub(crate) fn stem(&self) -> Option<&str> {
+        let group = self.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        without_hash(group, &self.kind, &self.name)
+    }
+
     /// As changes name it.
     pub(crate) fn name(&self) -> ObjectName {
         let Self { api_version, kind, namespace, name } = self.clone();
