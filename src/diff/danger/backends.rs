@@ -33,7 +33,7 @@ pub(super) fn lacking<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
     backends(new).into_iter().filter(is_lost).map(danger).collect()
 }
 
-/// Whether a Service has a port of this name or number. One that stands for a name elsewhere has any.
+/// Whether a Service has a port of this name or number. One of type ExternalName leads elsewhere, to any port.
 fn has(service: &Manifest, port: &Value) -> bool {
     let is_it = |one: &Value| match port {
         Value::String(name) => word(one, &["name"]) == name,

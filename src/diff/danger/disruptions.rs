@@ -76,7 +76,7 @@ impl Amount {
         }
     }
 
-    /// Whether it is no Pod, of however many. A share is rounded up.
+    /// Whether it is zero Pods of any number. A share is rounded up, so that only 0% is.
     fn is_none_of(self) -> bool {
         matches!(self, Self::Count(0) | Self::Share(0))
     }

@@ -1,4 +1,4 @@
-//! Keys that are twice in one mapping of a file: who wrote the file is told once.
+//! Keys that are twice in one mapping of a file: a warning for who wrote the file, once.
 
 use super::branch::Branch;
 use super::output::Output;
