@@ -23,6 +23,24 @@ pub(crate) fn push_text(x: f64, text: &mut String) {
     }
 }
 
+/// The fewest digits that read back to the same number. Half-way between two such texts it is the even one, as in Go; Rust's
+/// own takes the larger.
+pub(crate) fn push_shortest(x: f64, text: &mut String) {
+    let scientific = format!("{x:e}");
+    let decimals = match scientific.split_once('e') {
+        Some((mantissa, exponent)) => {
+            let digits = mantissa.bytes().filter(u8::is_ascii_digit).count() as i64;
+            digits - 1 - exponent.parse::<i64>().unwrap()
+        }
+        None => 0,
+    };
+    match usize::try_from(decimals) {
+        // To a number of digits that it is given, Rust rounds half to even.
+        Ok(decimals) if decimals > 0 => write!(text, "{x:.decimals$}").unwrap(),
+        _ => write!(text, "{x}").unwrap(),
+    }
+}
+
 pub(crate) fn try_to_u8_exact(x: f64) -> Option<u8> {
     let x_int = x as u8;
     if x_int as f64 == x { Some(x_int) } else { None }
@@ -164,7 +182,7 @@ pub(crate) fn frexp(x: f64) -> (f64, i16) {
 
 #[cfg(test)]
 mod tests {
-    use super::{frexp, push_text};
+    use super::{frexp, push_shortest, push_text};
 
     #[test]
     fn test_push_text() {
@@ -179,6 +197,24 @@ mod tests {
         ] {
             let mut text = String::new();
             push_text(number, &mut text);
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn test_push_shortest() {
+        for (number, expected) in [
+            (0.3, "0.3"),
+            (-0.0, "-0"),
+            (1e23, "100000000000000000000000"),
+            (1e-7, "0.0000001"),
+            (-123456.5, "-123456.5"),
+            (1777717614219496.25, "1777717614219496.2"),
+            (1777717614219496.75, "1777717614219496.8"),
+            (562949953421312.125, "562949953421312.1"),
+        ] {
+            let mut text = String::new();
+            push_shortest(number, &mut text);
             assert_eq!(text, expected);
         }
     }

@@ -160,7 +160,7 @@ impl<'p> Evaluator<'_, 'p> {
             }
             ValueData::Number(n) => {
                 if format.is_go {
-                    write!(result, "{n}").unwrap();
+                    float::push_shortest(n, result);
                 } else {
                     float::push_text(n, result);
                 }
@@ -316,7 +316,7 @@ impl<'p> Evaluator<'_, 'p> {
                 if parent_is_array || parent_is_object {
                     result.push(' ');
                 }
-                write!(result, "{n}").unwrap();
+                float::push_shortest(n, result);
             }
             ValueData::String(s) => {
                 if parent_is_array || parent_is_object {
