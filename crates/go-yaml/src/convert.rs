@@ -15,6 +15,9 @@ use super::resolve::{self, Dialect, Plain};
 use super::tag::Tag;
 use super::value::{Mapping, Value};
 use super::{Limits, Mark, timestamp};
+use unsupported::{GoKey, Keys, Numbers, Unsupported};
+
+mod unsupported;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -30,11 +33,16 @@ pub(super) fn to_value(root: &Node, dialect: Dialect, limits: &Limits) -> Result
         aliased: 0,
         aliased_bytes: 0,
         is_key: false,
-        unsupported: None,
+        unsupported: Unsupported::default(),
         mistakes: Vec::new(),
     };
     let value = converter.node(root)?;
-    let Some((_, mark)) = converter.mistakes.first() else { return converter.unsupported.map_or(Ok(value), Err) };
+    let Some((_, mark)) = converter.mistakes.first() else {
+        return match converter.described()? {
+            Some(error) => Err(error),
+            None => Ok(value),
+        };
+    };
     let mark = *mark;
     let lines: Vec<String> = converter.mistakes.into_iter().map(|(line, _)| format!("\n  {line}")).collect();
     Err(Error::yaml(format!("unmarshal errors:{}", lines.concat()), Some(mark)))
@@ -55,8 +63,8 @@ struct Converter<'a> {
     aliased_bytes: usize,
     /// Whether the node at hand is a key, or inside of one.
     is_key: bool,
-    /// What JSON can't have, reported if all else is right: a key or a number.
-    unsupported: Option<Error>,
+    /// What JSON can't have, reported if all else is right.
+    unsupported: Unsupported<'a>,
     /// What go-yaml collects and reports at the end.
     mistakes: Vec<(String, Mark)>,
 }
@@ -203,7 +211,7 @@ impl<'a> Converter<'a> {
             Plain::Float(value) if value.is_finite() || self.is_key => Value::Float(value),
             Plain::Float(value) => {
                 let message = format!("json: unsupported value: {}", format_shortest(value));
-                self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
+                self.unsupported.number(message, node.mark);
                 // Never comes out, but may be shown by another error.
                 Value::Float(value)
             }
@@ -213,7 +221,7 @@ impl<'a> Converter<'a> {
                     None => {
                         let message = "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: timezone \
                                    hour outside of range [0,23]";
-                        self.unsupported.get_or_insert_with(|| Error::bare(message, Some(node.mark)));
+                        self.unsupported.number(message, node.mark);
                         Value::Null
                     }
                 }
@@ -250,43 +258,55 @@ impl<'a> Converter<'a> {
     /// Later entries replace earlier ones, merged ones included; what JSON can't have counts only in those that are left.
     fn mapping_v2(&mut self, entries: &'a [(Node, Node)]) -> Result<Mapping> {
         let mut mapping = Mapping::new();
-        let before = self.unsupported.take();
-        let mut unsupported: BTreeMap<Identity<'a>, Error> = BTreeMap::new();
+        let before = std::mem::take(&mut self.unsupported);
+        let mut keys: BTreeMap<GoKey<'a>, Keys<'a>> = BTreeMap::new();
+        let mut numbers: BTreeMap<String, Numbers> = BTreeMap::new();
+        let mut zero: Option<String> = None;
         for (place, (key, value)) in entries.iter().enumerate() {
             if is_merge(key) {
-                for merged in self.merged(value)?.into_iter().rev() {
-                    unsupported.retain(|key, _| !matches!(key, Identity::Text(key) if merged.contains_key(*key)));
+                for (merged, inner) in self.merged(value)?.into_iter().rev() {
+                    keys.retain(|key, _| !matches!(key, GoKey::Text(key) if merged.contains_key(*key)));
+                    numbers.retain(|name, _| !merged.contains_key(name));
                     mapping.extend(merged);
+                    inner.extend(&mut keys, &mut numbers);
                 }
-                unsupported.extend(self.unsupported.take().map(|error| (Identity::Merged, error)));
                 continue;
             }
             let name = self.key(key)?;
             if let Value::Sequence(_) | Value::Mapping(_) = name {
-                return Err(invalid_key(&name, self.dialect, key.mark));
+                return Err(Error::yaml(format!("invalid map key: {}", self.shown(key)?), Some(key.mark)));
             }
-            let value = self.node(value)?;
-            let inner = self.unsupported.take();
-            let identity = Identity::new(&name, self.target(key), place);
+            let decoded = self.node(value)?;
+            let inner = std::mem::take(&mut self.unsupported);
+            let go_key = GoKey::new(&name, self.target(key), place);
+            let is_zero = matches!(name, Value::Float(number) if number == 0.0);
             let (name, own) = match name {
                 Value::String(name) => (Some(name), None),
                 Value::Int(number) => (Some(number.to_string()), None),
                 Value::Float(number) => (Some(float_key(number as f32)), None),
                 Value::Bool(value) => (Some(value.to_string()), None),
-                Value::Null => (None, Some(unsupported_key("%!s(<nil>)", &name, &value, key.mark))),
-                Value::Uint(_) => (None, Some(unsupported_key("uint64", &name, &value, key.mark))),
+                Value::Null => (None, Some(Keys::Here { kind: "%!s(<nil>)", key, value })),
+                Value::Uint(_) => (None, Some(Keys::Here { kind: "uint64", key, value })),
                 // Refused above.
                 Value::Sequence(_) | Value::Mapping(_) => continue,
             };
-            match own.or(inner) {
-                Some(error) => drop(unsupported.insert(identity, error)),
-                None => drop(unsupported.remove(&identity)),
+            match own.or(inner.keys) {
+                Some(unsupported) => drop(keys.insert(go_key, unsupported)),
+                None => drop(keys.remove(&go_key)),
             }
-            if let Some(name) = name {
-                mapping.insert(name, value);
+            let Some(name) = name else { continue };
+            // The two zeros are one key to Go, by the name of the last.
+            if is_zero && let Some(former) = zero.replace(name.clone()) {
+                mapping.remove(&former);
+                numbers.remove(&former);
             }
+            match inner.numbers {
+                Some(unsupported) => drop(numbers.insert(name.clone(), unsupported)),
+                None => drop(numbers.remove(&name)),
+            }
+            mapping.insert(name, decoded);
         }
-        self.unsupported = before.or_else(|| unsupported.into_values().next());
+        self.unsupported = before.or(keys, numbers);
         Ok(mapping)
     }
 
@@ -305,7 +325,7 @@ impl<'a> Converter<'a> {
             }
             let name = self.key(key)?;
             if let Value::Sequence(_) | Value::Mapping(_) = name {
-                return Err(invalid_key(&name, self.dialect, key.mark));
+                return Err(Error::yaml(format!("invalid map key: {}", go_syntax(&name)), Some(key.mark)));
             }
             let value = self.node(value)?;
             let key = self.target(key);
@@ -316,14 +336,15 @@ impl<'a> Converter<'a> {
                 (_, Some(text)) if top => text.to_owned(),
                 _ => {
                     let message = "json: unsupported type: map[interface {}]interface {}";
-                    self.unsupported.get_or_insert_with(|| Error::bare(message, Some(key.mark)));
+                    self.unsupported.number(message, key.mark);
                     continue;
                 }
             };
             mapping.insert(name, value);
         }
         if let Some(value) = merge {
-            for merged in self.merged(value)? {
+            for (merged, inner) in self.merged(value)? {
+                self.unsupported.numbers = self.unsupported.numbers.take().or(inner.numbers);
                 for (name, value) in merged {
                     mapping.entry(name).or_insert(value);
                 }
@@ -356,8 +377,8 @@ impl<'a> Converter<'a> {
         false
     }
 
-    /// The mappings that a merge key names, the strongest first.
-    fn merged(&mut self, node: &'a Node) -> Result<Vec<Mapping>> {
+    /// The mappings that a merge key names, the strongest first, and what JSON can't have of each.
+    fn merged(&mut self, node: &'a Node) -> Result<Vec<(Mapping, Unsupported<'a>)>> {
         let nodes = match &node.data {
             Data::Sequence(items) => items.as_slice(),
             _ => std::slice::from_ref(node),
@@ -369,7 +390,7 @@ impl<'a> Converter<'a> {
                 return Err(Error::yaml(message, Some(node.mark)));
             }
             if let Value::Mapping(mapping) = self.node(node)? {
-                found.push(mapping);
+                found.push((mapping, std::mem::take(&mut self.unsupported)));
             }
         }
         Ok(found)
@@ -396,37 +417,6 @@ fn is_merge(key: &Node) -> bool {
         }
 }
 
-/// What tells keys apart in a Go map: `1` and `"1"` are two keys, and `.nan` is not even equal to itself.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Identity<'a> {
-    /// All merge keys are one.
-    Merged,
-    Null,
-    Bool(bool),
-    Int(i64),
-    Uint(u64),
-    /// The bits of the number; -0 is 0.
-    Float(u64),
-    /// The place among the entries.
-    NotANumber(usize),
-    /// As it is written.
-    Text(&'a str),
-}
-
-impl<'a> Identity<'a> {
-    fn new(key: &Value, node: &'a Node, place: usize) -> Self {
-        match key {
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Int(number) => Self::Int(*number),
-            Value::Uint(number) => Self::Uint(*number),
-            Value::Float(number) if number.is_nan() => Self::NotANumber(place),
-            Value::Float(number) => Self::Float((number + 0.0).to_bits()),
-            Value::String(_) => Self::Text(node.as_str().unwrap_or_default()),
-            Value::Null | Value::Sequence(_) | Value::Mapping(_) => Self::Null,
-        }
-    }
-}
-
 /// A float as a key.
 fn float_key(number: f32) -> String {
     match number {
@@ -435,13 +425,4 @@ fn float_key(number: f32) -> String {
         f32::NEG_INFINITY => "-.inf".to_owned(),
         number => format_shortest_32(number),
     }
-}
-
-fn invalid_key(key: &Value, dialect: Dialect, mark: Mark) -> Error {
-    Error::yaml(format!("invalid map key: {}", go_syntax(key, dialect)), Some(mark))
-}
-
-fn unsupported_key(kind: &str, key: &Value, value: &Value, mark: Mark) -> Error {
-    let (key, value) = (go_syntax(key, Dialect::V2), go_syntax(value, Dialect::V2));
-    Error::bare(format!("unsupported map key of type: {kind}, key: {key}, value: {value}"), Some(mark))
 }

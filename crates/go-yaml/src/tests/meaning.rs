@@ -136,6 +136,12 @@ fn texts_mean_json() {
             r#"[9223372036854775808,18446744073709552000,"1e400"]"#,
         ),
         (
+            "zeros as keys",
+            "[{0.0: 1, -0.0: 2, a: 3}, {-0.0: 1, 0.0: 2}, {'0': 1, -0.0: 2}, {-0.0: {~: 1}, 0.0: 2}, {0.0: 1, 0: 2}]",
+            r#"[{"-0":2,"a":3},{"0":2},{"-0":2,"0":1},{"0":2},{"0":2}]"#,
+            "! json: unsupported type: map[interface {}]interface {}",
+        ),
+        (
             "dates",
             "[2001-01-01, 2001-13-01]",
             r#"["2001-01-01","2001-13-01"]"#,
@@ -259,6 +265,21 @@ fn mistakes_have_a_place() {
         ("b:\n  ? [x]\n  : 1\n", 2, 5, "invalid map key: []interface {}{\"x\"}"),
         ("a: 1\nb: .inf\n", 2, 4, "json: unsupported value: +Inf"),
         ("a: 1\n~: .inf\n", 2, 1, "unsupported map key of type: %!s(<nil>), key: <nil>, value: +Inf"),
+        (
+            "~: {yes: 1, 1: [~], -1.5: &n 4, a: {~: *n}, 18446744073709551615: 5, b: ~, 0: 8, -1: 9, ~: 10, .nan: 12, .5: 11, \
+             <<: {1: 2, c: 6}}\n",
+            1,
+            1,
+            "unsupported map key of type: %!s(<nil>), key: <nil>, value: map[interface {}]interface {}{interface {}(nil):10, \
+             \"a\":map[interface {}]interface {}{interface {}(nil):4}, \"b\":interface {}(nil), \"c\":6, \
+             0xffffffffffffffff:5, -1:9, 0:8, 1:2, NaN:12, -1.5:4, 0.5:11, true:1}",
+        ),
+        (
+            "? [{1: ~}]\n: x\n",
+            1,
+            3,
+            "invalid map key: []interface {}{map[interface {}]interface {}{1:interface {}(nil)}}",
+        ),
         // Keys that are not one to Go: what the first has inside still counts.
         (".nan: {~: a}\n.nan: 2\n", 1, 8, "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"a\""),
         ("1: {~: a}\n'1': 2\n", 1, 5, "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"a\""),
@@ -268,7 +289,19 @@ fn mistakes_have_a_place() {
         let error = decode(text.as_bytes(), Dialect::V2, &LIMITS).expect_err(text);
         assert_eq!((error.line(), error.column(), error.message()), (line, column, message), "{text:?}");
     }
-    for text in ["a: {b: .inf}\n<<: {a: 1}\n", "1: {~: a}\n1: 2\n", "1.5: {~: a}\n1.5: 2\n", "a: {~: a}\n'a': 2\n"] {
+    for text in [
+        "a: {b: .inf}\n<<: {a: 1}\n",
+        "<<: [{a: .inf}, {b: .nan}]\na: 1\nb: 1\n",
+        "<<: [{a: 1}, {a: .nan}]\n",
+        "{<<: {b: {~: 1}}, b: 2}\n",
+        "1: {~: a}\n1: 2\n",
+        "1.5: {~: a}\n1.5: 2\n",
+        "a: {~: a}\n'a': 2\n",
+        // Keys that are one in JSON.
+        ".nan: [.nan]\n.nan: 2\n",
+        "1: {a: .inf}\n'1': 2\n",
+        "<<: {'1': .nan}\n1: 2\n",
+    ] {
         assert!(decode(text.as_bytes(), Dialect::V2, &LIMITS).is_ok(), "one key, whose last value counts: {text:?}");
     }
 }
