@@ -285,7 +285,8 @@ fn scalar(node: &Node, in_flow: bool) -> Option<Value> {
         DoubleQuoted => true,
         // Block scalars that start with a blank, and folded lines, may not read back as they are.
         SingleQuoted | Folded if lines => return None,
-        Literal | Bare | Flow if lines && text.starts_with([' ', '\t', '\n']) => return None,
+        Literal | Folded if text.starts_with([' ', '\t', '\n']) => return None,
+        Bare | Flow if lines && text.starts_with([' ', '\t', '\n']) => return None,
         SingleQuoted | Folded | Literal => true,
         Bare | Flow => lines,
     };
