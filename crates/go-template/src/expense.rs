@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn the_list_is_sorted_and_names_functions_only() {
         assert!(CONSTANT.is_sorted());
-        let functions = crate::Functions::standard();
+        let functions = crate::Functions::standard().with_durations();
         let of_charts = ["fail", "include", "required"];
         for name in CONSTANT {
             assert!(functions.get(name).is_some() || of_charts.contains(name), "{name}");

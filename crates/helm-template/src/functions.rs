@@ -10,7 +10,7 @@ use go_yaml::quote;
 
 use super::engine::host::Host;
 use crate::version::Helm;
-use crate::version::differences::{Functions as Names, JsonBytes, Switches, Toml};
+use crate::version::differences::{Functions as Names, JsonBytes, Switch, Switches, Toml};
 
 /// How many calls of one template by `include` may be open when it is called again.
 const OPEN_MAX: u32 = 1000;
@@ -27,7 +27,8 @@ pub(super) const SET_NAME: &str = "gotpl";
 
 /// All functions that charts may call in a Helm.
 pub(super) fn functions(helm: Helm) -> &'static Functions {
-    static TABLES: [[[OnceLock<Functions>; 2]; 3]; 4] = [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+    static TABLES: [[[OnceLock<Functions>; JsonBytes::COUNT]; Toml::COUNT]; Names::COUNT] =
+        [const { [const { [const { OnceLock::new() }; JsonBytes::COUNT] }; Toml::COUNT] }; Names::COUNT];
     let Switches { functions, toml, json_bytes, .. } = helm.switches();
     TABLES[functions as usize][toml as usize][json_bytes as usize].get_or_init(|| table(functions, toml, json_bytes))
 }

@@ -25,7 +25,7 @@ const TABLES: [&str; 4] = [
     include_str!("rows/collections.txt"),
 ];
 
-const PIECES: [&str; 24] = [
+const PIECES: &[&str] = &[
     "{{",
     "}}",
     "{{-",
@@ -50,13 +50,15 @@ const PIECES: [&str; 24] = [
     " ",
     "\u{e9}",
     "9223372036854775807",
+    "durationRoundTo",
+    "mustToDuration",
 ];
 
 #[test]
 fn mutations_do_not_panic() {
     let templates: Vec<&str> =
         TABLES.iter().flat_map(|table| table.lines().filter(|line| !line.starts_with("# ")).step_by(2)).collect();
-    let functions = Functions::standard();
+    let functions = Functions::standard().with_durations();
     let limits = Limits { steps: 200_000, bytes: 4 << 20, depth: 300 };
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     for _ in 0..6_000 {

@@ -7,6 +7,12 @@
 
 use super::number::Number;
 
+/// What a version may have one way or another.
+pub(crate) trait Switch {
+    /// How many values there are.
+    const COUNT: usize;
+}
+
 /// Defines the switches, their values, and [`Switches::of`].
 macro_rules! differences {
     ($(
@@ -20,6 +26,10 @@ macro_rules! differences {
             #[derive(Debug, Clone, Copy, PartialEq, Eq)]
             pub(crate) enum $Switch {
                 $($(#[doc = $value_what])+ $Value,)+
+            }
+
+            impl Switch for $Switch {
+                const COUNT: usize = [$(stringify!($Value)),+].len();
             }
         )+
 

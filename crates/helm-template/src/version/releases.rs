@@ -36,7 +36,7 @@ const fn parse(version: &str) -> Number {
 ///
 /// Reference: the tags of Helm; `helm version` of the official binaries for their Go, which is the newest patch of the
 /// day for 3.17.4, 3.19.1 and 4.0.2, of which none was at hand; `go.mod` for the client library.
-pub(super) static RELEASES: [Release; 42] = [
+pub(super) static RELEASES: &[Release] = &[
     release("3.17.0", "301108edc7ac2a8ba79e4ebf5701b0b6ce6a31e4", "1.23.4", 32),
     release("3.17.1", "980d8ac1939e39138101364400756af2bdee1da5", "1.23.5", 32),
     release("3.17.2", "cc0bbbd6d6276b83880042c1ecb34087e84d41eb", "1.23.7", 32),
@@ -85,7 +85,7 @@ pub(super) static RELEASES: [Release; 42] = [
 pub(super) static DEFAULT: &Release = find("4.2.3");
 
 const fn find(version: &str) -> &'static Release {
-    let mut left: &'static [Release] = &RELEASES;
+    let mut left: &'static [Release] = RELEASES;
     while let [release, rest @ ..] = left {
         if parse(release.version).at_most(parse(version)) && parse(version).at_most(parse(release.version)) {
             return release;
