@@ -65,7 +65,7 @@ impl Edits {
             let text = format!("kustomize version `{version}` is not supported");
             let mistake = Diagnostic::error(text).at(at(&["kustomize", "version"]));
             return Err(Failure::mistake(
-                mistake.hint("remove `version`: all are built as Kustomize 5.8.1 builds them"),
+                mistake.hint("remove `version`: the setting `tools` says which Kustomize builds"),
             ));
         }
         if kustomize.label_include_templates && !kustomize.label_without_selector && !kustomize.common_labels.is_empty()

@@ -119,7 +119,9 @@ impl Release {
         if let Some(version) = helm.version.as_deref().filter(|version| !["", "v3", "v4"].contains(version)) {
             let text = format!("helm version `{version}` is not supported");
             let mistake = Diagnostic::error(text).at(at(&["helm", "version"]));
-            return Err(Failure::mistake(mistake.hint("remove `version`: charts are rendered as Helm 4 renders them")));
+            return Err(Failure::mistake(
+                mistake.hint("remove `version`: the setting `tools` says which Helm charts are rendered as"),
+            ));
         }
         let files = ValueFiles { view, application, chart };
         let mut set_file = Vec::new();
