@@ -8,7 +8,7 @@ use super::set::{self, SetError, Typing};
 use super::values;
 use super::{RELEASE_NAME_BYTES_MAX, is_release_name};
 use crate::version::Helm;
-use crate::version::differences::SetJson;
+use crate::version::differences::{OpenIndex, SetJson, Switches};
 use dry_files::diag::Span;
 use dry_files::inputs::Inputs;
 use dry_files::path::RepoPath;
@@ -191,8 +191,9 @@ impl Options {
         for source in &self.values {
             values::merge(&mut all, source.read(view, self.helm)?);
         }
+        let Switches { set_json: json, open_index, .. } = self.helm.switches();
         for text in &self.set_json {
-            set_json(text, self.helm.switches().set_json, &mut all)?;
+            set_json(text, json, open_index, &mut all)?;
         }
         let read_file = |name: &str| self.read_file(view, name);
         let flags = [
@@ -203,7 +204,8 @@ impl Options {
         ];
         for (flag, typing, texts) in flags {
             for text in texts {
-                set::set(text, typing, &read_file, &mut all).map_err(|error| ErrorKind::Set { flag, error })?;
+                set::set(text, typing, open_index, &read_file, &mut all)
+                    .map_err(|error| ErrorKind::Set { flag, error })?;
             }
         }
         Ok(all)
@@ -244,7 +246,7 @@ impl Options {
 }
 
 /// One `--set-json`: names and values, or an object.
-fn set_json(text: &str, what: SetJson, all: &mut Mapping) -> Result<(), Error> {
+fn set_json(text: &str, what: SetJson, open_index: OpenIndex, all: &mut Mapping) -> Result<(), Error> {
     if what == SetJson::NamesOrObject && text.trim_start().starts_with('{') {
         let Ok(go_yaml::Value::Mapping(mut object)) = values::parse_json(text.trim()) else {
             return Err(ErrorKind::SetJsonObject(text.to_owned()).into());
@@ -254,7 +256,7 @@ fn set_json(text: &str, what: SetJson, all: &mut Mapping) -> Result<(), Error> {
         return Ok(());
     }
     let no_file = |_: &str| Err(String::new());
-    set::set(text, Typing::Json, &no_file, all)
+    set::set(text, Typing::Json, open_index, &no_file, all)
         .map_err(|error: SetError| Error::from(ErrorKind::SetJson(text.to_owned())).hint(error.to_string()))
 }
 

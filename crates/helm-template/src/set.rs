@@ -3,6 +3,8 @@
 use go_std::strconv::{atoi, quote};
 use go_yaml::{Limits, Mapping, Value, json};
 
+use crate::version::differences::OpenIndex;
+
 /// How deep names may nest by dots.
 const NESTING_MAX: u32 = 30;
 /// How many indexes may follow each other; Helm has no limit for them.
@@ -80,8 +82,14 @@ pub(super) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 /// Sets what `text` says in `values`; what is there already is kept or replaced name by name.
 ///
 /// Reference: helm 4.2.3 pkg/strvals. Cases `set-*`.
-pub(super) fn set(text: &str, typing: Typing, read_file: ReadFile<'_>, values: &mut Mapping) -> Result<(), SetError> {
-    let mut parser = Parser { rest: text, typing, read_file, indexes: 0 };
+pub(super) fn set(
+    text: &str,
+    typing: Typing,
+    open_index: OpenIndex,
+    read_file: ReadFile<'_>,
+    values: &mut Mapping,
+) -> Result<(), SetError> {
+    let mut parser = Parser { rest: text, typing, open_index, read_file, indexes: 0 };
     loop {
         parser.indexes = 0;
         match parser.key(values, 0) {
@@ -108,6 +116,7 @@ impl From<SetError> for Stop {
 struct Parser<'a> {
     rest: &'a str,
     typing: Typing,
+    open_index: OpenIndex,
     read_file: ReadFile<'a>,
     /// How many indexes the name at work has so far.
     indexes: u32,
@@ -293,11 +302,14 @@ impl Parser<'_> {
         self.next_if(',') || self.rest.is_empty()
     }
 
-    /// The index before `]`. Helm takes one that is not closed for the end of the text: it and all behind it are dropped.
+    /// The index before `]`.
     fn index(&mut self) -> Result<i64, Stop> {
         let (text, end) = self.until("]");
         if end.is_none() {
-            return Err(Stop::End);
+            return Err(match self.open_index {
+                OpenIndex::Fails => SetError::BadIndex("EOF".to_owned()).into(),
+                OpenIndex::Ends => Stop::End,
+            });
         }
         atoi(text.as_bytes()).map_err(|error| SetError::BadIndex(error.of("Atoi", &text)).into())
     }

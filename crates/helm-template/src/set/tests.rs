@@ -7,7 +7,7 @@ fn after(texts: &[(Typing, &str)]) -> String {
     let mut values = Mapping::new();
     let read = |name: &str| if name == "f" { Ok("content\n".to_owned()) } else { Err(format!("no {name}")) };
     for (typing, text) in texts {
-        if let Err(error) = set(text, *typing, &read, &mut values) {
+        if let Err(error) = set(text, *typing, OpenIndex::Ends, &read, &mut values) {
             return error.to_string();
         }
     }

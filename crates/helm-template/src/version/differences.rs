@@ -145,6 +145,14 @@ differences! {
         NamesOrObject: "set-json-object",
     } since ["3.17.0" Names, "4.0.0" NamesOrObject]
 
+    /// What an index without `]` is in `--set` and its sisters.
+    open_index: OpenIndex {
+        /// An error.
+        Fails: "set-open-index",
+        /// The end of the text: it and all behind it are dropped.
+        Ends: "set-open-index",
+    } since ["3.17.0" Fails, "4.1.0" Ends]
+
     /// What `child` and `parent` of `import-values` may be.
     imports: Imports {
         /// Texts, both of them.
