@@ -35,7 +35,7 @@ use config::Config;
 
 pub(crate) use doctor::{Doctor, Finding, Health, Rehearsal, Surroundings};
 pub(crate) use every::repositories;
-pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, forge_pusher};
+pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, forge_pusher, has_platform};
 pub(crate) use guard::Owned;
 pub(crate) use hook::{CLIENT_HOOKS, SERVER_HOOKS};
 

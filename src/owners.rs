@@ -19,6 +19,7 @@ pub(crate) mod changed_objects;
 pub(crate) mod claims;
 pub(crate) mod copier;
 mod crds;
+pub(crate) mod deployed;
 pub(crate) mod dry_branches;
 pub(crate) mod error;
 pub(crate) mod failed_makers;

@@ -117,7 +117,7 @@ fn a_forged_note_cannot_have_status_say_that_a_branch_is_up_to_date() {
     forge_note(&host, "environments/dev", &commit);
     let told = clone.hydrate(&["status"]).exits(1).stdout;
     let line = |branch: &str| told.lines().find(|line| line.starts_with(branch)).unwrap_or_default().to_owned();
-    assert!(line(PROD).contains("1 commit behind"), "{told}");
+    assert!(line(PROD).contains("1 dry commit behind"), "{told}");
     assert!(line("environments/dev").contains("up to date"), "what the commit does not touch: {told}");
 }
 

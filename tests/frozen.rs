@@ -82,7 +82,7 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
     clone.push().success();
     let before = state(&server);
     let status = server.hydrate(&["status"]).success().stdout;
-    assert!(status.contains("1 commit behind, frozen since 20") && status.contains(": release week"), "{status}");
+    assert!(status.contains("1 dry commit behind, frozen since 20") && status.contains(": release week"), "{status}");
     let status = server.hydrate(&["status", "--json"]).success().stdout;
     assert!(status.contains("\"reason\": \"release week\"") && status.contains("\"since\": \"20"), "{status}");
     let doctor = server.hydrate(&["doctor"]).stdout;

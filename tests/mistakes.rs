@@ -526,7 +526,7 @@ fn a_wrong_repo_url_setting_keeps_branches_with_an_error_and_the_right_one_rende
             assert_eq!((tip(server, DEV), note(server, DEV)), before);
         }
         let status = server.hydrate(&["status"]).exits(1).stdout;
-        assert!(status.contains("2 commits behind"), "{status}");
+        assert!(status.contains("2 dry commits behind"), "{status}");
         server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
         assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("value: two"));
         server.hydrate(&["status"]).success();

@@ -173,7 +173,7 @@ fn a_dry_branch_that_asks_for_a_path_of_another_fails_by_itself_and_the_other_re
     // The state is told of each dry branch, too.
     let status = server.hydrate(&["status"]).exits(1).stdout;
     assert!(
-        status.contains(" of main  up to date, last ") && status.contains(" of other  1 commit behind\n"),
+        status.contains(" of main  up to date, last ") && status.contains(" of other  1 dry commit behind\n"),
         "{status}"
     );
     assert!(!status.contains("rewound"), "{status}");

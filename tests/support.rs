@@ -121,10 +121,10 @@ impl Lab {
         repo
     }
 
-    /// A bare repository whose pushes are hydrated.
+    /// A bare repository whose pushes are hydrated, with no setting: what is rendered without any stays as it is for ever.
     pub(crate) fn server(&self) -> Repo {
         let repo = self.bare(&[]);
-        repo.hydrate(&["install", "--server"]).success();
+        repo.install_without_settings();
         repo
     }
 
@@ -200,6 +200,16 @@ impl Repo {
     pub(crate) fn run(&self, program: &str, args: &[&str]) -> Answer {
         let output = self.command(program).args(args).output();
         Answer::new(output.unwrap_or_else(|error| panic!("{program}: {error}")))
+    }
+
+    /// Installs as on a server, and takes back the settings that a new repository gets.
+    pub(crate) fn install_without_settings(&self) {
+        const SETTINGS: &str = "refs/hydrate/config";
+        let has_settings = self.run("git", &["rev-parse", "-q", "--verify", SETTINGS]).code == Some(0);
+        self.hydrate(&["install", "--server"]).success();
+        if !has_settings {
+            self.git(&["update-ref", "-d", SETTINGS]);
+        }
     }
 
     /// The repository of this name beside this one, whether or not it is there yet.
@@ -290,7 +300,7 @@ impl Repo {
     pub(crate) fn allow(&self, key: &str) {
         self.git(&["config", "hydrate.pusherVariable", "GIT_AUTHOR_NAME"]);
         self.git(&["config", key, "Dev Eloper"]);
-        self.hydrate(&["install", "--server"]).success();
+        self.install_without_settings();
     }
 
     /// Writes a hook, as an admin would.

@@ -53,7 +53,7 @@ fn status_tells_which_dry_commit_is_deployed_and_how_far_its_staging_branch_is_a
     clone.push().success();
     let told = server.hydrate(&["status"]).success().stdout;
     let expected = format!(
-        "{dry} of main, promoted from environments/dev-next, which is 1 commit ahead, last commit: 1 object added\n"
+        "{dry} of main, promoted from environments/dev-next, which is 1 dry commit ahead, last commit: 1 object added\n"
     );
     assert!(told.contains(&expected), "{told}");
 }
@@ -91,7 +91,7 @@ fn a_commit_that_hydration_did_not_make_is_found_by_verify_status_and_doctor_wha
         let error = format!("  error: {}: it was not made by hydration, and changes", &commit[..7]);
         assert!(told.contains(&error), "{told}");
         let told = server.hydrate(&["doctor"]).exits(1).stdout;
-        assert!(!told.contains("0 commits behind"), "{told}");
+        assert!(!told.contains("0 dry commits behind"), "{told}");
         cured(&server, &format!("environments/prod is at {}, which hydration did not make", &commit[..7]));
         assert_eq!(server.git(&["rev-parse", "environments/prod"]), before);
         server.hydrate(&["verify"]).success();
@@ -489,7 +489,7 @@ fn a_dry_branch_that_was_taken_out_of_the_settings_is_named_by_status_and_doctor
     clone.commit("on", &[("NOTES", "text")]);
     clone.push().success();
     let told = server.hydrate(&["status"]).exits(1).stdout;
-    assert!(told.contains("main is not a dry branch any more") && !told.contains("1 commit behind"), "{told}");
+    assert!(told.contains("main is not a dry branch any more") && !told.contains("1 dry commit behind"), "{told}");
     let told = server.hydrate(&["doctor"]).stdout;
     assert!(told.contains("is hydrated from main, which is not a dry branch any more"), "{told}");
 }

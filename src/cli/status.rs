@@ -10,6 +10,7 @@ use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output, unpushed};
 use crate::argo::ref_of;
 use crate::history::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, status, surveyed};
+use crate::install::has_platform;
 use crate::owners::setup::{Setup, Wake};
 use crate::preview::{RandomValues, public_values};
 use crate::render::Renderers;
@@ -70,7 +71,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             found.problems.iter().chain(&found.hidden).chain(&found.pinned).chain(&warning).cloned().collect();
         let mut wrong = Wrong::new(arguments.all, unpushed::settings(&clone.repository)?.map(|id| id.to_string()));
         let known = (!clone.has_remote()).then_some(&found.destinations[..]);
-        let branches = text(&found.branches, known, is_offline, &mut wrong, screen.paint());
+        let is_of_platform = clone.remote().is_none() && has_platform(&clone.repository);
+        let branches = text(&found.branches, known, (is_offline, is_of_platform), &mut wrong, screen.paint());
         screen.show(&(branches + &wrong.of_none(&problems) + &wrong.rest()))?;
     }
     let is_delivered = found.destinations.iter().all(|standing| standing.is_delivered);
@@ -152,7 +154,7 @@ fn not_there(status: &BranchStatus, destinations: Option<&[Standing]>, paint: Pa
 fn text(
     branches: &[BranchStatus],
     destinations: Option<&[Standing]>,
-    is_offline: bool,
+    (is_offline, is_of_platform): (bool, bool),
     wrong: &mut Wrong,
     paint: Paint,
 ) -> String {
@@ -195,24 +197,9 @@ fn text(
             Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
             Some(0) if status.tools.is_some() => "hydrated with other tools".to_owned(),
             Some(0) => "up to date".to_owned(),
-            Some(1) => "1 commit behind".to_owned(),
-            Some(count) => format!("{count} commits behind"),
-            None if status.state == BranchState::Missing => {
-                let (branch, empty) = (shell_word(&ref_of(&status.branch)), ", empty as it began");
-                let (command, empty) = match &status.restorable {
-                    Some(Restorable { tip, is_start }) => {
-                        (format!("git update-ref {branch} {tip}"), if *is_start { empty } else { "" })
-                    }
-                    None => ("git hydrate catch-up".to_owned(), ""),
-                };
-                match status.is_named || status.dry_tip.is_none() {
-                    true => format!("missing; to restore it{empty}, on the server: {command}"),
-                    false => format!(
-                        "missing, and no Application names it: git hydrate catch-up on the server forgets it; to restore it: \
-                         {command}"
-                    ),
-                }
-            }
+            Some(1) => "1 dry commit behind".to_owned(),
+            Some(count) => format!("{count} dry commits behind"),
+            None if status.state == BranchState::Missing => missing(status, is_of_platform),
             None if status.state == BranchState::NotMade => "not made yet".to_owned(),
             None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
             None if status.dry_sha.is_none() => "nothing is hydrated from it yet".to_owned(),
@@ -246,6 +233,34 @@ fn text(
     text
 }
 
+/// That a branch is missing, what was there, and what brings it back.
+fn missing(status: &BranchStatus, is_of_platform: bool) -> String {
+    let name = shell_word(&ref_of(&status.branch));
+    let again = match is_of_platform {
+        true => format!(" && git hydrate tell --again {}", shell_word(&status.branch)),
+        false => String::new(),
+    };
+    let at = |tip: &str| tip.get(..7).unwrap_or(tip).to_owned();
+    let (was, command) = match &status.restorable {
+        Some(Restorable { tip, is_start: true }) => {
+            return format!(
+                "missing: push the commit that was deployed from a clone; if nothing was promoted yet, on the server: git \
+                 update-ref {name} {tip}{again}"
+            );
+        }
+        Some(Restorable { tip, is_start: false }) => {
+            (format!(": it was at {}", at(tip)), format!("git update-ref {name} {tip}{again}"))
+        }
+        None => (String::new(), "git hydrate catch-up".to_owned()),
+    };
+    match status.is_named || status.dry_tip.is_none() {
+        true => format!("missing{was}; to restore it, on the server: {command}"),
+        false => format!(
+            "missing{was}, and no Application names it: git hydrate catch-up on the server forgets it; to restore it: {command}"
+        ),
+    }
+}
+
 /// `, last commit: 1 object changed`; empty when no object was, and of a branch that is left as it is.
 fn last_commit(status: &BranchStatus) -> String {
     let is_left = status.state == BranchState::Hydrated && (status.is_left || !status.is_named);
@@ -277,8 +292,8 @@ fn promoted(status: &BranchStatus) -> String {
         _ if status.dry_sha.is_none() && status.is_empty => format!("nothing is promoted from {from} yet"),
         _ if status.dry_sha.is_none() => format!("not as it was promoted from {from}"),
         [Promotion { ahead: Some(0), .. }] => format!("promoted from {from}"),
-        [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 commit ahead"),
-        [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} commits ahead"),
+        [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 dry commit ahead"),
+        [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} dry commits ahead"),
         _ => format!("promoted from {from}"),
     }
 }

@@ -18,6 +18,7 @@ use crate::hydrate::survey::{Named, named};
 use crate::manifest::ChangedObjects;
 use crate::metadata::{Behind, Time};
 use crate::owners::changed_objects::changed_objects;
+use crate::owners::deployed;
 use crate::owners::error::HydrateError;
 use crate::owners::failures::Failure;
 use crate::owners::files::METADATA;
@@ -148,7 +149,7 @@ pub(crate) struct LastCommit {
 pub(crate) struct Restorable {
     /// The commit.
     pub tip: String,
-    /// Whether it is the empty commit that a sync branch starts with: what was promoted to it since is known to clones only.
+    /// Whether it is the empty commit that a sync branch starts with: if anything was promoted to it since, clones alone know it.
     pub is_start: bool,
 }
 
@@ -455,14 +456,19 @@ fn restorable(
     (tip, state): (Option<ObjectId>, BranchState),
 ) -> Option<Restorable> {
     let record = found.records.get(branch)?;
+    let left = deployed::last_seen(branch, &found.refs).filter(|_| record.initial).unwrap_or(record.tip);
     let is_wanted = match state {
         BranchState::Missing => true,
         BranchState::Hydrated => tip != Some(record.tip) && !record.initial,
         BranchState::NotMade | BranchState::NotHydrated | BranchState::Promoted => false,
     };
     // A clone may lack what its server has.
-    let is_there = !found.setup.place.is_of_server() || found.setup.repository.has(record.tip);
-    (is_wanted && is_there).then(|| Restorable { tip: record.tip.to_string(), is_start: record.initial })
+    let is_there = !found.setup.place.is_of_server() || found.setup.repository.has(left);
+    let is_start = || {
+        let start = found.buffer.commit(left).is_ok_and(|start| start.tree == found.buffer.empty_tree_id());
+        record.initial && left == record.tip && start
+    };
+    (is_wanted && is_there).then(|| Restorable { tip: left.to_string(), is_start: is_start() })
 }
 
 /// The dry commit that was promoted to a sync branch last, if it is here. Of one that is promoted by directory, that is the newest of

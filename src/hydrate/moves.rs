@@ -10,6 +10,7 @@ use super::stopped::Stopped;
 use crate::argo::BranchName;
 use crate::metadata::{NOTES_REF, Time};
 use crate::owners::branch_records::{BranchRecord, BranchRecords, RECORDS_REF};
+use crate::owners::deployed;
 use crate::owners::failures::{FAILURES_REF, Failures};
 use crate::owners::ledger::Ledger;
 use crate::owners::snapshot::Snapshot;
@@ -115,10 +116,14 @@ impl Moves {
             Ok(_) => {}
             Err(error) => ledger.faults.give_up(NOTES_REF, &error),
         }
-        if ledger.faults.allows(RECORDS_REF)
-            && let Some(records) = records(found, branches).write(&found.buffer)?
-        {
-            self.0.extend(kept(found, RECORDS_REF, records, "Branches recorded by git-hydrate\n", date)?);
+        if ledger.faults.allows(RECORDS_REF) {
+            let records = records(found, branches);
+            if found.setup.place.are_guarded() {
+                self.0.extend(deployed::moves(&records, &found.refs, |branch| found.tip(branch)));
+            }
+            if let Some(records) = records.write(&found.buffer)? {
+                self.0.extend(kept(found, RECORDS_REF, records, "Branches recorded by git-hydrate\n", date)?);
+            }
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use dry_files::path::RepoPath;
 
 use super::branch_records::{self, BranchRecords, Engines, RECORDS_REF};
 use super::claims;
+use super::deployed;
 use super::dry_branches::DryBranches;
 use super::error::HydrateError;
 use super::failures::{FAILURES_REF, Failures};
@@ -168,7 +169,8 @@ impl<'a> Snapshot<'a> {
             return None;
         }
         let is_related = |deployed| self.setup.repository.are_related(record.tip, deployed);
-        if branch != sync && !self.tip(sync).is_some_and(is_related) {
+        let deployed = self.tip(sync).or_else(|| deployed::last_seen(sync, &self.refs));
+        if branch != sync && !deployed.is_some_and(is_related) {
             return None;
         }
         let is_here = self.buffer.commit(record.tip).is_ok_and(|commit| self.setup.repository.has(commit.tree));

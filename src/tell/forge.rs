@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use super::hook::Options;
 use crate::hydrate::{RefUpdate, Report};
-use crate::repo::{self, Location, Refs, Repository};
+use crate::repo::{self, Location, ObjectId, Refs, Repository};
 
 use attendance::{Attendance, Attendant};
 use books::{Books, Deadline, tell_some};
@@ -34,7 +34,7 @@ use caller::Caller;
 use known::Known;
 use left::left_to_others;
 use moves::pieces;
-use queue::Queue;
+use queue::{Part, Queue};
 use run::Run;
 use script::Forge;
 
@@ -105,6 +105,12 @@ pub(crate) fn forget_known_branches(repository: &Repository) -> std::io::Result<
     known::remove(&directory.join(known::FILE))
 }
 
+fn change_queue(repository: &Repository, change: impl FnOnce(&mut Queue)) -> Result<(), Error> {
+    let mut books = Books::open(repository)?;
+    change(&mut books.queue);
+    books.close(repository)
+}
+
 /// What one process has to do with the platform, from before it has the lock of the repository until it ends.
 pub(crate) struct Teller {
     forge: Option<(Forge, Attendance)>,
@@ -166,6 +172,39 @@ impl Teller {
         let is_over = |other: &&Attendant| !other.is_alive && !report.unfinished;
         others.iter().filter(is_over).for_each(Attendant::forget);
         Ok(())
+    }
+
+    /// Writes down a move of a branch that others make of what is hydrated, such as that of an active branch by a roll-back: nothing
+    /// but this shows it. To be called before the branch moves, so that no kill loses it; [`Teller::withdraw`] if it does not.
+    ///
+    /// # Errors
+    ///
+    /// In words for a warning; the platform is not notified of the move.
+    pub(crate) fn queue_move(
+        &mut self,
+        repository: &Repository,
+        name: &str,
+        (old, new): (ObjectId, ObjectId),
+    ) -> Result<(), String> {
+        let Some((_, attendance)) = &mut self.forge else { return Ok(()) };
+        attendance.is_done = true;
+        let part = Part {
+            name: name.to_owned(),
+            old: Some(old.to_string()),
+            new: new.to_string(),
+            caller: self.caller.clone(),
+            hook: Some(attendance.name().to_owned()),
+            ..Part::default()
+        };
+        change_queue(repository, |queue| queue.push(part)).map_err(|why| not_notified(&why))
+    }
+
+    /// Takes back what it wrote down of moves that did not come about.
+    pub(crate) fn withdraw(&self, repository: &Repository) {
+        let Some((_, attendance)) = &self.forge else { return };
+        let hook = Some(attendance.name());
+        // What stays is at most a notification too many.
+        drop(change_queue(repository, |queue| queue.retain(|part| part.hook.as_deref() != hook)));
     }
 
     /// Notifies the platform of what came of this push. To be called after the lock of the repository was given back. What others

@@ -1,8 +1,8 @@
 //! Branches and settings that are lost, and what brings them back.
 
 use super::{cured, pushed, staged};
-use crate::push::{application, dry};
-use crate::support::Lab;
+use crate::push::{application, config_map, dry};
+use crate::support::{Lab, Repo};
 
 #[test]
 fn a_deployed_branch_that_is_lost_is_back_by_the_command_that_status_and_doctor_print() {
@@ -81,7 +81,8 @@ fn a_branch_that_the_server_lost_is_missing_and_not_up_to_date() {
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let told = server.hydrate(&["status"]).exits(1).stdout;
     let missing = format!(
-        "missing; to restore it, on the server: git update-ref refs/heads/environments/prod {}",
+        "missing: it was at {}; to restore it, on the server: git update-ref refs/heads/environments/prod {}",
+        clone.git(&["rev-parse", "--short=7", "origin/environments/prod"]),
         clone.git(&["rev-parse", "origin/environments/prod"])
     );
     let line = told.lines().find(|line| line.starts_with("environments/prod ")).expect("listed");
@@ -120,10 +121,73 @@ fn a_mistyped_branch_that_an_admin_deleted_is_forgotten_and_not_called_lost() {
     clone.push().success();
     server.git(&["update-ref", "-d", "refs/heads/enviroments/dev"]);
     let status = server.hydrate(&["status"]).exits(1).stdout;
-    assert!(status.contains("missing, and no Application names it: git hydrate catch-up"), "{status}");
+    assert!(status.contains(", and no Application names it: git hydrate catch-up"), "{status}");
     let told = server.hydrate(&["doctor"]).stdout;
     assert!(told.contains("enviroments/dev, which hydration made, is missing, and no Application names it"), "{told}");
     server.hydrate(&["catch-up"]).success();
     let status = server.hydrate(&["status"]).exits(0).stdout;
     assert!(!status.contains("enviroments/dev"), "{status}");
+}
+
+/// Production that was promoted to by a push, and is deleted by a button, where no hook runs.
+fn promoted_and_deleted(server: &Repo) -> (Repo, String) {
+    let clone = staged(server);
+    server.allow("hydrate.promoter");
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "promotion", "origin/environments/dev"]);
+    clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", "origin/environments/dev-next"]);
+    clone.git(&["push", "-q", "origin", "HEAD:environments/dev"]);
+    clone.git(&["checkout", "-q", "main"]);
+    let promoted = server.git(&["rev-parse", "environments/dev"]);
+    server.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    (clone, promoted)
+}
+
+#[test]
+fn production_that_a_button_deleted_is_back_as_it_was_by_the_command_that_everything_prints() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, promoted) = promoted_and_deleted(&server);
+    let command = format!("git update-ref refs/heads/environments/dev {promoted}");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    let was = &promoted[..7];
+    assert!(status.contains(&format!("missing: it was at {was}; to restore it, on the server: {command}")), "{status}");
+    // Each push says so until it is back, and the staging branch goes on; so it does where it was deleted too.
+    for (round, also) in [("one", ""), ("two", "refs/heads/environments/dev-next")] {
+        if !also.is_empty() {
+            server.git(&["update-ref", "-d", also]);
+        }
+        clone.commit(round, &[("apps/web/dev/config.yaml", &config_map("web", round))]);
+        let told = clone.push().success().stderr.replace("remote: ", "");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        let warning = format!("warning: `environments/dev`, which is promoted to, was deleted: it was at {was}");
+        assert!(told.contains(&warning) && told.contains(&command), "{round}: {told}");
+    }
+    assert_eq!(server.run("git", &["rev-parse", "-q", "--verify", "environments/dev"]).code, Some(1));
+    // It is not pruned either.
+    server.git(&["reflog", "expire", "--expire=now", "--all"]);
+    server.git(&["-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now"]);
+    cured(&server, "environments/dev, which hydration made, is missing");
+    assert_eq!(server.git(&["rev-parse", "environments/dev"]), promoted);
+    server.hydrate(&["status"]).success();
+    server.hydrate(&["verify"]).success();
+    clone.commit("three", &[("apps/web/dev/config.yaml", &config_map("web", "three"))]);
+    let told = clone.push().success().stderr;
+    assert!(!told.contains("deleted"), "{told}");
+}
+
+#[test]
+fn what_was_promoted_is_forgotten_with_the_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, promoted) = promoted_and_deleted(&server);
+    let kept = "refs/hydrate/promoted/environments%2Fdev";
+    assert_eq!(server.git(&["rev-parse", kept]), promoted);
+    server.git(&["update-ref", "-d", "refs/heads/environments/dev-next"]);
+    clone.git(&["rm", "-rq", "applications"]);
+    clone.commit("retire", &[]);
+    clone.push();
+    server.hydrate(&["catch-up"]);
+    assert_eq!(server.run("git", &["rev-parse", "-q", "--verify", kept]).code, Some(1));
 }

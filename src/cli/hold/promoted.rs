@@ -8,12 +8,15 @@ use super::super::{Outcome, WrongUse, config, output};
 use super::apply::{confirmed, show};
 use super::target::NO_PROMOTER;
 use super::{RollbackArguments, Site, target};
+use crate::argo::BranchName;
 use crate::hydrate::rollback::{Restored, Restoring, Unrestored, restore};
 use crate::metadata::PROMOTIONS_REF;
+use crate::owners::deployed;
 use crate::owners::policy::Policy;
 use crate::preview::preview_between;
-use crate::repo::{Expected, ObjectBuffer, ObjectId, RefEdit, update_refs};
+use crate::repo::{Expected, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, update_refs};
 use crate::show::changes::{Changes, json};
+use crate::tell::forge::Teller;
 
 /// What git hears of the moved refs.
 const REFLOG: &str = "hydrate: restore an active branch";
@@ -58,18 +61,7 @@ pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool
     let _kept = buffer.flush()?;
     match site.clone.remote() {
         Some(remote) => push(site, remote, tip, restored)?,
-        None => {
-            let edit = |name: &str, new| RefEdit {
-                name: name.to_owned(),
-                new: Some(new),
-                expected: Expected::from(refs.get(name)),
-            };
-            update_refs(
-                repository,
-                &[edit(PROMOTIONS_REF, restored.notes), edit(&branch.ref_name(), restored.commit)],
-                REFLOG,
-            )?;
-        }
+        None => set(repository, (branch, tip), restored, &refs)?,
     }
     match is_json {
         true => output::print_json(&serde_json::json!({ "changed": true, "commit": restored.commit.to_string() }))?,
@@ -81,6 +73,30 @@ pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool
         ))?,
     }
     Ok(Outcome::Done)
+}
+
+/// On the server, where no hook runs: the platform is notified as of a hydrated branch.
+fn set(
+    repository: &Repository,
+    (branch, tip): (&BranchName, ObjectId),
+    restored: Restored,
+    refs: &Refs,
+) -> anyhow::Result<()> {
+    let edit =
+        |name: &str, new| RefEdit { name: name.to_owned(), new: Some(new), expected: Expected::from(refs.get(name)) };
+    let name = branch.ref_name();
+    let kept = deployed::follow(branch, restored.commit, refs);
+    let edits = [edit(PROMOTIONS_REF, restored.notes), kept, edit(&name, restored.commit)];
+    let mut teller = Teller::of_admin(repository);
+    let queued = teller.queue_move(repository, &name, (tip, restored.commit));
+    if let Err(error) = update_refs(repository, &edits, REFLOG) {
+        teller.withdraw(repository);
+        return Err(error.into());
+    }
+    if let Err(why) = queued.and_then(|()| teller.tell_all(repository)) {
+        output::warn(&format!("warning: {why}"));
+    }
+    Ok(())
 }
 
 /// The directory that is promoted on its own.

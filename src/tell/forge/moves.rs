@@ -50,14 +50,19 @@ pub(super) fn pieces(
     for (branch, record) in records.iter().filter(|(branch, _)| branch.destination().is_none()) {
         let name = format!("refs/heads/{branch}");
         let (tip_before, tip) = (before.get(&name), record.tip);
+        let way = Way { repository, name: &name, branch: branch.as_str() };
         if refs.get(&name) != Some(tip) {
+            // An active branch that was deleted and brought back: of what a promoter does there, the platform hears.
+            let back = refs.get(&name).filter(|_| record.initial && position(&name).is_none());
+            pieces.extend(back.map(|back| way.of_new(Vec::new(), back, true)).transpose()?.unwrap_or_default());
             continue;
         }
-        let way = Way { repository, name: &name, branch: branch.as_str() };
         let Some(tip_before) = tip_before else {
             let made = report.branches.iter().filter(|report| report.branch == branch.as_str());
             let made = made.flat_map(|report| &report.commits).filter_map(|commit| object_id(&commit.id)).collect();
-            pieces.extend(way.of_new(made, tip, false)?);
+            // One that was deleted and is made again comes of this run, and of no push that is still to be looked at.
+            let is_again = records_before.get(branch).is_some_and(|record| record.tip == tip);
+            pieces.extend(way.of_new(made, tip, is_again)?);
             continue;
         };
         if records_before.get(branch).is_some_and(|record| record.tip == tip_before) {
