@@ -4,14 +4,14 @@
 //! GitLab 17 `POST /projects/:id/statuses/:sha`, GitHub 2022-11-28 `POST /repos/{owner}/{repo}/statuses/{sha}`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::thread::JoinHandle;
 
 use crate::push::{config_map, dry, tip};
 use crate::support::Lab;
 
-/// Answers so many requests, and gives their first line, headers that were set on purpose, and body.
+/// Answers so many requests, and gives their first line, headers that were set on purpose, and body, sorted.
 fn platform(count: usize) -> (String, JoinHandle<Vec<String>>) {
     platform_that_answers(&["201 Created"].repeat(count))
 }
@@ -21,12 +21,17 @@ fn platform_that_answers(answers: &[&'static str]) -> (String, JoinHandle<Vec<St
     let answers = answers.to_vec();
     let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
-    let answering = std::thread::spawn(move || answers.iter().map(|answer| request(&listener, answer)).collect());
+    let answering = std::thread::spawn(move || {
+        // Each is waited for before any is answered: they are sent at once.
+        let all: Vec<TcpStream> = answers.iter().map(|_| listener.accept().expect("a connection").0).collect();
+        let mut asked: Vec<String> = all.into_iter().zip(answers).map(|(one, answer)| request(one, answer)).collect();
+        asked.sort();
+        asked
+    });
     (address, answering)
 }
 
-fn request(listener: &TcpListener, answer: &str) -> String {
-    let (mut stream, _) = listener.accept().expect("a connection");
+fn request(mut stream: TcpStream, answer: &str) -> String {
     let mut reader = BufReader::new(stream.try_clone().expect("a handle"));
     let (mut text, mut length) = (String::new(), 0);
     loop {
@@ -103,6 +108,11 @@ fn each_environment_has_a_status_on_the_dry_commit() {
         let (head, _) = failed.split_once("not valid YAML").expect("there");
         assert!(asked[0].starts_with(head), "{name}: {}", asked[0]);
         assert_eq!(asked[1], expected(&dry, "success", "unchanged", "prod"), "{name}");
+        // What judges nothing new asks for nothing: no platform answers any more.
+        let told = clone.run("git", &["push", "origin", "HEAD:topic"]).success().stderr;
+        assert!(!told.contains("warning: hydrate.notify"), "{told}");
+        let caught_up = server.hydrate(&["catch-up"]).exits(1).stderr;
+        assert!(!caught_up.contains("warning: hydrate.notify"), "{caught_up}");
     }
 }
 
@@ -126,4 +136,10 @@ fn a_status_that_the_platform_refuses_keeps_no_other_from_being_set() {
         "{asked:?}"
     );
     assert!(told.stderr.contains("warning: hydrate.notify") && told.stderr.contains("400"), "{}", told.stderr);
+    // The next run tries that one again.
+    let (address, asked) = platform(1);
+    let command = format!("{variables} HYDRATE_API={address} HYDRATE_TOKEN_FILE={token} {script}");
+    server.git(&["config", "hydrate.notify", &command]);
+    clone.run("git", &["push", "origin", "HEAD:topic"]).success();
+    assert_eq!(asked.join().expect("answered").len(), 1);
 }
