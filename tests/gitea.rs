@@ -50,7 +50,7 @@ fn files_of_another_user_do_not_configure_the_doctor() {
     let host = gitea(&lab);
     let config = lab.path("data/home/.gitconfig");
     fs::create_dir_all(config.parent().expect("a directory")).expect("made");
-    fs::write(&config, "[hydrate]\n\tstrict = tuched\n").expect("written");
+    fs::write(&config, "[receive]\n\tprocReceiveRefs = refs/for\n[hydrate]\n\tstrict = tuched\n").expect("written");
     let reads_it = || {
         let mut doctor = host.command("git-hydrate");
         doctor.args(["doctor", "--all", ".."]).env_remove("GIT_CONFIG_NOSYSTEM");
@@ -108,28 +108,53 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     let host = gitea(&lab);
     assert_eq!(host.git(&["config", "hydrate.pusherVariable"]), "GITEA_PUSHER_NAME");
     let clone = staged(&host, "");
-    let commands = "git config hydrate.pusherVariable GITEA_PUSHER_NAME && git config --add hydrate.promoter NAME && git \
-                    config --add hydrate.promoted 'environments/*'";
+    // The variable is set already, and whom to name is not for who pushes to say.
+    let commands = "git config --add hydrate.promoter NAME && git config --add hydrate.promoted 'environments/*'";
     let told = flat(&push_by(&clone, "dana", "HEAD:main", &[]).success().stderr);
     assert!(
         told.contains(&format!("no account may promote yet; an admin names one on the server: {commands}")),
         "{told}"
     );
-    host.hydrate(&["install", "--server"]).success();
+    let installed = host.hydrate(&["install", "--server"]).success().stdout;
     let doctor = host.hydrate(&["doctor"]).stdout;
-    assert!(doctor.contains("and no account may promote\n"), "{doctor}");
+    let all = |git: &str| {
+        format!("{} && git hydrate install --server ", commands.replace("git config", &format!("{git} config")))
+    };
+    let git = format!("git -C {}", host.path.display());
+    for said in [&installed, &doctor] {
+        assert!(said.contains("(hydrateTo), and no account may promote\n") && said.contains(&all(&git)), "{said}");
+    }
     clone.git(&["fetch", "-q"]);
     clone.git(&["checkout", "-q", "-b", "promotion", "origin/environments/dev"]);
     clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", "origin/environments/dev-next"]);
     for to in ["HEAD:environments/dev", "HEAD:environments/dev-next"] {
         let refused = flat(&push_by(&clone, "bot", to, &[]).exits(1).stderr);
-        assert!(refused.contains(&commands.replace("NAME", "bot").replace("PUSHER_bot", "PUSHER_NAME")), "{refused}");
+        assert!(refused.contains("no account may promote yet") && refused.contains(commands), "{refused}");
+        assert!(!refused.contains("bot") && !refused.contains("pusherVariable"), "{refused}");
     }
+    // One who may elsewhere.
     host.git(&["config", "--add", "hydrate.promoter", "bot"]);
+    host.git(&["config", "--add", "hydrate.promoted", "staging/*"]);
+    let refused = flat(&push_by(&clone, "bot", "HEAD:environments/dev", &[]).exits(1).stderr);
+    let command = "git config --add hydrate.promoted 'environments/*'";
+    assert!(
+        refused.contains(&format!(
+            "bot may to other branches); to have them do so, an admin runs on the server: {command}"
+        )),
+        "{refused}"
+    );
+    assert!(host.hydrate(&["doctor"]).stdout.contains("no account may promote to environments/dev\n"));
     host.git(&["config", "--add", "hydrate.promoted", "environments/*"]);
     host.hydrate(&["install", "--server"]).success();
     push_by(&clone, "bot", "HEAD:environments/dev", &[]).success();
-    push_by(&clone, "dana", "HEAD:environments/prod", &[]).exits(1);
+    clone.git(&["checkout", "-q", "-b", "production", "origin/environments/prod"]);
+    clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", "origin/environments/prod-next"]);
+    let refused = flat(&push_by(&clone, "dana", "HEAD:environments/prod", &[]).exits(1).stderr);
+    let expected =
+        "bot may; to name another account, an admin runs on the server: git config --add hydrate.promoter NAME";
+    assert!(refused.contains(expected) && !refused.contains("dana"), "{refused}");
+    let settings = flat(&push_by(&clone, "dana", "HEAD:refs/hydrate/config", &[]).exits(1).stderr);
+    assert!(!settings.contains("dana") && !settings.contains("pusherVariable"), "{settings}");
 }
 
 #[test]

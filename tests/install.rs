@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use crate::push::dry;
 use crate::support::{BINARY, Lab, Repo};
 
 const HOOK: &str = "hooks/post-receive";
@@ -391,4 +392,36 @@ fn urls_of_the_repository_become_settings() {
     assert_eq!(server.hydrate(&["config", "get", "repoURL"]).success().stdout, format!("{url}\n"));
     let told = server.hydrate(&["install", "--server", "--repo-url", url]).success().stdout;
     assert!(told.contains(&format!("already  repoURL = {url}")), "{told}");
+}
+
+#[test]
+fn a_new_repository_renders_with_the_newest_tools_and_one_that_was_hydrated_stays_as_it_is() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    let told = server.hydrate(&["install", "--server"]).success().stdout;
+    assert!(
+        told.contains("done     tools = the newest; those of your Argo CD: git hydrate config set tools argocd="),
+        "{told}"
+    );
+    let tools = server.hydrate(&["config", "get", "tools"]).success().stdout;
+    assert!(tools.contains("helm") && tools.contains("kustomize"), "{tools}");
+    let again = server.hydrate(&["install", "--server"]).success().stdout;
+    assert!(!again.contains("tools ="), "{again}");
+    // What was pushed before is nothing that was hydrated.
+    let pushed = Repo::at(&lab, "pushed.git");
+    server.git(&["init", "-q", "--bare", pushed.path.to_str().expect("UTF-8")]);
+    let clone = dry(&pushed, &["web"], &["dev"]);
+    clone.push().success();
+    let told = pushed.hydrate(&["install", "--server"]).success().stdout;
+    assert!(told.contains("tools = the newest"), "{told}");
+    pushed.hydrate(&["catch-up"]).success();
+    assert!(pushed.hydrate(&["config"]).success().stdout.contains("tools"));
+    // One without settings that hydrates keeps the tools that it has, and so does a copy of its branches.
+    pushed.git(&["update-ref", "-d", "refs/hydrate/config"]);
+    let copy = Repo::at(&lab, "copy.git");
+    pushed.git(&["clone", "-q", "--bare", ".", copy.path.to_str().expect("UTF-8")]);
+    for hydrated in [&pushed, &copy] {
+        let told = hydrated.hydrate(&["install", "--server"]).stdout;
+        assert!(!told.contains("tools ="), "{told}");
+    }
 }

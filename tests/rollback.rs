@@ -299,6 +299,25 @@ fn a_promoter_who_may_push_restores_from_a_clone() {
 }
 
 #[test]
+fn a_preview_needs_no_notes_of_promoter_and_a_rollback_fetches_them() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, [first, _]) = promoted(&server);
+    let who = ["-c", "user.name=Promoter", "-c", "user.email=promoter@example.com"];
+    let note = ["notes", "--ref=promoter.history", "add", "-m", "{\"Sha-dry-active\":[\"7\"]}", &first];
+    server.git(&who.iter().chain(&note).copied().collect::<Vec<_>>());
+    clone.commit("three", &[("apps/web/prod/config.yaml", &config_map("web", "three"))]);
+    let has_notes = || clone.run("git", &["rev-parse", "-q", "--verify", NOTES]).code == Some(0);
+    let without = clone.hydrate(&["diff"]);
+    assert!(without.stdout.contains("value: three") && !has_notes(), "{without:?}");
+    clone.git(&["fetch", "-q", "origin", &format!("{NOTES}:{NOTES}")]);
+    assert_eq!(clone.hydrate(&["diff"]).stdout, without.stdout);
+    clone.git(&["update-ref", "-d", NOTES]);
+    clone.hydrate(&["rollback", "prod", "--to", &first, "--reason", "x", "--dry-run"]).exits(1);
+    assert!(has_notes());
+}
+
+#[test]
 fn a_staging_branch_is_refused_with_the_reason() {
     let lab = Lab::new();
     let server = lab.server();

@@ -116,6 +116,7 @@ mod vanished;
 mod vendor;
 mod verify;
 mod wall;
+mod whose_keys;
 mod whose_reports;
 mod worker;
 mod worker_races;

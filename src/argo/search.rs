@@ -106,7 +106,7 @@ impl Patterns {
     }
 
     /// Whether there is no pattern.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

@@ -22,14 +22,14 @@ use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, catch_up, in_the_way, output, settings_folder};
 use crate::argo::BranchName;
 use crate::hydrate::{Outcome as Hydrated, Report};
-use crate::metadata::NOTES_REF;
+use crate::metadata::{NOTES_REF, Trailers};
 use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::heads::dry_remote;
 use crate::owners::policy::check_settings;
 use crate::preview::RandomValues;
 use crate::render::process::wall;
-use crate::repo::Repository;
+use crate::repo::{ObjectBuffer, Repository};
 use crate::settings::{
     Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
     SettingsFiles as Files, Value, argocd_cm, edit, tools, unknown_key,
@@ -326,7 +326,12 @@ fn are_words_of_tools(key: &str, values: &[String]) -> bool {
 /// Sets the newest tools in a repository that is new: no settings are there, and nothing was hydrated. Answers whether it is.
 pub(super) fn set_newest_tools(repository: &Repository) -> anyhow::Result<bool> {
     let refs = repository.refs()?;
-    if [SETTINGS_REF, RECORDS_REF, NOTES_REF].iter().any(|name| refs.get(name).is_some()) {
+    let buffer = ObjectBuffer::new(repository);
+    // A copy of another repository may have its branches alone.
+    let is_hydrated = |tip| buffer.commit(tip).is_ok_and(|commit| Trailers::read(&commit.message).is_some());
+    if [SETTINGS_REF, RECORDS_REF, NOTES_REF].iter().any(|name| refs.get(name).is_some())
+        || refs.below("refs/heads/").any(|(_, tip)| is_hydrated(tip))
+    {
         return Ok(false);
     }
     write(repository, &tools::newest()?, "settings: the newest tools")

@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let repository = super::repository(arguments.repository.as_deref())?;
     let server = arguments.server || is_server(&repository);
     if server {
-        platform::go_on_as_its_git(repository.common_dir())?;
+        platform::go_on_as_git_of_hooks(std::slice::from_ref(&repository))?;
     }
     show(&findings(&repository, (!server).then_some(&arguments.remote))?, json)
 }
@@ -138,7 +138,10 @@ fn failure(branch: hydrate::BranchReport) -> Option<(String, String)> {
 fn all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     let mut results = Vec::new();
     let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
-    all.iter().try_for_each(|path| platform::go_on_as_its_git(path))?;
+    // One that cannot be opened is told of below.
+    let opened: Vec<Repository> = all.iter().filter_map(|path| super::repository(Some(path)).ok()).collect();
+    platform::go_on_as_git_of_hooks(&opened)?;
+    drop(opened);
     for path in all {
         match of_server(&path).transpose() {
             Some(findings) => results.push((path, findings)),
@@ -236,6 +239,7 @@ fn surroundings(repository: &Repository) -> Surroundings {
             .iter()
             .any(|name| std::env::var_os(name).is_some()),
         version: super::Arguments::command().render_version().trim().to_owned(),
+        keys_of: platform::keys_of(repository),
         unknown_to_forge: forge::branches_unknown(repository),
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
 /// Installs in the repository of a server.
 fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>> {
     let repository = server_repository(path)?;
-    platform::go_on_as_its_git(repository.common_dir())?;
+    platform::go_on_as_git_of_hooks(std::slice::from_ref(&repository))?;
     if !is_server(&repository) && !repository.remotes().is_empty() {
         let hint = "in a clone: git hydrate install --client; a server's repository is bare: git clone --mirror URL REPO.git && \
              git -C REPO.git remote remove origin";
@@ -113,6 +113,11 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
     }
     let mut installer = Installer::new(&repository)?;
     installer.server(&binary()?)?;
+    // Before anything is found out, which is a setting too.
+    if config::set_newest_tools(&repository)? {
+        let what = "tools = the newest; those of your Argo CD: git hydrate config set tools argocd=VERSION";
+        installer.step(State::Done, what.to_owned());
+    }
     for note in settle(&repository)? {
         installer.step(State::Done, note);
     }
@@ -125,10 +130,6 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
     };
     installer.guard(&hook::access(&repository)?, &owned)?;
     behind(&repository, &mut installer)?;
-    if !repo_urls.is_empty() && config::set_newest_tools(&repository)? {
-        let what = "tools = the newest; those of your Argo CD: git hydrate config set tools argocd=VERSION";
-        installer.step(State::Done, what.to_owned());
-    }
     for url in repo_urls {
         let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
         installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));

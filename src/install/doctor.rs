@@ -10,6 +10,7 @@ mod fetch;
 mod forge;
 mod hooks;
 mod keys;
+mod keys_of;
 mod limits;
 mod owner;
 mod refs;
@@ -27,13 +28,13 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
-use super::forge::has_platform;
+use super::forge::{has_platform, without_promoter};
 use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
 use crate::argo::{BranchName, near, ref_of, unnamed_active_paths};
 use crate::history::{BranchState, BranchStatus, Restorable};
-use crate::hydrate::{self, Access, Survey, naming_promoter};
+use crate::hydrate::{self, Access, Survey};
 use crate::metadata::NOTES_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::failures::FAILURES_REF;
@@ -43,6 +44,7 @@ use crate::settings::{RendererName, SETTINGS_REF};
 use crate::versions::Tools;
 use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
 
+pub(crate) use keys_of::KeysOf;
 pub(crate) use remote::Rehearsal;
 
 /// What one check found.
@@ -92,6 +94,8 @@ pub(crate) struct Surroundings {
     pub program_dir: PathBuf,
     /// Whether the environment names the configuration of the machine: git and we read that one.
     pub names_system_config: bool,
+    /// Whose keys git reads beside those of the repository.
+    pub keys_of: KeysOf,
     /// What this program calls itself on `--version`.
     pub version: String,
     /// The branches that the forge which hosts the repository does not know as they are.
@@ -141,6 +145,7 @@ impl<'a> Doctor<'a> {
         }
         self.forge()?;
         self.mirrors();
+        self.whose_keys()?;
         self.keys()?;
         self.strict();
         self.limits(renderers);
@@ -279,10 +284,8 @@ impl<'a> Doctor<'a> {
             let too = "once installed again, git itself refuses pushes there too";
             self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }
-        if let Some(branch) = promoted.iter().next().filter(|_| access.promoters.is_empty()) {
-            let git = format!("git -C {}", shell_path(self.repository.common_dir()));
-            let remedy = format!("{} && {again}", naming_promoter(access, branch, &git));
-            self.advise("Applications have a staging branch (hydrateTo), and no account may promote", remedy);
+        if let Some((what, remedy)) = without_promoter(access, &promoted, &self.git_command()) {
+            self.advise(what, format!("{remedy} && {again}"));
         }
         if !(access.promoters.is_empty() && access.settings_pushers.is_empty())
             && self.repository.config("hydrate.pusherVariable").is_none()

@@ -1,6 +1,9 @@
 //! What is known of the forges that host repositories.
 
-use crate::argo::without_credentials;
+use std::collections::BTreeSet;
+
+use crate::argo::{BranchName, without_credentials};
+use crate::hydrate::{Access, naming_promoter};
 use crate::repo::Repository;
 
 use super::is_executable;
@@ -31,6 +34,21 @@ pub(crate) fn has_platform(repository: &Repository) -> bool {
     let is_off = repository.config_bool("hydrate.tell") == Some(false);
     let is_told = repository.config("hydrate.tell").is_some_and(|command| !command.is_empty());
     !is_off && (is_told || is_executable(&repository.common_dir().join(GITEA)))
+}
+
+/// That the guard keeps everybody from promoting to a branch that Applications stage for, and the commands, begun by `git`, that let an
+/// account do so; none where every such branch has a promoter.
+pub(super) fn without_promoter(
+    access: &Access,
+    promoted: &BTreeSet<BranchName>,
+    git: &str,
+) -> Option<(String, String)> {
+    let branch = promoted.iter().find(|branch| branch.destination().is_none() && access.is_closed(branch))?;
+    let what = match access.promoters.is_empty() {
+        true => "Applications have a staging branch (hydrateTo), and no account may promote".to_owned(),
+        false => format!("Applications have a staging branch (hydrateTo), and no account may promote to {branch}"),
+    };
+    Some((what, naming_promoter(access, branch, git)))
 }
 
 /// A repository whose fetch writes over every ref.

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::shell_path;
+
+use super::forge::without_promoter;
 use super::{Error, Installer, State};
 use crate::argo::BranchName;
 use crate::hydrate::Access;
@@ -103,6 +106,10 @@ impl Installer<'_> {
         let wanted = hidden(access, owned);
         if self.config.replace_lent(HIDE, &wanted)? {
             self.step(State::Done, format!("{HIDE} = {}: git itself refuses pushes there", wanted.join(", ")));
+        }
+        let dir = shell_path(self.repository.common_dir());
+        if let Some((what, commands)) = without_promoter(access, &owned.promoted, &format!("git -C {dir}")) {
+            self.advise(State::Note, what, format!("{commands} && git hydrate install --server {dir}"));
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::{Diagnostic, shell_word};
 
+use super::access::{Access, naming_variable, who_promotes};
 use crate::argo::{Application, BranchName, Patterns};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::memory::{Attempt, Memory};
@@ -42,37 +43,6 @@ pub(crate) struct RefUpdate {
     pub new: Option<ObjectId>,
 }
 
-/// Who pushes, and who may.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Access {
-    /// Who pushes, as far as the server knows.
-    pub pusher: Option<String>,
-    /// The variable that names who pushes: the one that is set up, or the platform's own.
-    pub variable: Option<String>,
-    /// Who may add commits to hydrated branches.
-    pub promoters: Vec<String>,
-    /// The hydrated branches that promoters may add commits to.
-    pub promoted: Patterns,
-    /// Who may push the settings.
-    pub settings_pushers: Vec<String>,
-}
-
-impl Access {
-    fn is_one_of(&self, names: &[String]) -> bool {
-        self.pusher.as_ref().is_some_and(|pusher| !pusher.is_empty() && names.contains(pusher))
-    }
-
-    /// Whether the pusher may push settings.
-    pub(crate) fn may_set(&self) -> bool {
-        self.is_one_of(&self.settings_pushers)
-    }
-
-    /// Whether all pushes to hydrated branches are refused.
-    pub(crate) fn is_closed(&self, branch: &BranchName) -> bool {
-        self.promoters.is_empty() || !self.promoted.matches(branch.as_str())
-    }
-}
-
 /// Who finds the Applications of a dry branch that are not known yet: that may take more memory than there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Search {
@@ -82,19 +52,6 @@ pub(crate) enum Search {
     Elsewhere,
     /// No one, for they died of it. What such a dry branch alone would name is not guarded.
     NoOne,
-}
-
-/// The commands that let an account add commits to `branch` and those beside it, each begun by `git`: the variable with the names
-/// of pushers, the account, and the branches. All are named, since one alone has no effect.
-pub(crate) fn naming_promoter(access: &Access, branch: &BranchName, git: &str) -> String {
-    let variable = shell_word(access.variable.as_deref().unwrap_or("VARIABLE"));
-    let name = access.pusher.as_deref().map_or_else(|| "NAME".to_owned(), shell_word);
-    let pattern = branch.as_str().rsplit_once('/').map_or(branch.to_string(), |(dir, _)| format!("{dir}/*"));
-    let pattern = shell_word(&pattern);
-    format!(
-        "{git} config hydrate.pusherVariable {variable} && {git} config --add hydrate.promoter {name} && {git} config --add \
-         hydrate.promoted {pattern}"
-    )
 }
 
 /// Why a push must not go in; empty when it may.
@@ -300,16 +257,11 @@ impl<'a> Guard<'a> {
             if self.access.may_set() {
                 return None;
             }
-            let named = match self.access.pusher.as_deref().map(shell_word) {
-                Some(pusher) => format!("name you: `git config --add hydrate.settingsPusher {pusher}`"),
-                None => {
-                    "name the variable that tells who pushes, and you: `git config hydrate.pusherVariable VARIABLE`, \
-                         `git config --add hydrate.settingsPusher NAME`"
-                        .to_owned()
-                }
-            };
+            let variable =
+                naming_variable(self.access, "git").map(|command| format!("{command} && ")).unwrap_or_default();
             let hint = format!(
-                "change them on the server with `git hydrate config`, or have its admin {named}, and run `git hydrate install --server` again"
+                "change them on the server with `git hydrate config`; to let an account push them, an admin runs there: {variable}git config \
+                 --add hydrate.settingsPusher NAME && git hydrate install --server"
             );
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }
@@ -415,7 +367,8 @@ impl<'a> Guard<'a> {
         };
         let staging: BTreeSet<&BranchName> = all.iter().map(|app| app.environment_branch()).collect();
         if let (Some(from), false) = (staging.first().filter(|_| staging.len() == 1), staging.contains(branch)) {
-            let hint = format!("it changes when a promoter merges `{from}` into it{}", self.to_name_promoter(branch));
+            let hint =
+                format!("it changes when a promoter merges `{from}` into it: {}", who_promotes(self.access, branch));
             return Ok(refusal.hint(hint));
         }
         let touched = self.touched(&all, old, new);
@@ -427,21 +380,16 @@ impl<'a> Guard<'a> {
         let paths = paths.into_iter().take(SHOWN_MAX).collect::<Vec<_>>().join(", ");
         let paths = if paths.is_empty() { "its sources".to_owned() } else { paths + more };
         let is_staged = staging.contains(branch) && all.iter().any(|app| app.sync_branch != *branch);
-        let promoter = if is_staged { self.to_name_promoter(branch) } else { String::new() };
+        let promoter = match is_staged {
+            true => format!("; a promoter may push there too: {}", who_promotes(self.access, branch)),
+            false => String::new(),
+        };
         let refusal = refusal.hint(format!("change {paths} on `{dry_branch}` instead, and push that{promoter}"));
         Ok(match shown[..] {
             // Who pushes need not be one who may read the dry branch.
             [application] => refusal.of(application.name.as_str()).at(application.places.sync_path.clone().unquoted()),
             _ => refusal,
         })
-    }
-
-    /// How an admin lets an account promote, after a semicolon.
-    fn to_name_promoter(&self, branch: &BranchName) -> String {
-        format!(
-            "; to let an account promote, an admin runs on the server: {}",
-            naming_promoter(self.access, branch, "git")
-        )
     }
 
     /// The Applications whose directories differ between two commits of a branch. What cannot be read differs nowhere:

@@ -140,15 +140,11 @@ impl Doctor<'_> {
         let close = keys.min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);
         let Some(close) = close else { return };
         let value = self.repository.config(name).unwrap_or_default();
-        let git = self.git_command();
         let set = match self.repository.config(close) {
-            None => format!("{git} config {close} {} && ", shell_word(&value)),
+            None => format!("{} config {close} {} && ", self.git_command(), shell_word(&value)),
             Some(_) => String::new(),
         };
-        let remedy = match self.config.get(name).is_empty() {
-            false => format!("{set}{git} config --unset-all {name}"),
-            true => format!("{set}{git} config --global --unset-all {name}"),
-        };
+        let remedy = format!("{set}{}", self.unset(name));
         let what =
             format!("{} is not a key of git-hydrate, so it does nothing: did you mean {close}?", printable(name));
         self.bad(what, remedy);
@@ -178,10 +174,9 @@ impl Doctor<'_> {
             Kind::Text => None,
         };
         let Some((expected, example)) = wrong else { return };
-        let git = self.git_command();
         let remedy = match example {
-            "" => format!("{git} config --unset-all {key}, or set a number"),
-            example => format!("{git} config {key} {example}"),
+            "" => format!("{}, or set a number", self.unset(key)),
+            example => format!("{} config {key} {example}", self.git_command()),
         };
         self.bad(format!("{key} is `{}`: it must be {expected}", printable(&value)), remedy);
     }
@@ -210,7 +205,7 @@ impl Doctor<'_> {
             }
         };
         if let Some(wrong) = wrong {
-            let remedy = format!("{} config --unset-all {key}, or set another", self.git_command());
+            let remedy = format!("{}, or set another", self.unset(key));
             self.bad(format!("{key} {}", printable(&wrong)), remedy);
         }
     }

@@ -74,11 +74,16 @@ impl Doctor<'_> {
 
     /// A command as the user who is to run it: what another one writes, pushes can no longer change.
     pub(super) fn as_owner(&self, command: String) -> String {
-        let owner = fs::metadata(self.repository.common_dir()).map_or(self.around.user, |top| top.uid());
+        let owner = self.owner();
         match owner == self.around.user || self.repository.shared() != Shared::Umask {
             true => command,
             false => format!("sudo -u '#{owner}' {command}"),
         }
+    }
+
+    /// The user whom the repository belongs to.
+    pub(super) fn owner(&self) -> u32 {
+        fs::metadata(self.repository.common_dir()).map_or(self.around.user, |top| top.uid())
     }
 
     /// How a command of git for this repository begins.

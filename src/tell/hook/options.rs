@@ -163,6 +163,7 @@ pub(crate) fn access(repository: &Repository) -> Result<Access, PatternError> {
         _ => set(&variable),
     };
     Ok(Access {
+        is_variable_set: !variables.is_empty(),
         variable: variables.first().cloned().or_else(is_gitea),
         pusher: variables.into_iter().find_map(name_in),
         promoters: repository.config_list("hydrate.promoter"),

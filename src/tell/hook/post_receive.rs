@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::{Options, STDIN_BYTES_MAX, access, namespace, ref_update};
 use crate::argo::BranchName;
 use crate::history::Pusher;
-use crate::hydrate::{self, Access, RefUpdate, Report, naming_promoter};
+use crate::hydrate::{self, RefUpdate, Report, naming_promoter};
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::place::Place;
@@ -93,8 +93,7 @@ fn without_promoter(repository: &Repository, report: &Report) -> Option<String> 
     let first = report.started.first().and_then(|branch| BranchName::new(branch).ok())?;
     let access = access(repository).ok()?;
     let is_closed = access.promoters.is_empty() && Options::read(repository).guard;
-    // Who pushes need not be who promotes.
-    let commands = naming_promoter(&Access { pusher: None, ..access }, &first, "git");
+    let commands = naming_promoter(&access, &first, "git");
     is_closed.then(|| format!("hint: no account may promote yet; an admin names one on the server: {commands}"))
 }
 
