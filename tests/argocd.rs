@@ -336,7 +336,7 @@ fn commands(lab: &Lab) -> Vec<(Vector, String)> {
     let server = Repo::at(lab, "second.git");
     std::fs::create_dir(&server.path).expect("made");
     server.git(&["init", "-q", "--bare"]);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     server.hydrate(&["config", "set", "profile", "argocd"]).success();
     server.hydrate(&["config", "set", "repoURL", "https://github.com/a;b/c"]).success();
     let clone = server.clone_to("second");

@@ -559,7 +559,7 @@ fn whoever_asks_reads_of_copies() {
     copied(&server, BY_LABEL);
     let clone = two(&server);
     push(&clone);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let status = server.hydrate(&["status"]).success().stdout;
     assert!(status.contains(TO), "{status}");
     assert!(server.hydrate(&["doctor"]).success().stdout.contains(TO));
@@ -599,7 +599,7 @@ fn strict_mode_lets_through_what_only_has_no_copy_yet() {
     let lab = Lab::new();
     let server = lab.server();
     copied(&server, BY_LABEL);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     server.git(&["config", "hydrate.strict", "touched"]);
     let clone = two(&server);
     push(&clone);

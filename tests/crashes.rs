@@ -61,7 +61,7 @@ impl Server {
     fn new(init: &[&str]) -> (Self, Repo) {
         let lab = Lab::new();
         let repo = lab.bare(init);
-        repo.hydrate(&["install", "--server"]).success();
+        repo.install_without_settings();
         for (key, value) in [("core.fsync", "committed"), ("receive.unpackLimit", "1"), ("gc.auto", "0")] {
             repo.git(&["config", key, value]);
         }
@@ -273,7 +273,7 @@ fn cold(server: &Server, main: &str) -> Repo {
     let cold = Repo::at(&server.lab, "cold.git");
     fs::create_dir(&cold.path).expect("made");
     cold.git(&["init", "-q", "--bare"]);
-    cold.hydrate(&["install", "--server"]).success();
+    cold.install_without_settings();
     server.repo.git(&["push", "-q", "../cold.git", &format!("{main}:refs/heads/main")]);
     cold
 }

@@ -12,7 +12,7 @@ fn a_new_installation_is_in_good_order() {
     for args in [&[] as &[&str], &["--object-format=sha256"], &["--ref-format=reftable"], &["--shared=group"]] {
         let lab = Lab::new();
         let server = lab.bare(args);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         server.git(&["config", "core.fsync", "committed"]);
         let told = server.hydrate(&["doctor"]).success().stdout;
         assert!(told.lines().all(|line| line.starts_with("good ")), "{args:?}: {told}");
@@ -294,7 +294,7 @@ fn what_is_broken_is_found() {
         with_binary(&server, "/bin/true");
         clone.push().success();
         fs::remove_file(server.path.join(HOOK)).expect("removed");
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         damage(&lab, &server);
         let lab_path = fs::canonicalize(lab.path("")).expect("there");
         let (repo, lab_path) = (lab_path.join("dry.git"), lab_path);
@@ -377,7 +377,7 @@ fn what_stands_in_the_way_of_applications_is_found() {
         // Pushed while nothing hydrates, as before an installation.
         server.hydrate(&["uninstall"]).success();
         clone.push().success();
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         damage(&server);
         let answer = server.hydrate(&["doctor"]).exits(i32::from(finding.starts_with("bad")));
         assert!(answer.stdout.contains(finding), "{name}: {}", answer.stdout);
@@ -403,7 +403,7 @@ fn a_path_with_spaces_is_quoted_in_the_commands_to_run() {
     let quoted = format!("'{}/our repositories/it'\\''s dry.git'", dir.display());
     let told = server.hydrate(&["doctor"]).exits(1).stdout;
     assert!(told.contains(&format!("git hydrate install --server {quoted}\n")), "{told}");
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     server.git(&["config", "hydrate.guard", "false"]);
     let told = server.hydrate(&["doctor"]).success().stdout;
     let line = format!("git -C {quoted} config hydrate.guard true");

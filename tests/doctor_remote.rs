@@ -100,7 +100,7 @@ fn a_server_whose_hooks_were_deleted_is_told_from_one_with_hooks() {
         ),
         "{told}"
     );
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let told = doctor(&job);
     assert!(
         told.contains("good     origin hides environments/dev, environments/prod from pushes (receive.hideRefs)\n"),

@@ -65,7 +65,7 @@ impl Scene {
     fn new(init: &[&str], changed: usize) -> Self {
         let lab = Lab::new();
         let server = lab.bare(init);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         server.git(&["config", "core.fsync", "committed"]);
         let names: Vec<String> = (0..changed).map(|n| format!("a{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -76,7 +76,7 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
     let lab = Lab::new();
     let server = lab.server();
     let clone = hydrated(&server);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     freeze(&server);
     change(&clone, "two");
     clone.push().success();

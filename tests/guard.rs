@@ -64,7 +64,7 @@ fn what_hydration_owns_is_closed_to_every_kind_of_push() {
     let before = refs(&server);
     for hidden in [false, true] {
         if hidden {
-            server.hydrate(&["install", "--server"]).success();
+            server.install_without_settings();
             let values = server.git(&["config", "--get-all", "receive.hideRefs"]);
             assert!(values.lines().any(|line| line == "refs/heads/environments/prod"), "{values}");
         }
@@ -105,7 +105,7 @@ fn the_pusher_reads_what_to_do_instead() {
     // What is not ours goes in as ever, also a copy of what is, and a mirror that holds nothing of ours.
     clone.git(&["push", "-q", "origin", "edited:refs/heads/mine"]);
     clone.git(&["push", "-q", "origin", ":refs/heads/mine", "main:refs/tags/v1"]);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     server.git(&["symbolic-ref", "-d", "refs/heads/alias"]);
     let mirror = server.clone_to("mirror");
     mirror.commit("a commit", &[("NOTES", "text")]);
@@ -175,7 +175,7 @@ fn a_gate_that_was_there_goes_first_and_its_no_stands() {
     let lab = Lab::new();
     let server = lab.bare(&[]);
     server.hook("hooks/pre-receive", "#!/bin/sh\necho \"theirs $#\"\ngrep -q refs/heads/no && exit 3\nexit 0\n");
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let clone = dry(&server, &["web"], &["dev"]);
     assert_eq!(clone.push().success().remote()[0], "theirs 0");
     let told = clone.run("git", &["push", "origin", "main:refs/heads/no"]).exits(1);
@@ -271,7 +271,7 @@ fn listings(clone: &Repo, refspec: &str) -> usize {
 fn many_refs_in_one_push_cost_no_more_looks_at_the_refs_than_one() {
     let lab = Lab::new();
     let server = lab.bare(&["--ref-format=reftable"]);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let clone = dry(&server, &["web"], &["dev"]);
     clone.push().success();
     clone.git(&["tag", "one"]);

@@ -23,7 +23,7 @@ fn server(lab: &Lab, args: &[&str]) -> (Repo, Repo) {
     let server = lab.bare(args);
     // No repack of git's own takes packs away while the repository is checked.
     server.git(&["config", "receive.autogc", "false"]);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     // What nobody may push is hidden, which git itself sees to; branches may be younger than the installation.
     server.git(&["config", "--unset-all", "receive.hideRefs"]);
     let clone = dry(&server, &["web"], &["dev"]);

@@ -28,7 +28,7 @@ fn judged(lab: &Lab, server: &Repo, variables: &[&str], way: impl Fn(&str) -> (S
         server.git(&["config", "--add", "hydrate.pusherVariable", variable]);
     }
     server.git(&["config", "--add", "hydrate.settingsPusher", "alice"]);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let clone = server.clone_to("clone");
     clone.example();
     let (url, ssh) = way("bob");

@@ -53,7 +53,7 @@ fn locks(repo: &Repo) -> Vec<String> {
 
 fn server(lab: &Lab, args: &[&str]) -> (Repo, Repo) {
     let server = lab.bare(args);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
     clone.push().success();
     (server, clone)

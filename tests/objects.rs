@@ -22,7 +22,7 @@ fn the_next_pusher_of_the_group_can_go_on() {
     for args in [&["--shared=group"] as &[&str], &["--shared=group", "--ref-format=reftable"]] {
         let lab = Lab::new();
         let server = lab.bare(args);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         server.git(&["config", "hydrate.log", "hydrate.jsonl"]);
         let clone = dry(&server, &["web"], &["dev", "prod"]);
         // A umask that takes everything from the group, as accounts of services have it.
@@ -75,7 +75,7 @@ fn objects_of_another_repository_count() {
             fork.path.to_str().expect("UTF-8"),
         ]);
         assert!(fork.file("objects/info/alternates").is_some());
-        fork.hydrate(&["install", "--server"]).success();
+        fork.install_without_settings();
         fork.git(&["config", "hydrate.strict", strict]);
         let push = || clone.run("git", &["push", "-q", &format!("../{name}"), "HEAD:main"]);
         let changed = clone.commit(name, &[("apps/web/dev/config.yaml", &config_map("web", name))]);

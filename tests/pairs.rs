@@ -38,7 +38,7 @@ fn count() -> usize {
 fn server(lab: &Lab, args: &[&str]) -> (Repo, [Repo; 3]) {
     let server = lab.bare(args);
     server.git(&["config", "receive.autogc", "false"]);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let first = dry(&server, &["web"], &["dev"]);
     let (file, text) = application("api", "prod");
     first.commit("api", &[(&file, &text), ("apps/api/prod/config.yaml", &config_map("api", "prod"))]);

@@ -374,7 +374,7 @@ fn every_kind_of_repository_is_hydrated() {
     for args in rows {
         let lab = Lab::new();
         let server = lab.bare(args);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         let clone = dry(&server, &["web"], &["dev"]);
         clone.push().success();
         let second = clone.commit("change", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);

@@ -37,7 +37,7 @@ fn a_ref_that_is_updated_twice_in_one_push_is_refused() {
     let lab = Lab::new();
     for name in ["refs/heads/main", "refs/heads/zz\nOLD NEW refs/heads/main"] {
         let server = lab.bare(&["--bare", "-b", "main"]);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         server.git(&["config", "hydrate.strict", "touched"]);
         let clone = dry(&server, &["web"], &["dev", "prod"]);
         clone.push().success();

@@ -82,7 +82,7 @@ fn many_pushers_leave_one_hydrated_commit_for_each_change() {
     let cold = Repo::at(&lab, "cold.git");
     std::fs::create_dir(&cold.path).expect("made");
     cold.git(&["init", "-q", "--bare"]);
-    cold.hydrate(&["install", "--server"]).success();
+    cold.install_without_settings();
     set_dry_branches(&cold, &branches);
     server.git(&["push", "-q", "../cold.git", "refs/heads/dry*:refs/heads/dry*"]);
     let mut changes = 0;

@@ -102,7 +102,7 @@ fn each_fetch_continues_the_one_before() {
     assert_ne!(continued, first);
     // A server that was there from the start makes the same.
     let first_push = dry.git(&["rev-parse", "HEAD~2"]);
-    bare.hydrate(&["install", "--server"]).success();
+    bare.install_without_settings();
     bare.git(&["update-ref", "refs/heads/main", &first_push]);
     bare.hydrate(&["catch-up"]).success();
     dry.push().success();

@@ -20,7 +20,7 @@ fn an_environment_gets_what_was_committed_and_not_what_replaces_it() {
     for (args, strict) in [(&[][..], "off"), (&["--ref-format=reftable"], "off"), (&[], "all")] {
         let lab = Lab::new();
         let server = lab.bare(args);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         server.git(&["config", "hydrate.strict", strict]);
         let clone = dry(&server, &["web"], &["dev"]);
         clone.push().success();

@@ -12,7 +12,7 @@ pub(crate) const BROKEN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tn
 
 fn strict(lab: &Lab, args: &[&str]) -> (Repo, Repo) {
     let server = lab.bare(args);
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     server.git(&["config", "hydrate.strict", "touched"]);
     let clone = dry(&server, &["web", "api"], &["dev"]);
     clone.push().success();
@@ -51,7 +51,7 @@ fn what_was_made_for_the_judgement_is_what_is_written() {
     let plain = Repo::at(&lab, "plain.git");
     server.git(&["clone", "-q", "--mirror", ".", plain.path.to_str().expect("UTF-8")]);
     plain.git(&["config", "--unset-all", "remote.origin.fetch"]);
-    plain.hydrate(&["install", "--server"]).success();
+    plain.install_without_settings();
     for round in 0..3 {
         let many: Vec<(String, String)> =
             (0..50 * round).map(|n| (format!("apps/api/dev/{n}.yaml"), config_map(&format!("api-{n}"), "x"))).collect();

@@ -291,7 +291,7 @@ fn a_hook_that_was_there_before_gets_its_lines_and_has_the_last_word() {
     let lab = Lab::new();
     let server = lab.bare(&[]);
     server.hook("hooks/post-receive", "#!/bin/sh\ncat >lines; exit 7\n");
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let clone = dry(&server, &["web"], &["dev"]);
     clone.push().success();
     let line = format!("{} {} refs/heads/main\n", "0".repeat(40), tip(&server, "main"));

@@ -56,7 +56,7 @@ fn said(answer: &Answer) -> String {
 fn server(lab: &Lab, args: &[&str], envs: &[&str]) -> (Repo, Repo) {
     let server = lab.bare(args);
     server.hook("hooks/post-receive", "#!/bin/sh\n[ -z \"$HELD\" ] || { : >\"$HELD.here\"; read -r _ <\"$HELD\"; }\n");
-    server.hydrate(&["install", "--server"]).success();
+    server.install_without_settings();
     let clone = dry(&server, &["web", "api"], envs);
     clone.push().success();
     (server, clone)

@@ -61,7 +61,7 @@ impl Field {
         job.hydrate(&["push"]).success();
         let server = Repo::at(&self.lab, "hooked.git");
         self.host.git(&["init", "-q", "--bare", server.path.to_str().expect("UTF-8")]);
-        server.hydrate(&["install", "--server"]).success();
+        server.install_without_settings();
         let url = server.path.to_str().expect("UTF-8");
         job.git(&["push", "-q", url, &format!("{}:refs/heads/main", self.first)]);
         job.git(&["push", "-q", url, "origin/main:refs/heads/main"]);
@@ -203,7 +203,7 @@ fn workers_that_are_killed_lose_nothing() {
 fn workers_beside_a_hook_find_its_work_or_do_it() {
     let size = size();
     let field = Field::new(&size);
-    field.host.hydrate(&["install", "--server"]).success();
+    field.host.install_without_settings();
     field.host.git(&["config", "hydrate.guard", "false"]);
     let hidden = field.host.run("git", &["config", "--unset-all", "receive.hideRefs"]);
     assert!(matches!(hidden.code, Some(0 | 5)), "{hidden:?}");
