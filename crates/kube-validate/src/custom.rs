@@ -136,10 +136,8 @@ pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32, out:
                 let Some(property) = property.as_mapping() else { continue };
                 let is_nothing = entries.get(key).is_none_or(|value| value.is_null() && !is_true(property, "nullable"));
                 match get(property, "default") {
-                    Some(default) if is_nothing => {
-                        if out.take(size([default].into_iter())) {
-                            entries.insert(key.clone(), default.clone());
-                        }
+                    Some(default) if is_nothing && out.take(size([default].into_iter())) => {
+                        entries.insert(key.clone(), default.clone());
                     }
                     // A null that may not be is a field that is not set.
                     None if is_nothing => {
