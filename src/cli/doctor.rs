@@ -138,7 +138,7 @@ fn failure(branch: hydrate::BranchReport) -> Option<(String, String)> {
 fn all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     let mut results = Vec::new();
     let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
-    // One that cannot be opened is told of below.
+    // One that cannot be opened is reported below.
     let opened: Vec<Repository> = all.iter().filter_map(|path| super::repository(Some(path)).ok()).collect();
     platform::go_on_as_git_of_hooks(&opened)?;
     drop(opened);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 /// What one object may take.
 const OBJECT_MAX: u64 = 4_000_000;
-/// What judges take together unless they are told otherwise.
+/// What judges take together where nothing else is set.
 const IN_ALL: u64 = 8_000_000;
 
 /// Steps that judges may take together, each of some 50 nanoseconds: a value that is looked at, or a few bytes of a text.

@@ -94,7 +94,7 @@ fn judge(arguments: &Arguments) -> anyhow::Result<Judge> {
     }
     let version = arguments.kubernetes()?.unwrap_or(Kubernetes::NEWEST);
     let judge = version.judged_as().and_then(|minor| Judge::new(minor, crds));
-    // However many there are: whoever asks can stop it.
+    // However many there are: a person can stop it.
     judge.map(|judge| judge.with(&Effort::steps(u64::MAX))).context("a version that is known")
 }
 

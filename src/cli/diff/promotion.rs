@@ -14,7 +14,7 @@ use crate::render::Renderers;
 use crate::repo::{ObjectBuffer, ObjectId};
 use crate::show::Progress;
 
-/// What `to` would be of the dry commit that `from` shows. So that in which environments differ by their own files is no change.
+/// What `to` would be of the dry commit that `from` shows. What the two differ in by their own files is not shown.
 ///
 /// A branch that is promoted to would have what its staging branch has of that dry commit; any other one is hydrated in memory.
 pub(super) fn preview(clone: &Clone, (from, to): (&str, &str)) -> anyhow::Result<Preview> {

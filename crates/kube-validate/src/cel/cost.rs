@@ -172,7 +172,7 @@ impl<'v> Estimate<'v> {
         Some(Part::Known(values.into_iter().filter_map(field).collect()))
     }
 
-    /// What is in a list; of a mapping its keys, for which all of it stands.
+    /// What is in a list; of a mapping its keys, as large as all of it.
     fn children(&mut self, part: &Part<'v>) -> Option<Part<'v>> {
         let values = match part {
             Part::Known(values) => values,
