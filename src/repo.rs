@@ -48,7 +48,7 @@ pub(crate) use hiding::{hidden_by, hiding, said_of_hiding};
 pub(crate) use lock::Lock;
 pub use notes::Notes;
 pub(crate) use process::Git;
-pub(crate) use pushed::{PushedRefs, said_of_taken, taken_for};
+pub(crate) use pushed::{PushedRefs, said_of_taken, said_of_taken_in, taken_for};
 pub(crate) use quarantine::Quarantine;
 pub use ref_edit::{Expected, RefEdit};
 pub(crate) use refs::Refs;

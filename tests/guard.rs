@@ -24,7 +24,7 @@ fn refs(repo: &Repo) -> String {
 
 #[test]
 fn what_hydration_owns_is_closed_to_every_kind_of_push() {
-    let rows: [(&str, &[&str]); 22] = [
+    let rows: [(&str, &[&str]); 25] = [
         ("a commit on top", &["edited:environments/prod"]),
         ("other commits", &["--force", "main:environments/prod"]),
         ("a rewind", &["--force", "refs/server/heads/environments/prod~1:refs/heads/environments/prod"]),
@@ -47,6 +47,9 @@ fn what_hydration_owns_is_closed_to_every_kind_of_push() {
         ("a tag of the name that the branch has in clones", &["main:refs/tags/origin/environments/prod"]),
         ("a ref that git takes for the branch", &["main:refs/environments/prod"]),
         ("a tag of the dry branch's name", &["edited:refs/tags/main"]),
+        ("a branch of the dry branch's full name", &["main:refs/heads/refs/heads/main"]),
+        ("a tag of the branch's full name", &["main:refs/tags/refs/heads/environments/prod"]),
+        ("a ref of the full name of a branch to come", &["main:refs/refs/heads/topic"]),
     ];
     let lab = Lab::new();
     let (server, clone) = guarded(&lab);
@@ -279,6 +282,34 @@ fn many_refs_in_one_push_cost_no_more_looks_at_the_refs_than_one() {
     (0..40).for_each(|n| drop(clone.git(&["tag", &format!("many/{n}")])));
     assert!(one > 0);
     assert_eq!(listings(&clone, "refs/tags/many/*:refs/tags/many/*"), one);
+}
+
+#[test]
+fn refs_that_make_a_push_of_another_one_fail_are_refused_and_those_that_are_there_can_be_deleted() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    let told = clone.run("git", &["push", "origin", "main:refs/heads/refs/heads/main"]).exits(1);
+    let expected = [
+        "error: git would take `refs/heads/refs/heads/main` for `refs/heads/main` when somebody pushes that by name",
+        "= hint: choose another name: one that does not begin with `refs/`",
+    ];
+    assert_eq!(told.remote(), expected);
+    let names = ["refs/heads/refs/heads/main", "refs/tags/refs/heads/environments/prod", "refs/tags/refs/heads/other"];
+    for name in names {
+        server.git(&["update-ref", name, "main"]);
+    }
+    let told = clone.run("git", &["push", "origin", "main"]).exits(1).stderr;
+    assert!(told.contains("matches more than one"), "{told}");
+    let told = server.hydrate(&["doctor"]).exits(1).stdout;
+    let what = "bad      the repository has `refs/heads/refs/heads/main`, `refs/tags/refs/heads/environments/prod`, which git \
+                takes for `refs/heads/environments/prod`, `refs/heads/main` when somebody pushes that by name\n";
+    assert!(told.contains(what), "{told}");
+    assert!(told.contains("update-ref -d refs/heads/refs/heads/main && git "), "{told}");
+    for name in names {
+        clone.git(&["push", "-q", "origin", "--delete", name]);
+    }
+    clone.git(&["push", "-q", "origin", "main"]);
+    assert!(!server.hydrate(&["doctor"]).stdout.contains("git takes for"));
 }
 
 /// As one that was there before an Application named the branch.

@@ -157,6 +157,7 @@ impl<'a> Doctor<'a> {
         self.replacements()?;
         self.names()?;
         self.hidden_branches(statuses)?;
+        self.ambiguous_refs()?;
         let dry_branches = survey.as_ref().map(|survey| survey.settings.dry_branches.clone()).unwrap_or_default();
         match survey {
             Ok(survey) => {

@@ -87,17 +87,22 @@ const NAMED_MAX: usize = 5;
 
 /// What is said of refs of a remote that git takes for others, and the command that deletes them; none without any.
 pub(crate) fn said_of_taken(remote: &str, found: &[&str]) -> Option<(String, String)> {
+    let (what, names) = said_of_taken_in(remote, found)?;
+    Some((what, format!("git push {} --delete {}", shell_word(remote), names.join(" "))))
+}
+
+/// What is said of refs of a repository that git takes for others, and the first of them as words of a shell; none without any.
+pub(crate) fn said_of_taken_in(whose: &str, found: &[&str]) -> Option<(String, Vec<String>)> {
     let named = |names: BTreeSet<&str>| listed(names.iter().map(|name| format!("`{}`", printable(name))), NAMED_MAX);
     let others: BTreeSet<&str> = found.iter().flat_map(|there| taken_for(there)).collect();
     let what = format!(
         "{} has {}, which git takes for {} when somebody pushes that by name",
-        printable(remote),
+        printable(whose),
         named(found.iter().copied().collect()),
         named(others)
     );
     let words: Vec<String> = found.iter().take(NAMED_MAX).map(|name| shell_word(name)).collect();
-    let remedy = format!("git push {} --delete {}", shell_word(remote), words.join(" "));
-    (!found.is_empty()).then_some((what, remedy))
+    (!found.is_empty()).then_some((what, words))
 }
 
 #[cfg(test)]

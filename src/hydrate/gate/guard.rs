@@ -28,7 +28,7 @@ use crate::owners::heads;
 use crate::owners::policy::Policy;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
-use crate::repo::{ObjectBuffer, ObjectId, Refs, hidden_by, object_id};
+use crate::repo::{ObjectBuffer, ObjectId, Refs, hidden_by, object_id, taken_for};
 use crate::settings::SETTINGS_REF;
 
 /// What a push would do to one ref.
@@ -182,10 +182,20 @@ impl<'a> Guard<'a> {
         if let Some(refusal) = stale(self.refs, update) {
             return Ok(Some(refusal));
         }
+        if let Some(refusal) = self.is_taken_for_another(name, update.new) {
+            return Ok(Some(refusal));
+        }
         match self.hides(name, update.new)? {
             None => self.in_the_way(name, update.new),
             refusal => Ok(refusal),
         }
+    }
+
+    /// A new ref whose name ends with the full name of another: a push of that one by name would be refused.
+    fn is_taken_for_another(&self, name: &str, new: Option<ObjectId>) -> Option<Diagnostic> {
+        let other = taken_for(name).into_iter().next().filter(|_| new.is_some() && self.refs.get(name).is_none())?;
+        let text = format!("git would take `{name}` for `{other}` when somebody pushes that by name");
+        Some(Diagnostic::error(text).hint("choose another name: one that does not begin with `refs/`"))
     }
 
     /// A tag of a branch's name, or another ref that git takes for the branch.

@@ -12,7 +12,9 @@ use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
 use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::failures::FAILURES_REF;
-use crate::repo::{Error, ObjectBuffer, ObjectId, Refs, hiding, object_id, said_of_hiding};
+use crate::repo::{
+    Error, ObjectBuffer, ObjectId, Refs, hiding, object_id, said_of_hiding, said_of_taken_in, taken_for,
+};
 use crate::settings::SETTINGS_REF;
 
 /// How much of a reflog's end is searched for a commit that is there.
@@ -51,6 +53,20 @@ impl Doctor<'_> {
                 let remedy = format!("{} update-ref -d {}", self.git_command(), shell_word(&name));
                 self.bad(said_of_hiding(&name, branch), remedy);
             }
+        }
+        Ok(())
+    }
+
+    /// Refs by which a push of others by name is refused.
+    pub(super) fn ambiguous_refs(&mut self) -> Result<(), Error> {
+        let refs = self.repository.refs()?;
+        let names: Vec<String> = refs.below("refs/").map(|(name, _)| format!("refs/{name}")).collect();
+        let is_taken = |name: &&str| taken_for(name).iter().any(|other| refs.get(other).is_some());
+        let found: Vec<&str> = names.iter().map(String::as_str).filter(is_taken).collect();
+        if let Some((what, names)) = said_of_taken_in("the repository", &found) {
+            let git = self.git_command();
+            let commands: Vec<String> = names.iter().map(|name| format!("{git} update-ref -d {name}")).collect();
+            self.bad(what, commands.join(" && "));
         }
         Ok(())
     }
