@@ -460,6 +460,50 @@ fn commits_do_not_depend_on_what_is_remembered() {
 }
 
 #[test]
+fn what_was_withdrawn_does_not_come_back_by_another_spelling() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
+    fetches(&server, &charts.url());
+    clone.push().success();
+    let name = format!("chart web 1.2.3 of {}", charts.url());
+    server.hydrate(&["inputs", "withdraw", &name, "--reason", "it was broken into"]).success();
+    let record = || server.git(&["rev-parse", "refs/hydrate/inputs"]);
+    let before = record();
+    let url = charts.url();
+    let rows = [
+        (format!("{url}/"), "1.2.3", "was withdrawn from this repository: it was broken into"),
+        (url.clone(), "v1.2.3", "which was withdrawn from this repository: it was broken into"),
+        (format!("{url}//"), "1.2.3", "was withdrawn from this repository: it was broken into"),
+        (format!("{url}?x=1"), "1.2.3", "is not in this repository"),
+        (format!("{url}//."), "1.2.3", "is not in this repository"),
+        (format!("{url}/%77eb"), "1.2.3", "is not in this repository"),
+    ];
+    for (url, version, expected) in rows {
+        clone.commit("spell", &[("web.yaml", &charted(&url, version).replace("name: shop", "name: shop2"))]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains(expected), "{url} {version}: {told}");
+        assert_eq!(record(), before, "{url} {version}");
+    }
+}
+
+#[test]
+fn what_is_withdrawn_is_so_by_all_its_names() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
+    fetches(&server, &charts.url());
+    clone.push().success();
+    clone.commit("v", &[("web.yaml", &charted(&charts.url(), "v1.2.3"))]);
+    clone.push().success();
+    let [one, other] = ["1.2.3", "v1.2.3"].map(|version| format!("chart web {version} of {}", charts.url()));
+    let withdrawn = server.hydrate(&["inputs", "withdraw", &other, "--reason", "bad"]).success();
+    assert_eq!(withdrawn.stdout, format!("withdrawn: {one}\nwithdrawn: {other}\n"));
+}
+
+#[test]
 fn what_is_recorded_is_listed_and_can_be_withdrawn() {
     let lab = Lab::new();
     repository(&lab.path("charts"), &[("web", "1.2.3")]);

@@ -1,5 +1,7 @@
 //! `git hydrate inputs`: what a server fetched by itself, and how to take it back.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
@@ -118,13 +120,15 @@ fn withdraw(repository: &Repository, input: &str, reason: &str) -> anyhow::Resul
         bail!(WrongUse("--reason must say why".to_owned()));
     }
     let all = all(repository)?;
-    let which: Vec<Recorded> = all
-        .into_iter()
-        .filter(|one| one.withdrawn.is_none() && (named(one) == input || one.key.to_string() == input))
-        .collect();
+    let is_meant = |one: &&Recorded| one.withdrawn.is_none() && (named(one) == input || one.key.to_string() == input);
+    let which: Vec<&Recorded> = all.iter().filter(is_meant).collect();
     if which.is_empty() {
         bail!(WrongUse(format!("`{input}` is not recorded; `git hydrate inputs` lists what is")));
     }
+    // What is withdrawn must not be had by another name.
+    let contents: BTreeSet<String> = which.iter().map(|one| one.content.clone()).collect();
+    let which: Vec<Recorded> =
+        all.into_iter().filter(|one| one.withdrawn.is_none() && contents.contains(&one.content)).collect();
     let who = identity(repository, "GIT_COMMITTER_IDENT")?;
     recorded::withdraw(repository, &which, &reason, &who).context("changing refs/hydrate/inputs")?;
     let text = which.iter().map(|one| format!("withdrawn: {}\n", named(one))).collect::<String>();

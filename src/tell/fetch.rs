@@ -188,6 +188,11 @@ impl Fetches {
         let known = recorded::recorded(&repository.refs()?, &ObjectBuffer::new(repository))?;
         let mut all = known.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
         more.retain(|(one, _)| {
+            if let Some(gone) = known.iter().find(|gone| gone.is_withdrawn_as(one)) {
+                let why = gone.withdrawn.as_deref().unwrap_or_default();
+                self.miss(&wanted(one), format!("it is {}, which was withdrawn from this repository: {why}", gone.key));
+                return false;
+            }
             let has_room = all.saturating_add(one.bytes) <= self.limits.all_bytes;
             match has_room {
                 true => all += one.bytes,

@@ -37,7 +37,7 @@ pub use lock::{Entry, Lock, LockError};
 pub use recorded::{FILES as RECORDED_FILES, RECORDED, Recorded};
 pub use stray::Strays;
 pub use unusable::{Unusable, VENDOR};
-pub use wanted::{Wanted, is_below};
+pub use wanted::{Wanted, is_below, is_only_spelling};
 
 /// The directory of the lock file, at the root of a dry tree.
 pub const TOP: &str = ".hydrate";

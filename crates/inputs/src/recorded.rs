@@ -121,6 +121,13 @@ impl Recorded {
         (format == FORMAT && recorded.text().as_bytes() == text).then_some(recorded)
     }
 
+    /// Whether this is withdrawn, and `other` is it by another name: the same files, or the same version of the chart.
+    pub fn is_withdrawn_as(&self, other: &Recorded) -> bool {
+        let is_chart = matches!(self.key.kind, Kind::Helm | Kind::Oci);
+        let source = |one: &Recorded| (one.key.kind, one.key.url.clone(), one.key.name.clone(), one.version.clone());
+        self.withdrawn.is_some() && (self.content == other.content || is_chart && source(self) == source(other))
+    }
+
     /// As a lock file would list it.
     pub(super) fn entry(&self) -> Entry {
         let directories = if self.key.kind == Kind::Git { vec![self.directory.clone()] } else { Vec::new() };
@@ -154,6 +161,17 @@ mod tests {
         };
         assert_eq!(Recorded::parse(one.text().as_bytes()), Some(one.clone()));
         assert_eq!(Recorded::parse(one.text().replace("\"bytes\": 12", "\"bytes\":  12").as_bytes()), None);
+        let withdrawn = Recorded { withdrawn: Some("bad".to_owned()), ..one.clone() };
+        let elsewhere = Key::repository("https://h/o/fork", "v1").expect("a key");
+        assert!(withdrawn.is_withdrawn_as(&Recorded { key: elsewhere, ..one.clone() }) && !one.is_withdrawn_as(&one));
+        assert!(!withdrawn.is_withdrawn_as(&Recorded { content: String::new(), ..one.clone() }), "the commit has more");
+        let chart = |want: &str, content: &str| Recorded {
+            key: Key::chart("https://h/charts", "web", want).expect("a key"),
+            version: "1.2.3".to_owned(),
+            content: content.to_owned(),
+            ..withdrawn.clone()
+        };
+        assert!(chart("1.2.3", "one").is_withdrawn_as(&chart("v1.2.3", "two")));
         let other = Recorded { directory: RepoPath::root(), ..one.clone() };
         assert_ne!(one.own_path(), other.own_path());
         assert!(Recorded::is_path(one.own_path().as_str()) && one.place().starts_with(&other.place()));

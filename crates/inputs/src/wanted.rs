@@ -84,6 +84,19 @@ pub fn is_below(url: &str, top: &str) -> bool {
     site == top_site && !path.split('/').any(|name| is_odd(&name)) && names(path).starts_with(&names(top_path))
 }
 
+/// Whether a URL is the only way to write what it leads to, as far as that shows: no query, no fragment, no empty name in its path,
+/// and nothing encoded there that can be written as it is.
+pub fn is_only_spelling(url: &str) -> bool {
+    let Some((_, path)) = parts(url).filter(|_| !url.contains(['?', '#'])) else { return false };
+    let is_needed = |code: &str| {
+        let byte = code.get(..2).filter(|code| *code == code.to_ascii_uppercase());
+        let byte = byte.and_then(|code| u8::from_str_radix(code, 16).ok());
+        byte.is_some_and(|byte| !byte.is_ascii_graphic() || b"\"%<>?#".contains(&byte))
+    };
+    let path = path.strip_suffix('/').unwrap_or(path);
+    !path.contains("//") && path.split('%').skip(1).all(is_needed)
+}
+
 /// Scheme and host, with the port where it is not the usual one; and the path.
 fn parts(url: &str) -> Option<(String, &str)> {
     let (scheme, rest) = url.split_once("://")?;
@@ -98,6 +111,32 @@ fn parts(url: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_place_of_the_web_has_one_spelling() {
+        let rows = [
+            ("https://h", true),
+            ("https://h/team/charts", true),
+            ("https://h/team/charts/", true),
+            ("oci://h:5000/team", true),
+            ("https://h/a%20b/%C3%A9/%25", true),
+            ("https://h/team//charts", false),
+            ("https://h//team", false),
+            ("https://h/te%61m", false),
+            ("https://h/team%2b", false),
+            ("https://h/team%2B", false),
+            ("https://h/%c3%a9", false),
+            ("https://h/team%", false),
+            ("https://h/team%2", false),
+            ("https://h/team?x=1", false),
+            ("https://h/team?", false),
+            ("https://h/team#x", false),
+            ("https://h?x", false),
+        ];
+        for (url, expected) in rows {
+            assert_eq!(is_only_spelling(url), expected, "{url}");
+        }
+    }
 
     #[test]
     fn a_rule_is_for_what_is_below_its_address() {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::argo::{BranchName, Patterns};
 use crate::repo::Repository;
 use inputs::wire::Rules;
-use inputs::{Key, Kind, is_below};
+use inputs::{Key, Kind, is_below, is_only_spelling};
 
 use super::fetcher::{Credentials, Terms};
 
@@ -49,12 +49,14 @@ fn rule(repository: &Repository, name: String) -> Option<Rule> {
 }
 
 impl Rule {
-    /// Whether an input may be fetched for what is on a dry branch. Never over ssh, with whose keys an account may do more.
+    /// Whether an input may be fetched for what is on a dry branch. Never over ssh, with whose keys an account may do more, and never
+    /// by another spelling of a URL, which would be another input beside the one that is recorded or withdrawn.
     pub(super) fn allows(&self, key: &Key, dry_branch: &BranchName) -> bool {
         let address = key.address();
         let is_of_web = key.kind == Kind::Oci || !key.host().1;
         is_of_web
             && key.is_pinned()
+            && is_only_spelling(&key.url)
             && self.branches.matches(dry_branch.as_str())
             && self.urls.iter().any(|top| is_below(&address, top))
     }
@@ -123,6 +125,11 @@ mod tests {
             (chart("https://charts.example.com/team", "1.2.3"), "dev", false),
             (chart("https://charts.example.com/team", "^1.2"), "main", false),
             (chart("https://charts.example.com/other", "1.2.3"), "main", false),
+            (chart("https://charts.example.com/team/web", "1.2.3"), "main", true),
+            (chart("https://charts.example.com/team//web", "1.2.3"), "main", false),
+            (chart("https://charts.example.com/team/w%65b", "1.2.3"), "main", false),
+            (chart("https://charts.example.com/team/web?x=1", "1.2.3"), "main", false),
+            (git("https://git.example.com/team/repo?x", commit), "main", false),
             (chart("oci://registry.example.com/charts", "1.2.3"), "main", true),
             (chart("oci://registry.example.com/secret", "1.2.3"), "main", false),
             (git("https://git.example.com/team/repo", commit), "main", true),
