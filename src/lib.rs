@@ -58,6 +58,9 @@
 //! renders each Application, and expands each set, in a process of its own, and the one that dies there is named.
 //! Both tries share the time of a run.
 //!
+//! A hook that waited for the lock as long as it may ends, and another one, which no pusher waits for, goes on with its input
+//! (`tell/hook/successor.rs`).
+//!
 //! # Without a server
 //!
 //! [`tell::worker`] does the same in a clone, on a copy of the refs of a remote whose host runs no hooks, and pushes what came of

@@ -58,7 +58,7 @@ pub mod helm {
 }
 
 pub mod hook {
-    pub use crate::tell::hook::post_receive;
+    pub use crate::tell::hook::{Patience, post_receive};
 }
 
 pub mod hydrate {

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::push::{config_map, dry};
-use crate::support::{Lab, Repo};
+use crate::push::{config_map, dry, note, note_of, tip};
+use crate::support::{Lab, Repo, until};
 
 /// What the command was told so far, a notice a line.
 fn notices(server: &Repo) -> Vec<Value> {
@@ -107,6 +107,29 @@ fn what_a_push_leaves_to_the_background_is_told_when_it_is_done() {
         assert!(started.elapsed() < Duration::from_secs(60), "{:?}", notices(&server));
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_push_that_gave_up_is_hydrated_by_a_process_that_waits_and_told_in_the_name_of_its_pusher() {
+    let lab = Lab::new();
+    let server = server(&lab, "cat >>notices");
+    server.git(&["config", "hydrate.pusherVariable", "GIT_AUTHOR_NAME"]);
+    server.git(&["config", "hydrate.lockWait", "0"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let before = tip(&server, "environments/dev");
+    let lock = std::fs::File::create(server.path.join("hydrate.lock")).expect("made");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    let last = clone.commit("second", &[("apps/web/dev/config.yaml", &config_map("web", "second"))]);
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains("error: hydration failed: another hydration has locked the repository"), "{told}");
+    assert!(told.contains("it is hydrated as soon as what runs now ends"), "{told}");
+    assert_eq!(tip(&server, "environments/dev"), before);
+    drop(lock);
+    until(|| notices(&server).len() == 3, "the waiting process ends");
+    assert_eq!(note(&server, "environments/dev"), note_of(&last));
+    let found = notices(&server).pop().expect("told");
+    assert_eq!((&found["pusher"], &found["branches"][0]["outcome"]), (&"Dev Eloper".into(), &"moved".into()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::push::{application, config_map, dry, tip};
+use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::support::{Answer, Lab, Repo};
 
 mod moves;
@@ -391,6 +391,40 @@ fn whoever_hydrates_them_pushes_are_told_by_those_who_pushed() {
         }
         each_is_told_once(&host, &old);
     }
+}
+
+#[test]
+fn pushes_that_gave_up_are_hydrated_when_the_run_before_them_ends_and_told_by_those_who_pushed() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    push(&dry(&host, &["web"], &["dev"]));
+    host.git(&["config", "hydrate.lockWait", "0"]);
+    let clones = clones(&host);
+    for round in 0..2 {
+        let old = tip(&host, "environments/dev");
+        heard(&host);
+        let lock = fs::File::create(host.path.join("hydrate.lock")).expect("made");
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+        for (pusher, clone) in clones.iter().enumerate() {
+            let push = change(&host, clone, pusher, round);
+            let told = Answer::new(push.wait_with_output().expect("ends")).success();
+            let told = told.remote().join(" ");
+            assert!(told.contains("it is hydrated as soon as what runs now ends"), "{told}");
+        }
+        assert_eq!(tip(&host, "environments/dev"), old, "another one has the lock");
+        drop(lock);
+        until(|| note(&host, "environments/dev") == note_of(&host.git(&["rev-parse", "main"])));
+        // Those that came while one waited left it to that one.
+        until(|| processes(&host) == 0);
+        each_is_told_once(&host, &old);
+    }
+}
+
+/// How many processes of ours run in a repository.
+fn processes(host: &Repo) -> usize {
+    let here = host.path.canonicalize().expect("there");
+    let is_here = |entry: &fs::DirEntry| fs::read_link(entry.path().join("cwd")).is_ok_and(|dir| dir == here);
+    fs::read_dir("/proc").expect("proc").flatten().filter(is_here).count()
 }
 
 /// Kills the hook that waits for a user's push, and the one that its shell starts in its place.

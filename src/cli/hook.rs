@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::Outcome;
+use crate::tell::hook::{Patience, WAITS};
 
 /// The variable that lets a push through unseen.
 const SKIP: &str = "GIT_HYDRATE_SKIP";
@@ -13,7 +14,7 @@ const SKIP: &str = "GIT_HYDRATE_SKIP";
 pub(super) struct Arguments {
     /// The hook that git runs.
     name: Name,
-    /// The arguments that git gives the hook: for pre-push, the remote and its URL.
+    /// The arguments that git gives the hook: for pre-push, the remote and its URL. A post-receive that we start ourselves gets `waits`.
     arguments: Vec<String>,
 }
 
@@ -66,7 +67,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             let repository = super::repository(None)?;
             crate::tell::hook::pre_push(repository, remote, url, std::io::stdin().lock(), &super::machine()?)
         }
-        Name::PostReceive => crate::tell::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?),
+        Name::PostReceive => {
+            let is_successor = arguments.arguments.first().is_some_and(|word| word == WAITS);
+            let patience = if is_successor { Patience::Endless } else { Patience::Limited };
+            crate::tell::hook::post_receive(&git_dir, std::io::stdin().lock(), &super::machine()?, patience)
+        }
     };
     Ok(if success { Outcome::Done } else { Outcome::Found })
 }

@@ -8,11 +8,14 @@ pub(super) mod outside;
 mod post_receive;
 mod pre_push;
 mod pre_receive;
+mod successor;
 
 pub(crate) use options::{Options, Strict, UnknownWord, access};
 pub use post_receive::post_receive;
 pub(crate) use pre_push::pre_push;
 pub(crate) use pre_receive::pre_receive;
+pub(crate) use successor::ARGUMENT as WAITS;
+pub use successor::Patience;
 
 use crate::hydrate::RefUpdate;
 use crate::repo::object_id;

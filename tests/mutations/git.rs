@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use git_hydrate::testing::git::{Location, Notes, ObjectBuffer, Repository};
-use git_hydrate::testing::hook::post_receive;
+use git_hydrate::testing::hook::{Patience, post_receive};
 use git_hydrate::testing::hydrate::{FAILURES_REF, Failures};
 use git_hydrate::testing::metadata::{self, DryCommit, Trailers};
 use git_hydrate::testing::render::{Isolation, Machine};
@@ -79,7 +79,7 @@ fn hook_lines(bytes: &[u8]) {
         isolation: Isolation::Alone,
         used: std::time::Duration::ZERO,
     };
-    assert!(post_receive(repository().common_dir(), bytes, &machine), "there is nothing to hydrate");
+    assert!(post_receive(repository().common_dir(), bytes, &machine, Patience::Limited), "there is nothing to hydrate");
 }
 
 pub(super) const TARGETS: &[Target] = &[

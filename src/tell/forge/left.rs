@@ -136,9 +136,14 @@ fn again(repository: &Repository, forge: Option<&Forge>, branches: &[String]) ->
 
 /// Starts this program on its own: nothing of ours is open in it, so the push can end.
 pub(crate) fn start_alone(repository: &Repository, program: &Path, arguments: &[&str]) -> std::io::Result<()> {
+    alone(repository, program, arguments).spawn().map(drop)
+}
+
+/// This program on its own.
+pub(crate) fn alone(repository: &Repository, program: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(repository.common_dir());
     command.env_remove(wall::VARIABLE).env_remove(wall::USED).env_remove(VARIABLE).env_remove("GIT_DIR");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    command.spawn().map(drop)
+    command
 }

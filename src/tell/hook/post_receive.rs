@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::successor::{self, Patience};
 use super::{Options, STDIN_BYTES_MAX, access, namespace, ref_update};
 use crate::argo::BranchName;
 use crate::history::Pusher;
@@ -32,10 +33,10 @@ use dry_files::diag::{chain, printable};
 /// `stdin` has git's lines `<old> <new> <ref>`. They only say that something happened; what is hydrated is what is in the
 /// repository when the lock is ours. The answer is whether the tips of all dry branches are hydrated. The push
 /// stays whatever happens here.
-pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool {
+pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine, patience: Patience) -> bool {
     let mut console = Console::new();
     outlive_the_pusher();
-    match run(git_dir, stdin, machine, &mut console) {
+    match run(git_dir, stdin, (machine, patience), &mut console) {
         Ok(Hydrated { report, updates, repository, teller }) => {
             let is_success = report.is_success();
             let pusher = Pusher::new(&updates, &report, &repository);
@@ -59,7 +60,7 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
             notify_of(&repository, outcome, deliveries.as_deref().unwrap_or_default(), &mut console);
             is_success && deliveries.is_some_and(|deliveries| deliveries.iter().all(Delivery::is_done))
         }
-        Err(Unhydrated { error, is_told }) => {
+        Err(Unhydrated { error, is_told, is_taken_up }) => {
             let why = chain(&*error).lines().map(printable).collect::<Vec<_>>().join("\n");
             if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
                 notify_of(&repository, Err(&why), &[], &mut console);
@@ -76,9 +77,9 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine) -> bool
                     "hint: the push was accepted; nothing is hydrated until an admin corrects the settings on the\n  server: \
                      git hydrate config edit"
                 }
-                HydrateError::Locked => {
-                    "hint: the push was accepted; what runs now, the next push or `git hydrate catch-up`\n  hydrates it, and \
-                     `git hydrate status` shows what came of it"
+                HydrateError::Locked if is_taken_up => {
+                    "hint: the push was accepted; it is hydrated as soon as what runs now ends, and `git hydrate status`\n  \
+                     shows what came of it"
                 }
                 _ => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
             };
@@ -171,21 +172,34 @@ struct Unhydrated {
     error: Box<HydrateError>,
     /// Whether that is any business of the pusher.
     is_told: bool,
+    /// Whether another process goes on.
+    is_taken_up: bool,
 }
 
-fn run(git_dir: &Path, stdin: impl Read, machine: &Machine, console: &mut Console) -> Result<Hydrated, Unhydrated> {
+fn run(
+    git_dir: &Path,
+    stdin: impl Read,
+    (machine, patience): (&Machine, Patience),
+    console: &mut Console,
+) -> Result<Hydrated, Unhydrated> {
     let mut lines = String::new();
     // Bytes that are no text are no ref that we know; the wake-up counts all the same.
     drop(stdin.take(STDIN_BYTES_MAX).read_to_string(&mut lines));
     let namespace = namespace();
     let updates: Vec<RefUpdate> = lines.lines().filter_map(|line| ref_update(line, &namespace)).collect();
-    match hydrated(git_dir, &updates, machine, console) {
+    match hydrated(git_dir, &updates, (machine, patience), console) {
         Ok(hydrated) => Ok(hydrated),
         Err(error) => {
             let repository = Repository::open(git_dir, Location::Hook).ok();
-            let asks = |repository| asks_for_hydration(&updates, &repository);
-            let is_told = updates.is_empty() || repository.is_none_or(asks);
-            Err(Unhydrated { error: Box::new(error), is_told })
+            let asks = |repository| asks_for_hydration(&updates, repository);
+            let is_told = updates.is_empty() || repository.as_ref().is_none_or(asks);
+            let is_taken_up = match (&error, &repository) {
+                (HydrateError::Locked, Some(repository)) => {
+                    successor::start(repository, &machine.program, &lines).is_ok()
+                }
+                _ => false,
+            };
+            Err(Unhydrated { error: Box::new(error), is_told, is_taken_up })
         }
     }
 }
@@ -203,17 +217,25 @@ fn asks_for_hydration(updates: &[RefUpdate], repository: &Repository) -> bool {
 fn hydrated(
     git_dir: &Path,
     updates: &[RefUpdate],
-    machine: &Machine,
+    (machine, patience): (&Machine, Patience),
     console: &mut Console,
 ) -> Result<Hydrated, HydrateError> {
     let repository = Repository::open(git_dir, Location::Hook)?;
+    let turn = match patience {
+        Patience::Limited => None,
+        Patience::Endless => match successor::turn(&repository)? {
+            None => return Ok(Hydrated::nothing(updates, repository)),
+            turn => turn,
+        },
+    };
     let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
     if are_of_pull_requests(&names) {
         return Ok(Hydrated::nothing(updates, repository));
     }
     let fetches = Fetches::of(&repository, false);
     let teller = Teller::of_push(&repository, &resolved(updates, &repository.refs()?));
-    let mut push = Push { git_dir, updates, names, machine, asked: Instant::now(), teller: Some(teller) };
+    let asked = Instant::now();
+    let mut push = Push { git_dir, updates, names, machine, patience, turn, asked, teller: Some(teller) };
     let (mut first, console) = (Some(repository), RefCell::new(console));
     let mut say = |text: &str| console.borrow_mut().print(text);
     until_had(fetches.as_ref(), &mut say, |fetching| {
@@ -229,6 +251,9 @@ struct Push<'p> {
     /// The names of the refs that it moved.
     names: Vec<String>,
     machine: &'p Machine,
+    patience: Patience,
+    /// The right to wait, of a successor that has not looked at the refs yet.
+    turn: Option<Lock>,
     /// When it came.
     asked: Instant,
     /// What notifies the platform, until it is done.
@@ -243,15 +268,21 @@ impl Push<'_> {
         fetching: Option<&dyn Fetching>,
         console: &mut Console,
     ) -> Result<Hydrated, HydrateError> {
-        let Self { git_dir, updates, names, machine, asked, teller } = self;
+        let Self { git_dir, updates, names, machine, patience, turn, asked, teller } = self;
         let options = Options::read(&repository);
         let wanted = Instant::now();
-        let patience = if forge::is_telling() { Duration::ZERO } else { options.lock_wait };
+        let patience = match patience {
+            _ if forge::is_telling() => Duration::ZERO,
+            Patience::Limited => options.lock_wait,
+            Patience::Endless => Duration::MAX,
+        };
         let lock = match lock(&repository, patience, console)? {
             Some(lock) => lock,
             None if forge::is_telling() => return Ok(Hydrated::nothing(updates, repository)),
             None => return Err(HydrateError::Locked),
         };
+        // Who comes now waits for this run to end.
+        drop(turn.take());
         let started = Instant::now();
         // After the wait it looks anew at what is there.
         let has_waited = started - wanted > Duration::from_millis(10);
