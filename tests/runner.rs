@@ -60,6 +60,7 @@ mod layers;
 mod limits;
 mod locks;
 mod log;
+mod long_messages;
 mod lost_keys;
 mod lost_objects;
 mod made_alike;

@@ -298,7 +298,7 @@ impl Run<'_> {
         let since = before.map(|dry| repository.first_parents(dry, head.tip, BACKLOG_MAX)).transpose()?.flatten();
         for dry in since.unwrap_or_default().into_iter().chain(before).chain([head.tip]) {
             let message = repository.commit(dry)?.message;
-            if allowed_removals(&message).iter().any(|allowed| allowed == name.as_str()) {
+            if allowed_removals(&message).contains(name.as_str()) {
                 return Ok(true);
             }
         }

@@ -45,7 +45,7 @@ pub(crate) struct DryTree {
     /// Its tree.
     pub tree: ObjectId,
     /// The branches from which the commit's trailers allow many Applications to be removed.
-    pub allowed_removals: Vec<String>,
+    pub allowed_removals: BTreeSet<String>,
     discovered: Discovered,
     /// Whether what others make is hydrated, and the roots that may make some.
     makes: bool,
@@ -192,7 +192,7 @@ impl DryTree {
 
     /// Whether the dry commit says that much may be removed from `branch`.
     pub(crate) fn allows_removal(&self, branch: &BranchName) -> bool {
-        self.allowed_removals.iter().any(|allowed| allowed == branch.as_str())
+        self.allowed_removals.contains(branch.as_str())
     }
 
     /// The makers that are not answered.

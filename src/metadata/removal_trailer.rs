@@ -1,13 +1,18 @@
 //! The trailer of a dry commit that allows a removal, and lines that were meant to be it.
 
+use std::collections::BTreeSet;
+
 use super::trailers::{self, Divider, Trailer};
 use dry_files::diag::{Diagnostic, clipped};
 
 /// Its key.
 const KEY: &str = "Hydrate-Allow-Removal";
 
-/// The branches that a dry commit allows to be emptied: its trailers `Hydrate-Allow-Removal`, in their order.
-pub fn allowed_removals(message: &str) -> Vec<String> {
+/// How long a key may be to be compared with it, in bytes.
+const KEY_BYTES_MAX: usize = 64;
+
+/// The branches that a dry commit allows to be emptied: those of its trailers `Hydrate-Allow-Removal`.
+pub fn allowed_removals(message: &str) -> BTreeSet<String> {
     let named = |trailer: &Trailer| trailer.key.eq_ignore_ascii_case(KEY);
     trailers::parse(message, Divider::IsText).into_iter().filter(named).map(|trailer| trailer.value).collect()
 }
@@ -19,12 +24,12 @@ pub(crate) fn misspelt_removal(message: &str) -> Option<Diagnostic> {
     let lines = lines.map(|(key, value)| (key.trim_end(), value.trim())).filter(|(_, value)| !value.is_empty());
     for (key, value) in lines {
         let (what, hint) = if key.eq_ignore_ascii_case(KEY) {
-            if allowed.iter().any(|branch| branch == value) {
+            if allowed.contains(value) {
                 continue;
             }
             let hint = "write it at the end of the message, in a paragraph that has nothing but trailers";
             (" there", hint.to_owned())
-        } else if is_near(key) {
+        } else if key.len() <= KEY_BYTES_MAX && is_near(key) {
             ("", format!("did you mean `{KEY}: {value}`?"))
         } else {
             continue;

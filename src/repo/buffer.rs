@@ -144,9 +144,10 @@ impl<'a> ObjectBuffer<'a> {
 
     /// A commit, new or not.
     pub fn commit(&self, id: ObjectId) -> std::result::Result<Commit, Error> {
-        match self.object(id)? {
-            (ObjectKind::Commit, content) => Commit::parse(id, &content),
-            (kind, _) => Err(Error::message(format!("reading commit {id}: it is a {kind}"))),
+        let is_new = self.new_objects().objects.contains_key(&id);
+        match is_new {
+            true => Commit::parse(id, &self.object(id)?.1),
+            false => self.repository.commit(id),
         }
     }
 

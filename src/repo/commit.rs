@@ -1,10 +1,19 @@
 //! Commits: read into parts, and made.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use gix::bstr::ByteSlice as _;
 
 use super::{Error, ObjectId};
+
+/// How much of a message is read from its start, and how much from its end, in bytes.
+const START_BYTES_MAX: usize = 64 << 10;
+const END_BYTES_MAX: usize = (4 << 20) - START_BYTES_MAX;
+/// How long the line of a signature or an encoding may be, in bytes; a longer one is malformed.
+const HEADER_BYTES_MAX: usize = 64 << 10;
+/// What is read in place of the middle of a message. It is no trailer, so that lines on both sides of it are no trailer block.
+const LEFT_OUT: &[u8] = b"[...]\n";
 
 /// Who did something, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +64,8 @@ pub struct Commit {
     pub author: Signature,
     /// Who made the commit.
     pub committer: Signature,
-    /// The message up to its first NUL, where git's own strings end.
+    /// The message up to its first NUL, where git's own strings end. Of one of more than 4 MiB, its first 64 KiB and its end, whole
+    /// lines where it has any, with a line `[...]` between them.
     pub message: String,
 }
 
@@ -77,7 +87,7 @@ impl Commit {
             parents: headers.parents,
             author: signature(headers.author),
             committer: signature(headers.committer),
-            message: text(headers.message.split(|&b| b == 0).next().unwrap_or_default()),
+            message: text(&bounded(headers.message.split_str("\0").next().unwrap_or_default())),
         })
     }
 }
@@ -112,6 +122,7 @@ impl<'c> Headers<'c> {
                 }
                 b"tree" if headers.tree.is_none() => headers.tree = id(value),
                 b"parent" => headers.parents.extend(id(value)),
+                b"author" | b"committer" | b"encoding" if value.len() > HEADER_BYTES_MAX => {}
                 b"author" if headers.author.is_empty() => headers.author = value,
                 b"committer" if headers.committer.is_empty() => headers.committer = value,
                 b"encoding" if headers.encoding.is_none() => headers.encoding = Some(value),
@@ -120,6 +131,18 @@ impl<'c> Headers<'c> {
         }
         headers
     }
+}
+
+/// A message without what is beyond the limits of its start and its end.
+fn bounded(message: &[u8]) -> Cow<'_, [u8]> {
+    if message.len() <= START_BYTES_MAX + END_BYTES_MAX {
+        return Cow::Borrowed(message);
+    }
+    let (start, rest) = message.split_at(START_BYTES_MAX);
+    let (_, end) = rest.split_at(rest.len() - END_BYTES_MAX);
+    let start = start.rsplit_once_str("\n").map_or(start, |(lines, _)| lines);
+    let end = end.split_once_str("\n").map_or(end, |(_, lines)| lines);
+    Cow::Owned([start, b"\n", LEFT_OUT, end].concat())
 }
 
 fn decode(bytes: &[u8], encoding: Option<&str>) -> String {
@@ -173,6 +196,24 @@ impl NewCommit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_message_beyond_the_limit_the_start_and_the_end_are_read() {
+        let limit = START_BYTES_MAX + END_BYTES_MAX;
+        let message = |middle: &str, count: usize| format!("subject\n\n{}\nlast\n", middle.repeat(count));
+        let at_limit = message("x", limit - "subject\n\n\nlast\n".len());
+        assert_eq!(bounded(at_limit.as_bytes()), at_limit.as_bytes());
+        for (rule, longer, expected) in [
+            ("lines", message("0123456\n", limit / 4), ["0123456\n[...]\n0123456\n", "0123456\n\nlast\n"]),
+            ("one line", message("x", limit * 2), ["subject\n\n[...]\n", "[...]\nlast\n"]),
+            ("no line", "y".repeat(limit * 2), ["yyy\n[...]\nyyy", "yyy"]),
+        ] {
+            let read = String::from_utf8(bounded(longer.as_bytes()).into_owned()).expect("text");
+            assert!(read.len() <= limit + 8, "{rule}: {}", read.len());
+            assert!(read.contains(expected[0]) && read.ends_with(expected[1]), "{rule}");
+            assert!(read.starts_with(&longer[..3]), "{rule}");
+        }
+    }
 
     #[test]
     fn text_is_decoded_as_git_shows_it() {

@@ -38,6 +38,9 @@ impl Repository {
 
     /// The first parent of a commit; none for a root, or where a shallow history ends.
     pub fn first_parent(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
+        if let Some(commit) = self.long_commit(id) {
+            return Ok(commit.parents.into_iter().next().filter(|parent| self.has(*parent)));
+        }
         let (kind, content) = self.object(id)?;
         if kind != ObjectKind::Commit {
             return Err(Error::message(format!("reading commit {id}: it is a {kind}")));
@@ -47,6 +50,9 @@ impl Repository {
 
     /// The commit that `id` is, or that the tag `id` leads to; none when it is something else.
     pub fn peel_to_commit(&self, id: ObjectId) -> Result<Option<ObjectId>, Error> {
+        if self.long_commit(id).is_some() {
+            return Ok(Some(id));
+        }
         let (mut here, mut object) = (id, self.object(id)?);
         loop {
             match object {

@@ -38,6 +38,8 @@ pub struct Repository {
     quarantine: Option<scratch::Scratch>,
     /// Objects that only this process knows.
     remembered: RwLock<HashMap<ObjectId, (ObjectKind, Vec<u8>)>>,
+    /// Commits of which reading alone takes long: they are read once.
+    long_commits: RwLock<HashMap<ObjectId, Commit>>,
     /// What a push does to refs, when the repository is to be read as if it were accepted.
     pub(super) pending: Vec<(String, Option<ObjectId>)>,
     /// Refs that are read as if they pointed elsewhere, and written as they are.
@@ -45,6 +47,10 @@ pub struct Repository {
     /// Where its refs are, when others are in the same store: in place of `refs/`.
     pub(super) place: Option<String>,
 }
+
+/// From which size on a commit is long, in bytes, and how many of those are kept. Of each at most 4 MiB are.
+const LONG_BYTES: usize = 4 << 20;
+const LONG_COMMITS_MAX: usize = 16;
 
 /// How much memory a thread may use for delta bases: without any, each delta chain is resolved again.
 const PACK_CACHE_BYTES: usize = 32 << 20;
@@ -71,6 +77,7 @@ impl Repository {
             common_dir,
             quarantine: None,
             remembered: RwLock::default(),
+            long_commits: RwLock::default(),
             pending: Vec::new(),
             assumed: Vec::new(),
             place: None,
@@ -320,9 +327,30 @@ impl Repository {
 
     /// A commit.
     pub fn commit(&self, id: ObjectId) -> Result<Commit, Error> {
+        if let Some(commit) = self.long_commit(id) {
+            return Ok(commit);
+        }
         match self.object(id)? {
-            (ObjectKind::Commit, content) => Commit::parse(id, &content),
+            (ObjectKind::Commit, content) => {
+                let commit = Commit::parse(id, &content)?;
+                if content.len() > LONG_BYTES {
+                    self.remember_long(&commit);
+                }
+                Ok(commit)
+            }
             (kind, _) => Err(Error::message(format!("reading commit {id}: it is a {kind}"))),
+        }
+    }
+
+    /// A long commit that was read before.
+    pub(super) fn long_commit(&self, id: ObjectId) -> Option<Commit> {
+        self.long_commits.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
+    fn remember_long(&self, commit: &Commit) {
+        let mut known = self.long_commits.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < LONG_COMMITS_MAX {
+            known.insert(commit.id, commit.clone());
         }
     }
 

@@ -190,8 +190,7 @@ impl ByChanges {
             work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
             let stays = left.as_ref().map(|left| Rc::new(LeftBehind::recalled(left)));
             if let Some(stays) = &stays
-                && (allowed.iter().any(|allowed| allowed == name.as_str())
-                    || work.iter().any(|work| stays.has(&work.application.sync_path)))
+                && (allowed.contains(name.as_str()) || work.iter().any(|work| stays.has(&work.application.sync_path)))
             {
                 return Err(Stopped::Unknown);
             }
@@ -413,7 +412,7 @@ impl ByChanges {
         touched: &Touched,
         run: &mut Run<'_>,
         (head, heads): (&DryHead, &[DryHead]),
-        allowed: Vec<String>,
+        allowed: BTreeSet<String>,
     ) -> Result<BTreeMap<BranchName, Joined>, Stopped> {
         let all = self.state.head.applications + touched.coming().count();
         self.state.head.applications = all.checked_sub(touched.gone.len()).ok_or(Stopped::Unknown)?;

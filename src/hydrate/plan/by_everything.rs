@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, shell_word};
+use dry_files::diag::{Diagnostic, clipped, shell_word};
 use dry_files::path::RepoPath;
 
 use super::covered::covered;
@@ -416,10 +416,18 @@ fn removals(
     };
     let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
     let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
-    Err(match (&tree.allowed_removals[..], diagnostic.hint.clone()) {
-        ([], _) | (_, None) => diagnostic,
-        (others, Some(hint)) => diagnostic.hint(format!("its trailer allows {}; {hint}", others.join(", "))),
+    Err(match diagnostic.hint.clone().filter(|_| !tree.allowed_removals.is_empty()) {
+        None => diagnostic,
+        Some(hint) => diagnostic.hint(format!("its trailer allows {}; {hint}", some_of(&tree.allowed_removals))),
     })
+}
+
+/// The first names, each as far as it may be a branch's, and a mark if there are more.
+fn some_of(names: &BTreeSet<String>) -> String {
+    const SHOWN_MAX: usize = 5;
+    let shown = names.iter().take(SHOWN_MAX).map(|name| clipped(name.clone()));
+    let more = (names.len() > SHOWN_MAX).then(|| "…".to_owned());
+    shown.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// That what a promoter wrote is hydrated without one from now on.

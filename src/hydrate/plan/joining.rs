@@ -37,7 +37,7 @@ pub(crate) struct Joining<'j> {
     pub heads: &'j [DryHead],
     pub branches: &'j BTreeMap<BranchName, Branch>,
     /// The branches of which the dry commit says that much may be removed.
-    pub allowed: Vec<String>,
+    pub allowed: BTreeSet<String>,
 }
 
 impl Joining<'_> {
@@ -172,7 +172,7 @@ impl Joining<'_> {
         }
         let others = count.checked_sub(before.len()).ok_or(Stopped::Unknown)?;
         let limit = self.found.policy.settings.removal_limit;
-        let allowed = self.allowed.iter().any(|allowed| allowed == name.as_str());
+        let allowed = self.allowed.contains(name.as_str());
         let removals = discover::removals(name, &before, &now, others, (limit.share, limit.at_least), allowed);
         Ok(Joined { removals: removals.map_err(|_| Stopped::Unknown)?, applications })
     }

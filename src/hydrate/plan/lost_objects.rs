@@ -41,7 +41,7 @@ pub(crate) fn hold(rendered: &mut Rendered, run: &mut Run<'_>, heads: &[DryHead]
     }
     let allowed = allowed_removals(&run.found.setup.repository.commit(rendered.dry.id)?.message);
     for missing in missing {
-        if allowed.iter().any(|branch| branch == missing.branch.as_str()) {
+        if allowed.contains(missing.branch.as_str()) {
             continue;
         }
         if let Some(failed) = judged(&missing, rendered, run, heads)?
