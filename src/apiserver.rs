@@ -8,8 +8,8 @@
 //! Never: a byte of a branch depends on it.
 
 mod field;
+mod sentences;
 mod since;
-mod told;
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::versions::Kubernetes;
 
 pub(crate) use field::field_path;
 use field::plain_field;
-pub(crate) use told::{Answers, One, Sentence};
+pub(crate) use sentences::{Answers, One, Sentence};
 
 /// The API server of a cluster.
 #[derive(Debug, Clone, Copy)]
@@ -42,14 +42,14 @@ pub(crate) struct Answer {
     /// The object.
     pub object: ObjectName,
     /// What it is refused for, and warnings. Empty where no schema of the kind is known, and nothing else is said.
-    pub findings: Vec<Told>,
+    pub findings: Vec<Said>,
     /// Whether no schema of the kind is known.
     pub is_unknown_kind: bool,
 }
 
 /// One thing that a server says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Said {
     /// What it says.
     pub finding: Finding,
     /// Whether it would have said the same of the object before a change.
@@ -101,7 +101,7 @@ impl<'s> Server<'s> {
         let is_told = |finding: &Finding| !self.silent.iter().any(|name| name == finding.rule);
         let findings = verdict.findings.into_iter().filter(is_told);
         let findings = findings.map(|finding| if is_secret(manifest) { without_value(finding) } else { finding });
-        let findings: Vec<Told> = findings.map(|finding| Told { finding, was_before: false }).collect();
+        let findings: Vec<Said> = findings.map(|finding| Said { finding, was_before: false }).collect();
         let is_unknown_kind = verdict.is_unknown_kind;
         let object = || ObjectName::of(manifest);
         (is_unknown_kind || !findings.is_empty()).then(|| Answer { object: object(), findings, is_unknown_kind })

@@ -31,6 +31,15 @@ fn begun(lab: &Lab, url: &str, version: &str) -> (Repo, Repo) {
     (server, clone)
 }
 
+/// Charts with `web` 1.2.3, a server that may fetch them, and a clone with an Application of that chart.
+fn fetching(lab: &Lab) -> (Liar, Repo, Repo) {
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(lab, &charts.url(), "1.2.3");
+    fetches(&server, &charts.url());
+    (charts, server, clone)
+}
+
 fn message(server: &Repo, branch: &str) -> String {
     server.git(&["log", "-1", "--format=%B", branch])
 }
@@ -73,10 +82,7 @@ fn a_bump_of_a_version_deploys_without_vendor() {
 #[test]
 fn a_clone_makes_the_commits_of_the_server() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (charts, server, clone) = fetching(&lab);
     clone.push().success();
     drop(charts);
     let other = server.clone_to("other");
@@ -161,10 +167,7 @@ fn a_branch_waits_for_what_is_not_to_be_had_and_others_go_on() {
 #[test]
 fn what_was_recorded_first_stays_and_a_lock_file_beside_it_must_agree() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (_charts, server, clone) = fetching(&lab);
     clone.push().success();
     clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
 
@@ -198,10 +201,7 @@ fn what_was_recorded_first_stays_and_a_lock_file_beside_it_must_agree() {
 #[test]
 fn nothing_that_is_pushed_counts_as_recorded() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (_charts, _server, clone) = fetching(&lab);
     clone.push().success();
     let recorded = clone.path.join(".hydrate/recorded");
     fs::create_dir_all(&recorded).expect("made");
@@ -462,10 +462,7 @@ fn commits_do_not_depend_on_what_is_remembered() {
 #[test]
 fn what_was_withdrawn_does_not_come_back_by_another_spelling() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (charts, server, clone) = fetching(&lab);
     clone.push().success();
     let name = format!("chart web 1.2.3 of {}", charts.url());
     server.hydrate(&["inputs", "withdraw", &name, "--reason", "it was broken into"]).success();
@@ -491,10 +488,7 @@ fn what_was_withdrawn_does_not_come_back_by_another_spelling() {
 #[test]
 fn what_is_withdrawn_is_so_by_all_its_names() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (charts, server, clone) = fetching(&lab);
     clone.push().success();
     clone.commit("v", &[("web.yaml", &charted(&charts.url(), "v1.2.3"))]);
     clone.push().success();
@@ -545,10 +539,7 @@ fn what_is_recorded_is_listed_and_can_be_withdrawn() {
 #[test]
 fn strict_mode_takes_a_push_whose_inputs_are_fetched_after_it() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (_charts, server, clone) = fetching(&lab);
     server.git(&["config", "hydrate.strict", "all"]);
     let told = clone.push().success().remote().join("\n");
     assert!(
@@ -562,14 +553,11 @@ fn strict_mode_takes_a_push_whose_inputs_are_fetched_after_it() {
     assert!(told.contains("is not in this repository"), "{told}");
 }
 
-/// Whoever looks at the dry tree sees what the server would.
+/// A command that looks at the dry tree sees what the server would.
 #[test]
 fn commands_about_a_dry_commit_see_what_is_recorded() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (charts, server, clone) = fetching(&lab);
     clone.push().success();
     drop(charts);
     clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*", "+refs/notes/*:refs/notes/*"]);
@@ -653,10 +641,7 @@ fn the_pre_push_hook_lets_a_bump_go() {
 #[test]
 fn what_is_recorded_is_rendered_in_processes_of_their_own() {
     let lab = Lab::new();
-    repository(&lab.path("charts"), &[("web", "1.2.3")]);
-    let charts = files_of(lab.path("charts"));
-    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
-    fetches(&server, &charts.url());
+    let (_charts, server, clone) = fetching(&lab);
     clone.push().success();
     let made = tip(&server, "environments/dev");
     let again = server.copy_to("again.git");

@@ -28,12 +28,12 @@ impl Server<'_> {
                 .answers(judge, [before])
                 .into_iter()
                 .flat_map(|answer| answer.findings)
-                .map(|told| told.finding)
+                .map(|said| said.finding)
                 .collect();
-            for told in &mut answer.findings {
-                told.was_before = known.iter().any(|known| is_same(known, &told.finding));
+            for said in &mut answer.findings {
+                said.was_before = known.iter().any(|known| is_same(known, &said.finding));
             }
-            answer.findings.retain(|told| !told.was_before || told.finding.is_refusal());
+            answer.findings.retain(|said| !said.was_before || said.finding.is_refusal());
             true
         });
         answers

@@ -12,10 +12,10 @@ fn settings(text: &str) -> Settings {
 }
 
 /// `SERVICE: FIELD`, with `before` for what was there before.
-fn told(answers: &[Answer]) -> Vec<String> {
-    let all = answers.iter().flat_map(|answer| answer.findings.iter().map(move |told| (answer, told)));
-    let before = |told: &Told| if told.was_before { " before" } else { "" };
-    all.map(|(answer, told)| format!("{}: {}{}", answer.object, told.finding.field, before(told))).collect()
+fn said(answers: &[Answer]) -> Vec<String> {
+    let all = answers.iter().flat_map(|answer| answer.findings.iter().map(move |said| (answer, said)));
+    let before = |said: &Said| if said.was_before { " before" } else { "" };
+    all.map(|(answer, said)| format!("{}: {}{}", answer.object, said.finding.field, before(said))).collect()
 }
 
 #[test]
@@ -30,11 +30,11 @@ fn only_what_changes_is_said_and_what_was_there_before_is_marked() {
     let before = manifests(&[service("same", old), service("changed", old), service("gone", old)].concat());
     let after = manifests(&[service("same", old), service("changed", new), service("new", old)].concat());
     let answers = server.since(server.answers(&judge, &after), (&before, &after), &judge);
-    let told = told(&answers);
-    assert!(told.contains(&"Service changed: spec.ports[1].prot before".to_owned()), "{told:?}");
-    assert!(told.contains(&"Service changed: spec.ports[1].targetPrt".to_owned()), "{told:?}");
-    assert!(told.contains(&"Service new: spec.ports[0].prot".to_owned()), "{told:?}");
-    assert!(!told.iter().any(|line| line.starts_with("Service same")), "{told:?}");
+    let said = said(&answers);
+    assert!(said.contains(&"Service changed: spec.ports[1].prot before".to_owned()), "{said:?}");
+    assert!(said.contains(&"Service changed: spec.ports[1].targetPrt".to_owned()), "{said:?}");
+    assert!(said.contains(&"Service new: spec.ports[0].prot".to_owned()), "{said:?}");
+    assert!(!said.iter().any(|line| line.starts_with("Service same")), "{said:?}");
 }
 
 #[test]
@@ -55,6 +55,6 @@ fn what_is_said_of_a_secret_has_no_value_of_it() {
     let settings = settings("{}");
     let server = Server::running(Kubernetes::NEWEST, &settings).expect("known");
     let answers = server.answers(&server.judge(Crds::new()), &manifests(text));
-    assert_eq!(told(&answers).len(), 2, "{answers:?}");
+    assert_eq!(said(&answers).len(), 2, "{answers:?}");
     assert!(!format!("{answers:?}").contains("471"), "{answers:?}");
 }

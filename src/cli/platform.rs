@@ -75,7 +75,7 @@ fn that_trusts(repositories: &[Repository]) -> anyhow::Result<PathBuf> {
 pub(super) fn keys_of(repository: &Repository) -> KeysOf {
     match (std::env::var_os(UNREAD).is_some(), is_of_platform(repository)) {
         (true, true) => KeysOf::UnknownPlatform,
-        (true, false) => KeysOf::Nobody,
+        (true, false) => KeysOf::NoUser,
         (false, true) => KeysOf::Platform,
         (false, false) => KeysOf::User,
     }

@@ -12,7 +12,7 @@ const START_BYTES_MAX: usize = 64 << 10;
 const END_BYTES_MAX: usize = (4 << 20) - START_BYTES_MAX;
 /// How long the line of a signature or an encoding may be, in bytes; a longer one is malformed.
 const HEADER_BYTES_MAX: usize = 64 << 10;
-/// What is read in place of the middle of a message. It is no trailer, so that lines on both sides of it are no trailer block.
+/// What is read in place of the middle of a message. It is not a trailer, so that lines on both sides of it are no trailer block.
 const LEFT_OUT: &[u8] = b"[...]\n";
 
 /// Who did something, and when.

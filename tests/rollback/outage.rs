@@ -258,7 +258,7 @@ fn a_hold_stays_when_what_it_releases_does_not_render() {
     assert!(told.stderr.contains("stays held: nothing was changed"), "{told:?}");
     assert_eq!(tip(&server, PROD), held);
     assert!(server.hydrate(&["status"]).stdout.contains(": outage"));
-    clone.commit("mend web", &[("apps/web/prod/config.yaml", &config_map("web", "five"))]);
+    clone.commit("correct web", &[("apps/web/prod/config.yaml", &config_map("web", "five"))]);
     clone.push().success();
     assert_eq!(tip(&server, PROD), held);
     server.hydrate(&["resume", "prod", "--yes"]).success();

@@ -49,7 +49,7 @@ fn staging(clone: &Clone, branch: &BranchName) -> anyhow::Result<Vec<BranchName>
 fn tip(clone: &Clone, branch: &BranchName) -> anyhow::Result<ObjectId> {
     match clone.place.tip(&clone.repository.refs()?, branch) {
         Some(tip) => Ok(tip),
-        None => bail!(WrongUse(format!("there is no branch `{branch}`"))),
+        None => bail!(WrongUse(format!("branch `{branch}` not found"))),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Commits {
 }
 
 /// What is found out of all branches together.
-struct Told<'r> {
+struct Remarks<'r> {
     unnamed: UnnamedReleases,
     judging: Option<Judging<'r>>,
 }
@@ -68,7 +68,7 @@ impl Commits {
     ) -> Result<Self, HydrateError> {
         let (head, dry) = (rendered.head.clone(), rendered.dry.clone());
         let mut commits = Self { head, dry, branches: BTreeMap::new(), warnings: Vec::new() };
-        let mut told = Told { unnamed: UnnamedReleases::default(), judging };
+        let mut remarks = Remarks { unnamed: UnnamedReleases::default(), judging };
         for (name, step) in &rendered.branches {
             let becomes = match (step, branches.get(name)) {
                 (Step::Fail(failing), _) => Becomes::Failed(failing.clone()),
@@ -81,13 +81,13 @@ impl Commits {
                         continue;
                     }
                     let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
-                    commits.hydrate(branch, sync, hydration, &mut told, found)?
+                    commits.hydrate(branch, sync, hydration, &mut remarks, found)?
                 }
                 (Step::Hydrate(_), None) => continue,
             };
             commits.branches.insert(name.clone(), becomes);
         }
-        commits.warnings.extend(told.unnamed.warnings());
+        commits.warnings.extend(remarks.unnamed.warnings());
         found.buffer.release();
         Ok(commits)
     }
@@ -115,7 +115,7 @@ impl Commits {
         branch: &Branch,
         sync: Option<ObjectId>,
         hydration: &Hydration<Done>,
-        told: &mut Told<'_>,
+        remarks: &mut Remarks<'_>,
         found: &Snapshot<'_>,
     ) -> Result<Becomes, HydrateError> {
         let (left, removals) = match left_behind(branch, hydration, found)? {
@@ -164,8 +164,8 @@ impl Commits {
             self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);
         }
         self.warnings.extend(nothing::warnings(hydration.outputs(), branch, self.dry.id, found)?);
-        told.unnamed.add(hydration.outputs(), branch, found)?;
-        if let Some(judging) = &mut told.judging {
+        remarks.unnamed.add(hydration.outputs(), branch, found)?;
+        if let Some(judging) = &mut remarks.judging {
             judging.add(branch, hydration, &removals)?;
         }
         self.warnings.extend(new_secrets::warnings(hydration.outputs(), branch, &removals, found)?);

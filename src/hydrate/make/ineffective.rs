@@ -33,7 +33,7 @@ pub(crate) fn warnings(
             !is_as_before
         });
         let touched: Vec<&Application> = touched.map(|(application, _)| application).collect();
-        for warning in told(&touched, &now, before.as_ref()) {
+        for warning in remarks(&touched, &now, before.as_ref()) {
             let is_same = |known: &Diagnostic| known.message == warning.message && known.span == warning.span;
             if !warnings.iter().any(is_same) {
                 warnings.push(warning);
@@ -44,7 +44,7 @@ pub(crate) fn warnings(
 }
 
 /// What is reported of Applications. What charts have by default is reported where they did not have it before.
-fn told(applications: &[&Application], now: &Dry<'_>, before: Option<&Dry<'_>>) -> Vec<Diagnostic> {
+fn remarks(applications: &[&Application], now: &Dry<'_>, before: Option<&Dry<'_>>) -> Vec<Diagnostic> {
     let mut all: Vec<Ineffective> = now.ineffective(applications);
     let known = match before.filter(|_| all.iter().any(|one| one.is_default)) {
         Some(before) => before.ineffective(applications),

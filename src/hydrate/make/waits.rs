@@ -43,7 +43,7 @@ impl Run<'_> {
             let wanted = missing(&done.application, &view, profile, &dry);
             let waits: Vec<Wanted> = wanted.filter(|wanted| fetching.allows(wanted, &dry_branch)).collect();
             if !waits.is_empty() {
-                let diagnostics = told(&done.application, &waits, fetching);
+                let diagnostics = errors(&done.application, &waits, fetching);
                 done.result = Err(FailedRender::waiting(failed.clone(), waits, diagnostics));
             }
         }
@@ -94,14 +94,14 @@ fn wanted(need: Need, kept: &KeptInputs<'_>) -> Option<Wanted> {
     (wanted.key.is_pinned() && kept.lacks(&wanted)).then_some(wanted)
 }
 
-fn told(application: &Application, waits: &[Wanted], fetching: &dyn Fetching) -> Vec<Diagnostic> {
-    let mut told = Vec::new();
+fn errors(application: &Application, waits: &[Wanted], fetching: &dyn Fetching) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
     for wanted in waits {
         let why = fetching.missed(wanted).unwrap_or_else(|| UNTRIED.to_owned());
         let text = format!("`{}` waits for {}: {why}", application.name, wanted.key);
         let hint = "the next push tries again, and so does `git hydrate catch-up` on the server";
         let waiting = Diagnostic::error(text).at(application.places.dry_path.clone()).of(application.name.as_str());
-        told.push(application.tells(waiting.refused(Some(Refusal::Awaited)).hint(hint)));
+        errors.push(application.tells(waiting.refused(Some(Refusal::Awaited)).hint(hint)));
     }
-    told
+    errors
 }

@@ -36,19 +36,19 @@ impl Asked<'_> {
             };
             let Some(server) = server else { continue };
             let plain = server.answers(&server.judge(own_crds(&result.manifests)), &result.manifests);
-            let (custom, mut told): (Vec<Answer>, Vec<Answer>) =
+            let (custom, mut said): (Vec<Answer>, Vec<Answer>) =
                 plain.into_iter().partition(|answer| answer.is_unknown_kind);
             for group in custom.iter().map(Answer::group).collect::<BTreeSet<_>>() {
                 let key = (application.environment_branch(), server.name(), group.to_owned());
                 let judge = definitions.entry(key).or_insert_with(|| self.judge(&server, application, group));
                 let of_group = result.manifests.iter().filter(|manifest| manifest.group() == group);
                 match judge {
-                    Some(judge) => told.extend(server.answers(judge, of_group)),
+                    Some(judge) => said.extend(server.answers(judge, of_group)),
                     None => unknown += of_group.count(),
                 }
             }
-            told.retain(|answer| !answer.findings.is_empty());
-            answers.add(&server, application, told);
+            said.retain(|answer| !answer.findings.is_empty());
+            answers.add(&server, application, said);
         }
         self.tell(answers, renderers, found);
         unknown
@@ -75,7 +75,7 @@ impl Asked<'_> {
             let is_it = |application: &Application| std::ptr::eq(application, one.application);
             let (application, result) = self.rendered.iter().find(|(application, _)| is_it(application))?;
             let (object, is_value) = (&one.object, one.is_of_value());
-            let field = &one.told.finding.field;
+            let field = &one.said.finding.field;
             places.find(Wanted { application, reads: &result.reads, object, field, is_value })
         };
         for sentence in answers.sentences(&mut place) {

@@ -17,7 +17,7 @@ pub(crate) enum KeysOf {
     /// Of none: where the platform has its own was not found.
     UnknownPlatform,
     /// Of no user: those of the one as whom pushes arrive are his.
-    Nobody,
+    NoUser,
 }
 
 impl Doctor<'_> {
@@ -36,7 +36,7 @@ impl Doctor<'_> {
                  not found, or belongs to another user",
                 self.as_owner(format!("GIT_CONFIG_GLOBAL=…/home/.gitconfig git hydrate doctor {dir}")),
             ),
-            KeysOf::Nobody => self.advise(
+            KeysOf::NoUser => self.advise(
                 "only keys of the repository and of the machine are read: pushes arrive as another user, who may have others",
                 format!("as that user, with his HOME: sudo -H -u '#{}' git hydrate doctor {dir}", self.owner()),
             ),

@@ -3,13 +3,13 @@
 use dry_files::diag::{Diagnostic, Span};
 use kube_validate::Reason;
 
-use super::{Answer, Server, Told, plain_field};
+use super::{Answer, Said, Server, plain_field};
 use crate::argo::Application;
 use crate::diff::ObjectName;
 use crate::settings::Validate;
 
 /// How many different ones are reported.
-const TOLD_MAX: usize = 50;
+const SENTENCES_MAX: usize = 50;
 
 /// What is said of objects of several Applications.
 #[derive(Debug, Default)]
@@ -38,13 +38,13 @@ pub(crate) struct One<'a> {
     /// The object.
     pub object: ObjectName,
     /// What is said.
-    pub told: Told,
+    pub said: Said,
 }
 
 impl One<'_> {
     /// Whether it is the value of a field that counts, and not that the field is there.
     pub(crate) fn is_of_value(&self) -> bool {
-        !matches!(self.told.finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
+        !matches!(self.said.finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
     }
 }
 
@@ -67,17 +67,17 @@ impl<'a> Answers<'a> {
     /// Adds what a server says of objects of an Application.
     pub(crate) fn add(&mut self, server: &Server<'_>, application: &'a Application, answers: Vec<Answer>) {
         for Answer { object, findings, .. } in answers {
-            for told in findings {
-                let is_strict = server.validate == Validate::Refuse && told.finding.is_refusal() && !told.was_before;
-                self.add_one(server.name(), is_strict, One { application, object: object.clone(), told });
+            for said in findings {
+                let is_strict = server.validate == Validate::Refuse && said.finding.is_refusal() && !said.was_before;
+                self.add_one(server.name(), is_strict, One { application, object: object.clone(), said });
             }
         }
     }
 
     fn add_one(&mut self, server: String, is_strict: bool, one: One<'a>) {
         let is_alike = |alike: &&mut Alike<'_>| {
-            let (known, finding) = (&alike.first, &one.told.finding);
-            let before = &known.told.finding;
+            let (known, finding) = (&alike.first, &one.said.finding);
+            let before = &known.said.finding;
             (before.rule, &before.message, &known.object.kind) == (finding.rule, &finding.message, &one.object.kind)
                 && plain_field(&before.field) == plain_field(&finding.field)
                 && (&alike.server, alike.is_strict) == (&server, is_strict)
@@ -98,8 +98,8 @@ impl<'a> Answers<'a> {
 
     /// The sentences, those first that a push is refused for. `place` finds the line of the first object of each.
     pub(crate) fn sentences(mut self, place: &mut dyn FnMut(&One<'a>) -> Option<Span>) -> Vec<Sentence<'a>> {
-        self.0.sort_by_key(|alike| (!alike.is_strict, !alike.first.told.finding.is_refusal()));
-        let more = self.0.split_off(self.0.len().min(TOLD_MAX));
+        self.0.sort_by_key(|alike| (!alike.is_strict, !alike.first.said.finding.is_refusal()));
+        let more = self.0.split_off(self.0.len().min(SENTENCES_MAX));
         let mut sentences: Vec<Sentence<'a>> = self
             .0
             .into_iter()
@@ -112,7 +112,7 @@ impl<'a> Answers<'a> {
             let text = format!("{} more of what an API server refuses or warns of", more.len());
             let warning = Diagnostic::warning(text).hint("git hydrate check shows all of it");
             let diagnostic = Diagnostic { is_refused_strictly: first.is_strict, ..warning };
-            let is_refusal = first.first.told.finding.is_refusal();
+            let is_refusal = first.first.said.finding.is_refusal();
             let (what, applications, objects) = (String::new(), Vec::new(), Vec::new());
             sentences.push(Sentence { diagnostic, is_refusal, applications, what, objects });
         }
@@ -122,8 +122,8 @@ impl<'a> Answers<'a> {
 
 impl<'a> Alike<'a> {
     fn sentence(self, span: Option<Span>) -> Sentence<'a> {
-        let One { application, object, told } = &self.first;
-        let finding = &told.finding;
+        let One { application, object, said } = &self.first;
+        let finding = &said.finding;
         let objects = match self.others {
             0 => object.to_string(),
             others => format!("{object} and {others} more"),
