@@ -33,7 +33,7 @@ use serde::Serialize;
 use crate::repo::{self, Repository};
 use config::Config;
 
-pub(crate) use doctor::{Doctor, Finding, Health, KeysOf, Rehearsal, Surroundings};
+pub(crate) use doctor::{Doctor, Finding, Former, Health, KeysOf, Rehearsal, Surroundings};
 pub(crate) use every::repositories;
 pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, forge_pusher, has_platform};
 pub(crate) use guard::Owned;

@@ -11,7 +11,7 @@ use super::every::Every;
 use super::{Outcome, output, platform};
 use crate::history;
 use crate::hydrate;
-use crate::install::{Doctor, Finding, Health, Installer, Rehearsal, Surroundings, repositories};
+use crate::install::{Doctor, Finding, Former, Health, Installer, Rehearsal, Surroundings, repositories};
 use crate::owners::place::Place;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::owners::setup::{Setup, Wake};
@@ -40,6 +40,10 @@ pub(super) struct Arguments {
     /// Test every bare repository below a directory whose hooks run git-hydrate, and show what is not good.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["repository", "remote"])]
     all: Option<PathBuf>,
+    /// Compare the repository of a server with what it was before it was moved, and show what is missing: refs, and on the same
+    /// machine git config, hooks and reflogs.
+    #[arg(long, value_name = "PATH|URL", conflicts_with_all = ["all", "remote"])]
+    after_move: Option<String>,
     /// The remote of a clone that is the server's repository.
     #[arg(long, value_name = "REMOTE", default_value = "origin", conflicts_with = "server")]
     remote: String,
@@ -60,7 +64,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if server {
         platform::go_on_as_git_of_hooks(std::slice::from_ref(&repository))?;
     }
-    show(&findings(&repository, (!server).then_some(&arguments.remote))?, json)
+    anyhow::ensure!(
+        server || arguments.after_move.is_none(),
+        "--after-move is for the repository of a server: git hydrate doctor --server --after-move PATH|URL REPOSITORY"
+    );
+    show(&findings(&repository, (!server).then_some(&arguments.remote), arguments.after_move.as_deref())?, json)
 }
 
 fn show(findings: &[Finding], json: bool) -> anyhow::Result<Outcome> {
@@ -160,7 +168,7 @@ fn all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
 fn of_server(path: &Path) -> anyhow::Result<Option<Vec<Finding>>> {
     let repository = super::repository(Some(path))?;
     match Installer::new(&repository)?.is_server()? {
-        true => findings(&repository, None).map(Some),
+        true => findings(&repository, None, None).map(Some),
         false => Ok(None),
     }
 }
@@ -178,10 +186,13 @@ fn text(findings: &[Finding]) -> String {
     text
 }
 
-/// What is found in a clone of `remote`, else in the repository of a server.
-fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<Vec<Finding>> {
+/// What is found in a clone of `remote`, else in the repository of a server, which may have been moved from a `former` place.
+fn findings(repository: &Repository, remote: Option<&String>, former: Option<&str>) -> anyhow::Result<Vec<Finding>> {
     let around = surroundings(repository);
-    let doctor = Doctor::new(repository, &around)?;
+    let mut doctor = Doctor::new(repository, &around)?;
+    if let Some(former) = former {
+        doctor = after_move(doctor, former)?;
+    }
     if let Some(remote) = remote {
         return Ok(doctor.client(remote)?);
     }
@@ -196,6 +207,17 @@ fn findings(repository: &Repository, remote: Option<&String>) -> anyhow::Result<
     findings.extend(random(&setup));
     findings.extend(outbox::reach(repository)?.into_iter().flat_map(|it| reached(it, repository)));
     Ok(findings)
+}
+
+/// Compares with the repository at the place that this one was moved from: a path, or a URL.
+fn after_move<'a>(doctor: Doctor<'a>, former: &str) -> anyhow::Result<Doctor<'a>> {
+    let path = Path::new(former);
+    if !path.exists() {
+        return Ok(doctor.after_move(Former { address: former, repository: None })?);
+    }
+    let repository = super::repository(Some(path))?;
+    let address = repository.common_dir().to_string_lossy().into_owned();
+    Ok(doctor.after_move(Former { address: &address, repository: Some(&repository) })?)
 }
 
 /// What is drawn at random and anybody can compute. What keeps the repository from being read is found by others.

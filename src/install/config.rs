@@ -33,6 +33,11 @@ impl Config {
         self.values.get(&listed(key)).map_or(&[], Vec::as_slice)
     }
 
+    /// The keys that are set, in order, as git lists them.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
+    }
+
     /// Adds a value to those of a key, unless it is there already; answers whether it was added.
     pub(super) fn add(&mut self, key: &str, value: &str) -> Result<bool, Error> {
         if self.get(key).iter().any(|there| there == value) {

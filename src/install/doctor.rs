@@ -4,6 +4,7 @@
 //! executable is skipped, a lock that a dead process left stops ref updates for ever. So each check looks at the
 //! repository as it is, and changes nothing.
 
+mod after_move;
 mod disk;
 mod dry_branches;
 mod fetch;
@@ -44,6 +45,7 @@ use crate::settings::{RendererName, SETTINGS_REF};
 use crate::versions::Tools;
 use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
 
+pub(crate) use after_move::Former;
 pub(crate) use keys_of::KeysOf;
 pub(crate) use remote::Rehearsal;
 

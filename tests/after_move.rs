@@ -1,0 +1,119 @@
+//! `git hydrate doctor --after-move`: what a moved repository lacks, each with a command that brings it.
+
+use std::fs;
+
+use crate::support::{Answer, Lab, Repo};
+
+const DEV: &str = "environments/dev";
+
+/// A hydrated server with keys of an admin and a hook of somebody else.
+fn old(lab: &Lab) -> Repo {
+    let server = lab.server();
+    server.git(&["config", "hydrate.jobs", "1"]);
+    server.git(&["config", "--add", "hydrate.vendorAllow", "a.example.com"]);
+    server.git(&["config", "--add", "hydrate.vendorAllow", "b.example.com:8443"]);
+    server.hook("hooks/update", "#!/bin/sh\nexit 0\n");
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    server
+}
+
+/// A new server that has these refs of the old one.
+fn moved(lab: &Lab, old: &Repo, refspec: &str) -> Repo {
+    lab.command("git", &lab.path(""))
+        .args(["init", "-q", "--bare", "-b", "main", "new dir/new.git"])
+        .status()
+        .expect("runs");
+    let new = Repo::at(lab, "new dir/new.git");
+    new.git(&["fetch", "-q", old.path.to_str().expect("UTF-8"), refspec]);
+    new.install_without_settings();
+    new
+}
+
+fn asked(new: &Repo, old: &Repo) -> Answer {
+    new.hydrate(&["doctor", "--after-move", old.path.to_str().expect("UTF-8")])
+}
+
+/// The findings that the move is the cause of, each with its command.
+fn lacking(answer: &Answer) -> Vec<(String, String)> {
+    let end = answer.stdout.find("advice   Applications name a repository by its URL").expect("is said");
+    let lines: Vec<&str> = answer.stdout[..end].lines().collect();
+    lines.chunks(2).map(|two| (two[0].trim().to_owned(), two.get(1).unwrap_or(&"").trim().to_owned())).collect()
+}
+
+#[test]
+fn what_an_import_of_branches_lacks_is_said_and_each_command_brings_it() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "refs/heads/*:refs/heads/*");
+    let answer = asked(&new, &old).exits(1);
+    let found = lacking(&answer);
+    for part in [
+        "refs are not here, refs/hydrate/branches",
+        "no hydrate.jobs",
+        "no hydrate.vendorallow",
+        "hooks/update",
+        "reflogs",
+    ] {
+        assert!(found.iter().any(|(what, _)| what.contains(part)), "{part}: {}", answer.stdout);
+    }
+    for (_, command) in &found {
+        new.run("sh", &["-ec", command]).success();
+    }
+    let answer = asked(&new, &old).success();
+    assert!(
+        answer.stdout.contains(&format!("good     all that {} has is here", old.path.display())),
+        "{}",
+        answer.stdout
+    );
+    assert_eq!(new.git(&["config", "--get-all", "hydrate.vendorAllow"]), "a.example.com\nb.example.com:8443");
+    assert_eq!(new.git(&["reflog", "show", "--format=%H", DEV]), old.git(&["reflog", "show", "--format=%H", DEV]));
+    let verified = new.hydrate(&["verify"]).success().stdout;
+    assert!(verified.contains("equal"), "{verified}");
+}
+
+#[test]
+fn a_mirror_lacks_only_what_no_ref_holds() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "+refs/*:refs/*");
+    let found = lacking(&asked(&new, &old).exits(1));
+    assert!(!found.iter().any(|(what, _)| what.contains("refs/")), "{found:?}");
+}
+
+#[test]
+fn who_pushed_to_the_old_place_after_the_move_is_found() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "+refs/*:refs/*");
+    fs::remove_file(old.path.join("hooks/post-receive")).expect("removed");
+    let late = old.clone_to("late");
+    late.commit("late", &[("late.txt", "late")]);
+    late.push().success();
+    let answer = asked(&new, &old).exits(1);
+    let (what, command) =
+        lacking(&answer).into_iter().find(|(what, _)| what.contains("refs/heads/main")).expect("found");
+    assert!(what.contains("which is not behind it"), "{what}");
+    let (_, command) = command.split_once(": ").expect("a command");
+    let shown = new.run("sh", &["-ec", command]).success().stdout;
+    assert!(shown.contains("> ") && shown.contains("late"), "{shown}");
+    // A push to the new place alone is as it should be.
+    new.git(&["fetch", "-q", old.path.to_str().expect("UTF-8"), "main:main"]);
+    let answer = asked(&new, &old);
+    assert!(!answer.stdout.contains("which is not behind it"), "{}", answer.stdout);
+}
+
+#[test]
+fn a_url_is_compared_by_its_refs_and_a_clone_is_refused() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "refs/heads/*:refs/heads/*");
+    let url = format!("file://{}", old.path.display());
+    let answer = new.hydrate(&["doctor", "--after-move", &url]).exits(1);
+    assert!(answer.stdout.contains("refs are not here"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("cannot be compared from here"), "{}", answer.stdout);
+    let clone = new.clone_to("of-new");
+    let answer = clone.hydrate(&["doctor", "--after-move", &url]).exits(2);
+    assert!(answer.stderr.contains("--after-move is for the repository of a server"), "{}", answer.stderr);
+}
