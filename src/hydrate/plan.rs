@@ -8,6 +8,7 @@ pub(crate) mod base;
 pub(crate) mod by_changes;
 pub(crate) mod by_everything;
 mod covered;
+mod handed_over;
 pub(crate) mod identities;
 mod joining;
 mod known;

@@ -50,6 +50,8 @@ pub(crate) struct Snapshot<'a> {
     pub dry_branches: Vec<BranchName>,
     /// Whether the setting `dryBranches` names them.
     pub has_dry_branches: bool,
+    /// The environment branches that the dry branches which they were hydrated from hand over to the one that is looked at.
+    pub handed_over: BTreeSet<BranchName>,
     /// The records of the branches that hydration made.
     pub records: BranchRecords,
     /// The inputs that were fetched for it.
@@ -117,6 +119,7 @@ impl<'a> Snapshot<'a> {
             environments,
             dry_branches,
             has_dry_branches,
+            handed_over: BTreeSet::new(),
             records,
             inputs,
             is_new,

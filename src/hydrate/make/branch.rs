@@ -223,8 +223,8 @@ impl Branch {
             Active::Foreign
         });
         let dry_branch_before = standing.as_ref().and_then(Standing::dry_branch);
-        let renamed_from =
-            dry_branch_before.filter(|before| **before != head.branch && found.has_left(before)).cloned();
+        let leaves = |before: &&BranchName| found.has_left(before) || found.handed_over.contains(name);
+        let renamed_from = dry_branch_before.filter(|before| **before != head.branch).filter(leaves).cloned();
         // Where nothing of ours is, nothing was drawn.
         let record = standing.as_ref().and_then(Standing::record);
         let drawn = record.map_or_else(|| Some(DrawnPaths::new()), |record| record.drawn.clone());

@@ -10,6 +10,7 @@ use dry_files::diag::{Diagnostic, clipped, shell_word};
 use dry_files::path::RepoPath;
 
 use super::covered::covered;
+use super::handed_over;
 use super::known;
 use super::moved_applications::{self, Departures, moved_from};
 use super::moved_applications::{Astray, astray};
@@ -78,6 +79,10 @@ impl ByEverything {
             if run.found.is_for_copies(&name)? {
                 continue;
             }
+            if handed_over::leaves(&name, run, head, heads)? {
+                continue;
+            }
+            handed_over::take(&name, run, head, heads)?;
             if let Some(mistake) = of_another_dry_branch(&name, run, head, heads, &tree) {
                 run.report.problems.push(mistake);
                 continue;
@@ -451,7 +456,10 @@ fn of_another_dry_branch(
     let owner = opened.or(run.found.environments.get(name)).filter(|owner| **owner != head.branch)?;
     let is_shared = run.found.policy.settings.is_shared(name);
     let is_away = !heads.iter().any(|other| other.branch == *owner);
-    if is_shared || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner))) {
+    if is_shared
+        || run.found.handed_over.contains(name)
+        || (is_away && (run.found.tip(owner).is_some() || run.found.has_left(owner)))
+    {
         return None;
     }
     let place = tree.applications(name).next()?.places.environment_branch().clone();

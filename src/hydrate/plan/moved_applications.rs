@@ -21,7 +21,7 @@ use crate::hydrate::memory::Identity;
 use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
-pub(crate) use unhydrated::{Astray, astray};
+pub(crate) use unhydrated::{Astray, astray, other_branch};
 
 /// The name and namespace of an Application.
 pub(crate) type Name = (Option<AppName>, AppName);

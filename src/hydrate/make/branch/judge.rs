@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dry_files::diag::{Diagnostic, chain, shell_word};
+use dry_files::diag::{Diagnostic, chain, clipped, shell_word};
 
 use super::Branch;
 use crate::argo::{Application, BranchName, destination_is_dry};
@@ -211,9 +211,10 @@ pub(crate) fn written_from(
     found: &Snapshot<'_>,
 ) -> Diagnostic {
     let hint = match found.tip(owner) {
-        Some(_) => "give each dry branch environment branches of its own, or let them share one by the setting \
-                    `activePaths`"
-            .to_owned(),
+        Some(_) => clipped(format!(
+            "to hand it over, push the Applications with `targetRevision: {here}` to `{owner}` too; else give each dry branch \
+             environment branches of its own, or let them share one by the setting `activePaths`"
+        )),
         None => {
             let left = found.dry_branches.iter().filter(|branch| *branch != owner).chain([here]);
             let left: BTreeSet<String> = left.map(|branch| shell_word(branch.as_str()).to_string()).collect();

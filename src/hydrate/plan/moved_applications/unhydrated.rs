@@ -151,7 +151,7 @@ fn moved_nowhere(
 }
 
 /// The branch that an Application of another one names.
-fn other_branch(application: &Application, dry_branch: &BranchName, run: &Run<'_>) -> String {
+pub(crate) fn other_branch(application: &Application, dry_branch: &BranchName, run: &Run<'_>) -> String {
     let default = run.found.default_branch().map_or("", BranchName::as_str);
     let sources = application.all_sources().filter(|source| source.input.is_none());
     for source in sources {
