@@ -60,6 +60,33 @@ fn what_a_merge_brings_is_shown_without_what_environments_differ_in() {
 }
 
 #[test]
+fn a_commit_that_changed_nothing_of_development_is_promoted_with_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = two_dry_branches(&server);
+    clone.hydrate(&["install", "--client"]).success();
+    let before = tip(&server, DEV);
+    clone.commit("only prod", &[("apps/web/prod/kustomization.yaml", "resources: [../base]\nnamePrefix: live-\n")]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    assert_eq!(tip(&server, DEV), before);
+    let shown = clone.hydrate(&["diff", "--from", "dev", "--to", "prod"]).exits(1).stdout;
+    assert!(shown.contains("live-base"), "{shown}");
+}
+
+#[test]
+fn two_environments_of_one_dry_branch_are_promoted_by_an_edit_and_not_called_equal() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = server.clone_to("clone");
+    clone.example();
+    clone.push().success();
+    let told = clone.hydrate(&["diff", "--from", "dev", "--to", "prod"]).exits(2).stderr;
+    assert!(told.contains("`environments/prod` has all that `environments/dev` shows of `main`"), "{told}");
+    assert!(told.contains("git hydrate diff --worktree"), "{told}");
+}
+
+#[test]
 fn what_was_corrected_in_production_alone_is_no_change_of_a_promotion() {
     let lab = Lab::new();
     let server = lab.server();
