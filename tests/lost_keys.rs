@@ -1,6 +1,6 @@
 //! A key that a mapping has twice loses a value, which no tool says: `check` and the push do.
 
-use crate::push::{application, dry};
+use crate::push::{application, config_map, dry};
 use crate::support::Lab;
 
 #[test]
@@ -49,4 +49,30 @@ fn the_second_env_of_a_values_file_is_told_with_both_lines_by_check_and_the_push
     }
     assert!(!check.contains("files/app.yaml") && !check.contains("secret"), "{check}");
     assert!(!push.contains("secret"), "{push}");
+}
+
+#[test]
+fn what_patches_and_values_of_a_kustomization_lose_is_named_and_data_of_its_files_is_not() {
+    let lab = Lab::new();
+    let clone = dry(&lab.server(), &["api"], &["dev"]);
+    let kustomization = "resources: [config.yaml]\npatches:\n- path: patch.yaml\n- target: {kind: ConfigMap}\n  patch: |-\n    \
+                         - {op: add, op: replace, path: /metadata/labels, value: {a: b}}\nconfigMapGenerator:\n- name: data\n  \
+                         files: [data.yaml]\n";
+    clone.commit(
+        "Patches",
+        &[
+            ("apps/api/dev/kustomization.yaml", kustomization),
+            ("apps/api/dev/config.yaml", &config_map("api", "one").replace("name: api", "name: api\n  labels: {}")),
+            ("apps/api/dev/patch.yaml", &(config_map("api", "two") + "data: {second: lost}\n")),
+            ("apps/api/dev/data.yaml", "a: 1\na: 2\n"),
+        ],
+    );
+    let check = clone.hydrate(&["check"]).success().stdout;
+    let lines: Vec<&str> = check.lines().filter(|line| line.contains("is set twice")).collect();
+    assert_eq!(lines.len(), 2, "{check}");
+    assert!(
+        lines[0].starts_with("apps/api/dev/kustomization.yaml:5:") && lines[0].contains("`op` is set twice"),
+        "{check}"
+    );
+    assert!(lines[1].starts_with("apps/api/dev/patch.yaml:") && lines[1].contains("`data` is set twice"), "{check}");
 }

@@ -3,6 +3,7 @@
 //! Reference: go-yaml 2.4.3 decode.go (through sigs.k8s.io/yaml), which Helm reads values with, Kustomize its kustomizations
 //! and Argo CD plain manifests: none of them says so. Kustomize refuses such keys in resources by itself.
 
+mod named;
 mod scan;
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,6 +16,7 @@ use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::View;
 use go_yaml::{self as yaml, Data, Dialect, Limits, Mark, Node, Tag, Value};
+use named::Named;
 
 /// How many keys of one text are named.
 const SHOWN_MAX: usize = 5;
@@ -28,11 +30,21 @@ impl ApplicationRender<'_, '_> {
         files.into_iter().flat_map(|path| of_path(self.view, path)).chain(own).collect()
     }
 
-    /// The warnings of the kustomizations that were read.
+    /// The warnings of the kustomizations that were read, and of what they name beside resources.
     pub(super) fn lost_fields(&self) -> Vec<Diagnostic> {
-        let files: BTreeSet<RepoPath> = self.view.reads().into_keys().map(|(path, _)| path).collect();
-        let is_kustomization = |path: &&RepoPath| path.file_name().is_some_and(|name| FILE_NAMES.contains(&name));
-        files.iter().filter(is_kustomization).flat_map(|path| of_path(self.view, path)).collect()
+        let mut files: BTreeSet<RepoPath> = self.view.reads().into_keys().map(|(path, _)| path).collect();
+        files.retain(|path| path.file_name().is_some_and(|name| FILE_NAMES.contains(&name)));
+        let kustomizations: Vec<RepoPath> = files.iter().cloned().collect();
+        let mut texts = Vec::new();
+        for path in &kustomizations {
+            let blob = self.view.has_read(path).then(|| self.view.read(path).ok()).flatten();
+            let documents = blob.and_then(|blob| yaml::parse(&blob.data, &Limits::default()).ok()).unwrap_or_default();
+            let named = Named::new(&path.parent().unwrap_or_default(), &documents);
+            files.extend(named.files);
+            let place = |mark: Mark| Span::at(path.clone(), mark.line, mark.column);
+            texts.extend(named.texts.iter().flat_map(|(mark, text)| of_text(text, &place(*mark))));
+        }
+        files.iter().flat_map(|path| of_path(self.view, path)).chain(texts).collect()
     }
 
     /// The warnings of the files of a directory that have objects, Jsonnet left out.
