@@ -74,6 +74,29 @@ fn a_push_goes_through_when_the_program_is_gone() {
 }
 
 #[test]
+fn no_push_goes_in_without_its_judge_where_an_admin_says_so() {
+    for before in [None, Some("#!/bin/sh\ncat >/dev/null\n")] {
+        let lab = Lab::new();
+        let server = lab.bare(&[]);
+        before.into_iter().for_each(|script| server.hook("hooks/pre-receive", script));
+        server.install_without_settings();
+        replace_binary(&server, "hooks/pre-receive", "/no/such/git-hydrate");
+        server.git(&["config", "hydrate.withoutProgram", "refuse"]);
+        let clone = server.clone_to("clone");
+        clone.commit("first", &[]);
+        let answer = clone.push().exits(1);
+        assert!(answer.remote()[0].starts_with("error: /no/such/git-hydrate cannot be run, and "), "{}", answer.stderr);
+        assert_eq!(server.git(&["for-each-ref", "refs/heads"]), "");
+        server.git(&["config", "hydrate.withoutProgram", "warn"]);
+        let answer = clone.push().success();
+        assert_eq!(
+            answer.remote()[0],
+            "warning: /no/such/git-hydrate cannot be run: nothing guards the hydrated branches"
+        );
+    }
+}
+
+#[test]
 fn twice_is_as_once() {
     let lab = Lab::new();
     let server = lab.bare(&[]);

@@ -50,6 +50,7 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.allowUnconfined", Kind::Switch),
     ("hydrate.configHooks", Kind::Switch),
     ("hydrate.guard", Kind::Switch),
+    ("hydrate.withoutProgram", Kind::Word(&["warn", "refuse"])),
     ("hydrate.prePush", Kind::Word(&["block", "warn", "off"])),
     ("hydrate.runMemory", Kind::Text),
     ("hydrate.applicationMemory", Kind::Text),
