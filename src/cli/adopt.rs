@@ -53,7 +53,7 @@ in a clone
   git hydrate adopt --branch-pattern 'environments/{{ labels.env }}'         which Application would go where
   git hydrate adopt --branch-pattern 'environments/{{ labels.env }}' --write writes the settings
   git hydrate adopt --write-source-hydrator --dry-run                      what editing the files would change
-  git hydrate adopt --compare live                                         what runs, beside what would be hydrated
+  git hydrate adopt --compare ../live                                      what runs, beside what would be hydrated
 on a server
   git hydrate adopt                       branches that hydration did not make
   git hydrate adopt environments/prod     hands one over")]
