@@ -50,6 +50,9 @@ fn main_says_so_first_and_the_push_to_release_takes_the_branch() {
         let said = push(&clone, "main");
         assert!(said.contains("push it to `release` first"), "{said}");
         assert_eq!(tip(server, PROD), before);
+        clone.git(&["fetch", "-q"]);
+        let shown = clone.hydrate(&["diff", "--branch", "release"]).success();
+        assert!(!shown.stderr.contains("is hydrated from"), "{}", shown.stderr);
         let said = push(&clone, "main:release");
         assert!(!said.contains("error"), "{said}");
         server.hydrate(&["status"]).success();

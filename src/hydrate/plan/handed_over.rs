@@ -13,6 +13,7 @@ use crate::argo::{Application, BranchName};
 use crate::hydrate::state::{Moved, Run};
 use crate::hydrate::stopped::Stopped;
 use crate::owners::heads::DryHead;
+use crate::repo::ObjectId;
 
 /// Whether the dry branch of `head` leaves an environment branch to another one, which is said.
 pub(crate) fn leaves(name: &BranchName, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<bool, Stopped> {
@@ -32,7 +33,7 @@ pub(crate) fn take(name: &BranchName, run: &mut Run<'_>, head: &DryHead, heads: 
     let Some(from) = run.found.environments.get(name).filter(|from| **from != head.branch).cloned() else {
         return Ok(());
     };
-    let Some(tip) = run.found.tip(&from) else { return Ok(()) };
+    let Some(tip) = tip(&from, run, heads) else { return Ok(()) };
     let from = DryHead { branch: from, tip };
     if successor(name, &from, run, heads)?.is_some_and(|(other, _)| other == head.branch) {
         run.found.handed_over.insert(name.clone());
@@ -62,7 +63,13 @@ fn successor(
     let dry_branches = run.found.every_dry_branch();
     let other = dry_branches.into_iter().find(|dry| others.len() == 1 && others.contains(dry.as_str()));
     let Some((other, first)) = other.zip(leaving.into_iter().next()) else { return Ok(None) };
-    let Some(tip) = run.found.tip(&other) else { return Ok(None) };
+    let Some(tip) = tip(&other, run, heads) else { return Ok(None) };
     let there = run.tree(tip, &DryHead { branch: other.clone(), tip }, heads)?;
     Ok(there.applications(name).next().is_some().then_some((other, first)))
+}
+
+/// The commit of a dry branch that this run looks at: a preview of one that is not published, too.
+fn tip(dry_branch: &BranchName, run: &Run<'_>, heads: &[DryHead]) -> Option<ObjectId> {
+    let head = heads.iter().find(|head| head.branch == *dry_branch);
+    head.map(|head| head.tip).or_else(|| run.found.tip(dry_branch))
 }
