@@ -9,6 +9,7 @@
 
 mod charts;
 mod checkout;
+pub(crate) mod checks;
 mod command;
 mod conflict;
 pub(crate) mod directory;
@@ -59,6 +60,7 @@ use helm_template as helm;
 use inputs::{self, KeptInputs};
 
 use checkout::Checkout;
+use checks::Check;
 use engines::ApplicationRender;
 use exec::Exec;
 use failure::{COMMIT_TIME_LIMIT, RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
@@ -93,6 +95,8 @@ pub struct Renderers {
     used: Duration,
     /// What that process died of, where it was late.
     late: Late,
+    /// The checks of an admin.
+    checks: Vec<Check>,
     /// How Applications are to fail, by their names: for tests of what happens then.
     #[cfg(debug_assertions)]
     rehearsed: Rehearsed,
@@ -158,6 +162,7 @@ impl Renderers {
             started: Some(Instant::now()),
             used: Duration::ZERO,
             late: Late::default(),
+            checks: Vec::new(),
             #[cfg(debug_assertions)]
             rehearsed: Rehearsed::new(),
         }

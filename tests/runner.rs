@@ -14,6 +14,7 @@ mod argocd;
 mod beside;
 mod causes;
 mod check;
+mod checks;
 mod completions;
 mod config;
 mod contract;

@@ -4,6 +4,7 @@
 //! pusher is warned of on the way has a file each.
 
 pub(crate) mod branch;
+mod checked;
 pub(crate) mod commits;
 pub(crate) mod definitions;
 pub(crate) mod documents;

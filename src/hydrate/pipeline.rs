@@ -245,7 +245,8 @@ impl Run<'_> {
             self.commit(&rendered, Some((&mut refused, &known)))?;
             planner.take(rendered, self)?;
         }
-        let refusals = refused.warnings(&self.branches, &self.found)?;
+        let (refusals, checked) = refused.warnings(&self.branches, &self.found)?;
+        self.report.warnings.extend(checked);
         self.report.warnings.extend(refusals.iter().map(|refusal| refusal.diagnostic.clone()));
         self.report.refusals.extend(refusals.into_iter().filter(|refusal| !refusal.objects.is_empty()));
         planner.finish(self, head, heads);

@@ -116,7 +116,9 @@ impl Config {
 
     /// The keys of git-hydrate that are set, in order, and what `git config --remove-section` calls the sections that they are in.
     pub(super) fn left(&self) -> (Vec<&str>, BTreeSet<&str>) {
-        let is_ours = |key: &&str| key.starts_with("hydrate.") || key.starts_with("hydrate-plugin.");
+        let is_ours = |key: &&str| {
+            ["hydrate.", "hydrate-check.", "hydrate-plugin."].iter().any(|section| key.starts_with(section))
+        };
         let set = self.values.iter().filter(|(_, values)| !values.is_empty());
         let keys: Vec<&str> = set.map(|(key, _)| key.as_str()).filter(is_ours).collect();
         let sections = keys.iter().filter_map(|key| Some(key.rsplit_once('.')?.0)).collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use dry_files::view::View;
 
 use super::Renderers;
+use super::checks::Check;
 use super::exec::Tools;
 use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
 use super::process::late::Late;
@@ -151,7 +152,7 @@ impl Renderers {
     /// `commitTimeLimit` (seconds of all renders of one dry commit),
     /// `runTimeLimit` (seconds of all renders of one run), `runMemory`, `applicationMemory`,
     /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
-    /// `hydrate-plugin.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
+    /// `hydrate-plugin.NAME.command` and `hydrate-check.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
     pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, repo::Error> {
         let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let number = |key: &str| repository.config_number(key).and_then(|number| u64::try_from(number).ok());
@@ -210,11 +211,24 @@ impl Renderers {
             late = Late::take(repository.common_dir());
             dry_files::scratch::sweep(&[&machine.temp_dir, repository.common_dir()]);
         }
-        let renderers = Self { late, ..Self::new(runner, tools, limits).on(machine) };
+        let renderers = Self { late, checks: checks(repository), ..Self::new(runner, tools, limits).on(machine) };
         #[cfg(debug_assertions)]
         let renderers = Self { rehearsed: rehearsed(repository), ..renderers };
         Ok(renderers)
     }
+}
+
+/// The checks that an admin set.
+fn checks(repository: &Repository) -> Vec<Check> {
+    let check = |name: String| {
+        let key = |key: &str| format!("hydrate-check.{name}.{key}");
+        let words: Vec<String> = repository.config(&key("command"))?.split_whitespace().map(str::to_owned).collect();
+        // What is neither true nor false is meant to do something.
+        let refuses =
+            repository.config(&key("refuse")).is_some() && repository.config_bool(&key("refuse")) != Some(false);
+        (!words.is_empty()).then_some(Check { refuses, words, name })
+    };
+    repository.config_subsections("hydrate-check").into_iter().filter_map(check).collect()
 }
 
 /// How Applications are to fail, for tests.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch::Branch;
+use super::checked::Checked;
 use super::definitions::{Definitions, KnownDefinitions};
 use super::manifest_of::manifest_of;
 use super::output::Output;
@@ -24,6 +25,7 @@ use crate::owners::snapshot::Snapshot;
 use crate::render;
 use crate::render::places::{Places, Wanted};
 use crate::repo::{ObjectId, TreeFiles};
+use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
 /// What is said of all that the dry commits of one dry branch change.
@@ -31,6 +33,8 @@ use dry_files::path::RepoPath;
 pub(crate) struct Refused {
     /// By branch and path, what is said of the manifests that a dry commit left there.
     entries: BTreeMap<(BranchName, RepoPath), Entry>,
+    /// What an admin's checks are asked about.
+    checked: Checked,
     /// Where places are looked for.
     last: Option<DryPlace>,
 }
@@ -82,12 +86,17 @@ impl<'r> Judging<'r> {
         hydration: &Hydration<Done>,
         removals: &[Removal],
     ) -> Result<(), HydrateError> {
-        for (application, output) in hydration.outputs().filter(|(_, output)| !output.answers.is_empty()) {
-            let Some(server) = Server::of(application, &self.found.policy.settings) else { continue };
+        let is_checked = self.found.setup.renderers.has_checks();
+        for (application, output) in hydration.outputs().filter(|(_, output)| is_checked || !output.answers.is_empty())
+        {
             let before = before(application, branch, removals, self.found)?;
             if before == Some(output.manifest) {
                 continue;
             }
+            if is_checked {
+                self.refused.checked.add(&branch.name, application, output);
+            }
+            let Some(server) = Server::of(application, &self.found.policy.settings) else { continue };
             let answers = self.answers(&server, &branch.name, output, before)?;
             if !answers.is_empty() {
                 let (application, record) = (application.clone(), output.record.clone());
@@ -146,15 +155,16 @@ fn before(
 }
 
 impl Refused {
-    /// What is said of what `branches` have now, each with its place.
+    /// What is said of what `branches` have now, each with its place: for an API server, and by an admin's checks.
     pub(crate) fn warnings(
         self,
         branches: &BTreeMap<BranchName, Branch>,
         found: &Snapshot<'_>,
-    ) -> Result<Vec<Refusal>, HydrateError> {
-        let Self { entries, last } = self;
-        let Some(DryPlace { id, tree, identities }) = last.filter(|_| !entries.is_empty()) else {
-            return Ok(Vec::new());
+    ) -> Result<(Vec<Refusal>, Vec<Diagnostic>), HydrateError> {
+        let Self { entries, checked, last } = self;
+        let is_asked = !entries.is_empty() || !checked.is_empty();
+        let Some(DryPlace { id, tree, identities }) = last.filter(|_| is_asked) else {
+            return Ok((Vec::new(), Vec::new()));
         };
         let mut answers = Answers::default();
         for ((branch, path), entry) in &entries {
@@ -170,13 +180,14 @@ impl Refused {
         let context = render_context(&found.policy.settings, &files, &id);
         let context = render::Context { identities: &identities, ..context };
         let mut places = Places::new(found.setup.renderers, &context);
+        let checked = checked.warnings(branches, found, &mut places)?;
         let mut place = |one: &One<'_>| {
             let entry = entries.values().find(|entry| std::ptr::eq(&entry.application, one.application))?;
             let reads = entry.record.decode()?.reads;
             let (application, object, is_value) = (one.application, &one.object, one.is_of_value());
             places.find(Wanted { application, reads: &reads, object, field: &one.said.finding.field, is_value })
         };
-        Ok(answers.sentences(&mut place).into_iter().map(refusal).collect())
+        Ok((answers.sentences(&mut place).into_iter().map(refusal).collect(), checked))
     }
 }
 
