@@ -265,7 +265,7 @@ impl<'a> Converter<'a> {
         for (place, (key, value)) in entries.iter().enumerate() {
             if is_merge(key) {
                 for (merged, inner) in self.merged(value)?.into_iter().rev() {
-                    keys.retain(|key, _| !matches!(key, GoKey::Text(key) if merged.contains_key(*key)));
+                    keys.retain(|key, _| !matches!(key, GoKey::Text(key) if merged.contains_key(key.as_ref())));
                     numbers.retain(|name, _| !merged.contains_key(name));
                     mapping.extend(merged);
                     inner.extend(&mut keys, &mut numbers);

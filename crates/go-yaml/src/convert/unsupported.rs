@@ -2,6 +2,7 @@
 //!
 //! Reference: sigs.k8s.io/yaml v1.6.0 yaml.go, `convertToJSONableObject`; Go's internal/fmtsort.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{Converter, Data, Error, Mark, Node, Result, Value, go_syntax, is_merge};
@@ -65,8 +66,7 @@ impl<'a> Unsupported<'a> {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GoKey<'a> {
     Null,
-    /// As it is written.
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Uint(u64),
     Int(i64),
     /// The place among the entries.
@@ -84,7 +84,11 @@ impl<'a> GoKey<'a> {
             Value::Uint(number) => Self::Uint(*number),
             Value::Float(number) if number.is_nan() => Self::NotANumber(place),
             Value::Float(number) => Self::Float(ascending(number + 0.0)),
-            Value::String(_) => Self::Text(node.as_str().unwrap_or_default()),
+            // A `!!binary` one is not written as it reads.
+            Value::String(text) => Self::Text(match node.as_str() {
+                Some(written) if written == text => Cow::Borrowed(written),
+                _ => Cow::Owned(text.clone()),
+            }),
             Value::Null | Value::Sequence(_) | Value::Mapping(_) => Self::Null,
         }
     }

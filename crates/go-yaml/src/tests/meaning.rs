@@ -275,6 +275,12 @@ fn mistakes_have_a_place() {
              0xffffffffffffffff:5, -1:9, 0:8, 1:2, NaN:12, -1.5:4, 0.5:11, true:1}",
         ),
         (
+            "~: {z: 1, !!binary aGk=: 4, b: 2}\n",
+            1,
+            1,
+            "unsupported map key of type: %!s(<nil>), key: <nil>, value: map[interface {}]interface {}{\"b\":2, \"hi\":4, \"z\":1}",
+        ),
+        (
             "? [{1: ~}]\n: x\n",
             1,
             3,
