@@ -12,6 +12,7 @@ mod commit;
 mod config;
 mod config_parameters;
 mod deflate;
+mod growth;
 mod hiding;
 mod history;
 pub(crate) mod limited;

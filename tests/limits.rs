@@ -1,6 +1,7 @@
 //! What reaches a limit says so and holds up nobody else; a limit of the machine is tried again, one that decides what
 //! renders is a setting.
 
+mod growth;
 mod searches;
 
 use std::fs;

@@ -28,6 +28,7 @@ fn small() -> Limits {
         output_bytes_max: 1 << 20,
         memory_bytes_max: 256 << 20,
         file_bytes_max: 1 << 20,
+        scratch_bytes_max: 8 << 20,
         tasks_max: 64,
     }
 }
@@ -132,6 +133,30 @@ fn a_program_that_does_not_end_is_ended() {
         assert!(matches!(result, Err(Error::Time { .. })), "{name}: {result:?}");
         assert!(started.elapsed() < Duration::from_secs(30), "{name}: took {:?}", started.elapsed());
     }
+}
+
+#[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
+fn a_program_that_fills_the_disk_with_small_files_is_ended() {
+    let given = tempfile::tempdir().expect("a directory");
+    let rows = [
+        ("files", "cd $TMPDIR; n=0; while :; do head -c 900000 /dev/zero >f$n || exit 3; n=$((n + 1)); done"),
+        ("empty files", "cd $TMPDIR; n=0; while :; do : >f$n; n=$((n + 1)); done"),
+        ("directories", "cd $TMPDIR; while :; do mkdir d; cd d; done"),
+        ("a hidden directory", "cd $TMPDIR; mkdir -m 300 d; cd d; while :; do head -c 900000 /dev/zero >f; done"),
+    ];
+    for (name, script) in rows {
+        // Nothing is hidden from the superuser, who need not be able to read a directory.
+        if name == "a hidden directory" && rustix::process::geteuid().is_root() {
+            continue;
+        }
+        let result = sh(&runner(small()), script, given.path(), &Stop::default());
+        assert!(matches!(result, Err(Error::Scratch { limit: 8_388_608, .. })), "{name}: {result:?}");
+    }
+    let script =
+        "cd $TMPDIR; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do head -c 900000 /dev/zero >f; done; sleep 1; echo done";
+    let output = sh(&runner(small()), script, given.path(), &Stop::default()).expect("it ends");
+    assert_eq!(output.stdout, b"done\n", "what is written over counts once");
 }
 
 #[test]

@@ -51,6 +51,9 @@ pub(super) const RENDER_TIME_LIMIT: &str = "hydrate.renderTimeLimit";
 /// That of the limit for all Applications of one run.
 pub(super) const RUN_TIME_LIMIT: &str = "hydrate.runTimeLimit";
 
+/// That of the bytes that all Applications of one run add to the repository.
+pub(super) const RUN_OUTPUT_LIMIT: &str = "hydrate.runOutputLimit";
+
 /// That of the memory of a run that renders in one process.
 pub(super) const RUN_MEMORY: &str = "hydrate.runMemory";
 
@@ -127,9 +130,15 @@ impl Error {
         Self::Io { doing: "starting a thread".to_owned(), source: error.kind().into() }
     }
 
-    /// Whether it is the limit of all Applications of one dry commit together, whichever of them took the time.
+    /// The Applications of one run would add more than `limit` bytes to the repository.
+    pub fn of_run_output(limit: u64) -> Self {
+        let what = format!("the Applications of one run add more than {limit} bytes to the repository");
+        Self::TooMuch { what, setting: RUN_OUTPUT_LIMIT }
+    }
+
+    /// Whether it is a limit of all Applications of one dry commit or run together, whichever of them took the most.
     pub fn is_limit_of_commit(&self) -> bool {
-        matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT, .. })
+        matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT | RUN_OUTPUT_LIMIT, .. })
     }
 
     /// What to say of a limit that `application` has reached: at the file that is too large, so that all Applications that
@@ -151,7 +160,12 @@ impl Error {
     pub fn is_limit(&self) -> bool {
         match self {
             Self::Limit(_) | Self::TooMuch { .. } | Self::FileTooLarge { .. } => true,
-            Self::Program(error) => matches!(error, plugin::Error::Time { .. } | plugin::Error::Output { .. }),
+            Self::Program(error) => {
+                matches!(
+                    error,
+                    plugin::Error::Time { .. } | plugin::Error::Output { .. } | plugin::Error::Scratch { .. }
+                )
+            }
             Self::View(_)
             | Self::Store(_)
             | Self::Version { .. }

@@ -10,7 +10,7 @@ use dry_files::view::View;
 use super::Renderers;
 use super::checks::Check;
 use super::exec::Tools;
-use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_TIME_LIMIT};
+use super::failure::{APPLICATION_MEMORY, RUN_MEMORY, RUN_OUTPUT_LIMIT, RUN_TIME_LIMIT};
 use super::process::late::Late;
 use crate::render::directory;
 use crate::repo::{self, Repository};
@@ -57,6 +57,8 @@ pub struct Limits {
     pub directory_bytes_max: u64,
     /// The size of what is rendered, as text.
     pub output_bytes_max: u64,
+    /// What all Applications of one run add to the repository, in bytes on disk; 0 is no limit.
+    pub run_output_bytes_max: u64,
     /// How many objects are rendered.
     pub objects_max: usize,
     /// How long our own engines may take.
@@ -85,6 +87,7 @@ impl Default for Limits {
             file_bytes_max: View::FILE_BYTES_MAX,
             directory_bytes_max: directory::BYTES_MAX,
             output_bytes_max: plugin::Limits::default().output_bytes_max,
+            run_output_bytes_max: 512 << 20,
             objects_max: 100_000,
             time: Duration::from_secs(120),
             commit_time: Duration::from_secs(1800),
@@ -151,7 +154,7 @@ impl Renderers {
     /// `jobs`, `helm`, `kustomize`, `allowUnconfined`, `readable` (paths between `:`), `timeLimit` (seconds of one program), `renderTimeLimit` (seconds of our own engines),
     /// `commitTimeLimit` (seconds of all renders of one dry commit),
     /// `runTimeLimit` (seconds of all renders of one run), `runMemory`, `applicationMemory`,
-    /// `memoryLimit`, `outputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
+    /// `memoryLimit`, `scratchLimit`, `outputLimit`, `runOutputLimit`, `fileLimit`, `directoryLimit` (bytes, `k`, `m`, `g`), `objectLimit`, and
     /// `hydrate-plugin.NAME.command` and `hydrate-check.NAME.command`. Commands are words between blanks. Numbers that are no numbers count as not set.
     pub fn from_config(repository: &Repository, machine: &Machine) -> Result<Self, repo::Error> {
         let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -175,7 +178,9 @@ impl Renderers {
         let mut limits = Limits::of(machine);
         for (key, limit) in [
             ("hydrate.memoryLimit", &mut of_programs.memory_bytes_max),
+            ("hydrate.scratchLimit", &mut of_programs.scratch_bytes_max),
             ("hydrate.outputLimit", &mut limits.output_bytes_max),
+            (RUN_OUTPUT_LIMIT, &mut limits.run_output_bytes_max),
             ("hydrate.fileLimit", &mut limits.file_bytes_max),
             ("hydrate.directoryLimit", &mut limits.directory_bytes_max),
             (RUN_MEMORY, &mut limits.run_memory),

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gix::objs::{Data, Find};
 use gix::{Result, error::ResultExt, error::message};
 
+use super::growth::Growth;
 use super::pack::{self, Object};
 use super::spool::{Content, Spool};
 use super::tree::with_plain_modes;
@@ -34,6 +35,8 @@ struct New {
     held: HashMap<ObjectId, Content>,
     /// How many bytes of blobs were taken in since the spool took the last ones.
     blob_bytes: usize,
+    /// What the blobs add that have a limit together.
+    growth: Growth,
     /// Made when it is needed.
     spool: Option<Spool>,
     /// Whether contents were lost because the spool could not be written: nothing may be flushed then.
@@ -66,6 +69,7 @@ impl New {
             }
         }
         for (id, entry) in pack::spool(blobs, spool)? {
+            self.growth.spool(id, entry.range.len as u64);
             if let Some((_, content)) = self.objects.get_mut(&id) {
                 *content = Content::Spooled(entry.clone());
             }
@@ -165,6 +169,28 @@ impl<'a> ObjectBuffer<'a> {
         self.new_objects().held.insert(id, Content::Whole(content));
         self.count_blob(len)?;
         Ok(id)
+    }
+
+    /// As [`ObjectBuffer::hold_blob`], where all blobs that it takes and the repository lacks add at most `limit` bytes to it;
+    /// 0 is no limit. None when this one would be too much: it is not held.
+    pub fn hold_blob_within(&self, mut content: Vec<u8>, limit: u64) -> std::result::Result<Option<ObjectId>, Error> {
+        content.shrink_to_fit();
+        let (id, len) = (self.hash_blob(&content)?, content.len());
+        let is_there = limit == 0 || self.repository.knows(id);
+        let mut new = self.new_objects();
+        if !is_there && !new.objects.contains_key(&id) && !new.held.contains_key(&id) {
+            if !new.growth.has_room(len as u64, limit) && new.growth.can_shrink() {
+                new.spool_blobs(&self.repository.objects_dir())?;
+            }
+            if !new.growth.has_room(len as u64, limit) {
+                return Ok(None);
+            }
+            new.growth.add(id, len as u64);
+        }
+        new.held.insert(id, Content::Whole(content));
+        drop(new);
+        self.count_blob(len)?;
+        Ok(Some(id))
     }
 
     /// Counts a blob that is in memory now, and makes room when there are too many.

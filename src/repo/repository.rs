@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use dry_files::regular;
 use gix::discover::upwards::Error as Upwards;
-use gix::objs::{Find as _, FindExt as _};
+use gix::objs::{Exists as _, Find as _, FindExt as _};
 
 use super::{
     Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Shared, TreeEntry, config_parameters,
@@ -256,6 +256,15 @@ impl Repository {
     pub fn has(&self, id: ObjectId) -> bool {
         let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());
         self.with_anew(has).is_ok()
+    /// Whether there is such an object, as far as that is known without a look at what others wrote meanwhile.
+    pub(super) fn knows(&self, id: ObjectId) -> bool {
+        self.with(|repository| {
+            let mut objects = repository.objects.clone();
+            objects.refresh_never();
+            objects.exists(&id)
+        })
+    }
+
     }
 
     /// The content of an object of any kind: what its id is the hash of, or an error.

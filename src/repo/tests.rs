@@ -169,6 +169,24 @@ fn blobs_that_wait_on_disk_are_what_was_written() {
 }
 
 #[test]
+fn blobs_that_together_add_too_much_are_not_held_and_those_that_are_there_add_nothing() {
+    let bare = Bare::new(&[]);
+    std::fs::write(bare.path().join("there"), vec![b'a'; 9_000]).expect("writes");
+    bare.git(&["hash-object", "-w", "there"]);
+    let repository = bare.open();
+    let buffer = ObjectBuffer::new(&repository);
+    let holds = |byte: u8, len: usize, limit: u64| {
+        buffer.hold_blob_within(vec![byte; len], limit).expect("is weighed").is_some()
+    };
+    assert!(holds(b'a', 9_000, 1), "the repository has it");
+    assert!(holds(b'b', 6_000, 10_000) && holds(b'b', 6_000, 10_000), "the second one is the first");
+    assert!(holds(b'c', 6_000, 10_000), "compressed, the first one leaves room");
+    assert!(!holds(b'd', 12_000, 10_000), "too much alone");
+    assert!(holds(b'e', 1_000, 10_000), "a small one still fits");
+    assert!(holds(b'd', 12_000, 0), "no limit");
+}
+
+#[test]
 fn files_have_the_modes_that_git_gives_them() {
     use std::os::unix::fs::PermissionsExt;
     for shared in ["umask", "group", "all", "0640"] {

@@ -11,13 +11,14 @@
 //! Of modes, owners and times of files a program hears that they were changed, and none is ([`calls`]), since a filter
 //! does not see of which file.
 //!
-//! Not confined: how long a program's own reads take, and, on a kernel older than 6.12, signals to processes of the same
+//! Not confined: how long a program's own reads take, the bytes of files that it has open and took away, and, on a kernel older than 6.12, signals to processes of the same
 //! user.
 
 mod calls;
 mod policy;
 mod restrict;
 mod runner;
+mod written;
 
 pub use policy::Limits;
 pub use restrict::{ARGUMENT, FETCHED_FILE_BYTES_MAX, fetcher, main, to_current_directory};

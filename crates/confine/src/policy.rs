@@ -56,18 +56,21 @@ pub struct Limits {
     pub memory_bytes_max: u64,
     /// The size of each file that it writes.
     pub file_bytes_max: u64,
+    /// What it may have in its scratch directory at a time, in bytes on disk.
+    pub scratch_bytes_max: u64,
     /// How many processes and threads it may add to those of our user. It does not apply to the superuser.
     pub tasks_max: u64,
 }
 
 impl Default for Limits {
-    /// 90 seconds as in Argo CD, 128 MiB of output, 4 GiB of memory, 256 MiB a file, 1024 processes and threads.
+    /// 90 seconds as in Argo CD, 128 MiB of output, 4 GiB of memory, 256 MiB a file, 1 GiB of files, 1024 processes and threads.
     fn default() -> Self {
         Self {
             time: Duration::from_secs(90),
             output_bytes_max: 128 << 20,
             memory_bytes_max: 4 << 30,
             file_bytes_max: 256 << 20,
+            scratch_bytes_max: 1 << 30,
             tasks_max: 1024,
         }
     }
@@ -103,7 +106,7 @@ impl Policy {
         args
     }
 
-    /// Reads what [`Policy::to_args`] wrote, up to `--` or the end. Time and output are not
+    /// Reads what [`Policy::to_args`] wrote, up to `--` or the end. Time, output and all files together are not
     /// the child's to keep: 0.
     pub(super) fn from_args(args: &mut dyn Iterator<Item = OsString>) -> Result<Self, String> {
         let mut policy = Self {
@@ -116,6 +119,7 @@ impl Policy {
                 output_bytes_max: 0,
                 memory_bytes_max: 0,
                 file_bytes_max: 0,
+                scratch_bytes_max: 0,
                 tasks_max: 0,
             },
         };
@@ -161,6 +165,7 @@ mod tests {
         let read = Policy::from_args(&mut args).expect("well formed");
         let mut expected = policy;
         expected.limits.output_bytes_max = 0;
+        expected.limits.scratch_bytes_max = 0;
         expected.limits.time = Duration::ZERO;
         assert_eq!(read, expected);
         assert_eq!(args.collect::<Vec<_>>(), ["helm"]);

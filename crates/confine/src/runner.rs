@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::policy::{Limits, Policy, Restriction};
 use super::restrict;
+use super::written::Written;
 use dry_files::scratch;
 
 /// How programs are run on this machine. All of it is known to the edge only.
@@ -116,6 +117,14 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// It had too much in its scratch directory.
+    #[error("{} wrote more than {limit} bytes of temporary files", .program.display())]
+    Scratch {
+        /// The program.
+        program: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// Its output is no longer wanted.
     #[error("cancelled")]
     Cancelled,
@@ -201,7 +210,7 @@ impl Runner {
         let policy = self.policy(Vec::new(), Vec::new(), Vec::new());
         let mut command = Command::new(confiner);
         command.arg(restrict::ARGUMENT).args(policy.to_args()).env_clear().current_dir("/");
-        let output = self.capture(&mut command, confiner, &Stop::default())?;
+        let output = self.capture(&mut command, confiner, None, &Stop::default())?;
         if let Some(reason) = output.failure() {
             return Err(Error::Confine { program: confiner.clone(), reason });
         }
@@ -226,7 +235,7 @@ impl Runner {
         let mut command = Command::new(&self.settings.confiner);
         command.arg(restrict::ARGUMENT).args(policy.to_args()).arg("--").arg(call.program).args(&call.args);
         command.env_clear().envs(self.environment(scratch.path())).envs(call.environment.iter().cloned());
-        let output = self.capture(command.current_dir(call.dir), call.program, stop)?;
+        let output = self.capture(command.current_dir(call.dir), call.program, Some(scratch.path()), stop)?;
         let complaint = (output.status.code() == Some(restrict::COMPLAINT_STATUS))
             .then(|| {
                 String::from_utf8_lossy(&output.stderr).trim().strip_prefix(restrict::COMPLAINT).map(str::to_owned)
@@ -260,9 +269,16 @@ impl Runner {
         environment
     }
 
-    /// Starts `command` and reads its output until it and all of its process group have ended.
-    fn capture(&self, command: &mut Command, program: &Path, stop: &Stop) -> Result<Output, Error> {
+    /// Starts `command` and reads its output until it and all of its process group have ended. It writes to `scratch`.
+    fn capture(
+        &self,
+        command: &mut Command,
+        program: &Path,
+        scratch: Option<&Path>,
+        stop: &Stop,
+    ) -> Result<Output, Error> {
         let limits = &self.settings.limits;
+        let mut written = scratch.map(|dir| Written::new(dir, limits.scratch_bytes_max));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let child =
             command.spawn().map_err(io_error(format!("starting {}", command.get_program().to_string_lossy())))?;
@@ -293,6 +309,9 @@ impl Runner {
                 None if stop.is_set() => return Err(Error::Cancelled),
                 None if started.elapsed() > limits.time => {
                     return Err(Error::Time { program: program.to_owned(), limit: limits.time });
+                }
+                None if written.as_mut().is_some_and(Written::is_too_much) => {
+                    return Err(Error::Scratch { program: program.to_owned(), limit: limits.scratch_bytes_max });
                 }
                 None => {}
             }

@@ -45,13 +45,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Encodes what an Application renders to, and keeps the bytes. `server` judges the objects, where one shall.
+    /// Encodes what an Application renders to, and keeps the bytes: all of a run may be `bytes_max`. `server` judges the objects,
+    /// where one shall.
     pub(crate) fn new(
         application: &Application,
         rendered: Rendered,
         server: Option<Server<'_>>,
         writer: &Writer,
-        buffer: &ObjectBuffer<'_>,
+        (buffer, bytes_max): (&ObjectBuffer<'_>, u64),
     ) -> Result<Self, render::Error> {
         let Rendered { manifests, commands, lost_keys, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
@@ -59,7 +60,8 @@ impl Output {
         let answers =
             server.map(|server| server.answers(&server.judge(own_crds(&manifests)), &manifests)).unwrap_or_default();
         let unreadable = manifests.iter().find_map(|one| Some((one.key()?, manifest::unreadable(one)?)));
-        let manifest = buffer.hold_blob(writer.manifest(manifests)).map_err(render::Error::Store)?;
+        let held = buffer.hold_blob_within(writer.manifest(manifests), bytes_max).map_err(render::Error::Store)?;
+        let manifest = held.ok_or_else(|| render::Error::of_run_output(bytes_max))?;
         let record = Record {
             names_the_commit: variables.into_iter().any(Variable::names_the_commit),
             manifest: ContentId::new(manifest.as_bytes()),
