@@ -123,18 +123,34 @@ fn a_forged_note_cannot_have_status_say_that_a_branch_is_up_to_date() {
 
 #[test]
 fn a_forged_commit_cannot_have_a_preview_believe_its_trailers() {
-    let lab = Lab::new();
-    let (host, clone) = hydrated(&lab);
-    let commit = request(&clone);
-    // Where the branch is not protected either: its files are what is deployed.
-    let message = host.git(&["log", "-1", "--format=%B", PROD]);
-    let before = host.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Dry,valueonly,separator=)", PROD]);
-    let message = message.replace(&before, &commit);
-    let tree = host.git(&["rev-parse", &format!("{PROD}^{{tree}}")]);
-    let forged = host.git(&["commit-tree", "-p", PROD, "-m", &message, &tree]);
-    host.git(&["update-ref", &format!("refs/heads/{PROD}"), &forged]);
-    forge_note(&host, PROD, &commit);
-    shows(diff(&host, &[]), "trailers");
+    for engine in [None, Some("4"), Some("6")] {
+        let lab = Lab::new();
+        let (host, clone) = hydrated(&lab);
+        let commit = request(&clone);
+        // Where the branch is not protected either: its files are what is deployed.
+        let message = host.git(&["log", "-1", "--format=%B", PROD]);
+        let before = host.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Dry,valueonly,separator=)", PROD]);
+        let mut message = message.replace(&before, &commit);
+        if let Some(engine) = engine {
+            // Another revision of the engine keeps what no dry commit touches.
+            let ours = host.git(&["log", "-1", "--format=%(trailers:key=Hydrate-Engine,separator=)", PROD]);
+            message = message.replace(&ours, &format!("Hydrate-Engine: {engine}"));
+            assert!(message.contains(&format!("Hydrate-Engine: {engine}")), "{message}");
+        }
+        // Its files say so too.
+        let metadata = host.git(&["show", &format!("{PROD}:hydrator.metadata")]).replace(&before, &commit);
+        let blob = fed(&host, &["hash-object", "-w", "--stdin"], &metadata);
+        let files = host.git(&["ls-tree", PROD]);
+        let others = files.lines().filter(|line| !line.ends_with("hydrator.metadata")).map(|line| format!("{line}\n"));
+        let listed = format!("{}100644 blob {}\thydrator.metadata\n", others.collect::<String>(), blob.trim());
+        let tree = fed(&host, &["mktree"], &listed);
+        let forged = host.git(&["commit-tree", "-p", PROD, "-m", &message, tree.trim()]);
+        host.git(&["update-ref", &format!("refs/heads/{PROD}"), &forged]);
+        forge_note(&host, PROD, &commit);
+        for form in [&[][..], &["--stat"], &["--markdown"], &["--json"]] {
+            shows(diff(&host, form), &format!("trailers, {engine:?}"));
+        }
+    }
 }
 
 #[test]

@@ -129,12 +129,26 @@ pub(crate) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result
 /// Like [`borne_out`], but in a clone. What another revision of the engine made stays as it is where no dry commit
 /// touches it, on the server and so here; what this revision made is compared with what it makes.
 ///
+/// That another revision made it, anyone says who may write the branch. So it counts only where the dry commit is one of the dry
+/// branch, whose tip is `dry_tip`: then all that comes after it is shown. A commit that claims to be made from what is still
+/// under review is not believed.
+///
 /// Errors: the branch cannot be read.
-pub(crate) fn borne_out_in_clone(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {
+pub(crate) fn borne_out_in_clone(
+    standing: Standing,
+    dry_tip: Option<ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Standing, Error> {
     let trailers = Trailers::read(&standing.tip.message);
     let is_of_other_engine = trailers.is_some_and(|trailers| trailers.engine != ENGINE_REVISION);
-    let is_as_made = standing.noted && is_of_other_engine;
-    Ok(Standing { is_as_made, ..borne_out(standing, buffer)? })
+    let noted = standing.noted;
+    let standing = borne_out(standing, buffer)?;
+    let is_reviewed = || {
+        let on_branch = |(dry, tip)| buffer.repository().is_ancestor(dry, tip);
+        standing.dry.zip(dry_tip).is_some_and(on_branch)
+    };
+    let is_as_made = noted && is_of_other_engine && is_reviewed();
+    Ok(Standing { is_as_made, ..standing })
 }
 
 /// The dry commits that branches of a repository say they were made from, as far as they are here.

@@ -203,7 +203,10 @@ impl<'a> Snapshot<'a> {
         match self.setup.place.are_guarded() {
             true => Ok(standing),
             false if self.setup.place.is_in_place() => claims::borne_out(standing, &self.buffer),
-            false => claims::borne_out_in_clone(standing, &self.buffer),
+            false => {
+                let dry_tip = self.setup.place.tip(&self.refs, dry_branch);
+                claims::borne_out_in_clone(standing, dry_tip, &self.buffer)
+            }
         }
     }
 
