@@ -113,7 +113,10 @@ fn a_server_whose_hooks_were_deleted_is_told_from_one_with_hooks() {
     clone.commit("Change", &[("apps/web/dev/config.yaml", &config_map("web", "changed"))]);
     clone.git(&["push", "-q", "origin", "main"]);
     let told = doctor(&job);
-    assert!(told.contains("not up to date, and origin hides refs from pushes: its hooks did not run\n"), "{told}");
+    assert!(
+        told.contains("not up to date, and origin hides refs from pushes: its hooks did not run, or failed\n"),
+        "{told}"
+    );
     // The job says so too, and what it says helps.
     let answer = job.hydrate(&["push"]).exits(2);
     assert!(answer.stderr.contains("(stale info)"), "{answer:?}");
@@ -123,6 +126,32 @@ fn a_server_whose_hooks_were_deleted_is_told_from_one_with_hooks() {
     let answer = job.hydrate(&["push"]).success();
     assert!(answer.stdout.contains("environments/dev"), "{answer:?}");
     assert!(doctor(&job).contains("git does not keep anybody who can push to origin"));
+}
+
+#[test]
+fn a_server_that_does_not_know_its_url_is_not_said_to_lack_hooks() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    let (path, text) = application("web", "prod");
+    clone.commit("Of another", &[(&path, &text.replace("dry.git", "other.git"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("the URL of this repository is not set"), "{told}");
+    let url = "https://git.example.com/dry.git";
+    for url in [url, &server.path.display().to_string()] {
+        let job = server.clone_to(if url.starts_with("https") { "job" } else { "other-job" });
+        job.git(&["config", &format!("url.{}.insteadOf", server.path.display()), url]);
+        job.git(&["config", "remote.origin.url", url]);
+        let told = doctor(&job);
+        let expected = "bad      the settings of origin do not name its URL, so its hooks do not know which Applications \
+                        are its own\n         in that repository: git hydrate config set repoURL URL, then git hydrate \
+                        catch-up\n";
+        assert!(told.contains(expected), "{url}: {told}");
+        assert_eq!(told.matches("bad ").count(), 1, "{url}: {told}");
+    }
+    server.hydrate(&["config", "set", "repoURL", url]).success();
+    server.hydrate(&["catch-up"]).success();
+    assert!(!doctor(&server.clone_to("later")).contains("bad "), "{}", doctor(&server.clone_to("last")));
 }
 
 #[test]

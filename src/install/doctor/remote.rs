@@ -11,8 +11,9 @@ use super::{Doctor, Finding};
 use crate::history::BranchStatus;
 use crate::install::Error;
 use crate::metadata::NOTES_REF;
-use crate::repo::{self, ObjectId, PushedRefs};
-use crate::settings::SETTINGS_REF;
+use crate::owners::policy::files_of;
+use crate::repo::{self, ObjectBuffer, ObjectId, PushedRefs};
+use crate::settings::{SETTINGS_REF, Settings};
 use dry_files::diag::more::listed;
 use dry_files::diag::{printable, shell_word};
 
@@ -52,6 +53,13 @@ pub(crate) struct Rehearsal {
     pub failures: Vec<(String, String)>,
     /// Why it would push nothing, or not all, and what to do.
     pub problem: Option<(String, Option<String>)>,
+}
+
+impl Rehearsal {
+    /// Whether the job would do nothing, and nothing is wrong.
+    fn is_quiet(&self) -> bool {
+        self.moves.is_empty() && self.failures.is_empty() && self.problem.is_none()
+    }
 }
 
 /// Which refs of a remote a push could move.
@@ -113,7 +121,13 @@ impl Doctor<'_> {
         self.taken_for_others(remote, &there);
         self.hiding(remote, &environments.union(&dry).copied().collect(), &there);
         self.changed_by_others(remote, statuses);
-        self.rehearsed(remote, rehearsal, &probe);
+        match probe.is_of_server() && !rehearsal.is_quiet() && self.lacks_url(&there) {
+            true => self.bad(
+                format!("the settings of {remote} do not name its URL, so its hooks do not know which Applications are its own"),
+                "in that repository: git hydrate config set repoURL URL, then git hydrate catch-up",
+            ),
+            false => self.rehearsed(remote, rehearsal, &probe),
+        }
         Ok(self.findings)
     }
 
@@ -282,6 +296,17 @@ impl Doctor<'_> {
         }
     }
 
+    /// Whether the settings of a remote, as far as they are here, do not say which URLs are its own.
+    fn lacks_url(&self, there: &BTreeMap<String, String>) -> bool {
+        let buffer = ObjectBuffer::new(self.repository);
+        let id = there.get(SETTINGS_REF).and_then(|id| repo::object_id(id));
+        match id {
+            None => true,
+            Some(id) => files_of(Some(id), &buffer)
+                .is_ok_and(|(_, files)| Settings::read(&files).is_ok_and(|settings| settings.repo_urls.is_empty())),
+        }
+    }
+
     /// What a job would do now.
     fn rehearsed(&mut self, remote: &str, rehearsal: Rehearsal, probe: &Probe) {
         if let Some((what, remedy)) = rehearsal.problem {
@@ -301,9 +326,9 @@ impl Doctor<'_> {
         }
         match moves.iter().any(|name| probe.hidden.contains(*name)) {
             true => self.bad(
-                format!("{} not up to date, and {remote} hides refs from pushes: its hooks did not run", are(&shown)),
-                "in that repository: git hydrate install --server puts the hooks back, git hydrate uninstall lets git hydrate \
-                 push write",
+                format!("{} not up to date, and {remote} hides refs from pushes: its hooks did not run, or failed", are(&shown)),
+                "in that repository: git hydrate doctor and git hydrate status say why, git hydrate install --server puts the \
+                 hooks back, git hydrate uninstall lets git hydrate push write",
             ),
             false => {
                 let remedy = format!("git hydrate push {}", shell_word(remote));
