@@ -112,6 +112,7 @@ mod statuses;
 mod strict;
 mod stuck;
 mod support;
+mod taken_names;
 mod tell;
 mod texts;
 mod tools;

@@ -19,13 +19,13 @@ pub(crate) struct ForeignBranch {
     pub files: Vec<String>,
 }
 
-/// The branches that Applications name and that somebody else made.
+/// The branches that Applications name and that somebody else made. Not dry branches: these cannot be handed over.
 pub(crate) fn foreign(setup: &Setup<'_>) -> Result<Vec<ForeignBranch>, HydrateError> {
     let survey = survey(setup)?;
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
     let mut foreign = Vec::new();
     for (branch, named) in named(&found)? {
-        let Some(tip) = found.tip(&branch) else { continue };
+        let Some(tip) = found.tip(&branch).filter(|_| !found.dry_branches.contains(&branch)) else { continue };
         let tree = found.buffer.commit(tip)?.tree;
         let is_ours = found.records.get(&branch).is_some_and(|record| record.is_of(tip, setup.repository));
         let is_free = is_ours || tree == found.buffer.empty_tree_id() || survey.settings.adopt.contains(&branch);
