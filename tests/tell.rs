@@ -10,6 +10,7 @@ use std::process::Stdio;
 use crate::push::{application, config_map, dry, note, note_of, tip};
 use crate::support::{Answer, Lab, Repo};
 
+mod background;
 mod moves;
 
 /// Reference: Gitea 1.25 modules/gitrepo/hooks.go `getHookTemplates`, for post-receive.

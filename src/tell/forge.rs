@@ -38,7 +38,7 @@ use queue::{Part, Queue};
 use run::Run;
 use script::Forge;
 
-pub(crate) use left::{alone, start_alone, tell_again, tell_left};
+pub(crate) use left::{alone, start_alone, start_for_all, tell_again, tell_left};
 
 /// Set while a platform is notified: what runs then comes back to our hooks.
 pub(crate) const VARIABLE: &str = "GIT_HYDRATE_TELLING";

@@ -61,6 +61,14 @@ impl Caller {
     }
 }
 
+/// Has a command run in no pusher's name.
+pub(super) fn call_in_no_name(command: &mut Command, repository: &Repository) {
+    Caller::default().call(command);
+    for variable in repository.config_list("hydrate.pusherVariable") {
+        command.env_remove(variable);
+    }
+}
+
 fn set(name: &str) -> Option<(String, String)> {
     let value = std::env::var(name).ok().filter(|value| !value.is_empty())?;
     Some((name.to_owned(), value))

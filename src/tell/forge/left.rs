@@ -10,7 +10,7 @@ use dry_files::diag::printable;
 
 use super::attendance::Attendance;
 use super::books::{Books, Deadline, tell_some};
-use super::caller::Caller;
+use super::caller::{Caller, call_in_no_name};
 use super::known::directory;
 use super::queue::{Left, Part, Queue, State};
 use super::script::Forge;
@@ -137,6 +137,13 @@ fn again(repository: &Repository, forge: Option<&Forge>, branches: &[String]) ->
 /// Starts this program on its own: nothing of ours is open in it, so the push can end.
 pub(crate) fn start_alone(repository: &Repository, program: &Path, arguments: &[&str]) -> std::io::Result<()> {
     alone(repository, program, arguments).spawn().map(drop)
+}
+
+/// Starts this program as [`start_alone`] does, for what many pushed: it is not the pusher's of this process.
+pub(crate) fn start_for_all(repository: &Repository, program: &Path, arguments: &[&str]) -> std::io::Result<()> {
+    let mut command = alone(repository, program, arguments);
+    call_in_no_name(&mut command, repository);
+    command.spawn().map(drop)
 }
 
 /// This program on its own.

@@ -23,7 +23,7 @@ use crate::repo::{Error, Location, Lock, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 use crate::show::{self, Console, Logged, Waiting, Wording, summary, wrap};
 use crate::tell::fetch::{Fetches, until_had};
-use crate::tell::forge::{self, Teller, start_alone};
+use crate::tell::forge::{self, Teller, start_for_all};
 use crate::tell::notify;
 use crate::tell::outbox::{self, Ask, Delivery};
 use dry_files::diag::{chain, printable};
@@ -306,7 +306,7 @@ impl Push<'_> {
             console.print(&wrap(&format!("warning: {why}"), "  "));
         }
         if report.unfinished {
-            start_alone(&repository, &machine.program, &["catch-up", "--quiet"])
+            start_for_all(&repository, &machine.program, &["catch-up", "--quiet"])
                 .map_err(|error| Error::new("starting the rest of the hydration", error))?;
         }
         if let Some(path) = &options.log
