@@ -525,6 +525,40 @@ fn a_promoter_that_changes_a_manifest_by_hand_is_told_and_one_that_promotes_is_n
 }
 
 #[test]
+fn what_was_reverted_on_the_deployed_branch_stays_so_until_the_revert_is_taken_back_as_the_push_says() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "prod", "env/prod-next"), ("api", "prod", "env/prod-next")]);
+    let shown = |file: &str| server.git(&["show", &format!("env/prod:{file}/manifest.yaml")]);
+    promote(&server, "env/prod", "env/prod-next", None, Way::FastForward);
+    for (name, value) in [("web", "2"), ("api", "2")] {
+        clone.commit(name, &[(&format!("apps/{name}/prod/config.yaml"), &config_map(name, value))]);
+        clone.push().success();
+        promote(&server, "env/prod", "env/prod-next", None, Way::Merge);
+    }
+    // The first of the two goes back, by the files that it changed.
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "promote", "origin/env/prod"]);
+    clone.git(&["checkout", "-q", "HEAD~2", "--", "web"]);
+    clone.git(&["commit", "-q", "-m", "Revert web"]);
+    let told = clone.run("git", &["push", "-q", "origin", "promote:env/prod"]).success().remote().join(" ");
+    assert!(told.contains("`env/prod` is no promotion of `env/prod-next`"), "{told}");
+    let hint = "a promotion by merge keeps what differs here until hydration changes the same files, and `git revert` on \
+                `env/prod` takes it back";
+    assert!(told.contains(hint), "{told}");
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("api", &[("apps/api/prod/config.yaml", &config_map("api", "3"))]);
+    clone.push().success();
+    promote(&server, "env/prod", "env/prod-next", None, Way::Merge);
+    assert!(shown("web").contains("value: 1") && shown("api").contains("value: 3"), "{}", shown("web"));
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "promote", "origin/env/prod"]);
+    clone.git(&["revert", "--no-edit", ":/Revert web"]);
+    let told = clone.run("git", &["push", "-q", "origin", "promote:env/prod"]).success().stderr;
+    assert!(!told.contains("warning"), "{told}");
+    assert!(shown("web").contains("value: 2") && shown("api").contains("value: 3"), "{}", shown("web"));
+}
+
+#[test]
 fn a_branch_that_loses_its_staging_branch_is_told_to_be_promoted_no_more() {
     let lab = Lab::new();
     let (server, clone) = server(&lab, &[], &[("web", "prod", "env/prod-next"), ("api", "prod", "env/prod-next")]);

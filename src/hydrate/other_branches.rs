@@ -82,7 +82,10 @@ pub(crate) fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
                 listed(&staging.iter().collect::<Vec<_>>()),
                 if changed.len() > 1 { "differ" } else { "differs" }
             );
-            let hint = "change the dry branch instead; the next promotion brings back what hydration made";
+            let hint = format!(
+                "change the dry branch instead; a promotion by merge keeps what differs here until hydration changes the same \
+                 files, and `git revert` on `{active}` takes it back"
+            );
             run.report.warnings.push(Diagnostic::warning(text).hint(hint));
         }
     }
