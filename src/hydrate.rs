@@ -21,6 +21,7 @@ pub(crate) mod dry_tree;
 mod failed_render;
 pub(crate) mod gate;
 mod held;
+mod held_failures;
 mod learn;
 pub(crate) mod make;
 pub(crate) mod memory;

@@ -215,6 +215,7 @@ impl Run<'_> {
     }
 
     fn hydrate_head(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
+        let before = self.tip_before(head);
         let mut planner = Planner::open(self, head, heads)?;
         if let Planner::Everything(planner) = &mut planner {
             planner.note_problems(self.roll_back(head, heads)?);
@@ -250,7 +251,7 @@ impl Run<'_> {
         self.report.warnings.extend(refusals.iter().map(|refusal| refusal.diagnostic.clone()));
         self.report.refusals.extend(refusals.into_iter().filter(|refusal| !refusal.objects.is_empty()));
         planner.finish(self, head, heads);
-        Ok(())
+        self.warn_of_held(before, head, heads)
     }
 
     /// Warns of a line in the message of a dry commit that was meant to allow a removal.

@@ -126,6 +126,24 @@ fn a_branch_that_fails_goes_back_and_stays_without_an_error() {
 }
 
 #[test]
+fn what_a_push_breaks_on_a_held_branch_is_said_to_its_pusher_and_to_no_later_one() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        change(&clone, "web", "two");
+        hold(server, &at(PROD, &first, "")).success();
+        clone.commit("break web", &[("apps/web/prod/config.yaml", BROKEN)]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("warning: `environments/prod` is held, and would not hydrate: "), "{told}");
+        assert!(told.contains("apps/web/prod/config.yaml:"), "{told}");
+        let (_, told) = change(&clone, "db", "three");
+        assert!(!told.contains("would not hydrate"), "{told}");
+        clone.commit("mend web", &[("apps/web/prod/config.yaml", &config_map("web", "three"))]);
+        assert!(!clone.push().success().stderr.contains("would not hydrate"));
+    });
+}
+
+#[test]
 fn a_worker_goes_back_by_the_settings_that_it_is_given() {
     let lab = Lab::new();
     let host = lab.bare(&[]);

@@ -13,7 +13,7 @@ use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::snapshot::Snapshot;
 use crate::render;
-use crate::repo::TreeFiles;
+use crate::repo::{ObjectId, TreeFiles};
 use crate::settings::Validate;
 use dry_files::view::View;
 
@@ -98,6 +98,30 @@ fn results<W>(
     Ok(results)
 }
 
+/// Why Applications of a dry commit do not render, where nothing comes of those that do.
+///
+/// Errors: the world failed.
+pub(crate) fn failures<'w>(
+    wanted: &[&'w Application],
+    dry: ObjectId,
+    files: &TreeFiles<'_>,
+    found: &Snapshot<'_>,
+    memory: &Memory,
+) -> Result<Vec<(&'w Application, FailedRender)>, HydrateError> {
+    let (view, id) = (View::new(files), dry.to_string());
+    let context = render_context(&found.policy.settings, files, &id);
+    let rendered = found.setup.renderers.render_into(wanted, &context, &|_| false, &|_, _| Ok(()), &|_| ());
+    let mut failures = Vec::new();
+    for (application, result) in wanted.iter().zip(rendered) {
+        if let Err(failed) = result {
+            let failed = FailedRender::new(application, failed, &view)?;
+            memory.failed.add(application, &failed);
+            failures.push((*application, failed));
+        }
+    }
+    Ok(failures)
+}
+
 /// Work that is done; `rendered` are the results of what was rendered, in the order of the plan.
 fn done(work: Work, rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Done {
     let result = match work.task {
@@ -113,7 +137,7 @@ fn next(rendered: &mut impl Iterator<Item = Result<Output, FailedRender>>) -> Re
 }
 
 /// Whether the document of an Application or its sources differ from what they were.
-fn differs(application: &Application, before: &TreeFiles<'_>, now: &View<'_>) -> bool {
+pub(crate) fn differs(application: &Application, before: &TreeFiles<'_>, now: &View<'_>) -> bool {
     let before = View::new(before);
     let same = |path| before.content_id(path).ok() == now.content_id(path).ok();
     !same(&application.file) || application.all_sources().any(|source| !same(&source.path))
