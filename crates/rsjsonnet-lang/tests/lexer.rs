@@ -693,6 +693,34 @@ fn test_number() {
     .run();
 
     LexerTest {
+        input: b"1_.1",
+        check: |session, error, tokens| {
+            assert_eq!(
+                error,
+                Some(LexError::MissingDigitAfterUnderscore {
+                    span: session.intern_span(1, 2),
+                }),
+            );
+            assert_eq!(tokens, []);
+        },
+    }
+    .run();
+
+    LexerTest {
+        input: b"1.1_e1",
+        check: |session, error, tokens| {
+            assert_eq!(
+                error,
+                Some(LexError::MissingDigitAfterUnderscore {
+                    span: session.intern_span(3, 4),
+                }),
+            );
+            assert_eq!(tokens, []);
+        },
+    }
+    .run();
+
+    LexerTest {
         input: b"1.1_",
         check: |session, error, tokens| {
             assert_eq!(
