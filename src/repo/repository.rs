@@ -256,6 +256,8 @@ impl Repository {
     pub fn has(&self, id: ObjectId) -> bool {
         let has = |repository: &gix::Repository| repository.has_object(id).then_some(()).ok_or(());
         self.with_anew(has).is_ok()
+    }
+
     /// Whether there is such an object, as far as that is known without a look at what others wrote meanwhile.
     pub(super) fn knows(&self, id: ObjectId) -> bool {
         self.with(|repository| {
@@ -263,8 +265,6 @@ impl Repository {
             objects.refresh_never();
             objects.exists(&id)
         })
-    }
-
     }
 
     /// The content of an object of any kind: what its id is the hash of, or an error.
