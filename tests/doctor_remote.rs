@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::push::{config_map, dry};
+use crate::push::{application, config_map, dry};
 use crate::support::{Lab, Repo};
 
 /// What is said of the remote of a clone, with exit code 1 where something is bad.
