@@ -379,8 +379,9 @@ fn rehearse(what: Option<&String>) {
         }
         Some("abort") => std::process::abort(),
         Some("overflow") => drop(std::hint::black_box(nest(u64::MAX))),
-        Some("spin") => loop {
-            std::hint::spin_loop();
+        // Without a processor, which other tests need.
+        Some("hang") => loop {
+            std::thread::park();
         },
         Some("kill") => {
             let me = rustix::process::getpid();

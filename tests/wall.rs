@@ -101,22 +101,22 @@ fn a_push_hydrates_all_others_whatever_one_does() {
 #[test]
 fn both_tries_of_a_push_share_the_time_of_a_run() {
     // Without a limit of its own, an Application may take a part of it only, and the others have the rest.
-    let (lab, server, clone) = turned(&APPLICATION, "spin");
-    global(&lab, "hydrate.runTimeLimit", "40");
+    let (lab, server, clone) = turned(&APPLICATION, "hang");
+    global(&lab, "hydrate.runTimeLimit", "20");
     lab_unset(&lab, "hydrate.renderTimeLimit");
     let told = clone.push().success().remote().join(" ");
     assert!(
-        told.contains("`bad-prod` takes more than 10 seconds to render; git config hydrate.renderTimeLimit"),
+        told.contains("`bad-prod` takes more than 5 seconds to render; git config hydrate.renderTimeLimit"),
         "{told}"
     );
     assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{told}");
     // With one that leaves no time, the second try ends when the run does.
-    let (lab, _, clone) = turned(&APPLICATION, "spin");
-    global(&lab, "hydrate.runTimeLimit", "12");
+    let (lab, _, clone) = turned(&APPLICATION, "hang");
+    global(&lab, "hydrate.runTimeLimit", "6");
     global(&lab, "hydrate.renderTimeLimit", "60");
     let started = Instant::now();
     let told = clone.push().success().remote().join(" ");
-    assert!(told.contains("one run take more than 12 seconds to render; git config hydrate.runTimeLimit"), "{told}");
+    assert!(told.contains("one run take more than 6 seconds to render; git config hydrate.runTimeLimit"), "{told}");
     assert!(started.elapsed() < Duration::from_secs(60), "{told}");
 }
 

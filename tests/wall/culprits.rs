@@ -38,7 +38,7 @@ pub(super) const APPLICATION: Culprit = Culprit {
         ),
         ("abort", "the process that rendered `bad-prod` ended by signal 6"),
         ("overflow", "`bad-prod` nests deeper than can be rendered: the stack overflowed"),
-        ("spin", "`bad-prod` takes more than 4 seconds to render; git config hydrate.renderTimeLimit sets the limit"),
+        ("hang", "`bad-prod` takes more than 4 seconds to render; git config hydrate.renderTimeLimit sets the limit"),
         (
             "kill",
             "the system ended the process that rendered `bad-prod` (signal 9); git config hydrate.applicationMemory",
@@ -70,7 +70,7 @@ spec:
     ways: &[
         ("abort", "the process that expanded ApplicationSet `culprit` ended by signal 6"),
         (
-            "spin",
+            "hang",
             "ApplicationSet `culprit` takes more than 4 seconds to expand; git config hydrate.renderTimeLimit sets the limit",
         ),
     ],
@@ -172,7 +172,7 @@ impl Culprit {
     pub(super) fn does(&self, lab: &Lab, does: &str) {
         // All others end by themselves, however busy this machine is. With another limit everything would be tried again.
         if does != "render" {
-            global(lab, "hydrate.renderTimeLimit", if does == "spin" { "4" } else { "60" });
+            global(lab, "hydrate.renderTimeLimit", if does == "hang" { "4" } else { "60" });
         }
         global(lab, &format!("hydrate-test.{}.does", self.name), does);
     }
