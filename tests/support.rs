@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::rc::Rc;
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -48,6 +48,9 @@ pub(crate) fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("starts").success());
 }
 
+/// The git config of a new lab. Hooks are files whatever git this is, and the tests that want another place say so.
+const CONFIG: &str = "[init]\n\tdefaultBranch = main\n[hydrate]\n\tconfigHooks = false\n";
+
 /// A directory of repositories that nothing outside of it can change.
 #[derive(Clone)]
 pub(crate) struct Lab {
@@ -73,7 +76,7 @@ pub(crate) struct Answer {
 /// Arguments of `git init` that this git knows. One before 2.45 keeps refs in files alone: a test of another backend says so, and
 /// tests that one.
 pub(crate) fn known_to_git<'a>(args: &[&'a str]) -> Vec<&'a str> {
-    static HAS_REFTABLE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    static HAS_REFTABLE: OnceLock<bool> = OnceLock::new();
     let has_reftable = *HAS_REFTABLE.get_or_init(|| {
         let usage = Command::new("git").args(["init", "-h"]).output().expect("git");
         [usage.stdout, usage.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--ref-format"))
@@ -103,9 +106,7 @@ impl Lab {
         let lab = Self { dir: Rc::new(tempfile::tempdir().expect("a directory")), clock: Rc::default() };
         fs::create_dir(lab.path("home")).expect("made");
         fs::create_dir(lab.path("bin")).expect("made");
-        // Hooks are files whatever git this is, and the tests that want another place say so.
-        let config = "[init]\n\tdefaultBranch = main\n[hydrate]\n\tconfigHooks = false\n";
-        fs::write(lab.path("home/.gitconfig"), config).expect("written");
+        fs::write(lab.path("home/.gitconfig"), CONFIG).expect("written");
         lab
     }
 
@@ -123,9 +124,36 @@ impl Lab {
 
     /// A bare repository whose pushes are hydrated, with no setting: what is rendered without any stays as it is for ever.
     pub(crate) fn server(&self) -> Repo {
+        static INSTALLED: OnceLock<Vec<u8>> = OnceLock::new();
+        if !self.is_untouched() {
+            return self.install_server();
+        }
+        // Nothing in it says where it is, so that it is installed once for all labs.
+        let installed = INSTALLED.get_or_init(|| {
+            let repo = Self::new().install_server();
+            let archive = repo.command("tar").args(["-c", "."]).output().expect("tar");
+            assert!(archive.status.success(), "{}", String::from_utf8_lossy(&archive.stderr));
+            archive.stdout
+        });
+        let repo = Repo { path: self.path("dry.git"), lab: self.clone() };
+        fs::create_dir(&repo.path).expect("made");
+        let mut unpack = repo.command("tar").arg("-x").stdin(Stdio::piped()).spawn().expect("tar");
+        unpack.stdin.take().expect("piped").write_all(installed).expect("read");
+        assert!(unpack.wait().expect("ends").success());
+        repo
+    }
+
+    fn install_server(&self) -> Repo {
         let repo = self.bare(&[]);
         repo.install_without_settings();
         repo
+    }
+
+    /// Whether no test changed yet what runs in the lab, or with which config.
+    fn is_untouched(&self) -> bool {
+        let count = |name| fs::read_dir(self.path(name)).expect("readable").count();
+        let config = fs::read_to_string(self.path("home/.gitconfig")).expect("there");
+        config == CONFIG && count("home") == 1 && count("bin") == 0
     }
 
     /// Puts an executable script first on the PATH of everything that runs in the lab.
