@@ -5,7 +5,8 @@
 //! is answered.
 //!
 //! `HOSTILE=table` prints exit code, time on a processor and on the wall, peak memory of the largest process and of all
-//! together, and the answer of each; `tests/long/hostile` does so with a release build.
+//! together, and the answer of each; `tests/long/hostile` does so with a release build. `HOSTILE=light` prints it of those
+//! cases alone that `cargo test` tries.
 #![expect(unsafe_code, reason = "limits and costs of a child, from libc")]
 
 mod charts;
@@ -395,6 +396,11 @@ const TABLES: &[&[Case]] = &[
     records::CASES,
 ];
 
+/// Whether what it costs is printed.
+fn is_table() -> bool {
+    std::env::var_os("HOSTILE").is_some()
+}
+
 /// How long one Application may take in a repository, where it says so.
 fn time_limit(repo: &Repo) -> Option<Duration> {
     let seconds = repo.run("git", &["config", "hydrate.renderTimeLimit"]).stdout;
@@ -403,10 +409,11 @@ fn time_limit(repo: &Repo) -> Option<Duration> {
 
 fn try_all(cases: &[Case]) {
     let (lab, server) = template();
-    let table = std::env::var_os("HOSTILE").is_some();
+    let table = is_table();
+    let light = std::env::var("HOSTILE").is_ok_and(|word| word == "light");
     let mut wrong = Vec::new();
     for case in cases {
-        if !table && HEAVY.contains(&case.name) {
+        if (light || !table) && HEAVY.contains(&case.name) {
             continue;
         }
         if std::env::var("HOSTILE_CASE").is_ok_and(|name| name != case.name) {

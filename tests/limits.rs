@@ -58,6 +58,7 @@ fn all_renders_of_a_dry_commit_have_a_limit_together() {
                     hydrate.commitTimeLimit sets";
     assert!(told.contains(expected), "{told}");
     assert_eq!(server.git(&["for-each-ref", "refs/hydrate/failures"]), "", "it may go well another time");
+    server.git(&["config", "--unset", "hydrate.commitTimeLimit"]);
     let ends: Vec<(&str, &str)> = charts.iter().map(|[_, template]| (template.as_str(), "")).collect();
     let last = clone.commit("no slow charts", &ends);
     let told = clone.push().success().remote().join(" ");

@@ -598,12 +598,9 @@ fn jsonnet_sees_the_tree_and_nothing_else() {
 
 #[test]
 fn jsonnet_has_limits() {
-    let limits = plugin::Limits {
-        time: std::time::Duration::from_millis(1500),
-        memory_bytes_max: 1 << 30,
-        ..plugin::Limits::default()
-    };
-    let renderers = limited(Tools::default(), 2, limits);
+    let patient = plugin::Limits { memory_bytes_max: 1 << 30, ..plugin::Limits::default() };
+    let hasty = plugin::Limits { time: std::time::Duration::from_millis(1500), ..patient };
+    let [patient, hasty] = [patient, hasty].map(|limits| limited(Tools::default(), 2, limits));
     let mistakes = [
         ("{a: 1}", "`kind` is missing"),
         ("{", "expected"),
@@ -615,22 +612,22 @@ fn jsonnet_has_limits() {
         ("local f(x) = 1 + f(x); f(0)", "stack overflow"),
         ("'text'", "must evaluate to an object or to an array of objects"),
     ];
-    let render = |text: &str| {
+    let render = |renderers: &Renderers, text: &str| {
         let files = MemoryFiles::new().file("apps/a.jsonnet", text);
         let application = application("web", "apps", "");
-        render_all(&renderers, &files, Profile::Proposal, RendererName::Native, &[&application]).remove(0)
+        render_all(renderers, &files, Profile::Proposal, RendererName::Native, &[&application]).remove(0)
     };
     for (text, expected) in mistakes {
-        let mistake = mistake(render(text));
+        let mistake = mistake(render(&patient, text));
         assert!(mistake.contains(expected) && !mistake.contains("/tmp"), "{text}: {mistake}");
     }
     let endless = ["local f(x) = f(x + 1) tailstrict; f(0)", "std.foldl(function(a, b) a + a, std.range(1, 200), 'x')"];
     for text in endless {
-        let result = render(text);
+        let result = render(&hasty, text);
         assert!(matches!(result, Err(Failure::World(_))), "{text}: {result:?}");
     }
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
-    assert!(render(&deep).is_err());
+    assert!(render(&hasty, &deep).is_err());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Applications that render Applications: without end, in a circle, by the thousand.
 
+use super::costs::limited;
 use super::records::settings;
 use super::{Case, Dry, RENDERS};
 
@@ -87,7 +88,7 @@ pub(super) const CASES: &[Case] = &[
         name: "a parent that renders without end",
         expected: "not made: ",
         build: |dry| {
-            dry.server.git(&["config", "hydrate.renderTimeLimit", "3"]);
+            limited(dry);
             let template = made("never", "apps/x/dev", "");
             let again = "{{- range until 10000 }}{{ range until 10000 }}{{ $_ := sha256sum (repeat 100000 \"a\") }}{{ end }}{{ end }}\n";
             chart(dry, format!("{again}{template}"));
