@@ -21,7 +21,7 @@ fn unlimited(dry: &Dry) {
     dry.server.git(&["config", "--unset", "hydrate.renderTimeLimit"]);
 }
 
-fn limited(dry: &Dry) {
+pub(super) fn limited(dry: &Dry) {
     dry.server.git(&["config", "hydrate.renderTimeLimit", seconds()]);
 }
 
