@@ -329,6 +329,55 @@ fn a_set_is_copied_with_a_template_that_leads_to_what_is_hydrated() {
 }
 
 #[test]
+fn other_tools_leave_the_branch_of_copies_up_to_date() {
+    let lab = Lab::new();
+    let server = lab.server();
+    copied(&server, BY_LABEL);
+    push(&two(&server));
+    server.hydrate(&["config", "set", "tools", "{helm: 3.17.3, kustomize: 5.5.0}"]).success();
+    server.hydrate(&["catch-up"]);
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(status.contains(TO) && !status.contains("hydrated with other tools"), "{status}");
+}
+
+/// An object with the annotation that names files of the dry tree.
+fn looking_at_dry_files(object: &str) -> String {
+    let annotations = "annotations: {argocd.argoproj.io/manifest-generate-paths: /apps/web;/base}";
+    object.replace("labels: {env:", &format!("{annotations}, labels: {{env:"))
+}
+
+#[test]
+fn argo_cd_looks_for_changes_below_the_hydrated_path_of_a_copy_and_not_at_paths_of_the_dry_tree() {
+    both(|server| {
+        copied(server, BY_LABEL);
+        let (path, text) = config("web", "dev", "one");
+        let (_, of_prod) = config("web", "prod", "one");
+        let clone = dry(
+            server,
+            &[
+                ("applications/dev.yaml", &looking_at_dry_files(&directory("web", "dev"))),
+                ("bootstrap/root.yaml", &root()),
+                (
+                    "sets/shop.yaml",
+                    &looking_at_dry_files(
+                        &plain_set("").replace("{app: web, environment: dev}", "{app: api, environment: prod}"),
+                    ),
+                ),
+                (&path, &text),
+                ("apps/api/prod/config.yaml", &of_prod),
+                ("apps/web/prod/config.yaml", &of_prod.replace("web", "other")),
+            ],
+        );
+        push(&clone);
+        let set = manifest(server, TO, "applicationsets/argocd/shop");
+        for copies in [manifest(server, "environments/root", "root"), set] {
+            assert!(copies.contains("argocd.argoproj.io/manifest-generate-paths: .\n"), "{copies}");
+        }
+        verified(server);
+    });
+}
+
+#[test]
 fn a_set_that_a_rule_expands_is_copied_as_what_it_makes() {
     let lab = Lab::new();
     let server = lab.server();

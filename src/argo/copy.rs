@@ -125,7 +125,7 @@ impl ApplicationSet {
             return Err("a value of its template trims the text around it".to_owned());
         }
         let mut set = self.root().to_value();
-        repoint(&mut set, &["spec", "template", "spec"], target);
+        repoint(&mut set, &["spec", "template"], target);
         Ok(set)
     }
 }
@@ -154,19 +154,15 @@ fn repointed(mut object: Value, target: Target) -> Value {
         entries.entry("apiVersion".to_owned()).or_insert_with(|| Value::from("argoproj.io/v1alpha1"));
         entries.entry("kind".to_owned()).or_insert_with(|| Value::from("Application"));
     }
-    repoint(&mut object, &["spec"], target);
+    repoint(&mut object, &[], target);
     object
 }
 
-/// Replaces the sources of the specification of an Application, which is at `path`.
+/// Replaces the sources of an Application, which is at `path`, and the files that Argo CD looks at for them.
 fn repoint(object: &mut Value, path: &[&str], target: Target) {
-    let mut value = object;
-    for key in path {
-        let Value::Mapping(entries) = value else { return };
-        let Some(below) = entries.get_mut(*key) else { return };
-        value = below;
-    }
-    let Value::Mapping(spec) = value else { return };
+    let Some(application) = below(object, path) else { return };
+    look_at_all_of_it(application);
+    let Some(Value::Mapping(spec)) = below(application, &["spec"]) else { return };
     for key in ["sources", "sourceHydrator"] {
         spec.remove(key);
     }
@@ -178,4 +174,26 @@ fn repoint(object: &mut Value, path: &[&str], target: Target) {
         ("directory".to_owned(), Value::Mapping(directory)),
     ]);
     spec.insert("source".to_owned(), Value::Mapping(source));
+}
+
+/// Leads the annotation `manifest-generate-paths` to the directory of the source.
+///
+/// It names paths of the dry tree. Argo CD takes a source for unchanged when no file below them differs between two commits, and
+/// reads no annotation for a `syncSource` only.
+///
+/// Reference: Argo CD of August 2026, util/app/path/path.go `GetSourceRefreshPaths`, reposerver/repository/repository.go
+/// `UpdateRevisionForPaths`.
+fn look_at_all_of_it(application: &mut Value) {
+    let Some(Value::Mapping(annotations)) = below(application, &["metadata", "annotations"]) else { return };
+    if let Some(paths) = annotations.get_mut("argocd.argoproj.io/manifest-generate-paths") {
+        *paths = Value::from(".");
+    }
+}
+
+/// The value at a path.
+fn below<'v>(value: &'v mut Value, path: &[&str]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, key| match value {
+        Value::Mapping(entries) => entries.get_mut(*key),
+        _ => None,
+    })
 }
