@@ -428,12 +428,15 @@ fn one(
     })
 }
 
-/// The tools of a branch, where the settings ask for others than those of before did.
+/// The tools of a branch, where the settings ask for others than those of before did. Copies are made without any.
 fn other_tools(
     found: &Snapshot<'_>,
     (branch, sync): (&BranchName, &BranchName),
     standing: Option<&Standing>,
 ) -> Option<OtherTools> {
+    if found.is_for_copies(branch).unwrap_or(false) {
+        return None;
+    }
     let before = standing.filter(|_| found.records.get(branch).is_some())?.settings;
     let before = Policy::at(before, &found.buffer).ok()?;
     let [hydrated, wanted] = [&before, &found.policy].map(|policy| policy.settings.tools.of(branch, sync));
