@@ -81,7 +81,7 @@ pub(crate) use maker::{By, Keeps, Maker};
 pub(crate) use misspelt::{Looks, Misspelt};
 pub use name::BranchName;
 pub(crate) use name::{AppName, DestinationName, NameError, OUT, ref_of};
-pub(crate) use near::near;
+pub(crate) use near::{is_near_branch, is_near_file, near};
 pub use options::Jsonnet;
 pub(crate) use options::{
     Directory, FileParameter, Helm, HelmParameter, JsonnetVariable, Kustomize, Options, Patch, PatchTarget, Plugin,

@@ -31,7 +31,7 @@ pub(crate) fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
 /// Whether a branch was probably meant to be `other`: one word of it has one letter more or less, or two neighbours
 /// swapped; words of five letters and more may have another letter too; or all words are the same but for case. Digits never make
 /// the difference, and words of one or two letters, such as `eu`, are different ones.
-pub(super) fn is_near_branch(branch: &str, other: &str) -> bool {
+pub(crate) fn is_near_branch(branch: &str, other: &str) -> bool {
     let words = |name: &str| -> Vec<String> { name.split(BETWEEN_WORDS).map(str::to_lowercase).collect() };
     let between = |name: &str| name.chars().filter(|c| BETWEEN_WORDS.contains(c)).collect::<String>();
     let (a, b) = (words(branch), words(other));
@@ -44,6 +44,35 @@ pub(super) fn is_near_branch(branch: &str, other: &str) -> bool {
         [(a, b)] => is_near_word(a, b),
         _ => false,
     }
+}
+
+/// Whether a file was probably meant to be `other`, in the same directory: its words in another order or with other characters
+/// between them, one of them shortened (`prod` and `production`) or written as [`is_near_branch`] lets it be, or another ending for
+/// YAML. `eu` is not nearly `us`.
+pub(crate) fn is_near_file(name: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
+        stem.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect()
+    };
+    let (a, b) = (words(name), words(other));
+    let sorted = |words: &[String]| {
+        let mut words = words.to_vec();
+        words.sort();
+        words
+    };
+    if sorted(&a) == sorted(&b) {
+        return name != other;
+    }
+    let mut differing = a.iter().zip(&b).filter(|(a, b)| a != b);
+    match (a.len() == b.len(), differing.next(), differing.next()) {
+        (true, Some((a, b)), None) => is_near_word(a, b) || is_short_for(a, b) || is_short_for(b, a),
+        _ => false,
+    }
+}
+
+/// Whether a word begins another one: `prod` and `production`, not `a` and `api`, nor `v1` and `v12`.
+fn is_short_for(short: &str, long: &str) -> bool {
+    short.len() >= 3 && long.strip_prefix(short).is_some_and(|rest| rest.chars().all(char::is_alphabetic))
 }
 
 /// What is between the words of a branch.
@@ -85,6 +114,28 @@ mod tests {
         ];
         for (branch, other, expected) in rows {
             assert_eq!(is_near_branch(branch, other), expected, "{branch} {other}");
+        }
+    }
+
+    #[test]
+    fn which_file_was_meant() {
+        let rows = [
+            ("values-production.yaml", "values-prod.yaml", true),
+            ("values-dev.yaml", "values-development.yaml", true),
+            ("values-prod.yml", "values-prod.yaml", true),
+            ("values.prod.yaml", "values-prod.yaml", true),
+            ("prod-values.yaml", "values-prod.yaml", true),
+            ("value-prod.yaml", "values-prod.yaml", true),
+            ("Values.yaml", "values.yaml", true),
+            ("values-prod.yaml", "values-dev.yaml", false),
+            ("values-eu.yaml", "values-us.yaml", false),
+            ("values-prod.yaml", "values.yaml", false),
+            ("values-prod-eu.yaml", "values-prod.yaml", false),
+            ("values-cluster1.yaml", "values-cluster2.yaml", false),
+            ("values-cluster.yaml", "values-cluster2.yaml", false),
+        ];
+        for (name, other, expected) in rows {
+            assert_eq!(is_near_file(name, other), expected, "{name} {other}");
         }
     }
 

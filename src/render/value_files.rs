@@ -13,6 +13,8 @@ use crate::argo::{Application, Helm, Referenced};
 use crate::manifest::encrypted;
 use inputs::{KeptInputs, Key, Unusable};
 
+mod missing;
+
 /// Where an option of the source is: keys and indexes from the option object down.
 pub(super) type Place<'a> = &'a dyn Fn(&[&str]) -> Span;
 
@@ -53,7 +55,7 @@ impl ValueFiles<'_> {
                 let found = expand(self.view, path, Kind::File, span(*index))?;
                 if found.is_empty() && !helm.ignore_missing_value_files {
                     let mistake = Diagnostic::error(format!("`{text}` matches no values file")).at(span(*index));
-                    return Err(Failure::mistake(mistake.hint(MISSING_HINT)));
+                    return Err(Failure::mistake(mistake.hint(missing::NONE_NEAR)));
                 }
                 files.extend(found.into_iter().filter(|file| !explicit.contains(&file)));
             } else if let Some(file) = existing(self.view, path, text, span(*index), helm.ignore_missing_value_files)? {
@@ -101,9 +103,6 @@ impl ValueFiles<'_> {
 pub(crate) fn directory_of(pattern: &RepoPath) -> RepoPath {
     std::iter::successors(pattern.parent(), RepoPath::parent).find(|dir| !is_pattern(dir.as_str())).unwrap_or_default()
 }
-
-const MISSING_HINT: &str = "paths are relative to the chart, or start with `/` at the root of the repository; \
-                            `ignoreMissingValueFiles: true` allows for missing ones";
 
 /// Why a text names no file.
 enum NoPath {
@@ -192,7 +191,8 @@ fn existing(
         None if may_miss => Ok(None),
         None => {
             let mistake = Diagnostic::error(format!("`{text}` does not exist: no file `{path}`"));
-            Err(Failure::mistake(mistake.at(span).hint(MISSING_HINT)))
+            let hint = missing::hint(view, path, text).map_err(|error| Failure::unreadable(error, span.clone()))?;
+            Err(Failure::mistake(mistake.at(span).hint(hint)))
         }
         Some(Kind::Directory | Kind::Link | Kind::Submodule) => {
             Err(Failure::mistake(Diagnostic::error(format!("`{text}` is not a file")).at(span)))

@@ -142,6 +142,8 @@ fn hinted() -> Vec<Hinted> {
             "`dev` has both a `Chart.yaml` and a `kustomization.yaml`", "`helm: {}`", vec![("app.yaml", "helm: {}, ")]),
         ("a values file that is not there", vec![("dev/Chart.yaml", CHART), ("dev/templates/a.yaml", OBJECT), ("app.yaml", "helm: {valueFiles: [v.yaml]}, ")],
             "`v.yaml` does not exist", "`ignoreMissingValueFiles: true`", vec![("app.yaml", "helm: {valueFiles: [v.yaml], ignoreMissingValueFiles: true}, ")]),
+        ("a values file with a longer name", vec![("dev/Chart.yaml", CHART), ("dev/templates/a.yaml", OBJECT), ("dev/values-prod.yaml", ""), ("app.yaml", "helm: {valueFiles: [values-production.yaml]}, ")],
+            "`values-production.yaml` does not exist", "did you mean `values-prod.yaml`?\n", vec![("app.yaml", "helm: {valueFiles: [values-prod.yaml]}, ")]),
         ("two objects in one JSON file", vec![("dev/a.json", "{\"kind\":\"A\",\"apiVersion\":\"v1\"}{\"kind\":\"B\",\"apiVersion\":\"v1\"}")],
             "", "write several as the `items` of a `List`",
             vec![("dev/a.json", "{\"kind\":\"List\",\"items\":[{\"kind\":\"A\",\"apiVersion\":\"v1\"},{\"kind\":\"B\",\"apiVersion\":\"v1\"}]}")]),
