@@ -17,4 +17,4 @@ pub(crate) use discovery::{
     Again, Answered, Broken, Discovered, Expanded, FoundSet, Lists, MadeLimits, Makers, ParentFailure, RenderedParent,
     Renders, Unanswered, Unusable, expand_again, render_again,
 };
-pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, removals};
+pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, Why, removals};

@@ -125,4 +125,5 @@ mod whose_keys;
 mod whose_reports;
 mod worker;
 mod worker_races;
+mod wrong_branch;
 mod yaml;

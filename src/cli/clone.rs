@@ -216,7 +216,13 @@ impl Clone {
             Some((after, tip)) => (Some(self.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),
             None => (None, range),
         };
-        Ok(Line { name: tip.to_owned(), tip: self.commit(tip)?, after })
+        match self.commit(tip) {
+            Ok(commit) => Ok(Line { name: tip.to_owned(), tip: commit, after }),
+            Err(error) => match self.environment(tip) {
+                Ok(branch) => Ok(Line { tip: self.commit(branch.as_str())?, name: branch.to_string(), after }),
+                Err(_) => Err(error),
+            },
+        }
     }
 
     /// The commit that `rev` names; an environment branch of the remote goes before anything else of its name.

@@ -169,8 +169,18 @@ fn missing(
     };
     let close = history::objects(&clone.repository, lines, &is_close)?;
     let of = arguments.namespace.as_ref().map(|namespace| format!(" in `{namespace}`")).unwrap_or_default();
-    let close = if close.is_empty() { String::new() } else { format!("; there are{}", list(&close)) };
+    let close =
+        if close.is_empty() { elsewhere(clone, lines, kind, name)? } else { format!("; there are{}", list(&close)) };
     Ok(format!("there is no `{}`{of} on {}{close}", arguments.what, names.join(", ")))
+}
+
+/// The places of an object on other branches than those that were asked for: it may have gone there.
+fn elsewhere(clone: &Clone, lines: &[Line], kind: &KindName, name: &str) -> anyhow::Result<String> {
+    let mut others = history::lines(&clone.repository, &clone.place)?;
+    others.retain(|other| lines.iter().all(|line| line.name != other.name));
+    let found =
+        history::objects(&clone.repository, &others, &|object: &Object| kind.matches(object) && object.name == name)?;
+    Ok(if found.is_empty() { String::new() } else { format!("; elsewhere there are{}", list(&found)) })
 }
 
 /// How like the name of an object must be to count as what was meant.

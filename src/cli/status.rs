@@ -224,6 +224,7 @@ fn text(
         if !is_offline {
             text.push_str(&changed(status, paint));
         }
+        text.push_str(&misspelt(status, paint));
         text.push_str(&unnamed(status));
         if status.is_left || status.has_leftovers() || (status.state == BranchState::Missing && !status.is_named) {
             continue;
@@ -268,10 +269,20 @@ fn last_commit(status: &BranchStatus) -> String {
     last.map_or_else(String::new, |last| format!(", last commit: {}", last.objects.counts))
 }
 
-/// What to do about a branch that no Application names any more.
+/// That a branch has probably another name than the one that was meant.
+fn misspelt(status: &BranchStatus, paint: Paint) -> String {
+    let Some(near) = &status.near else { return String::new() };
+    let what = format!("new, and nearly the name of {near}: did you mean that one?");
+    format!("  {}\n", paint.by(Style::Warning, &printable(&what)))
+}
+
+/// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that.
 fn unnamed(status: &BranchStatus) -> String {
     if !status.has_leftovers() {
         return String::new();
+    }
+    if let Some(hint) = status.misspelt() {
+        return format!("  {}\n", printable(hint));
     }
     format!(
         "  to delete it, if nothing deploys it, on the server: git update-ref -d {}\n  to empty it: push a commit to {} whose \

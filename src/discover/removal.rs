@@ -1,11 +1,12 @@
 //! What left a dry tree, with proof and within a limit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use dry_files::diag::{Diagnostic, Lasting, shell_word};
 use dry_files::path::RepoPath;
 
-use crate::argo::{AppName, BranchName, By, Keeps};
+use crate::argo::{AppName, BranchName, By, Keeps, is_near_branch};
 
 /// The trailer of a dry commit that allows a large removal from one branch.
 pub(super) const ALLOW_TRAILER: &str = "Hydrate-Allow-Removal";
@@ -104,9 +105,8 @@ pub(crate) enum RemovalMistake {
 }
 
 impl RemovalMistake {
-    /// The report for the pusher, with the names of some paths that would go or lose objects. `by_settings`: they have changed
-    /// which Applications are hydrated, and that may be why.
-    pub(crate) fn diagnostic(&self, paths: &[&RepoPath], by_settings: bool) -> Diagnostic {
+    /// The report for the pusher, with the names of some paths that would go or lose objects.
+    pub(crate) fn diagnostic(&self, paths: &[&RepoPath], why: &Why) -> Diagnostic {
         let (RemovalMistake::Empties { branch, .. }
         | RemovalMistake::Kept { branch, .. }
         | RemovalMistake::TooMany { branch, .. }
@@ -116,13 +116,14 @@ impl RemovalMistake {
         if paths.len() > names.len() {
             names.push("…");
         }
-        let settings = match by_settings {
-            true => "the settings have changed which Applications are hydrated: see `git hydrate config`; ",
-            false => "",
-        };
         let names = names.join(", ");
+        if let Some(misspelt) = why.misspelt(branch) {
+            let hint = format!("did you mean `{branch}`? What left it is on `{misspelt}` now (paths: {names})");
+            let near = Some(branch.to_string());
+            return Diagnostic { near, lasting: self.lasting(), ..Diagnostic::error(self.to_string()).hint(hint) };
+        }
         let mut hint = format!(
-            "{settings}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` \
+            "{why}if this is intended, push a commit whose message ends with the line `{ALLOW_TRAILER}: {branch}` \
              (paths: {names})"
         );
         if let RemovalMistake::Empties { .. } = self {
@@ -132,8 +133,40 @@ impl RemovalMistake {
                  git fetch --prune"
             ));
         }
-        let lasting = matches!(self, RemovalMistake::Empties { .. }).then_some(Lasting::Unnamed);
-        Diagnostic { lasting, ..Diagnostic::error(self.to_string()).hint(hint) }
+        Diagnostic { lasting: self.lasting(), ..Diagnostic::error(self.to_string()).hint(hint) }
+    }
+
+    fn lasting(&self) -> Option<Lasting> {
+        matches!(self, RemovalMistake::Empties { .. }).then_some(Lasting::Unnamed)
+    }
+}
+
+/// Why Applications left a branch, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Why {
+    /// Whether the settings have changed which Applications are hydrated.
+    pub by_settings: bool,
+    /// The branches that Applications which left name now.
+    pub now_on: BTreeSet<BranchName>,
+}
+
+impl Why {
+    /// The branch that is probably the one that they left, with another name by mistake.
+    fn misspelt(&self, left: &BranchName) -> Option<&BranchName> {
+        self.now_on.iter().find(|branch| is_near_branch(branch.as_str(), left.as_str()))
+    }
+}
+
+/// What a hint begins with; nothing where nothing is known.
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.by_settings {
+            f.write_str("the settings have changed which Applications are hydrated: see `git hydrate config`; ")?;
+        }
+        match self.now_on.first() {
+            Some(branch) => write!(f, "what left it is on `{branch}` now; "),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where each environment branch is: up to date, behind, failed, changed by others.
 
+mod near;
 mod noted;
 
 use std::collections::BTreeSet;
@@ -103,6 +104,9 @@ pub(crate) struct BranchStatus {
     /// commit is there.
     #[serde(skip)]
     pub restorable: Option<Restorable>,
+    /// The older branch that was probably meant: this one is young, and its name is nearly that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
     /// Whether an Application of a dry branch that is there names it.
     #[serde(skip)]
     pub is_named: bool,
@@ -173,6 +177,12 @@ impl BranchStatus {
         let is_unnamed = |failure: &Failure| failure.diagnostics.iter().all(Diagnostic::is_unnamed);
         let is_open = self.state == BranchState::Hydrated && !self.is_named && !self.is_left;
         is_open && self.failures.last().is_some_and(is_unnamed)
+    }
+
+    /// What to correct where Applications left it for another branch by a slip: the hint of what failed.
+    pub(crate) fn misspelt(&self) -> Option<&str> {
+        let failed = self.failures.iter().flat_map(|failure| &failure.diagnostics);
+        failed.filter(|failed| failed.near.is_some()).find_map(|failed| failed.hint.as_deref())
     }
 
     /// Whether the branch shows what the tip of its dry branch says, or is frozen; of a sync branch, whether it exists.
@@ -302,6 +312,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
             all.push(status);
         }
     }
+    near::note_near(setup.repository, &mut all)?;
     Ok(all)
 }
 
@@ -408,6 +419,7 @@ fn one(
         is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
         recorded_tip: recorded_tip.map(|tip| tip.to_string()),
         restorable,
+        near: None,
         is_named: false,
         promoted_from,
         branch: branch.to_string(),

@@ -24,7 +24,7 @@ use super::state::Run;
 use super::stopped::Stopped;
 use crate::argo::set::ARGOCD_NAMESPACE;
 use crate::argo::{AppName, BranchName};
-use crate::discover::{self, Destination};
+use crate::discover::{self, Destination, Why};
 use crate::hydrate::whose::About;
 use crate::metadata::{DryCommit, Followed, Hydrated, Origin, Trailers, allowed_removals};
 use crate::owners::error::HydrateError;
@@ -286,7 +286,7 @@ impl Run<'_> {
         let removals = discover::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
         Ok(removals.map(drop).map_err(|(mistake, removals)| {
             let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
-            mistake.diagnostic(&paths, false)
+            mistake.diagnostic(&paths, &Why::default())
         }))
     }
 

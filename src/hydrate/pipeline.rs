@@ -27,7 +27,7 @@ use super::stopped::Stopped;
 use crate::argo::BranchName;
 use crate::hydrate::report::Report;
 use crate::hydrate::whose::{About, DryPoint};
-use crate::metadata::{ENGINE_REVISION, misspelt_removal};
+use crate::metadata::{ENGINE_REVISION, misspelt_removal, unknown_removal};
 use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::heads::{BACKLOG_MAX, DryHead};
 use crate::repo::ObjectId;
@@ -260,7 +260,10 @@ impl Run<'_> {
         if plan.branches.values().all(is_recorded) {
             return Ok(());
         }
-        let warning = misspelt_removal(&self.found.buffer.commit(plan.dry.id)?.message);
+        let message = self.found.buffer.commit(plan.dry.id)?.message;
+        let known = self.branches.keys().chain(self.found.environments.keys()).chain(plan.branches.keys());
+        let known = known.chain(&self.found.policy.settings.applications_to).map(BranchName::as_str).collect();
+        let warning = misspelt_removal(&message).or_else(|| unknown_removal(&message, &known));
         let warning = warning.filter(|warning| !self.report.warnings.contains(warning));
         self.report.warnings.extend(warning);
         Ok(())

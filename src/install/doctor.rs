@@ -517,7 +517,8 @@ impl<'a> Doctor<'a> {
                 );
                 self.bad(what, format!("{git} update-ref {} {recorded}", shell_word(&ref_of(name))));
             } else if status.has_leftovers() {
-                let remedy = format!("if nothing deploys it: {git} update-ref -d {}", shell_word(&ref_of(name)));
+                let delete = || format!("if nothing deploys it: {git} update-ref -d {}", shell_word(&ref_of(name)));
+                let remedy = status.misspelt().map_or_else(delete, str::to_owned);
                 self.advise(format!("no Application names {name} any more, and it stays as it is"), remedy);
             } else if status.failures.is_empty() {
                 let what = match status.behind {

@@ -40,6 +40,21 @@ pub(crate) fn misspelt_removal(message: &str) -> Option<Diagnostic> {
     None
 }
 
+/// A warning of the first trailer that allows a removal from none of the branches that are known.
+pub(crate) fn unknown_removal(message: &str, known: &BTreeSet<&str>) -> Option<Diagnostic> {
+    let value = allowed_removals(message).into_iter().find(|value| !known.contains(value.as_str()))?;
+    let is_meant = |name: &&&str| {
+        name.rsplit('/').next() == Some(value.as_str()) || strsim::damerau_levenshtein(name, &value) <= 2
+    };
+    let mut meant = known.iter().filter(is_meant);
+    let hint = match (meant.next(), meant.next()) {
+        (Some(name), None) => format!("did you mean `{KEY}: {name}`?"),
+        _ => format!("the environment branches are {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
+    };
+    let text = format!("`{KEY}: {value}` in the message of this commit allows nothing: it names no environment branch");
+    Some(Diagnostic::warning(clipped(text)).hint(clipped(hint)))
+}
+
 /// Whether a key has two of the words of [`KEY`], or what is nearly one, and no other word.
 fn is_near(key: &str) -> bool {
     let words: Vec<String> = words(key);
@@ -80,6 +95,23 @@ fn meant(word: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trailer_with_a_name_of_no_branch_is_told_which_was_meant() {
+        let known = BTreeSet::from(["environments/dev", "environments/prod"]);
+        let rows = [
+            ("environments/prod", None),
+            ("prod", Some("did you mean `Hydrate-Allow-Removal: environments/prod`?")),
+            ("environments/prd", Some("did you mean `Hydrate-Allow-Removal: environments/prod`?")),
+            ("web", Some("the environment branches are environments/dev, environments/prod")),
+        ];
+        for (value, expected) in rows {
+            let message = format!("x\n\nHydrate-Allow-Removal: {value}");
+            let hint = unknown_removal(&message, &known).and_then(|warning| warning.hint);
+            assert_eq!(hint.as_deref(), expected, "{value}");
+        }
+        assert_eq!(unknown_removal("x", &known), None);
+    }
 
     #[test]
     fn lines_that_were_meant_to_allow_a_removal_are_named() {

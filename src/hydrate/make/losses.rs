@@ -5,7 +5,7 @@ use super::manifest_of::manifest_of;
 use super::nothing;
 use super::output::PathOutput;
 use crate::argo::Application;
-use crate::discover::{Counts, Losses, Objects, Removal, RemovalMistake};
+use crate::discover::{Counts, Losses, Objects, Removal, RemovalMistake, Why};
 use crate::manifest;
 use crate::owners::snapshot::Snapshot;
 use crate::repo::{Error, ObjectBuffer, ObjectId};
@@ -72,7 +72,7 @@ pub(crate) fn too_many(
     let limit = found.policy.settings.removal_limit;
     let mistake = losses.mistake(&branch.name, all, (limit.object_share, limit.objects_at_least));
     let Some(mistake) = mistake else { return Ok(None) };
-    let diagnostic = mistake.diagnostic(&losses.paths(), false);
+    let diagnostic = mistake.diagnostic(&losses.paths(), &Why::default());
     let emptied = match &mistake {
         RemovalMistake::EmptiesPath { path, .. } => emptied(path, paths),
         _ => None,

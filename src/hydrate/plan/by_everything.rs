@@ -20,7 +20,7 @@ use super::skipped::{Left, LeftBehind};
 use super::unproven::unproven;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
 use crate::argo::{Application, BranchName, SeedIdentities, unnamed_active_paths};
-use crate::discover::{self, Removal};
+use crate::discover::{self, Removal, Why};
 use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::{Branch, written_from};
@@ -420,7 +420,9 @@ fn removals(
         Err(refused) => refused,
     };
     let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
-    let diagnostic = mistake.diagnostic(&paths, settings != tree.settings);
+    let moved = moved_from(name, tree, former);
+    let now_on = moved.iter().map(|application| application.environment_branch().clone()).collect();
+    let diagnostic = mistake.diagnostic(&paths, &Why { by_settings: settings != tree.settings, now_on });
     Err(match diagnostic.hint.clone().filter(|_| !tree.allowed_removals.is_empty()) {
         None => diagnostic,
         Some(hint) => diagnostic.hint(format!("its trailer allows {}; {hint}", some_of(&tree.allowed_removals))),
