@@ -19,8 +19,8 @@ mod verify;
 pub(crate) use back::{Back, back, back_on_active, before_change};
 pub(crate) use came::Pusher;
 pub(crate) use explain::{
-    Candidate, DryOrigin, ExplainError, Explanation, KindName, Object, SourceLine, Subject, explain, line_of_field,
-    objects,
+    Candidate, DryOrigin, ExplainError, Explanation, Extent, KindName, Object, SourceLine, Subject, explain,
+    line_of_field, objects,
 };
 pub(crate) use foreign::{ForeignBranch, foreign};
 pub(crate) use log::{Dry, Entry, History, PathChange, Selection, is_hydrated};

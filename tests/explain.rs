@@ -135,6 +135,89 @@ fn the_values_line_that_made_a_change_is_named_and_no_file_that_the_commit_left_
     assert!(!text.contains("apps/chart/dev/Chart.yaml\n  hydrated"), "{text}");
 }
 
+/// A chart with a helper, labels, and values of two environments.
+fn labelled(lab: &Lab) -> Repo {
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, chart) = application("chart", "dev");
+    let chart = chart.replace("path: apps/chart/dev\n", "path: apps/chart/dev\n      helm: {valueFiles: [dev.yaml]}\n");
+    let template = "apiVersion: v1\nkind: Service\nmetadata:\n  name: shop\n  labels: {{- include \"labels\" . | nindent 4 }}\n\
+                    spec:\n  type: {{ .Values.type }}\n";
+    let helper = |label: &str| format!("{{{{- define \"labels\" }}}}\na: {label}\nb: two\n{{{{- end }}}}\n");
+    clone.commit(
+        "add",
+        &[
+            (&file, &chart),
+            ("apps/chart/dev/Chart.yaml", CHART),
+            ("apps/chart/dev/dev.yaml", "type: ClusterIP\n"),
+            ("apps/chart/dev/prod.yaml", "type: LoadBalancer\n"),
+            ("apps/chart/dev/templates/_h.tpl", &helper("one")),
+            ("apps/chart/dev/templates/other.yaml", &config_map("other", "x")),
+            ("apps/chart/dev/templates/service.yaml", template),
+        ],
+    );
+    clone.push().success();
+    let steps = [
+        ("label", "apps/chart/dev/templates/_h.tpl", helper("three")),
+        ("type", "apps/chart/dev/dev.yaml", "type: NodePort\n".to_owned()),
+        ("other environment", "apps/chart/dev/prod.yaml", "type: ExternalName\n".to_owned()),
+    ];
+    for (message, file, text) in &steps {
+        clone.commit(message, &[(file, text)]);
+        clone.push().success();
+    }
+    server
+}
+
+#[test]
+fn a_mapping_is_changed_by_the_newest_change_of_anything_below_it() {
+    let lab = Lab::new();
+    let server = labelled(&lab);
+    let rows = [
+        ("svc/shop/metadata.labels", "metadata.labels", "label"),
+        ("svc/shop/metadata.labels.a", "metadata.labels.a", "label"),
+        ("svc/shop/metadata.labels.b", "metadata.labels.b", "add"),
+        ("svc/shop/metadata", "metadata", "label"),
+        ("svc/shop/spec", "spec", "type"),
+    ];
+    for (what, field, subject) in rows {
+        let found = explain(&server, &[what]);
+        assert_eq!((&found["field"], &found["changed"]["dry"]["subject"]), (&json!(field), &json!(subject)), "{what}");
+    }
+}
+
+#[test]
+fn a_chart_s_object_is_made_from_its_helpers_and_from_no_values_of_other_environments() {
+    let lab = Lab::new();
+    let server = labelled(&lab);
+    let found = explain(&server, &["svc/shop"]);
+    let reads = ["Chart.yaml", "dev.yaml", "templates/_h.tpl", "templates/service.yaml"];
+    assert_eq!(found["origin"]["reads"], json!(reads.map(|name| format!("apps/chart/dev/{name}"))));
+    assert_eq!(found["changed"]["files"], json!(["apps/chart/dev/dev.yaml"]));
+    let text = server.hydrate(&["explain", "svc/shop"]).success().stdout;
+    assert!(text.contains("\n               apps/chart/dev/templates/_h.tpl\n  changed by"), "{text}");
+}
+
+#[test]
+fn what_keeps_an_object_as_it_is_is_told_where_it_is_explained() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    let (file, text) = application("chart", "dev");
+    clone.commit(
+        "pause",
+        &[(&file, &text.replace("metadata:\n", "metadata:\n  annotations: {git-hydrate/paused: 'true'}\n"))],
+    );
+    clone.push().success();
+    clone.commit("more", &[("apps/chart/dev/values.yaml", "name: shop\nreplicas: 9\nimage: nginx:2\n")]);
+    clone.push().success();
+    let text = server.hydrate(&["explain", "deploy/shop"]).success().stdout;
+    assert!(text.contains("\n  held back    chart is paused: it shows "), "{text}");
+    assert!(!server.hydrate(&["explain", "cm/dev-base"]).success().stdout.contains("held back"));
+    server.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
+    let text = server.hydrate(&["explain", "cm/dev-base"]).success().stdout;
+    assert!(text.contains("\n  held back    frozen") && text.contains(": release\n"), "{text}");
+}
+
 /// A chart whose fields come from values, several at a time, and from its templates; and a kustomization.
 fn valued(lab: &Lab) -> Repo {
     let server = lab.server();

@@ -11,8 +11,13 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::history;
-use crate::history::{Candidate, DryOrigin, ExplainError, Explanation, KindName, Line, Object, SourceLine, Subject};
+use crate::history::{
+    Candidate, DryOrigin, ExplainError, Explanation, Extent, KindName, Line, Object, SourceLine, Subject,
+};
+use crate::hydrate::HeldAlone;
+use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
+use crate::render::process::wall;
 use crate::show::{Paint, Style};
 
 /// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
@@ -48,13 +53,46 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let explanation = history::explain(&clone.repository, &renderers, &subject).map_err(with_known_paths)?;
+    let explained = Explained { held_back: held_back(&clone, &renderers, &explanation), explanation };
     if json {
-        output::print_json(&explanation)?;
+        output::print_json(&explained)?;
     } else {
         let screen = Screen::new(Some(&clone.repository));
-        screen.show(&text(&explanation, screen.paint()))?;
+        screen.show(&text(&explained, screen.paint()))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Where something comes from, and why it may not be what the dry branch says now.
+#[derive(serde::Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    explanation: Explanation,
+    /// What keeps it as it is: that the branch is frozen or behind, that the Application is paused, held or behind.
+    #[serde(rename = "heldBack", skip_serializing_if = "Vec::is_empty")]
+    held_back: Vec<String>,
+}
+
+/// See [`Explained::held_back`]; nothing where that cannot be found out here, since what is explained is in the branch.
+fn held_back(clone: &Clone, renderers: &Renderers, explanation: &Explanation) -> Vec<String> {
+    let setup = Setup::new(&clone.repository, clone.place.clone(), Wake::Everything, renderers, wall::now());
+    let all = history::status(&setup).unwrap_or_default();
+    let Some(status) = all.iter().find(|status| status.branch == explanation.branch) else { return Vec::new() };
+    let mut lines = Vec::new();
+    lines.extend(status.frozen.as_ref().map(ToString::to_string));
+    lines.extend(match status.behind {
+        None | Some(0) => None,
+        Some(1) => Some("1 dry commit behind".to_owned()),
+        Some(count) => Some(format!("{count} dry commits behind")),
+    });
+    let is_at = |path: &RepoPath| RepoPath::new(&explanation.path).is_ok_and(|file| file.starts_with(path));
+    let behind = status.paths_behind.iter().filter(|behind| is_at(&behind.path));
+    lines.extend(behind.map(ToString::to_string));
+    let name = explanation.origin.as_ref().map(|origin| origin.application.as_str());
+    let of = |held: &&HeldAlone| held.application.rsplit('/').next() == name;
+    let held = status.held.iter().filter(of).filter(|held| !held.is_among(&status.paths_behind));
+    lines.extend(held.map(ToString::to_string));
+    lines
 }
 
 /// What `BRANCH:PATH[:LINE]` means; `None` when it is the name of an object instead.
@@ -72,7 +110,7 @@ fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
     };
     let wrong = |error| WrongUse(format!("`{path}` is not a path in a branch: {error}"));
     let path = RepoPath::clean(path).map_err(wrong)?;
-    Ok(Some(Subject { line, path, number, whole_object: false }))
+    Ok(Some(Subject { line, path, number, extent: Extent::Line }))
 }
 
 /// The object that `KIND/NAME` means.
@@ -108,7 +146,7 @@ fn object(clone: &Clone, arguments: &Arguments) -> anyhow::Result<Subject> {
                 line: one.line.clone(),
                 path: one.path.clone(),
                 number: Some(number.unwrap_or(one.number)),
-                whole_object: field.is_none(),
+                extent: field.map_or(Extent::Object, |field| Extent::Field(field.to_owned())),
             })
         }
         [] => bail!(missing(clone, arguments, &lines, &wanted, name)?),
@@ -215,7 +253,7 @@ fn with_known_paths(error: ExplainError) -> anyhow::Error {
     anyhow::anyhow!(text)
 }
 
-fn text(explanation: &Explanation, paint: Paint) -> String {
+fn text(Explained { explanation, held_back }: &Explained, paint: Paint) -> String {
     let Explanation { branch, path, line, object, field, origin, changed } = explanation;
     let place = match line {
         Some(line) => format!("{path}:{line}"),
@@ -255,6 +293,9 @@ fn text(explanation: &Explanation, paint: Paint) -> String {
         }
     }
     row("hydrated as", short(&changed.id));
+    for (index, line) in held_back.iter().enumerate() {
+        row(if index == 0 { "held back" } else { "" }, line);
+    }
     text
 }
 
@@ -274,9 +315,7 @@ fn of_origin(origin: &DryOrigin, row: &mut dyn FnMut(&str, &str)) {
     for (index, SourceLine { path, line, field }) in origin.set_in.iter().enumerate() {
         row(if index == 0 { "set in" } else { "" }, &format!("{path}:{line}  {field}"));
     }
-    // Where one template is known to make it, the others are not of interest.
-    let is_other_template = |read: &&String| origin.template.is_some() && read.contains("/templates/");
-    let reads: Vec<&String> = origin.reads.iter().filter(|read| !is_other_template(read)).collect();
+    let reads: Vec<&String> = origin.reads.iter().filter(|read| origin.template.as_ref() != Some(*read)).collect();
     for (index, read) in reads.iter().take(READS_MAX).enumerate() {
         row(if index == 0 { "made from" } else { "" }, read);
     }

@@ -35,8 +35,19 @@ pub(crate) struct Subject {
     pub path: RepoPath,
     /// A line of it, 1-based; none for the file as a whole.
     pub number: Option<u32>,
-    /// Whether the object that the line belongs to is meant.
-    pub whole_object: bool,
+    /// How much is meant by the line.
+    pub extent: Extent,
+}
+
+/// How much is meant by a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// No more than it.
+    Line,
+    /// The field that begins in it, with all below: by its path, as [`line_of_field`] takes it.
+    Field(String),
+    /// The object that it belongs to.
+    Object,
 }
 
 /// Where something hydrated comes from. Ids are full and in hexadecimal.
@@ -192,19 +203,23 @@ pub(crate) fn explain(
         _ => None,
     };
     let object = document.as_ref().and_then(Document::object);
-    let wanted = match (subject.number, &object) {
-        (None, _) => Wanted::File,
-        (Some(_), Some(object)) if subject.whole_object => Wanted::Object(object.clone()),
-        (Some(number), object) => Wanted::Line(number, object.clone()),
-    };
-    let last = last_change::find(&buffer, &subject.line, &path, &wanted)?;
-    let field = match (&document, subject.number) {
-        (Some(document), Some(number)) if !subject.whole_object => document.field(number),
+    let field = match (&document, subject.number, &subject.extent) {
+        (Some(document), Some(number), Extent::Line) => document.field(number),
+        (Some(document), _, Extent::Field(field)) => document.find(field).ok().map(|found| found.path),
         _ => None,
     };
+    let wanted = match (subject.number, &object, &field) {
+        (None, _, _) => Wanted::File,
+        (Some(_), Some(object), _) if subject.extent == Extent::Object => Wanted::Object(object.clone()),
+        (Some(number), Some(object), Some(field)) if subject.extent != Extent::Line => {
+            Wanted::Field(number, field.to_string(), object.clone())
+        }
+        (Some(number), object, _) => Wanted::Line(number, object.clone()),
+    };
+    let last = last_change::find(&buffer, &subject.line, &path, &wanted)?;
     let origin = origin(&buffer, renderers, subject, &path, (object.as_ref(), field.as_ref()))?;
     let line = subject.number.and_then(|number| text.lines().nth(number as usize - 1));
-    let value = line.filter(|_| !subject.whole_object).and_then(value_of);
+    let value = line.filter(|_| subject.extent != Extent::Object).and_then(value_of);
     let changed = changed(&buffer, &last, origin.as_ref(), value)?;
     Ok(Explanation {
         branch: subject.line.name.clone(),
@@ -230,7 +245,7 @@ pub(crate) fn line_of_field(
     let text = buffer.blob(blob)?;
     let text = String::from_utf8_lossy(&text);
     let document = documents(&text).into_iter().find(|document| document.line == candidate.number);
-    Ok(document.map_or_else(|| Err(Vec::new()), |document| document.line_of(field)))
+    Ok(document.map_or_else(|| Err(Vec::new()), |document| document.find(field).map(|found| found.line)))
 }
 
 /// The file that is meant, and its content.

@@ -5,6 +5,8 @@
 //! changes nothing. What a template computes, what the Application's own document sets, and texts of several lines are not
 //! found.
 
+pub(crate) mod used;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The documents of a `manifest.yaml` with their lines.
 
-use go_yaml::{self as yaml, Data, Limits, Node};
+use go_yaml::{self as yaml, Data, Extents, Limits, Node};
 
 use super::object::Object;
 use crate::diff::{FieldPath, Step};
@@ -51,18 +51,36 @@ impl Document<'_> {
         (!path.steps().is_empty()).then_some(path)
     }
 
-    /// The line of a field, from the start of the file, by its path as [`Self::field`] gives it, or with the numbers of
-    /// items. Without it, the paths of all fields that have a value of their own.
-    pub(super) fn line_of(&self, field: &str) -> Result<u32, Vec<String>> {
+    /// A field by its path as [`Self::field`] gives it, or with the numbers of items. Without it, the paths of all fields that
+    /// have a value of their own.
+    pub(super) fn find(&self, field: &str) -> Result<Found, Vec<String>> {
         let Some(root) = self.parsed() else { return Err(Vec::new()) };
         let mut leaves = Vec::new();
         let found = search(&root, (FieldPath::root(), FieldPath::root()), field, &mut leaves);
-        found.map(|line| line + self.line - 1).ok_or(leaves)
+        found.map(|found| Found { line: found.line + self.line - 1, ..found }).ok_or(leaves)
+    }
+
+    /// The text of a field with all below it, when it has more than one line.
+    pub(super) fn lines_of(&self, field: &str) -> Option<&str> {
+        let start = self.find(field).ok()?.offset;
+        let end = Extents::of(self.text, &Limits::default()).ok()?.end(start)?;
+        self.text.get(start..end).map(str::trim_end).filter(|text| text.contains('\n'))
     }
 
     fn parsed(&self) -> Option<Node> {
         yaml::parse_first(self.text.as_bytes(), &Limits::default()).ok().flatten()
     }
+}
+
+/// A field that was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its path, as [`Document::field`] gives it.
+    pub path: FieldPath,
+    /// The line of the file that it begins in, 1-based.
+    pub line: u32,
+    /// Where its value begins in the text of the document, in bytes.
+    offset: usize,
 }
 
 /// What is one step below a node: the step, its line in the document, and what is there.
@@ -84,7 +102,7 @@ fn children(node: &Node) -> Vec<(Step, u32, &Node)> {
 }
 
 /// The line of a field below a node that has two paths, one with the numbers of items.
-fn search(node: &Node, paths: (FieldPath, FieldPath), field: &str, leaves: &mut Vec<String>) -> Option<u32> {
+fn search(node: &Node, paths: (FieldPath, FieldPath), field: &str, leaves: &mut Vec<String>) -> Option<Found> {
     let below = children(node);
     if below.is_empty() {
         leaves.push(paths.0.to_string());
@@ -97,10 +115,10 @@ fn search(node: &Node, paths: (FieldPath, FieldPath), field: &str, leaves: &mut 
         });
         named.push(step);
         if named.to_string() == field || numbered.to_string() == field {
-            return Some(line);
+            return Some(Found { path: named, line, offset: node.mark.offset });
         }
-        if let Some(line) = search(node, (named, numbered), field, leaves) {
-            return Some(line);
+        if let Some(found) = search(node, (named, numbered), field, leaves) {
+            return Some(found);
         }
     }
     None
@@ -181,10 +199,24 @@ spec:
             ("spec.containers", Ok(15)),
         ];
         for (field, line) in rows {
-            assert_eq!(document.line_of(field), line, "{field}");
+            assert_eq!(document.find(field).map(|found| found.line), line, "{field}");
         }
-        let fields = document.line_of("spec.replica").expect_err("no field");
+        let fields = document.find("spec.replica").expect_err("no field");
         assert!(fields.contains(&"spec.replicas".to_owned()) && !fields.contains(&"spec".to_owned()), "{fields:?}");
+    }
+
+    #[test]
+    fn a_field_with_more_below_has_lines() {
+        let document = documents(TEXT)[1];
+        let rows = [
+            ("spec.replicas", None),
+            ("spec.containers[1].args", Some("- x\n        - y")),
+            ("spec.containers[0]", Some("image: nginx\n      name: web")),
+            ("spec.containers", Some("- image: nginx\n      name: web\n    - args:\n        - x\n        - y")),
+        ];
+        for (field, lines) in rows {
+            assert_eq!(document.lines_of(field), lines, "{field}");
+        }
     }
 
     #[test]

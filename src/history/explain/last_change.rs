@@ -16,6 +16,8 @@ pub(super) enum Wanted {
     File,
     /// One object of it.
     Object(Object),
+    /// A field of an object with all below it, by its path, and the line that it begins in.
+    Field(u32, String, Object),
     /// One line of it, and the object that it belongs to.
     Line(u32, Option<Object>),
 }
@@ -79,15 +81,26 @@ fn step(
     before: Option<ObjectId>,
     wanted: &Wanted,
 ) -> Result<Option<Wanted>, Error> {
-    let (Some(now), Some(before)) = (now, before) else { return Ok(None) };
+    let (Some(now_id), Some(before_id)) = (now, before) else { return Ok(None) };
     let text = |blob| buffer.blob(blob).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let (now, before) = (text(now)?, text(before)?);
+    let (now, before) = (text(now_id)?, text(before_id)?);
     let part = |text: &str, object: &Object| {
         let found = documents(text).into_iter().find(|document| document.object().as_ref() == Some(object));
         found.map(|document| (document.line, document.text.to_owned()))
     };
+    let lines_of = |text: &str, (object, field): (&Object, &str)| {
+        let found = documents(text).into_iter().find(|document| document.object().as_ref() == Some(object));
+        found.and_then(|document| document.lines_of(field).map(str::to_owned))
+    };
     Ok(match wanted {
         Wanted::File => None,
+        Wanted::Field(number, field, object) => match lines_of(&now, (object, field.as_str())) {
+            // It is all on its line.
+            None => return step(buffer, Some(now_id), Some(before_id), &Wanted::Line(*number, Some(object.clone()))),
+            Some(now) => {
+                lines_of(&before, (object, field.as_str())).filter(|before| *before == now).map(|_| wanted.clone())
+            }
+        },
         Wanted::Object(object) => match (part(&now, object), part(&before, object)) {
             (Some((_, now)), Some((_, before))) if now == before => Some(wanted.clone()),
             _ => None,

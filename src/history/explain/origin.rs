@@ -19,6 +19,7 @@ use crate::owners::policy::{Policy, render_context};
 use crate::owners::recorded::dry_tree;
 use crate::owners::seed_identities::claimed;
 use crate::owners::standing::{nearest, provenance};
+use crate::render::trial::used::{self, used};
 use crate::render::trial::{self, SourceLine, Trial};
 use crate::render::{self, Failure, Renderers};
 use crate::repo::TreeFiles;
@@ -51,7 +52,8 @@ pub(crate) struct DryOrigin {
     /// The template of the chart that makes the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// The files and directories of the dry tree whose content was read, the Application's own file aside.
+    /// The files and directories of the dry tree whose content was read, the Application's own file aside; of a chart those that
+    /// what it renders to, or the object, depends on.
     pub reads: Vec<String>,
     /// The lines of dry files that the field is taken from, in the order of files and lines; empty when none is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -123,6 +125,14 @@ pub(super) fn origin(
     let is_submodule = |path: &RepoPath| matches!(view.kind(path), Ok(Some(Kind::Submodule)));
     let contents = reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_))).map(|((path, _), _)| path);
     let reads: BTreeSet<RepoPath> = contents.filter(|path| !is_submodule(path)).cloned().collect();
+    let reads = match source_type {
+        Some(SourceType::Helm) if problem.is_none() => {
+            let object = object.map(Object::name);
+            let (object, manifests) = (object.as_ref(), &manifests[..]);
+            used(&used::Trial { renderers, application, context: &context, object, manifests }, &reads)
+        }
+        _ => reads,
+    };
     let template = match object {
         Some(object) if source_type == Some(SourceType::Helm) => template(renderers, application, &context, object),
         _ => None,
