@@ -71,7 +71,9 @@ pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
         let line = page.wrapped(&format!("no change in {}", names.join(", ")), "  ");
         let _ = writeln!(page.text, "{}", paint.by(Style::Dim, &line));
         for branch in same.iter().map(|environment| &environment.branch) {
-            page.held(branch.held.iter().map(|held| format!("of {}, {held}", branch.branch)).collect());
+            let behind = branch.behind.iter().map(ToString::to_string);
+            let held = branch.held.iter().filter(|held| !held.is_among(&branch.behind)).map(ToString::to_string);
+            page.held(behind.chain(held).map(|stays| format!("of {}, {stays}", branch.branch)).collect());
         }
     }
     let diagnostics = merged(changes.diagnostics());
@@ -131,13 +133,13 @@ impl<'a> Text<'a> {
         self.text.push('\n');
     }
 
-    /// One line for each Application that is held.
+    /// One line for each Application that stays as it is.
     fn held(&mut self, held: Vec<String>) {
         for line in held.iter().take(NAMED_MAX) {
             let line = self.wrapped(line, "    ");
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Warning, &line));
         }
-        self.more(held.len(), "Applications held");
+        self.more(held.len(), "Applications that stay");
     }
 
     /// One line for each input, however many of its files differ.
