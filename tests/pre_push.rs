@@ -49,6 +49,39 @@ fn a_push_shows_what_it_changes() {
     assert_eq!(said(&rewound), [removed, "no change in environments/dev, environments/prod"]);
 }
 
+#[test]
+fn the_first_push_to_a_staging_branch_is_compared_with_the_branch_that_is_deployed() {
+    let (_lab, _server, clone) = team();
+    let staged = |name: &str| {
+        let (file, text) = application(name, "prod");
+        (file, text + "    hydrateTo: {targetBranch: environments/prod-next}\n")
+    };
+    let [web, api] = ["web", "api"].map(staged);
+    let changed = config_map("web", "new");
+    let files = [(web.0.as_str(), web.1.as_str()), (&api.0, &api.1), ("apps/web/prod/config.yaml", &changed)];
+    clone.commit("stage prod", &files);
+    let shown = "environments/prod-next  1 object changed in 1 of 2 Applications";
+    let diff = clone.hydrate(&["diff", "--stat"]).stdout;
+    assert!(diff.contains(shown), "{diff}");
+    let told = push(&clone, &["origin", "main"], &[]).success();
+    assert!(said(&told).contains(&shown), "{}", told.stderr);
+}
+
+#[test]
+fn what_a_paused_application_holds_back_is_not_only_no_change() {
+    let (_lab, _server, clone) = team();
+    let (file, text) = application("web", "prod");
+    let paused = text.replace("metadata:\n", "metadata:\n  annotations: {git-hydrate/paused: 'true'}\n");
+    clone.commit("pause", &[(&file, &paused)]);
+    push(&clone, &["origin", "main"], &[]).success();
+    clone.git(&["fetch", "-q"]);
+    clone.commit("change", &[("apps/web/prod/config.yaml", &config_map("web", "new"))]);
+    let told = push(&clone, &["origin", "main"], &[]).success();
+    let lines = said(&told);
+    assert_eq!(lines[0], "no change in environments/dev, environments/prod", "{}", told.stderr);
+    assert!(lines[1].starts_with("  of environments/prod, web is paused: it shows "), "{}", told.stderr);
+}
+
 /// As after `git push` twice: the environment branches are those that were fetched before.
 #[test]
 fn a_push_without_a_fetch_does_not_repeat_what_is_pushed_already() {

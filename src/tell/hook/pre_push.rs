@@ -171,10 +171,11 @@ fn since(
     // A branch that the remote's commit cannot move still has what the commit before it gave.
     let wake = Wake::Commit { branch: branch.clone(), tip: there };
     let before = preview::preview(&Setup { place: setup.place.clone(), wake, ..*setup }, &Against::Branches)?;
-    let held: BTreeSet<&BranchName> =
-        before.environments.iter().filter(|one| !moves(one)).map(|one| &one.branch).collect();
+    // One that the push names first has what its sync branch has.
+    let moved: BTreeSet<&BranchName> =
+        before.environments.iter().filter(|one| moves(one)).map(|one| &one.branch).collect();
     let of_push = preview::preview(setup, &Against::Commit(there))?;
-    for environment in of_push.environments.into_iter().filter(|one| !held.contains(&one.branch)) {
+    for environment in of_push.environments.into_iter().filter(|one| moved.contains(&one.branch)) {
         let mut known = preview.environments.iter_mut();
         if let Some(known) = known.find(|known| known.branch == environment.branch && lacks(known, &shown)) {
             *known = PreviewedBranch { dry_sha_before: shown.clone(), ..environment };
