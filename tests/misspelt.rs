@@ -252,7 +252,7 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
     clone.push().success();
     // Nor is a name by which the file is not read.
     let before = tip(&server, DEV);
-    for name in ["web.yam", "web.yaml.bak", "web.yaml~", "web.yaml.txt", "web.yaml,v", "web"] {
+    for name in ["web.yam", "web.yaml.bak", "web.yaml~", "web.yaml.txt", "web.yaml,v", "web.bak", "web"] {
         let renamed = format!("applications/{name}");
         clone.git(&["mv", path, &renamed]);
         let read = told(&clone, "notes.txt", name);

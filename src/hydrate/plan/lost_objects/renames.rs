@@ -1,10 +1,10 @@
 //! Files that are gone, and new ones beside them with most of their text and a name that is nearly one of files that are read.
 //!
 //! A folder is listed once, and a new file is read once, whatever is gone there. What has the very content or nearly the name of
-//! a file that is gone is that file, and none of another one. All other comparisons have a limit: what was not compared may be
+//! a file that is gone is that file, and not another one. All other comparisons have a limit: what was not compared may be
 //! anything.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::text::{Lines, text};
@@ -40,8 +40,10 @@ struct Folder {
     entries: Arc<[Entry]>,
     /// The files that are new, by name.
     new: Vec<New>,
-    /// Those whose names are nearly ones that are read, by content.
-    by_content: HashMap<ContentId, Vec<usize>>,
+    /// The names of the files that are gone.
+    gone: BTreeSet<String>,
+    /// Where among the new files the very content of one that is gone is, by the name of that.
+    same: BTreeMap<String, usize>,
 }
 
 /// A new file.
@@ -72,13 +74,12 @@ impl Renames {
     }
 
     fn find(&mut self, file: &RepoPath, before: &str, (old, new): (&View<'_>, &View<'_>)) -> Option<Renamed> {
-        let id = old.content_id(file).ok()?;
         let former = file.file_name().unwrap_or_default();
         let folder = self.folder(file, (old, new));
-        if let Some(at) = folder.same(former, id) {
-            return beside(file, &folder.know(at).name).map(Renamed::To);
+        if let Some(same) = folder.same.get(former).and_then(|at| folder.new.get(*at)) {
+            return beside(file, &same.name).map(Renamed::To);
         }
-        let (like, others) = (folder.much_like(former), folder.nearly_read());
+        let (like, others) = (folder.much_like(former), folder.nearly_read(former));
         let lines = Lines::of(before);
         for (at, is_like) in like.into_iter().map(|at| (at, true)).chain(others.into_iter().map(|at| (at, false))) {
             let Some((name, id)) = self.folder(file, (old, new)).new.get(at).map(|new| (new.name.clone(), new.id))
@@ -138,52 +139,72 @@ impl Folder {
         };
         for entry in folder.entries.iter().filter(|entry| entry.kind == Kind::File && !was_file(&entry.name)) {
             let is_nearly_read = is_nearly_read(&entry.name);
-            if is_nearly_read {
-                folder.by_content.entry(entry.id).or_default().push(folder.new.len());
-            }
             folder.new.push(New { name: entry.name.clone(), id: entry.id, is_nearly_read, is_known: false });
         }
-        // The last is taken first.
-        folder.by_content.values_mut().for_each(|same| same.reverse());
+        let is_there = |name: &str| folder.entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).is_ok();
+        let is_gone = |name: &str| is_read(name) && was_file(name) && !is_there(name);
+        let gone = before.iter().filter(|entry| is_gone(&entry.name));
+        let gone: Vec<(String, ContentId)> = gone.map(|entry| (entry.name.clone(), entry.id)).collect();
+        folder.gone = gone.iter().map(|(name, _)| name.clone()).collect();
+        folder.pair(&gone);
         Some(folder)
     }
 
-    /// A new file with this content, first one with nearly the name of `former`.
-    fn same(&mut self, former: &str, id: ContentId) -> Option<usize> {
-        let like = self.much_like(former).into_iter().find(|at| self.new.get(*at).is_some_and(|new| new.id == id));
-        let same = self.by_content.get_mut(&id);
-        like.or_else(|| {
-            let same = same?;
-            while let Some(at) = same.pop() {
-                if self.new.get(at).is_some_and(|new| !new.is_known) {
-                    return Some(at);
-                }
-            }
-            None
-        })
+    /// Finds the very content of the files that are gone: first in a file with nearly the name, then in any with a name that is
+    /// nearly read.
+    fn pair(&mut self, gone: &[(String, ContentId)]) {
+        for (former, id) in gone {
+            let like = self.much_like(former).into_iter().find(|at| self.new.get(*at).is_some_and(|new| new.id == *id));
+            self.note_same(former, like);
+        }
+        let mut by_content: HashMap<ContentId, Vec<usize>> = HashMap::new();
+        // The first is taken first.
+        for (at, new) in self.new.iter().enumerate().rev().filter(|(_, new)| new.is_nearly_read && !new.is_known) {
+            by_content.entry(new.id).or_default().push(at);
+        }
+        for (former, id) in
+            gone.iter().filter(|(former, _)| !self.same.contains_key(former)).cloned().collect::<Vec<_>>()
+        {
+            let same = by_content.get_mut(&id).and_then(Vec::pop);
+            self.note_same(&former, same);
+        }
+    }
+
+    fn note_same(&mut self, former: &str, at: Option<usize>) {
+        let Some(at) = at else { return };
+        self.know(at);
+        self.same.insert(former.to_owned(), at);
     }
 
     /// The new files with nearly the name of `former`, which no other file is known to be.
     fn much_like(&self, former: &str) -> Vec<usize> {
         let from = |name: &str| self.new.partition_point(|new| new.name.as_str() < name);
-        let bare = former.rsplit_once('.').map_or(former, |(stem, _)| stem);
+        let bare = stem(former);
+        let with_more = format!("{bare}.");
         let named = |at: &usize, name: &str| self.new.get(*at).is_some_and(|new| new.name.starts_with(name));
-        let begins = (from(former)..self.new.len()).take_while(|at| named(at, former));
+        let begins = (from(&with_more)..self.new.len()).take_while(|at| named(at, &with_more));
         let is_like =
             |at: &usize| self.new.get(*at).is_some_and(|new| !new.is_known && is_much_like(&new.name, former));
         [from(bare)].into_iter().chain(begins).filter(is_like).collect()
     }
 
-    /// The new files with a name that is nearly one that is read, which no other file is known to be.
-    fn nearly_read(&self) -> Vec<usize> {
+    /// The new files with a name that is nearly one that is read, which no other file is known to be, nor is by its name.
+    fn nearly_read(&self, former: &str) -> Vec<usize> {
+        let is_of_another = |name: &str| {
+            let stems = name.match_indices('.').map(|(at, _)| &name[..at]);
+            let mut others =
+                stems.flat_map(|stem| EXTENSIONS.iter().map(move |extension| format!("{stem}.{extension}")));
+            others.any(|other| other != former && self.gone.contains(&other))
+        };
         let new = self.new.iter().enumerate();
-        new.filter(|(_, new)| new.is_nearly_read && !new.is_known).map(|(at, _)| at).collect()
+        let may_be = new.filter(|(_, new)| new.is_nearly_read && !new.is_known && !is_of_another(&new.name));
+        may_be.map(|(at, _)| at).collect()
     }
 
-    fn know(&mut self, at: usize) -> &New {
-        let new = &mut self.new[at];
-        new.is_known = true;
-        new
+    fn know(&mut self, at: usize) {
+        if let Some(new) = self.new.get_mut(at) {
+            new.is_known = true;
+        }
     }
 }
 
@@ -206,9 +227,18 @@ fn is_nearly_read(name: &str) -> bool {
     }
 }
 
-/// Whether the name of a file is that of a former one without its extension, or with more behind it, such as `a.yaml,v`.
+/// The name of a file without its extension.
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Whether the name of a file is that of a former one without its extension, with another one that is not read, such as `a.bak`, or
+/// with more behind it, such as `a.yaml,v`.
 fn is_much_like(name: &str, former: &str) -> bool {
-    let is_bare = former.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+    let rest = name.strip_prefix(stem(former)).filter(|_| stem(former) != former);
+    let extension = rest.and_then(|rest| rest.strip_prefix('.')).filter(|extension| !extension.contains('.'));
+    let is_other = extension.is_some_and(|extension| !LEFT_OUT.contains(&extension) && !is_read(name));
+    let is_bare = rest == Some("") || is_other;
     let more = name.strip_prefix(former).filter(|more| !more.starts_with(char::is_alphanumeric));
     let word = more.map(|more| more.trim_start_matches(|c: char| !c.is_alphanumeric()));
     is_bare || word.is_some_and(|word| !LEFT_OUT.contains(&word) && !is_read(name))
@@ -242,7 +272,10 @@ mod tests {
         // Of `d/a.yaml` with `a` and `d/b.yaml` with `b`.
         let rows: &[Row] = &[
             ("both are gone", &[("d/c.yaml", "a")], [None, None]),
-            ("one is another one's name", &[("d/b.yam", "b")], [Some("d/b.yam"), Some("d/b.yam")]),
+            ("one has the content and nearly the name of another", &[("d/b.yam", "b")], [None, Some("d/b.yam")]),
+            ("one has nearly the name of another", &[("d/b.yml.bak", "c")], [None, Some("d/b.yml.bak")]),
+            ("with another extension", &[("d/a.bak", "a"), ("d/b.orig", "c")], [Some("d/a.bak"), Some("d/b.orig")]),
+            ("left out on purpose", &[("d/a.disabled", "a"), ("d/b.yaml.off", "b")], [None, None]),
             (
                 "each is the one with its content",
                 &[("d/x.yam", "b"), ("d/y.yam", "a")],
