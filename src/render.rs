@@ -320,11 +320,10 @@ impl Renderers {
         application: &Application,
         context: &Context<'_>,
     ) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
-        if self.isolation == Isolation::Apart {
-            // It is not worth dying of.
-            return Err(Error::Cancelled.into());
-        }
         let commit = Commit::new(self, context);
+        if self.isolation == Isolation::Apart {
+            return commit.processes.trace(&commit, application);
+        }
         // As every render: on a stack of its own, where a panic touches no one else.
         let origins = pool::in_order(&[()], 1, |()| commit.origins(application), &|_| ());
         match origins.map(|mut origins| origins.pop()) {

@@ -39,8 +39,10 @@ use super::super::watch::GRACE;
 use super::super::{Application, Commit, Rendered, bug};
 use crate::argo::set::{self, ApplicationSet};
 use crate::argo::{Profile, RuleSet, SeedIdentity};
+use crate::manifest::Manifest;
 use crate::settings::{self, RendererName, Seeds};
 use confine as plugin;
+use dry_files::path::RepoPath;
 use dry_files::scratch::Scratch;
 use dry_files::view::{Files, Reads};
 
@@ -126,7 +128,7 @@ pub(crate) fn expand(commit: &Commit<'_>, set: &Set<'_>) -> Result<set::Answer, 
             Err(Unexpanded::new(error, reads))
         }
         Ok(Answer::Panic(text)) => failed(Error::Panic(text)),
-        Ok(Answer::Rendered(_) | Answer::Unrendered(_) | Answer::NotFound) => {
+        Ok(Answer::Rendered(_) | Answer::Traced(_) | Answer::Unrendered(_) | Answer::NotFound) => {
             failed(Error::Apart(format!("{} is not where it was", subject.name)))
         }
         Err(Silence::Late) => failed(commit.renderers.set_too_slow(set.set, setting)),
@@ -137,28 +139,55 @@ pub(crate) fn expand(commit: &Commit<'_>, set: &Set<'_>) -> Result<set::Answer, 
 impl Processes {
     /// Renders an Application in the process of this thread.
     pub(crate) fn render(&self, commit: &Commit<'_>, application: &Application) -> Result<Rendered, Unrendered> {
-        match self.answer(commit, application, false)? {
+        match self.ask(commit, application, Asked::Render)? {
             Answer::Rendered(rendered) => Ok(rendered),
+            Answer::Traced(_) | Answer::Expanded(_) | Answer::Unrendered(_) | Answer::Panic(_) | Answer::NotFound => {
+                Err(lost(application))
+            }
+        }
+    }
+
+    /// Finds out in the process of this thread which file each object of an Application is made of.
+    pub(crate) fn trace(
+        &self,
+        commit: &Commit<'_>,
+        application: &Application,
+    ) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
+        match self.ask(commit, application, Asked::Trace).map_err(|unrendered| unrendered.failure)? {
+            Answer::Traced(origins) => Ok(origins),
+            Answer::Rendered(_) | Answer::Expanded(_) | Answer::Unrendered(_) | Answer::Panic(_) | Answer::NotFound => {
+                Err(lost(application).failure)
+            }
+        }
+    }
+
+    /// What a process has to show of an Application, which it may know by its text only.
+    fn ask(
+        &self,
+        commit: &Commit<'_>,
+        application: &Application,
+        asked: fn(AskedApplication) -> Asked,
+    ) -> Result<Answer, Unrendered> {
+        let ask =
+            |brings_text| self.answer(commit, application, &asked(AskedApplication::new(application, brings_text)));
+        let answer = match ask(false)? {
+            // It is in no file of the dry tree: a root of the settings.
+            Answer::NotFound => ask(true)?,
+            answer => answer,
+        };
+        match answer {
             Answer::Unrendered(unrendered) => Err(unrendered),
             Answer::Panic(text) => Err(bug(application, &text).into()),
-            // It is in no file of the dry tree: a root of the settings.
-            Answer::NotFound => match self.answer(commit, application, true)? {
-                Answer::Rendered(rendered) => Ok(rendered),
-                Answer::Unrendered(unrendered) => Err(unrendered),
-                Answer::Panic(text) => Err(bug(application, &text).into()),
-                Answer::NotFound | Answer::Expanded(_) => Err(lost(application)),
-            },
-            Answer::Expanded(_) => Err(lost(application)),
+            answer => Ok(answer),
         }
     }
 
     /// What a process says of an Application.
-    fn answer(&self, commit: &Commit<'_>, application: &Application, brings_text: bool) -> Result<Answer, Unrendered> {
+    fn answer(&self, commit: &Commit<'_>, application: &Application, asked: &Asked) -> Result<Answer, Unrendered> {
         let mut reads = Reads::new();
-        let asked = Asked::Render(AskedApplication::new(application, brings_text));
         let time = commit.limits().time;
         let mut silence = match self.idle() {
-            Some(mut process) => match process.answer(commit, &asked, time, &mut reads) {
+            Some(mut process) => match process.answer(commit, asked, time, &mut reads) {
                 Ok(answer) => return Ok(self.answered(process, answer)),
                 Err(silence) => Some(silence),
             },
@@ -169,7 +198,7 @@ impl Processes {
             reads.clear();
             let begun = Process::start(commit).map_err(Silence::Broken);
             let rendered = begun.and_then(|mut process| {
-                let answer = process.answer(commit, &asked, time, &mut reads)?;
+                let answer = process.answer(commit, asked, time, &mut reads)?;
                 Ok((process, answer))
             });
             match rendered {

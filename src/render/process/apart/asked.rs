@@ -11,10 +11,12 @@ use crate::render::expand::Set;
 /// What is to be done.
 pub(super) enum Asked {
     Render(AskedApplication),
+    /// Which file each object of an Application is made of.
+    Trace(AskedApplication),
     Expand(AskedSet),
 }
 
-/// An Application that is to be rendered.
+/// An Application that is to be rendered or traced.
 pub(super) struct AskedApplication {
     pub file: RepoPath,
     pub index: usize,
@@ -116,6 +118,10 @@ impl Asked {
                 frame.number(1);
                 set.encode(&mut frame);
             }
+            Self::Trace(application) => {
+                frame.number(2);
+                application.encode(&mut frame);
+            }
         }
         frame.0
     }
@@ -125,6 +131,7 @@ impl Asked {
         match frame.number()? {
             0 => AskedApplication::decode(&mut frame).map(Self::Render),
             1 => AskedSet::decode(&mut frame).map(Self::Expand),
+            2 => AskedApplication::decode(&mut frame).map(Self::Trace),
             _ => None,
         }
     }

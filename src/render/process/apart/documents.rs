@@ -19,10 +19,11 @@ use crate::render::{Commit, Failure, Unexpanded, Unrendered};
 pub(super) struct Documents(RefCell<Option<(RepoPath, ContentId, Arc<argo::File>)>>);
 
 impl Documents {
-    /// Renders an Application, or expands a set.
+    /// Renders or traces an Application, or expands a set.
     pub(super) fn answer(&self, commit: &Commit<'_>, asked: &Asked) -> Answer {
         let answer = match asked {
             Asked::Render(asked) => self.application(commit, asked).map(|found| rendered(commit, found.as_ref())),
+            Asked::Trace(asked) => self.application(commit, asked).map(|found| traced(commit, found.as_ref())),
             Asked::Expand(asked) => self.set(commit, asked).map(|found| expanded(commit, found.as_deref(), asked)),
         };
         answer.unwrap_or_else(|error| Answer::Unrendered(Failure::World(error).into()))
@@ -83,6 +84,14 @@ fn rendered(commit: &Commit<'_>, application: Option<&Application>) -> Answer {
     match application.map(|application| commit.render(application)) {
         Some(Ok(rendered)) => Answer::Rendered(rendered),
         Some(Err(unrendered)) => Answer::Unrendered(unrendered),
+        None => Answer::NotFound,
+    }
+}
+
+fn traced(commit: &Commit<'_>, application: Option<&Application>) -> Answer {
+    match application.map(|application| commit.origins(application)) {
+        Some(Ok(origins)) => Answer::Traced(origins),
+        Some(Err(failure)) => Answer::Unrendered(failure.into()),
         None => Answer::NotFound,
     }
 }

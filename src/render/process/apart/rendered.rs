@@ -20,6 +20,8 @@ use crate::render::failure::{Error, Failure, Unrendered};
 pub(super) enum Answer {
     Rendered(Rendered),
     Expanded(set::Answer),
+    /// The objects of an Application, each with the file that it is made of.
+    Traced(Vec<(Manifest, Option<RepoPath>)>),
     Unrendered(Unrendered),
     /// A bug of ours.
     Panic(String),
@@ -87,6 +89,13 @@ impl Answer {
                 frame.text(text);
             }
             Self::NotFound => frame.number(6),
+            Self::Traced(origins) => {
+                frame.number(9);
+                frame.list(origins.iter(), |frame, (manifest, file)| {
+                    value(frame, manifest.object());
+                    frame.optional(file.as_ref().map(RepoPath::as_str));
+                });
+            }
         }
     }
 
@@ -132,6 +141,14 @@ impl Answer {
             8 => {
                 let file = RepoPath::new(&frame.text()?).ok()?;
                 Failure::World(Error::FileTooLarge { file, bytes: frame.number()?, limit: frame.number()? })
+            }
+            9 => {
+                let origin = |frame: &mut Decoder<'_>| {
+                    let manifest = Manifest::new(read_value(frame)?).ok()?;
+                    let file = frame.optional()?.map(|file| RepoPath::new(&file)).transpose().ok()?;
+                    Some((manifest, file))
+                };
+                return frame.list(origin).map(Self::Traced);
             }
             _ => return None,
         };
