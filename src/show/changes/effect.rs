@@ -6,7 +6,7 @@ use crate::preview::{End, FormerApplication, PreviewedPath};
 /// In a sentence; none for a path that the same Application writes to, or where nothing is known. `before` is how many objects
 /// it had.
 ///
-/// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, resource_tracking.md.
+/// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, resource_tracking.md; of August 2026, util/app/path/path.go `Path`.
 pub(super) fn of(path: &PreviewedPath, objects: &[ObjectDiff], before: usize) -> Option<String> {
     let former = path.former.as_ref()?;
     let leaves = path.deployed.as_ref().is_some_and(|[old, new]| !is_same_cluster(old, new));
@@ -50,7 +50,10 @@ fn kept(former: &FormerApplication) -> Option<String> {
 
 fn removed_text(former: &FormerApplication, (pruning, removed): (Pruning, usize)) -> Option<String> {
     if let Some(kept) = kept(former) {
-        return Some(kept);
+        return Some(match former.end {
+            End::Stays => format!("{kept}: Argo CD says that its path does not exist, and leaves what runs as it is"),
+            _ => kept,
+        });
     }
     let (objects, stay, are) = match removed {
         0 => return None,
