@@ -67,6 +67,15 @@ fn a_chart_that_is_gone_keeps_the_others_out_only_until_keep_going_is_asked_for(
     assert!(told.contains("nothing was changed\n  chart gone 1.0.0 of "), "{told}");
     assert!(told.contains("\nhint: to bring the others: git hydrate vendor --keep-going\n"), "{told}");
     assert_eq!(dry.git(&["status", "--short"]), "");
+    let alone = dry.run("git", &["rm", "-qr", "applications", "--ignore-unmatch"]).success();
+    drop(alone);
+    dry.commit("alone", &[("applications/other.yaml", &application("other", "charts/other"))]);
+    let told = vendor(&dry, &[]).exits(2).stderr;
+    assert!(
+        told.contains("hint: until they can be fetched: on the server `git hydrate config set onFailure"),
+        "{told}"
+    );
+    dry.git(&["reset", "-q", "--hard", "HEAD~1"]);
 
     let answer = vendor(&dry, &["--keep-going"]).exits(1);
     assert!(answer.stderr.contains("error: chart gone 1.0.0 of "), "{}", answer.stderr);

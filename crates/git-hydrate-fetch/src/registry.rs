@@ -76,6 +76,7 @@ impl Fetcher {
     pub(crate) fn registry_chart(&self, key: &Key) -> Result<Fetched> {
         let rest = key.url.strip_prefix("oci://").unwrap_or(&key.url);
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let host = asked(host);
         let site = Site::of(&format!("https://{host}"))?;
         let scheme = if self.web.allowed.plain(&site.host, site.port) { "http" } else { "https" };
         let name = if path.is_empty() { key.name.clone() } else { format!("{path}/{}", key.name) };
@@ -95,6 +96,16 @@ impl Fetcher {
         let files = unpacked(&received, &url)?;
         check(&files, &key.name, &version, &url)?;
         Ok(Fetched { version, origin: digest, warnings: Vec::new(), files })
+    }
+}
+
+/// The host that is asked for a registry: Docker Hub answers under another name.
+///
+/// Reference: oras-go registry/reference.go `Reference.Host`, by which Helm asks.
+fn asked(registry: &str) -> &str {
+    match registry {
+        "docker.io" => "registry-1.docker.io",
+        registry => registry,
     }
 }
 
@@ -274,6 +285,14 @@ fn next_page(link: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn docker_hub_is_asked_where_it_answers() {
+        let rows = [("docker.io", "registry-1.docker.io"), ("quay.io", "quay.io"), ("docker.io:443", "docker.io:443")];
+        for (registry, expected) in rows {
+            assert_eq!(asked(registry), expected);
+        }
+    }
 
     #[test]
     fn challenges_and_pages() {

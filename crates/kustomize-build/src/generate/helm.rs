@@ -130,7 +130,7 @@ fn find_chart(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) ->
     Err(Error::unsupported(
         format!("helm chart '{}' of '{}' is not in this repository", chart.name, chart.repo),
         format!(
-            "run `git hydrate vendor`, or at the top of the repository `{}`; commit what it writes",
+            "run `git hydrate vendor`, or at the top of the repository `{}`; commit what it writes, with `git add --force` where a .gitignore leaves it out",
             pull(&path, chart)
         ),
     ))

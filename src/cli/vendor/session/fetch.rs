@@ -20,6 +20,11 @@ use kustomize_build as kustomize;
 /// How often a fetched base may name more.
 const ROUNDS_MAX: usize = 30;
 
+/// What works where nothing can be fetched.
+const WITHOUT: &str = "until they can be fetched: on the server `git hydrate config set onFailure application` hydrates the other \
+                       Applications, and a rule with `hydrate: false` leaves these alone; charts of dependencies and \
+                       kustomizations may be unpacked by hand, with `git add --force` where a .gitignore leaves `charts` out";
+
 /// What of an input is missing.
 #[derive(Debug, Clone, Default)]
 struct Missing {
@@ -137,9 +142,9 @@ impl<'r> Session<'r> {
             return Ok(());
         }
         let others = missing.len() > failures.len();
-        let hint = if others { "\nhint: to bring the others: git hydrate vendor --keep-going" } else { "" };
+        let hint = if others { "to bring the others: git hydrate vendor --keep-going" } else { WITHOUT };
         let failures: Vec<String> = failures.iter().map(|(key, reason)| format!("{key}: {reason}")).collect();
-        bail!("nothing was changed\n  {}{hint}", failures.join("\n  "))
+        bail!("nothing was changed\n  {}\nhint: {hint}", failures.join("\n  "))
     }
 
     fn fetched(&self, todo: &[(Key, Missing)], fetch: Fetch<'_>) -> anyhow::Result<Vec<Result<Fetched, Failed>>> {
