@@ -11,6 +11,11 @@ use crate::settings::Validate;
 /// How many different ones are reported.
 const SENTENCES_MAX: usize = 50;
 
+/// What makes a template choose a version that is served: without them, as in `helm template`, no kind is there.
+const CHOSEN: &str = "a template that asks `.Capabilities.APIVersions` finds no kind unless you name those of the cluster, \
+                      such as `networking.k8s.io/v1/Ingress`: in `helm.apiVersions` of the Application, or in the setting \
+                      `clusters` (git hydrate clusters import --help)";
+
 /// What is said of objects of several Applications.
 #[derive(Debug, Default)]
 pub(crate) struct Answers<'a>(Vec<Alike<'a>>);
@@ -137,8 +142,14 @@ impl<'a> Alike<'a> {
             false => format!("{objects}: {what} [{}]", finding.rule),
         };
         let what = format!("{} refuses it, so the sync fails: {what}", self.server);
+        let is_of_template =
+            span.as_ref().is_some_and(|span| span.path.components().any(|directory| directory == "templates"));
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| application.places.name.clone()));
         let diagnostic = application.tells(diagnostic.of(application.name.as_str()));
+        let diagnostic = match finding.reason == Reason::NotServed && is_of_template {
+            true => diagnostic.hint(CHOSEN),
+            false => diagnostic,
+        };
         Sentence {
             diagnostic: Diagnostic { is_refused_strictly: self.is_strict, ..diagnostic },
             is_refusal: finding.is_refusal(),

@@ -24,10 +24,11 @@ enum Action {
     /// uses. Credentials are never read. Commit the list, and name the file in the setting `clusters`.
     #[command(after_help = "\
 kubectl get secret -n argocd -l argocd.argoproj.io/secret-type=cluster -o yaml | git hydrate clusters import > clusters.yaml
-(kubectl version; kubectl api-versions) > prod.txt
+(kubectl version; kubectl api-versions; kubectl api-resources --no-headers | awk '{print $(NF-2) \"/\" $NF}') > prod.txt
 … | git hydrate clusters import --versions prod=prod.txt > clusters.yaml")]
     Import {
-        /// The output of `kubectl version` and `kubectl api-versions` for a cluster. May be given more than once.
+        /// For a cluster, the output of `kubectl version` and `kubectl api-versions`, and a line `VERSION/KIND` for each kind. May be
+        /// given more than once.
         #[arg(long, value_name = "CLUSTER=FILE")]
         versions: Vec<String>,
         /// The commit whose ApplicationSets say which annotations are needed.

@@ -20,18 +20,21 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 pub struct Versions {
     /// The version of Kubernetes.
     pub kube_version: Option<String>,
-    /// The versions of its APIs, `v1` and `GROUP/VERSION`, sorted.
+    /// The versions of its APIs, `v1` and `GROUP/VERSION`, and its kinds, `v1/KIND` and `GROUP/VERSION/KIND`, sorted.
+    ///
+    /// Argo CD hands both to Helm: util/argo/argo.go `APIResourcesToStrings` with kinds.
     pub api_versions: Vec<String>,
 }
 
 impl Versions {
-    /// Reads what `kubectl version` and `kubectl api-versions` print, one behind the other, in any order.
+    /// Reads what `kubectl version` and `kubectl api-versions` print, and kinds behind their versions, one behind the other, in any
+    /// order.
     pub fn read(text: &str) -> Self {
         let mut versions = Self::default();
         for line in text.lines().map(str::trim) {
             if let Some(version) = line.strip_prefix("Server Version:") {
                 versions.kube_version = Some(version.trim().to_owned()).filter(|version| is_word(version));
-            } else if is_api_version(line) {
+            } else if is_api_version(line) || is_kind(line) {
                 versions.api_versions.push(line.to_owned());
             }
         }
@@ -49,6 +52,12 @@ fn is_api_version(line: &str) -> bool {
     let (group, version) = line.rsplit_once('/').unwrap_or(("core", line));
     let is_version = version.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     is_version && is_word(version) && is_word(group)
+}
+
+/// `networking.k8s.io/v1/Ingress`, `v1/Pod`.
+fn is_kind(line: &str) -> bool {
+    let is_name = |kind: &str| kind.starts_with(|c: char| c.is_ascii_uppercase()) && is_word(kind);
+    line.rsplit_once('/').is_some_and(|(version, kind)| is_name(kind) && is_api_version(version))
 }
 
 /// The keys of annotations that sets ask for, out of `keys`.
@@ -211,10 +220,13 @@ mod tests {
     #[test]
     fn versions_of_a_cluster() {
         let text = "Client Version: v1.35.0\nKustomize Version: v5.8.1\nServer Version: v1.33.4-gke.1\n\nv1\napps/v1\n\
-                    monitoring.coreos.com/v1alpha1\nWarning: version difference\nv1\n";
+                    monitoring.coreos.com/v1alpha1\nWarning: version difference\nv1\nnetworking.k8s.io/v1/Ingress\nv1/Pod\na/b/C\n";
         let versions = Versions::read(text);
         assert_eq!(versions.kube_version.as_deref(), Some("v1.33.4-gke.1"));
-        assert_eq!(versions.api_versions, ["apps/v1", "monitoring.coreos.com/v1alpha1", "v1"]);
+        assert_eq!(
+            versions.api_versions,
+            ["apps/v1", "monitoring.coreos.com/v1alpha1", "networking.k8s.io/v1/Ingress", "v1", "v1/Pod",]
+        );
     }
 
     #[test]
