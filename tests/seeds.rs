@@ -95,6 +95,18 @@ fn allow(server: &Repo) {
     }
 }
 
+#[test]
+fn who_allows_random_values_is_told_that_they_need_a_seed_and_are_in_git_as_they_are() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let add = ["config", "add", "nondeterministic", "randAlphaNum"];
+    let told = server.hydrate(&add).success().stderr;
+    assert!(told.contains("note: what these functions give is in the manifests, so in git, in plain text"), "{told}");
+    assert!(told.contains("warning: no seed is set") && told.contains("git hydrate config set seeds new"), "{told}");
+    let told = server.hydrate(&["config", "set", "repoURL", URL]).success().stderr;
+    assert!(!told.contains("plain text"), "{told}");
+}
+
 /// A server that allows passwords, and a clone with two Applications that have one.
 fn server(lab: &Lab) -> (Repo, Repo) {
     let server = lab.server();

@@ -213,6 +213,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if matches!(arguments.action, Some(Action::Import { .. })) && !seeds::of(&new).is_set() {
         seeds::warn_without(&new, &seeds::drawn(&repository, arguments.offline)?);
     }
+    seeds::tell_of_allowed(&files, &new);
     let way_back = way_back(&repository, &arguments.action, &files)?;
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
     if !write(&repository, &new, &message)? {

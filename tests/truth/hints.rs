@@ -156,7 +156,7 @@ fn hinted() -> Vec<Hinted> {
         ("a chart of the future", vec![("dev/Chart.yaml", "apiVersion: v9\nname: c\nversion: 1.0.0\n"), ("dev/templates/a.yaml", OBJECT)],
             "", "write `apiVersion: v2`", vec![("dev/Chart.yaml", CHART)]),
         ("a random function", vec![("dev/Chart.yaml", CHART), ("dev/values.yaml", "p: ''\n"), ("dev/templates/a.yaml", "apiVersion: v1\nkind: A\nmetadata: {name: a}\np: {{ .Values.p | default (randAlpha 5) }}\n")],
-            "`randAlpha` is random", "where the template takes a value in its place, set that one", vec![("dev/values.yaml", "p: x\n")]),
+            "`randAlpha` is random", "set the value `p`, which it is the default of", vec![("dev/values.yaml", "p: x\n")]),
     ]
 }
 

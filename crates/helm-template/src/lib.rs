@@ -20,6 +20,7 @@ mod coalesce;
 mod dependencies;
 mod engine;
 mod error;
+mod fallback;
 mod fields;
 mod files;
 mod functions;

@@ -7,6 +7,7 @@ use go_yaml::quote;
 use super::chart::File;
 use super::engine::templates::Templates;
 use super::error::{Error, ErrorKind};
+use super::fallback;
 use super::functions::SET_NAME;
 
 /// A file that is not a template: the first part of Go's message that has a place, and the last part of all.
@@ -51,8 +52,10 @@ pub(super) fn execution_error(failure: &Failure, templates: &Templates<'_>) -> E
 
 /// A call that is refused, at the last place on the way to it that is in a file of the repository.
 pub(super) fn refused<'c>(call: &'c RefusedCall, templates: &Templates<'_>) -> Error {
-    let error = Error::from(ErrorKind::Refused(Box::new(call.clone()))).hint(hint(call));
     let in_file = |place: &'c Place| Some((templates.get(&place.template)?.file, place));
+    let own = call.places.last().and_then(in_file);
+    let hint = hint(call, own.and_then(|(file, place)| value_in_place(call, file, place)));
+    let error = Error::from(ErrorKind::Refused(Box::new(call.clone()))).hint(hint);
     match call.places.iter().rev().find_map(in_file) {
         Some((file, place)) if call.places.last() == Some(place) => {
             error.at(span(file, place.line, Some(place.column), call.node.chars().count()))
@@ -130,8 +133,17 @@ fn span(file: &File, line: u32, column: Option<u32>, width: usize) -> Span {
     span
 }
 
-/// What can be done about a call.
-fn hint(call: &RefusedCall) -> String {
+/// The value that the template takes in place of a call, as far as the line says so.
+fn value_in_place(call: &RefusedCall, file: &File, place: &Place) -> Option<String> {
+    let text = String::from_utf8_lossy(&file.data);
+    let line = text.lines().nth((place.line as usize).checked_sub(1)?)?;
+    let from = place.column as usize;
+    let at = from + line.get(from..)?.find(call.refused.function())?;
+    fallback::value_in_place(line, at).map(str::to_owned)
+}
+
+/// What can be done about a call that a value may be in place of.
+fn hint(call: &RefusedCall, value: Option<String>) -> String {
     let function = call.refused.function();
     let allow = match call.refused {
         Refused::Random(_) | Refused::Clock(_) => {
@@ -139,7 +151,10 @@ fn hint(call: &RefusedCall) -> String {
         }
         Refused::Unrepeatable(..) => String::new(),
     };
-    format!(
-        "where the template takes a value in its place, set that one; else remove `{function}` from the template{allow}"
-    )
+    match value {
+        Some(value) => format!("set the value `{value}`, which it is the default of{allow}"),
+        None => format!(
+            "where the template takes a value in its place, set that one; else remove `{function}` from the template{allow}"
+        ),
+    }
 }

@@ -163,6 +163,21 @@ pub(super) fn warn_without(new: &Files, drawn: &[RandomValues]) {
     ));
 }
 
+/// Says what comes with functions that are allowed just now: a seed is needed, and what they give is in git.
+pub(super) fn tell_of_allowed(before: &Files, new: &Files) {
+    let (Ok(before), Ok(new)) = (Settings::read(before), Settings::read(new)) else { return };
+    if new.nondeterministic.iter().all(|function| before.nondeterministic.contains(function)) {
+        return;
+    }
+    output::warn(&"note: what these functions give is in the manifests, so in git, in plain text: also passwords");
+    if !new.seeds.is_set() {
+        output::warn(
+            &"warning: no seed is set, and an Application with random values is refused without one\nhint: git hydrate config \
+             set seeds new",
+        );
+    }
+}
+
 /// Gives the folder of settings in a directory another seed; the caller commits it.
 pub(super) fn set_in(
     directory: &Path,
