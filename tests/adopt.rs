@@ -642,6 +642,18 @@ fn applications_of_another_branch_are_counted_from_its_tree() {
     assert!(told.contains(judged), "{told}");
     assert!(told.contains("  dryBranches:  # the branches that Applications name\n  - develop\n  - main\n"), "{told}");
     assert!(told.contains("  1 of 1 hydrate from the tree of `main`\n"), "HEAD is `main`: {told}");
+    // What comes next looks at the branch that was judged.
+    assert!(!told.contains("does not exist"), "{told}");
+    adopt(&clone, &[&args[..4], &["--write"]].concat());
+    let told = adopt(&clone, &args[..4]).stdout;
+    assert!(told.contains("  git hydrate diff --worktree --branch develop  what each branch would get\n"), "{told}");
+    let told = clone.hydrate(&["diff", "--worktree"]).stderr;
+    assert!(told.contains("note: this is what the tip of `main` gives; of `develop`: --branch NAME\n"), "{told}");
+    // One that nobody pushed is told.
+    clone.git(&["branch", "-D", "develop"]);
+    clone.git(&["push", "-q", "origin", "--delete", "develop"]);
+    let told = adopt(&clone, &args[..4]).stdout;
+    assert!(told.contains("`develop` does not exist: nothing is hydrated from it until it is pushed\n"), "{told}");
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
         options: options(arguments),
         remote: clone.remote().map(str::to_owned),
         branch: clone.dry_branch().ok(),
+        branches: clone.branches()?,
     };
     let site = Site::of_worktree(clone, "git hydrate adopt")?;
     let progress = Progress::new();

@@ -1,5 +1,6 @@
 //! What commands need that work in a clone: its remote, and what that says of environment branches.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
@@ -164,6 +165,14 @@ impl Clone {
     /// Whether it is a clone of another repository, and not the one that is pushed to.
     pub(super) fn has_remote(&self) -> bool {
         self.remote.is_some()
+    }
+
+    /// The branches that there are, at the remote or here.
+    pub(super) fn branches(&self) -> anyhow::Result<BTreeSet<String>> {
+        let refs = self.repository.refs()?;
+        let at_remote = self.place.branches(&refs).map(|(branch, _)| branch.to_string());
+        let here = refs.below("refs/heads/").map(|(name, _)| name);
+        Ok(at_remote.chain(here.map(str::to_owned)).collect())
     }
 
     /// The name of the remote.

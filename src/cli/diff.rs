@@ -2,6 +2,7 @@
 
 mod promotion;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_APPLICATION, Outcome, WrongUse, output};
 use crate::argo::BranchName;
+use crate::owners::heads;
 use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::preview::{Against, MergeBase, Preview};
@@ -153,8 +155,24 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         let screen = Screen::new(Some(&clone.repository));
         let form = Form { paint: screen.paint(), wraps: screen.is_terminal() };
         screen.show(&text(&changes, detail, form))?;
+        if arguments.clone.branch.is_none() && arguments.tools.is_empty() && arguments.from.is_none() {
+            tell_of_others(&clone, &changes)?;
+        }
     }
     Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
+}
+
+/// Says which dry branches the commit was not taken for the tip of, where there is more than one.
+fn tell_of_others(clone: &Clone, changes: &Changes) -> anyhow::Result<()> {
+    let shown = changes.environments.iter().map(|environment| environment.branch.dry_branch.as_str());
+    let shown: BTreeSet<&str> = shown.collect();
+    let all = heads::dry_branches(&clone.repository, &clone.place)?;
+    let others: Vec<&str> = all.iter().map(BranchName::as_str).filter(|branch| !shown.contains(branch)).collect();
+    if let ([shown], [_, ..]) = (&shown.into_iter().collect::<Vec<_>>()[..], &others[..]) {
+        let others = others.join("`, `");
+        output::warn(&format!("note: this is what the tip of `{shown}` gives; of `{others}`: --branch NAME"));
+    }
+    Ok(())
 }
 
 fn changes(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Changes> {

@@ -21,6 +21,18 @@ pub(in super::super) struct Ask {
     pub remote: Option<String>,
     /// The dry branch that the checked out branch tracks; none where no branch is checked out.
     pub branch: Option<BranchName>,
+    /// The branches that there are, at the remote or here.
+    pub branches: BTreeSet<String>,
+}
+
+impl Ask {
+    /// ` --branch DRY`, for a command that would take the branch here for the dry branch that was judged.
+    fn branch_option(&self, adoption: &Adoption) -> String {
+        match self.branch.as_ref().filter(|branch| branch.as_str() != adoption.dry_branch) {
+            Some(_) => format!(" --branch {}", shell_word(&adoption.dry_branch)),
+            None => String::new(),
+        }
+    }
 }
 
 /// How many Applications of one reason, and how many reasons of one cause, are named; `--json` has all.
@@ -293,6 +305,9 @@ fn judged_as(text: &mut String, adoption: &Adoption, ask: &Ask) {
         "judged as the tip of `{dry}`, which most Applications name; as that of the branch here: --branch {}",
         shell_word(&branch)
     );
+    if !ask.branches.contains(&adoption.dry_branch) {
+        let _ = writeln!(text, "`{dry}` does not exist: nothing is hydrated from it until it is pushed");
+    }
 }
 
 /// The Applications that keep whole branches as they are.
@@ -329,6 +344,7 @@ fn lacks_seed(adoption: &Adoption) -> bool {
 
 fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     let mut lines: Vec<(String, &str)> = Vec::new();
+    let branch = ask.branch_option(adoption);
     if adoption.applications.iter().any(|one| one.cause == Some(Cause::OtherRepository)) {
         let line = "git hydrate adopt --repo-url URL".to_owned();
         lines.push((line, "the URL by which Applications know this repository"));
@@ -353,7 +369,7 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
         lines.push((line, "lists the clusters that Argo CD knows; then run git hydrate adopt again"));
     }
     if !adoption.inputs.is_empty() {
-        lines.push(("git hydrate vendor".to_owned(), "brings what is needed from elsewhere"));
+        lines.push((format!("git hydrate vendor{branch}"), "brings what is needed from elsewhere"));
         lines.push(("git hydrate adopt".to_owned(), "how far it is then"));
     }
     if holds_branches(adoption) {
@@ -362,7 +378,7 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     }
     let is_ready = !adoption.needs_rules && !is_to_write;
     if is_ready {
-        lines.push(("git hydrate diff --worktree".to_owned(), "what each branch would get"));
+        lines.push((format!("git hydrate diff --worktree{branch}"), "what each branch would get"));
     }
     if lacks_seed(adoption) && (is_ready || is_to_write) {
         let set = "git hydrate config set seeds new".to_owned();
