@@ -183,7 +183,7 @@ fn it_goes_back_before_the_last_change_and_not_to_a_commit_with_the_same_objects
     change(&clone, "db", "two");
     let told = rollback(&server, &["--application", "web-prod", "--dry-run"]).exits(1).stdout;
     let target = format!("{PROD}: to {} (", &tips[2][..7]);
-    assert!(told.contains(&target) && told.contains("web: three, of 20"), "{told}");
+    assert!(told.contains(&target) && told.contains("web: three, deployed 20"), "{told}");
     let json = server.hydrate(&["--json", "rollback", "prod", "--reason", "x", "--dry-run", "--to", &tips[1]]).exits(1);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!((json["to"]["commit"].as_str(), json["format"].as_u64()), (Some(&tips[1][..]), Some(1)));

@@ -88,13 +88,13 @@ impl Target {
     }
 }
 
-/// `c00d777 (520e2a8 search index 2, of 2026-11-29 08:43:12 UTC)`
+/// `c00d777 (520e2a8 search index 2, deployed 2026-11-29 08:43:12 UTC)`
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let dry = self.dry.as_ref().map(|dry| format!("{} {}, ", short(&dry.sha), printable(&dry.subject)));
         let (dry, date) = (dry.unwrap_or_default(), date(&self.date));
-        write!(f, "{} ({dry}of {date})", short(&self.commit))
+        write!(f, "{} ({dry}deployed {date})", short(&self.commit))
     }
 }
 
