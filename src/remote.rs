@@ -123,7 +123,7 @@ pub(crate) fn serve(
     let mut stdout = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let cache = Cache::open(address, settings_ref(clone)?, caches, &mut Console::new())?;
     cache.fetch(address, &request)?;
-    let doubt = doubt(&cache)?;
+    let doubt = doubt(&cache, machine)?;
     let mut report = hydrate_cache(&cache, machine)?;
     keep_shown(&mut report, &request);
     report.warnings = doubt.into_iter().collect();
@@ -150,13 +150,16 @@ fn settings_ref(clone: Option<&Path>) -> Result<Option<String>, repo::Error> {
 }
 
 /// What is said of settings that no branch of upstream was hydrated with.
-fn doubt(cache: &Cache) -> Result<Option<Diagnostic>, Error> {
+fn doubt(cache: &Cache, machine: &Machine) -> Result<Option<Diagnostic>, Error> {
     if cache.has_named_settings() {
         return Ok(None);
     }
     // What was hydrated here shows nothing: it may have been by the same settings.
     let place = Place::helper(cache::DRY, false);
-    let warning = settings_named::doubt(cache.repository(), &place)?;
+    let renderers = Renderers::from_config(cache.repository(), machine)?;
+    let setup = Setup::new(cache.repository(), place.clone(), Wake::Everything, &renderers, wall::now());
+    let is_alike = |settings| hydrate::hydrates_alike(settings, &setup);
+    let warning = settings_named::doubt(cache.repository(), &place, is_alike)?;
     Ok(warning.map(|warning| warning.hint(WHOSE)))
 }
 

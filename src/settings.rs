@@ -346,6 +346,11 @@ impl Settings {
         self.tools.of(branch, sync) == other.tools.of(branch, sync) && self.of_bytes() == other.of_bytes()
     }
 
+    /// Whether what is hydrated onto any branch with either has the same bytes.
+    pub(crate) fn makes_all_the_same_as(&self, other: &Self) -> bool {
+        self.tools == other.tools && self.of_bytes() == other.of_bytes()
+    }
+
     /// What results depend on, as a text, but for the tools, which each Application has.
     pub(crate) fn basis(&self) -> String {
         let basis = Self { tools: ToolSettings::default(), ..self.without_judgement() };

@@ -1,5 +1,7 @@
 //! Settings have a history, are checked before they count, and count at once on a server.
 
+use crate::forged::put;
+use crate::push::dry;
 use crate::support::{Lab, Repo};
 
 const REF: &str = "refs/hydrate/config";
@@ -311,4 +313,55 @@ fn templates_of_argocd_are_taken_over_from_its_config_map() {
     let failed = server.hydrate(&["config", "import", "../argocd-cm.yaml"]).exits(2).stderr;
     assert!(failed.contains("can't evaluate field RepoUrl") && failed.contains("README.tmpl:1"), "{failed}");
     assert_eq!(server.git(&["rev-parse", REF]), before);
+}
+
+/// Puts settings on top of `good` that nothing can work with, as somebody may commit them past every check.
+fn broken(server: &Repo, good: &str, text: &str) {
+    server.git(&["update-ref", REF, good]);
+    put(server, REF, &[("settings.yaml", text)]);
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_corrected_by_the_commands_that_messages_name() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let good = server.git(&["rev-parse", REF]);
+    for (text, key) in [("onFailure: [\n", None), ("renderr: native\n", Some("renderr")), ("a: 1\n", Some("a"))] {
+        broken(&server, &good, text);
+        let back = format!("git update-ref {REF} {good}");
+        let seen = clone.commit("chore: nothing", &[]);
+        let answer = clone.push().success();
+        assert!(answer.remote().contains(&back.as_str()), "{seen}: {answer:?}");
+        let doctor = server.hydrate(&["doctor"]).exits(1).stdout;
+        let line = doctor.lines().find(|line| line.contains("hydrate config edit")).expect("the remedy");
+        assert!(line.ends_with(&format!("update-ref {REF} {good}")), "{line}");
+        match key {
+            Some(key) => drop(server.hydrate(&["config", "unset", key]).success()),
+            None => {
+                let failed = server.hydrate(&["config", "unset", "onFailure"]).exits(2).stderr;
+                assert!(failed.contains("hint: git hydrate config edit, or import, replaces it"), "{failed}");
+            }
+        }
+        broken(&server, &good, text);
+        editor(
+            &lab,
+            &server,
+            "grep -c . \"$2\" >/dev/null && cp \"$2\" \"$HOME/shown\"; echo 'history: every' >\"$2\"",
+        );
+        server.hydrate(&["config", "edit"]).success();
+        assert!(std::fs::read_to_string(lab.path("home/shown")).expect("edited").starts_with(text));
+        assert_eq!(yaml(&server), "history: every");
+        broken(&server, &good, text);
+        std::fs::create_dir_all(server.path.join("good")).expect("made");
+        std::fs::write(server.path.join("good/settings.yaml"), "history: every\n").expect("written");
+        server.hydrate(&["config", "import", "good"]).success();
+        assert_eq!(yaml(&server), "history: every");
+    }
+    // A file of another name is left out by the next change.
+    put(&server, REF, &[("settings.yaml", "history: every\n"), ("notes.txt", "x")]);
+    let told = server.hydrate(&["config", "set", "history", "tip"]).success().stderr;
+    assert!(told.contains("`notes.txt` is not a settings file"), "{told}");
+    assert_eq!(yaml(&server), "history: tip");
 }

@@ -214,7 +214,7 @@ fn what_is_broken_is_found() {
             "hooks elsewhere",
             |lab, repo| drop(repo.git(&["config", "core.hooksPath", lab.path("shared").to_str().expect("UTF-8")])),
             "bad      no post-receive hook runs git-hydrate: hooks are taken from LAB/shared",
-            "unset core.hooksPath here",
+            "git -C REPO config --unset core.hooksPath, or add to",
         ),
         (
             "in the configuration of a git that does not read it",

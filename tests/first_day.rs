@@ -190,7 +190,7 @@ fn a_dry_branch_that_does_not_exist_is_told_at_once() {
     let (server, clone) = pushed(&lab);
     let told = server.hydrate(&["config", "set", "dryBranches", "mian"]).stdout;
     assert!(told.contains("warning: the setting `dryBranches` names `mian`, which does not exist\n"), "{told}");
-    assert!(told.contains("did you mean `main`? on the server: git hydrate config set dryBranches main\n"), "{told}");
+    assert!(told.contains("did you mean `main`? on the server: git hydrate config add dryBranches main && git hydrate config unset dryBranches mian\n"), "{told}");
     assert!(!server.hydrate(&["config", "set", "dryBranches", "main"]).success().stdout.contains("warning"));
     let told = server.hydrate(&["config", "add", "dryBranches", "nosuch"]).stdout;
     assert!(told.contains("take it away on the server: git hydrate config unset dryBranches nosuch\n"), "{told}");

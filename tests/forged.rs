@@ -232,8 +232,8 @@ fn whose_settings_count_is_told_where_no_branch_was_hydrated_with_them() {
     forge_settings(&host, "applications: [nothing/**]");
     for command in ["status", "check", "plan"] {
         let told = clone.hydrate(&[command]).stderr;
-        assert!(told.contains("no branch was hydrated with the settings of refs/hydrate/config"), "{command}: {told}");
-        assert!(told.contains("git config hydrate.settingsRef BRANCH"), "{command}: {told}");
+        assert!(told.contains("no branch was hydrated with them yet"), "{command}: {told}");
+        assert!(told.contains("git config hydrate.settingsRef refs/hydrate/config;"), "{command}: {told}");
     }
     clone.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
     assert!(!clone.hydrate(&["check"]).stderr.contains("no branch was hydrated"));
@@ -444,7 +444,7 @@ fn forged_settings_cannot_hand_the_paths_of_a_branch_to_another_dry_branch_in_a_
             let what = format!("{forged} {is_recorded}: {told}");
             let files = |repo: &Repo, branch: &str| repo.git(&["show", &format!("{branch}:web/manifest.yaml")]);
             assert_eq!(files(&clone, &format!("origin/{PROD}")), files(&host, PROD), "{what}");
-            assert!(told.contains("no branch was hydrated with the settings of refs/hydrate/config yet"), "{what}");
+            assert!(told.contains("no branch was hydrated with them yet"), "{what}");
             assert!(told.contains("git clone -c hydrate.settingsRef=BRANCH"), "{what}");
             // A fetch knows no better because of the one before.
             clone.git(&["fetch", "-q"]);

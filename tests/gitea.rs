@@ -109,7 +109,7 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     assert_eq!(host.git(&["config", "hydrate.pusherVariable"]), "GITEA_PUSHER_NAME");
     let clone = staged(&host, "");
     // The variable is set already, and whom to name is not for who pushes to say.
-    let commands = "git config --add hydrate.promoter NAME && git config --add hydrate.promoted 'environments/*'";
+    let commands = "git config --add hydrate.promoter NAME && git config --add hydrate.promoted environments/dev";
     let told = flat(&push_by(&clone, "dana", "HEAD:main", &[]).success().stderr);
     assert!(
         told.contains(&format!("no account may promote yet; an admin names one on the server: {commands}")),
@@ -118,7 +118,8 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     let installed = host.hydrate(&["install", "--server"]).success().stdout;
     let doctor = host.hydrate(&["doctor"]).stdout;
     let all = |git: &str| {
-        format!("{} && git hydrate install --server ", commands.replace("git config", &format!("{git} config")))
+        let each = format!("{commands} && git config --add hydrate.promoted environments/prod");
+        format!("{} && git hydrate install --server ", each.replace("git config", &format!("{git} config")))
     };
     let git = format!("git -C {}", host.path.display());
     for said in [&installed, &doctor] {
@@ -136,7 +137,7 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     host.git(&["config", "--add", "hydrate.promoter", "bot"]);
     host.git(&["config", "--add", "hydrate.promoted", "staging/*"]);
     let refused = flat(&push_by(&clone, "bot", "HEAD:environments/dev", &[]).exits(1).stderr);
-    let command = "git config --add hydrate.promoted 'environments/*'";
+    let command = "git config --add hydrate.promoted environments/dev";
     assert!(
         refused.contains(&format!(
             "bot may to other branches); to have them do so, an admin runs on the server: {command}"

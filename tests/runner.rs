@@ -21,6 +21,7 @@ mod contract;
 mod copies;
 mod counted;
 mod crashes;
+mod cures;
 mod deleted;
 mod dependencies;
 mod deployed;

@@ -113,7 +113,7 @@ fn a_branch_that_applications_name_and_nobody_made_a_dry_branch_is_told_when_it_
     clone.git(&["branch", "-q", "-m", "main"]);
     let told = clone.run("git", &["push", "origin", "main"]).success().stderr;
     let warning = "`main` is not a dry branch, so its Applications are not hydrated";
-    assert!(told.contains(warning) && told.contains("git hydrate config set dryBranches main"), "{told}");
+    assert!(told.contains(warning) && told.contains("git hydrate config add dryBranches main"), "{told}");
     cured(&server, "on master name main, which is not a dry branch");
     server.hydrate(&["status"]).success();
     assert!(server.git(&["branch", "--list", "environments/*"]).contains("environments/prod"));

@@ -64,6 +64,9 @@ pub(super) struct Arguments {
     /// On a server: take over all branches that Applications name and that hydration did not make, as after an import.
     #[arg(long, conflicts_with = "branches")]
     all: bool,
+    /// On a server: take over branches although the settings that they were hydrated with are lost.
+    #[arg(long)]
+    yes: bool,
     /// The branch of each plain Application: a template as in the setting `rules`.
     #[arg(long, value_name = "TEMPLATE")]
     branch_pattern: Option<String>,

@@ -29,10 +29,11 @@ pub(super) struct Arguments {
     /// Print nothing.
     #[arg(long, short)]
     quiet: bool,
-    /// Retry Applications that reached a limit of this machine
+    /// Retry what failed, such as Applications that reached a limit of this machine
     ///
-    /// An Application that reached a limit, such as hydrate.renderTimeLimit, is not rendered again until its files, its
-    /// document or the limits change. If the machine was busy then, it may succeed now.
+    /// An Application that lacks an input is not rendered again until its files change: --retry fetches the input, where
+    /// `hydrate.fetch.*` allows that since. An Application that reached a limit, such as hydrate.renderTimeLimit, is not
+    /// rendered again until its files, its document or the limits change. If the machine was busy then, it may succeed now.
     #[arg(long)]
     retry: bool,
     /// Hydrate every commit that a freeze held back, not only the newest
@@ -99,8 +100,8 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
     let destinations = outbox::deliver_all(repository, Ask::All, wall::now());
     let delivered = destinations.as_deref().unwrap_or_default();
     let notified = match &report {
-        Ok(report) => notify::notify(repository, Ok((report, true)), delivered),
-        Err(error) => notify::notify(repository, Err(&format!("{error:#}")), delivered),
+        Ok(report) => notify::notify(repository, Ok((report, true)), (&[], delivered)),
+        Err(error) => notify::notify(repository, Err(&format!("{error:#}")), (&[], delivered)),
     };
     if let Err(why) = notified {
         output::warn(&format!("warning: {why}"));
@@ -149,7 +150,7 @@ fn locked(
         output::warn(&format!("warning: {why}"));
     }
     if let Some(path) = Options::read(repository).log {
-        show::log(&path, repository, &Logged { pusher: None, took: started.elapsed(), report: &report })
+        show::log(&path, repository, &Logged { pusher: None, took: started.elapsed(), pushed: &[], report: &report })
             .with_context(|| format!("hydrated, but not logged: hydrate.log: {}", path.display()))?;
     }
     Ok(report)

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
-use dry_files::diag::printable;
+use dry_files::diag::{Diagnostic, printable};
 
 use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
 use crate::argo::{BranchName, without_credentials};
 use crate::history::{self, Line};
+use crate::hydrate;
 use crate::metadata::{NOTES_REF, PROMOTIONS_REF};
 use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
@@ -77,8 +78,15 @@ impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::fetched(arguments)?.with_settings(arguments)?;
-        settings_named::doubt(&clone.repository, &clone.place)?.iter().for_each(output::warn);
+        clone.doubt()?.iter().for_each(output::warn);
         Ok(clone)
+    }
+
+    /// What is said of settings that may be anyone's.
+    fn doubt(&self) -> anyhow::Result<Option<Diagnostic>> {
+        let renderers = Renderers::from_config(&self.repository, &super::machine()?)?;
+        let setup = Setup::new(&self.repository, self.place.clone(), Wake::Everything, &renderers, wall::now());
+        Ok(settings_named::doubt(&self.repository, &self.place, |settings| hydrate::hydrates_alike(settings, &setup))?)
     }
 
     /// Opens the repository of the working directory and fetches what hydration needs, with the settings that the
@@ -304,6 +312,21 @@ impl Clone {
             fetched.map_err(|error| anyhow::Error::from(error).context(format!("fetching from `{remote}`")))?;
         warning.iter().for_each(output::warn);
         Ok(())
+    }
+
+    /// The clone as if it had no more than its remote has: a branch that was deleted there stays in a clone until a fetch prunes it.
+    pub(super) fn without_deleted(mut self) -> anyhow::Result<Self> {
+        let Some(remote) = &self.remote else { return Ok(self) };
+        let listing = self.repository.git().output(&["ls-remote", "--refs", "--", remote, "refs/heads/*"])?;
+        let listing = String::from_utf8_lossy(&listing);
+        let names = listing.lines().filter_map(|line| line.split_once("\trefs/heads/"));
+        let there: BTreeSet<&str> = names.map(|(_, name)| name).collect();
+        let refs = self.repository.refs()?;
+        let kept = refs.below(&self.place.read).map(|(branch, _)| branch);
+        for branch in kept.filter(|branch| *branch != "HEAD" && !there.contains(branch)) {
+            self.repository = self.repository.assuming(&format!("{}{branch}", self.place.read), None);
+        }
+        Ok(self)
     }
 
     /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.

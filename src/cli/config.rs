@@ -38,7 +38,7 @@ use crate::show::{Wording, summary};
 use change::{add, list, set, take, unset, yaml};
 use dry_files::diag::{printable, shell_word};
 use editor::edit_file;
-use record::read;
+use record::{read, read_to_correct};
 
 pub(super) use record::{identity, write};
 
@@ -147,7 +147,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             Err(error) => output::warn(&format!("warning: {error:#}")),
         },
     }
-    let files = read(&repository)?;
+    let files = read_to_correct(&repository)?;
     let mut drawn = None;
     if let Some(Action::Set { key, values, application, settings }) = &arguments.action {
         if key != seeds::KEY && (application.is_some() || settings.is_some()) {
@@ -256,6 +256,10 @@ fn way_back(repository: &Repository, action: &Option<Action>, before: &Files) ->
         Some(Action::Set { key, .. } | Action::Add { key, .. } | Action::Unset { key, .. }) => key,
         _ => return Ok("git hydrate config edit".to_owned()),
     };
+    // What was there could not be used.
+    if Settings::read(before).is_err() {
+        return Ok("git hydrate config edit".to_owned());
+    }
     if FILES.contains(&key.as_str()) {
         return Ok(format!("git hydrate config edit {key}"));
     }

@@ -118,6 +118,7 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
             moves: done.moves.into_iter().map(|it| it.name).collect(),
             problem: super::push::not_written(remote, &done.report.left_alone)
                 .map(|(what, remedy)| (what, Some(remedy))),
+            lacks_settings: false,
             failures: done.report.branches.into_iter().filter_map(failure).collect(),
         },
         Err(error) => {
@@ -126,7 +127,8 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
                 Some((what, remedy)) => (what.to_owned(), Some(remedy.to_owned())),
                 None => (text, None),
             };
-            Rehearsal { problem: Some((what, remedy)), ..Rehearsal::default() }
+            let lacks_settings = matches!(error, worker::Error::UnnamedSettings(_));
+            Rehearsal { problem: Some((what, remedy)), lacks_settings, ..Rehearsal::default() }
         }
     })
 }

@@ -122,8 +122,8 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
         installer.step(State::Done, note);
     }
     let owned = match survey(&repository) {
-        Ok(hydrate::Survey { branches, promoted, settings, .. }) => {
-            Owned { branches, promoted, patterns: settings.branches, dry_branches: settings.dry_branches }
+        Ok(hydrate::Survey { branches, promoted, deployed, settings, .. }) => {
+            Owned { branches, promoted, deployed, patterns: settings.branches, dry_branches: settings.dry_branches }
         }
         // `doctor` reports what is wrong with them.
         Err(_) => Owned::default(),
@@ -137,7 +137,7 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
     if !config::has_repo_url(&repository)? {
         installer.advise(
             State::Note,
-            "repoURL is not set: the first push sets it from its Applications; to set it now:",
+            "repoURL is not set: the first push sets it if two or more Applications name one URL; to set it now:",
             format!("git -C {} hydrate config set repoURL URL", shell_path(repository.common_dir())),
         );
     }

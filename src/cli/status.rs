@@ -37,6 +37,7 @@ pub(super) struct Arguments {
 /// Reads the environment branches of the remote, or of this repository when it has none.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone)?;
+    let clone = if arguments.clone.offline { clone } else { clone.without_deleted()? };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let setup = Setup::new(&clone.repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
     let destinations = if clone.has_remote() { Vec::new() } else { outbox::standings(&clone.repository)? };
@@ -190,7 +191,7 @@ fn text(
             }
             _ if status.is_left => format!("{} is not a dry branch any more", printable(&status.dry_branch)),
             _ if status.has_leftovers() => "left as it is: no Application names it any more".to_owned(),
-            Some(0) if status.recorded_tip.is_some() => {
+            _ if status.recorded_tip.is_some() => {
                 let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
                 format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
             }
@@ -225,6 +226,11 @@ fn text(
             text.push_str(&changed(status, paint));
         }
         text.push_str(&misspelt(status, paint));
+        if is_unexplained(status) && !is_offline {
+            text.push_str(
+                "  nothing says why: a run is going on, or an admin finds the cause with git hydrate doctor\n",
+            );
+        }
         text.push_str(&unnamed(status));
         if status.is_left || status.has_leftovers() || (status.state == BranchState::Missing && !status.is_named) {
             continue;
@@ -274,6 +280,13 @@ fn misspelt(status: &BranchStatus, paint: Paint) -> String {
     let Some(near) = &status.near else { return String::new() };
     let what = format!("new, and nearly the name of {near}: did you mean that one?");
     format!("  {}\n", paint.by(Style::Warning, &printable(&what)))
+}
+
+/// Whether a branch is behind, and no failure, freeze or hold explains it. What a limit, an input that is waited for or a missing
+/// hook keeps back is recorded nowhere.
+fn is_unexplained(status: &BranchStatus) -> bool {
+    let is_behind = status.behind.is_some_and(|behind| behind > 0) && status.recorded_tip.is_none();
+    is_behind && status.failures.is_empty() && status.frozen.is_none() && !status.is_left
 }
 
 /// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that.

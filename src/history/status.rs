@@ -294,6 +294,11 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     for (branch, failures) in ledger.failures.branches() {
         let (Ok(branch), Some(failure)) = (BranchName::read(branch), failures.last()) else { continue };
         let Ok(dry_branch) = BranchName::new(&failure.dry_branch) else { continue };
+        // The server forgets with its next run that one which was deleted since was left as it is.
+        let is_forgotten = setup.place.is_of_clone() && found.tip(&branch).is_none();
+        if is_forgotten && failure.diagnostics.iter().all(Diagnostic::is_unnamed) {
+            continue;
+        }
         names.entry(branch).or_insert_with(|| Named::environment(&dry_branch));
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);

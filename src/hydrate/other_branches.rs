@@ -57,8 +57,14 @@ pub(crate) fn warn_of_other_branches(run: &mut Run<'_>, heads: &[DryHead]) -> Re
                 }
                 _ => format!("`{branch}` is not a dry branch, so its Applications are not hydrated: {who}"),
             };
-            let verb = if heads.is_empty() || found.environments.is_empty() { "set" } else { "add" };
-            let hint = format!("on the server: git hydrate config {verb} dryBranches {}", shell_word(branch.as_str()));
+            let word = shell_word(branch.as_str());
+            let instead = match (heads, &found.dry_branches[..]) {
+                ([], [gone]) => {
+                    format!("; if it takes the place of `{gone}`: git hydrate config set dryBranches {word}")
+                }
+                _ => String::new(),
+            };
+            let hint = format!("on the server: git hydrate config add dryBranches {word}{instead}");
             warnings.push(Diagnostic::warning(text).hint(hint));
         }
     }
@@ -127,9 +133,12 @@ pub(crate) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     for missing in found.policy.settings.dry_branches.iter().filter(|branch| found.tip(branch).is_none()) {
         let text = format!("the setting `dryBranches` names `{missing}`, which does not exist");
         let hint = match near(missing.as_str(), &names) {
-            Some(near) => {
-                format!("did you mean `{near}`? on the server: git hydrate config set dryBranches {}", shell_word(near))
-            }
+            Some(near) => format!(
+                "did you mean `{near}`? on the server: git hydrate config add dryBranches {} && git hydrate config unset \
+                 dryBranches {}",
+                shell_word(near),
+                shell_word(missing.as_str())
+            ),
             None => format!(
                 "push it, or take it away on the server: git hydrate config unset dryBranches {}",
                 shell_word(missing.as_str())

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use dry_files::path::RepoPath;
 
 use super::dry_tree::DryTrees;
-use crate::argo::{AppName, Application, BranchName};
+use crate::argo::{AppName, Application, BranchName, Patterns};
 use crate::owners::active::Active;
 use crate::owners::error::HydrateError;
+use crate::owners::settings_named;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
-use crate::repo::{self, ObjectBuffer};
-use crate::settings::Settings;
+use crate::repo::{self, ObjectBuffer, ObjectId};
+use crate::settings::{SETTINGS_REF, Settings};
 
 /// What a repository asks for.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Survey {
     pub branches: BTreeSet<BranchName>,
     /// Those of them that are promoted to, or from.
     pub promoted: BTreeSet<BranchName>,
+    /// Those that are promoted to.
+    pub deployed: BTreeSet<BranchName>,
     /// Its Applications that are hydrated, each with its dry branch.
     pub applications: Vec<(BranchName, Application)>,
     /// The branches that are no dry branches, but that Applications name to be hydrated from; each with a dry branch that
@@ -58,9 +61,30 @@ pub(crate) fn survey(setup: &Setup<'_>) -> Result<Survey, HydrateError> {
     branches.extend(found.policy.settings.applications_to.clone());
     let staged =
         applications.iter().map(|(_, application)| (application.environment_branch(), &application.sync_branch));
-    let promoted = staged.filter(|(staging, sync)| staging != sync).flat_map(|(staging, sync)| [staging, sync]);
-    let promoted = promoted.cloned().collect();
-    Ok(Survey { promoted, branches, applications, other_branches, settings: found.policy.settings })
+    let staged: Vec<_> = staged.filter(|(staging, sync)| staging != sync).collect();
+    let promoted = staged.iter().flat_map(|(staging, sync)| [*staging, *sync]).cloned().collect();
+    let deployed = staged.iter().map(|(_, sync)| (*sync).clone()).collect();
+    Ok(Survey { promoted, deployed, branches, applications, other_branches, settings: found.policy.settings })
+}
+
+/// Whether the settings of a commit have the same Applications hydrated onto the same branches, to the same bytes, as those of now.
+/// What cannot be found out counts as different.
+pub(crate) fn hydrates_alike(settings: Option<ObjectId>, setup: &Setup<'_>) -> bool {
+    let surveyed_by = |settings| {
+        let repository = settings_named::by_settings(settings, setup.repository).ok()?;
+        let place = setup.place.clone().writing_nowhere();
+        survey(&Setup { repository: &repository, place, wake: setup.wake.clone(), ..*setup }).ok()
+    };
+    let now = setup.repository.refs().ok().and_then(|refs| surveyed_by(refs.get(SETTINGS_REF)));
+    let (Some(before), Some(now)) = (surveyed_by(settings), now) else { return false };
+    let may_be_written = |survey: &Survey| {
+        let allowed = Patterns::new(&survey.settings.branches).ok()?;
+        Some(now.branches.iter().map(|branch| allowed.matches(branch.as_str())).collect::<Vec<_>>())
+    };
+    before.settings.makes_all_the_same_as(&now.settings)
+        && before.applications == now.applications
+        && before.branches == now.branches
+        && may_be_written(&before) == may_be_written(&now)
 }
 
 /// A branch that Applications name.

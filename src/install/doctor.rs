@@ -30,7 +30,7 @@ use serde::Serialize;
 use super::client::fetched;
 use super::config::Config;
 use super::forge::{has_platform, without_promoter};
-use super::guard::{GUARD, HIDE, REPLACE, is_hidden};
+use super::guard::{GUARD, REPLACE};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
 use crate::argo::{BranchName, near, ref_of, unnamed_active_paths};
@@ -39,11 +39,13 @@ use crate::hydrate::{self, Access, Survey};
 use crate::metadata::NOTES_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::failures::FAILURES_REF;
+use crate::owners::policy::newest_usable;
 use crate::render::Renderers;
-use crate::repo::Repository;
+use crate::repo::{Repository, hidden_from_pushes, is_hidden};
 use crate::settings::{RendererName, SETTINGS_REF};
 use crate::versions::Tools;
-use dry_files::diag::{Diagnostic, chain, shell_path, shell_word};
+use dry_files::diag::more::listed;
+use dry_files::diag::{Diagnostic, chain, printable, shell_path, shell_word};
 
 pub(crate) use after_move::Former;
 pub(crate) use keys_of::KeysOf;
@@ -175,12 +177,18 @@ impl<'a> Doctor<'a> {
                 self.bad(what, format!("{} update-ref {SETTINGS_REF} {id}", self.git_command()));
             }
             Err(HydrateError::Settings(error)) => {
-                let remedy = format!("{} hydrate config edit", self.git_command());
+                let git = self.git_command();
+                let back = newest_usable(self.repository).ok().flatten();
+                let back = back.map(|id| {
+                    format!("; or back to the newest that can be used: {git} update-ref {SETTINGS_REF} {id}")
+                });
+                let remedy = format!("{git} hydrate config edit{}", back.unwrap_or_default());
                 self.bad(format!("the settings cannot be used: {error}"), remedy);
             }
             Err(error) => self.bad(format!("the dry branches cannot be read: {}", chain(&error)), "git fsck"),
         }
         self.renamed(statuses, &dry_branches)?;
+        self.lost_settings(statuses)?;
         self.behind(statuses);
         self.missing_dry_branches(&dry_branches)?;
         if let Some(first) = problems.first() {
@@ -261,9 +269,9 @@ impl<'a> Doctor<'a> {
             return;
         }
         let branches = survey.map(|survey| survey.branches.clone()).unwrap_or_default();
-        let mut values = self.repository.config_list("transfer.hideRefs");
-        values.extend(self.repository.config_list(HIDE));
+        let values = hidden_from_pushes(self.repository);
         let promoted = survey.map(|survey| survey.promoted.clone()).unwrap_or_default();
+        let deployed = survey.map(|survey| survey.deployed.clone()).unwrap_or_default();
         let (open, closed): (Vec<_>, Vec<_>) = branches.iter().partition(|branch| !access.is_closed(branch));
         let closed = closed.into_iter().filter(|branch| !promoted.contains(*branch));
         let settings = (!access.settings_pushers.is_empty()).then(|| SETTINGS_REF.to_owned());
@@ -287,8 +295,16 @@ impl<'a> Doctor<'a> {
             let too = "once installed again, git itself refuses pushes there too";
             self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }
-        if let Some((what, remedy)) = without_promoter(access, &promoted, &self.git_command()) {
+        if let Some((what, remedy)) = without_promoter(access, &deployed, &self.git_command()) {
             self.advise(what, format!("{remedy} && {again}"));
+        }
+        if !access.settings_pushers.is_empty() {
+            self.good(format!("who may push the settings: {}", names(&access.settings_pushers)));
+        }
+        if !access.promoters.is_empty() {
+            let patterns = self.repository.config_list("hydrate.promoted");
+            let to = if patterns.is_empty() { "every hydrated branch".to_owned() } else { names(&patterns) };
+            self.good(format!("who may promote: {} to {to}", names(&access.promoters)));
         }
         if !(access.promoters.is_empty() && access.settings_pushers.is_empty())
             && self.repository.config("hydrate.pusherVariable").is_none()
@@ -508,7 +524,7 @@ impl<'a> Doctor<'a> {
                 }
             } else if status.state == BranchState::NotMade && status.failures.is_empty() {
                 self.advise(format!("{name} is not made yet"), format!("{git} hydrate catch-up"));
-            } else if let (Some(0), Some(recorded)) = (status.behind, &status.recorded_tip) {
+            } else if let Some(recorded) = &status.recorded_tip {
                 let at = |id: &str| id.get(..7).unwrap_or_default().to_owned();
                 let what = format!(
                     "{name} was moved back by hand to {}: hydration left it at {}",
@@ -524,6 +540,9 @@ impl<'a> Doctor<'a> {
                 let what = match status.behind {
                     Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
                     Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
+                    None if status.dry_sha.is_none() => {
+                        format!("nothing is hydrated from {dry_branch} onto {name} yet")
+                    }
                     None => format!("{name} is hydrated from where {dry_branch} was before it was rewound"),
                 };
                 self.advise(what, format!("{git} hydrate catch-up"));
@@ -575,6 +594,13 @@ impl<'a> Doctor<'a> {
     fn bad(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.findings.push(Finding { health: Health::Bad, what: what.into(), remedy: Some(remedy.into()) });
     }
+}
+
+/// How many accounts or branches a line names.
+const NAMES_MAX: usize = 8;
+
+fn names(all: &[String]) -> String {
+    listed(all.iter().map(|name| printable(name)), NAMES_MAX)
 }
 
 /// How deep refs may nest before we stop looking for locks.

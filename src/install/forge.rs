@@ -36,19 +36,21 @@ pub(crate) fn has_platform(repository: &Repository) -> bool {
     !is_off && (is_told || is_executable(&repository.common_dir().join(GITEA)))
 }
 
-/// That the guard keeps everybody from promoting to a branch that Applications stage for, and the commands, begun by `git`, that let an
+/// That the guard keeps everybody from promoting to one of the branches `deployed` that Applications stage for, and the commands, begun by `git`, that let an
 /// account do so; none where every such branch has a promoter.
 pub(super) fn without_promoter(
     access: &Access,
-    promoted: &BTreeSet<BranchName>,
+    deployed: &BTreeSet<BranchName>,
     git: &str,
 ) -> Option<(String, String)> {
-    let branch = promoted.iter().find(|branch| branch.destination().is_none() && access.is_closed(branch))?;
+    let is_closed = |branch: &&BranchName| branch.destination().is_none() && access.is_closed(branch);
+    let closed: Vec<&BranchName> = deployed.iter().filter(is_closed).collect();
+    let branch = closed.first()?;
     let what = match access.promoters.is_empty() {
         true => "Applications have a staging branch (hydrateTo), and no account may promote".to_owned(),
         false => format!("Applications have a staging branch (hydrateTo), and no account may promote to {branch}"),
     };
-    Some((what, naming_promoter(access, branch, git)))
+    Some((what, naming_promoter(access, &closed, git)))
 }
 
 /// A repository whose fetch writes over every ref.

@@ -10,6 +10,7 @@ use super::{Error, Installer, State};
 use crate::argo::BranchName;
 use crate::hydrate::Access;
 use crate::metadata::NOTES_REF;
+use crate::repo::is_hidden;
 use crate::settings::SETTINGS_REF;
 
 /// The switch.
@@ -28,6 +29,8 @@ pub(crate) struct Owned {
     pub branches: BTreeSet<BranchName>,
     /// Those of them that are promoted to, or from: who pushes there is told how to become a promoter, which git would not do.
     pub promoted: BTreeSet<BranchName>,
+    /// Those that are promoted to.
+    pub deployed: BTreeSet<BranchName>,
     /// The patterns of the setting `branches`.
     pub patterns: Vec<String>,
     /// The branches that are pushed to.
@@ -72,17 +75,6 @@ pub(super) fn hidden(access: &Access, owned: &Owned) -> Vec<String> {
     values
 }
 
-/// Whether git hides a ref: the last value that names it or a directory above it decides.
-///
-/// Reference: git 2.47 refs.c `ref_is_hidden`.
-pub(super) fn is_hidden(name: &str, values: &[String]) -> bool {
-    let decides = |value: &&String| {
-        let pattern = value.trim_start_matches(['!', '^']).trim_end_matches('/');
-        name.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    values.iter().rev().find(decides).is_some_and(|value| !value.starts_with('!'))
-}
-
 impl Installer<'_> {
     /// What the switch does, with the hooks that there are.
     fn guarded_by(&self) -> &'static str {
@@ -108,7 +100,7 @@ impl Installer<'_> {
             self.step(State::Done, format!("{HIDE} = {}: git itself refuses pushes there", wanted.join(", ")));
         }
         let dir = shell_path(self.repository.common_dir());
-        if let Some((what, commands)) = without_promoter(access, &owned.promoted, &format!("git -C {dir}")) {
+        if let Some((what, commands)) = without_promoter(access, &owned.deployed, &format!("git -C {dir}")) {
             self.advise(State::Note, what, format!("{commands} && git hydrate install --server {dir}"));
         }
         Ok(())
@@ -118,23 +110,6 @@ impl Installer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_last_value_decides() {
-        let rows: [(&[&str], &str, bool); 7] = [
-            (&[], "refs/heads/a", false),
-            (&["refs/heads/a"], "refs/heads/a", true),
-            (&["refs/heads/a"], "refs/heads/a/b", true),
-            (&["refs/heads/a/"], "refs/heads/a/b", true),
-            (&["refs/heads/a"], "refs/heads/ab", false),
-            (&["refs/hydrate", "!refs/hydrate/config"], "refs/hydrate/config", false),
-            (&["!refs/hydrate/config", "refs/hydrate"], "refs/hydrate/config", true),
-        ];
-        for (values, name, expected) in rows {
-            let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-            assert_eq!(is_hidden(name, &values), expected, "{values:?} {name}");
-        }
-    }
 
     #[test]
     fn who_may_push_finds_the_branch_open() {
@@ -166,6 +141,7 @@ mod tests {
             let owned = Owned {
                 branches: [name("environments/dev")].into(),
                 promoted: BTreeSet::new(),
+                deployed: BTreeSet::new(),
                 patterns: vec![pattern.to_owned()],
                 dry_branches: vec![name(dry_branch)],
             };

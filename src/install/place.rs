@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dry_files::diag::shell_path;
 use dry_files::regular;
 
 use super::config::Config;
@@ -67,7 +68,8 @@ impl Place {
             return Ok(Self::Nowhere {
                 reason: format!("hooks are taken from {}, which other repositories may use too", dirs.dir().display()),
                 advice: format!(
-                    "unset core.hooksPath here, or add to {} what this prints: {print}",
+                    "{}, or add to {} what this prints: {print}",
+                    own_hooks(repository),
                     dirs.file.display()
                 ),
             });
@@ -112,6 +114,16 @@ impl Directories {
 
     fn dir(&self) -> &Path {
         self.file.parent().unwrap_or(&self.file)
+    }
+}
+
+/// The command by which a repository has hooks of its own, wherever `core.hooksPath` was set.
+fn own_hooks(repository: &Repository) -> String {
+    let dir = repository.common_dir();
+    let git = format!("git -C {} config", shell_path(dir));
+    match repository.git().output(&["config", "--local", "--get", "core.hooksPath"]) {
+        Ok(_) => format!("{git} --unset core.hooksPath"),
+        Err(_) => format!("{git} core.hooksPath {}", shell_path(&dir.join("hooks"))),
     }
 }
 

@@ -38,7 +38,7 @@ impl Installer<'_> {
         if self.repository.config("core.logAllRefUpdates").is_none() {
             self.config.lend("core.logAllRefUpdates", "true")?;
             let who = if is_gitea { "when, not who: all pushers are `Gitea` there" } else { "who" };
-            self.step(State::Done, format!("core.logAllRefUpdates = true: the reflogs record {who} moved a branch"));
+            self.step(State::Done, format!("core.logAllRefUpdates = true: the reflogs record {who} moved a branch; hydrate.log who pushed settings"));
         }
         Ok(())
     }

@@ -73,9 +73,17 @@ pub(crate) fn records(
 
 /// The dry branches of a repository: those of the setting, else those that it should have.
 pub(crate) fn dry_branches(repository: &Repository, place: &Place) -> Result<BTreeSet<BranchName>, HydrateError> {
-    let buffer = ObjectBuffer::new(repository);
-    let refs = repository.refs()?;
-    let policy = Policy::read(&refs, &buffer)?;
+    let policy = Policy::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
+    dry_branches_by(&policy, repository, place)
+}
+
+/// The dry branches of a repository by a policy that may not be its own yet.
+pub(crate) fn dry_branches_by(
+    policy: &Policy,
+    repository: &Repository,
+    place: &Place,
+) -> Result<BTreeSet<BranchName>, HydrateError> {
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
     let mut notes = recorded_notes(&refs, &buffer)?;
     let (records, _) = records(place, &refs, (&policy.settings, policy.id), &mut notes, &buffer)?;
     let (dry, _) = DryBranches::find(&Wake::Everything, place, &refs, &policy.settings, &records);

@@ -235,18 +235,50 @@ pub(crate) fn files_of(
 ) -> Result<(Option<ObjectId>, SettingsFiles), HydrateError> {
     let commit = commit.map(|commit| buffer.commit(commit)).transpose()?;
     let commit = commit.filter(|commit| commit.tree != buffer.empty_tree_id());
-    let mut files = SettingsFiles::new();
-    for entry in commit.as_ref().map_or(Ok(Vec::new()), |commit| buffer.tree(commit.tree))? {
+    let (files, left_out) = readable_files(commit.as_ref().map(|commit| commit.tree), buffer)?;
+    match left_out {
+        Some(why) => Err(why.into()),
+        None => Ok((commit.map(|commit| commit.id), files)),
+    }
+}
+
+/// The settings in a tree as far as their files can be read, whether or not hydration can work with them; and why the first
+/// of the others is left out.
+pub(crate) fn readable_files(
+    tree: Option<ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(SettingsFiles, Option<SettingsError>), repo::Error> {
+    let (mut files, mut left_out) = (SettingsFiles::new(), None);
+    for entry in tree.map_or(Ok(Vec::new()), |tree| buffer.tree(tree))? {
         let name = String::from_utf8_lossy(&entry.name).into_owned();
         if !is_settings_file(&name) {
-            return Err(SettingsError::UnknownFile(name).into());
+            left_out.get_or_insert(SettingsError::UnknownFile(name));
+        } else if buffer.size(entry.id)? > FILE_BYTES_MAX {
+            left_out.get_or_insert(SettingsError::TooLarge(name));
+        } else {
+            files.insert(name, buffer.blob(entry.id)?);
         }
-        if buffer.size(entry.id)? > FILE_BYTES_MAX {
-            return Err(SettingsError::TooLarge(name).into());
-        }
-        files.insert(name, buffer.blob(entry.id)?);
     }
-    Ok((commit.map(|commit| commit.id), files))
+    Ok((files, left_out))
+}
+
+/// How many commits of settings are tried for one that can be used.
+const TRIED_MAX: usize = 100;
+
+/// The newest commit below the tip of the settings that hydration can work with, where it cannot work with the tip.
+///
+/// Errors: the repository cannot be read.
+pub(crate) fn newest_usable(repository: &Repository) -> Result<Option<ObjectId>, repo::Error> {
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
+    let mut here = refs.get(SETTINGS_REF);
+    for _ in 0..TRIED_MAX {
+        let parent = here.map(|id| buffer.commit(id)).transpose()?.and_then(|commit| commit.parents.first().copied());
+        here = parent.filter(|parent| repository.has(*parent));
+        if here.is_none() || Policy::at(here, &buffer).is_ok() {
+            break;
+        }
+    }
+    Ok(here.filter(|id| Policy::at(Some(*id), &buffer).is_ok()))
 }
 
 /// Whether a folder of settings may be set: hydration can work with it, down to what its templates make, and it has no password.

@@ -105,10 +105,15 @@ pub(crate) fn warning_of_more() -> Diagnostic {
 }
 
 /// Says of settings that no branch was hydrated with that they may be anyone's, where branches are those of a remote; none of
-/// others.
+/// others. `finds_alike` answers whether the same is hydrated by the settings of a branch, to the same bytes, as by those of now:
+/// whoever wrote these changed nothing then that a preview could show.
 ///
 /// Errors: the repository cannot be read.
-pub(crate) fn doubt(repository: &Repository, place: &Place) -> Result<Option<Diagnostic>, HydrateError> {
+pub(crate) fn doubt(
+    repository: &Repository,
+    place: &Place,
+    finds_alike: impl Fn(Option<ObjectId>) -> bool,
+) -> Result<Option<Diagnostic>, HydrateError> {
     let refs = repository.refs()?;
     if place.is_of_server() || !place.believes_records() {
         return Ok(None);
@@ -116,12 +121,16 @@ pub(crate) fn doubt(repository: &Repository, place: &Place) -> Result<Option<Dia
     let (now, buffer) = (refs.get(SETTINGS_REF), ObjectBuffer::new(repository));
     let named = named_by_branches(place, &refs, &buffer);
     let is_known = named.is_empty() || named.iter().any(|(settings, _)| are_alike(*settings, now, &buffer));
+    let is_here = |settings: &Option<ObjectId>| settings.is_none_or(|id| repository.has(id));
+    let named = named.into_iter().map(|(settings, _)| settings).filter(is_here).take(TRIED_MAX);
+    let is_known = is_known || named.into_iter().any(finds_alike);
     let what = format!(
-        "no branch was hydrated with the settings of {SETTINGS_REF} yet, which anyone may write whose push no \
-                        hook judges"
+        "the settings of {SETTINGS_REF} change what is hydrated, and no branch was hydrated with them yet: where no hook judges \
+         pushes, anyone may have written them"
     );
     Ok((!is_known).then(|| Diagnostic::warning(what).hint(WHOSE)))
 }
 
 /// How to say whose settings count.
-pub(crate) const WHOSE: &str = "to name those that count: git config hydrate.settingsRef BRANCH; or refs/hydrate/config, if only admins can push it";
+pub(crate) const WHOSE: &str = "to see who wrote them: git log refs/hydrate/config; if only admins can push there: git config \
+                                hydrate.settingsRef refs/hydrate/config; else it names a protected branch that has settings.yaml";

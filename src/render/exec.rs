@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use dry_files::diag::{Diagnostic, Span};
+use dry_files::diag::{Diagnostic, Span, shell_word};
 use dry_files::path::RepoPath;
 use dry_files::view::{Stop, View};
 use go_yaml::{self as yaml, Value};
@@ -185,12 +185,18 @@ impl Exec {
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
         let known = self.tools.plugins.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let name = plugin.name.as_deref().unwrap_or_default();
         let hint = match known.is_empty() {
-            true => "have an admin set its command: git config hydrate-plugin.NAME.command \"…\"".to_owned(),
+            true => {
+                let key = if name.is_empty() { "NAME" } else { name };
+                format!(
+                    "have an admin set its command: git config {} COMMAND",
+                    shell_word(&format!("hydrate-plugin.{key}.command"))
+                )
+            }
             false => format!("the plugins are: {known}"),
         };
         let mistake = |text: String| Failure::mistake(Diagnostic::error(text).at(place.clone()).hint(hint.clone()));
-        let name = plugin.name.as_deref().unwrap_or_default();
         let words =
             self.tools.plugins.get(name).ok_or_else(|| mistake(format!("no plugin `{name}` is set up here")))?;
         let command = self.find(words)?;

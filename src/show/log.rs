@@ -19,8 +19,27 @@ pub(crate) struct Logged<'a> {
     pub pusher: Option<&'a str>,
     /// How long it took, the wait for another run included.
     pub took: Duration,
+    /// What the push itself moved of what hydration owns.
+    pub pushed: &'a [PushedRef],
     /// What it did.
     pub report: &'a Report,
+}
+
+/// A ref that hydration owns and a push moved: a promotion, or the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct PushedRef {
+    /// Its full name.
+    #[serde(rename = "ref")]
+    pub name: String,
+    /// Where it was; none where it was not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// Where it is; none where it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
+    /// Who pushed it; none where that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pusher: Option<String>,
 }
 
 /// Appends one line of JSON to a log: when, where, for whom and what. Lines of processes that write at once never mix. A new
@@ -33,6 +52,8 @@ pub(crate) fn log(path: &Path, repository: &Repository, run: &Logged<'_>) -> std
         repository: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         pusher: Option<&'a str>,
+        #[serde(skip_serializing_if = "<[PushedRef]>::is_empty")]
+        pushed: &'a [PushedRef],
         #[serde(flatten)]
         report: &'a Report,
     }
@@ -41,6 +62,7 @@ pub(crate) fn log(path: &Path, repository: &Repository, run: &Logged<'_>) -> std
         milliseconds: run.took.as_millis(),
         repository: repository.common_dir().display().to_string(),
         pusher: run.pusher,
+        pushed: run.pushed,
         report: run.report,
     };
     let mut line = screened_json(&serde_json::to_string(&line)?).into_bytes();

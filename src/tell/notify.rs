@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::hook::{Options, access, outside};
 use crate::hydrate::Report;
 use crate::repo::Repository;
-use crate::show::screened_json;
+use crate::show::{PushedRef, screened_json};
 use crate::tell::outbox::Delivery;
 
 /// What the command reads on standard input: one JSON object, on one line.
@@ -24,6 +24,9 @@ struct Notice<'n> {
     /// Why nothing was hydrated; then there is no report.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'n str>,
+    /// What the push itself moved of what hydration owns.
+    #[serde(skip_serializing_if = "<[PushedRef]>::is_empty")]
+    pushed: &'n [PushedRef],
     #[serde(flatten)]
     report: Option<&'n Report>,
     /// What became of other repositories that something was to be pushed to.
@@ -44,11 +47,11 @@ const VARIABLE: &str = "GIT_HYDRATE_NOTIFYING";
 pub(crate) fn notify(
     repository: &Repository,
     outcome: Result<(&Report, bool), &str>,
-    destinations: &[Delivery],
+    (pushed, destinations): (&[PushedRef], &[Delivery]),
 ) -> Result<(), String> {
     let options = Options::read(repository);
     let Some(command) = options.notify else { return Ok(()) };
-    let is_empty = outcome.is_ok_and(|(report, _)| report.is_empty()) && destinations.is_empty();
+    let is_empty = outcome.is_ok_and(|(report, _)| report.is_empty()) && destinations.is_empty() && pushed.is_empty();
     if is_empty || std::env::var_os(VARIABLE).is_some() {
         return Ok(());
     }
@@ -61,6 +64,7 @@ pub(crate) fn notify(
             .and_then(|access| access.pusher)
             .filter(|_| outcome.map_or(true, |(_, his)| his)),
         error: outcome.err(),
+        pushed,
         report: outcome.ok().map(|(report, _)| report),
         destinations,
     };

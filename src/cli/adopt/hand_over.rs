@@ -9,10 +9,13 @@ use crate::argo::BranchName;
 use crate::history;
 use crate::history::ForeignBranch;
 use crate::hydrate;
+use crate::owners::branch_records::hydrated_below;
 use crate::owners::place::Place;
 use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
+use crate::repo::{ObjectBuffer, ObjectId, Repository};
+use crate::settings::SETTINGS_REF;
 use crate::show::{Wording, summary};
 
 /// Lists the branches that can be handed over, or hands over those that are chosen.
@@ -33,6 +36,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         return Ok(Outcome::Done);
     }
+    refuse_without_settings(&repository, &chosen, arguments.yes)?;
     hand_over(&setup, &chosen, json)?;
     let report = catch_up::all(&repository)?;
     if json {
@@ -41,6 +45,26 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         output::print(summary(&report, Wording::Terminal))?;
     }
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+}
+
+/// Refuses branches that name settings which this repository does not have, unless the user has said that it is meant: they
+/// would be hydrated with others at once.
+fn refuse_without_settings(repository: &Repository, branches: &[&ForeignBranch], is_meant: bool) -> anyhow::Result<()> {
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
+    let there = refs.get(SETTINGS_REF);
+    let is_had = |id: &ObjectId| there.is_some_and(|there| repository.is_ancestor(*id, there));
+    for branch in branches.iter().filter(|_| !is_meant) {
+        let named = hydrated_below(branch.tip, &buffer).filter(|(_, trailers)| trailers.branch == branch.name);
+        if let Some(id) = named.and_then(|(_, trailers)| trailers.settings_commit).filter(|id| !is_had(id)) {
+            let name = printable(branch.name.as_str());
+            bail!(
+                "`{name}` was hydrated with settings that are lost here ({id}), and would be hydrated at once with those of now: other \
+                 tools, and nothing frozen or held\nhint: restore them first, as git hydrate doctor says; to hand it over all the \
+                 same: --yes"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Those of the branches that were asked for.

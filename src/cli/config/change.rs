@@ -1,6 +1,6 @@
 //! Changes of single keys: `git hydrate config set`, `add` and `unset`.
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 
 use super::super::WrongUse;
 use super::{checked, seeds};
@@ -93,7 +93,13 @@ fn key_of_yaml(key: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What `settings.yaml` says, as one mapping of keys.
 pub(super) fn yaml(files: &Files) -> anyhow::Result<String> {
+    const HINT: &str = "\nhint: git hydrate config edit, or import, replaces it";
     let content = files.get(SETTINGS_FILE).cloned().unwrap_or_default();
-    String::from_utf8(content).context("settings.yaml is not UTF-8")
+    let text = String::from_utf8(content).map_err(|_| anyhow!("settings.yaml is not UTF-8{HINT}"))?;
+    match edit::read(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(anyhow!("no key of it can be changed: {error}{HINT}")),
+    }
 }

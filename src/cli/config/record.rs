@@ -4,18 +4,33 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 
+use super::super::output;
 use super::super::unpushed::UNPUSHED_REF;
 use super::server_of;
-use crate::owners::policy::{check_settings, settings_files};
+use crate::owners::policy::{check_settings, readable_files, settings_files};
 use crate::repo::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     update_refs,
 };
 use crate::settings::{SETTINGS_REF, SettingsFiles as Files};
+use dry_files::diag::printable;
 
 pub(super) fn read(repository: &Repository) -> anyhow::Result<Files> {
     let buffer = ObjectBuffer::new(repository);
     Ok(settings_files(&repository.refs()?, &buffer)?.1)
+}
+
+/// The settings as they are, to be corrected: hydration may not be able to work with them. Warns of a file that the next
+/// change leaves out.
+pub(super) fn read_to_correct(repository: &Repository) -> anyhow::Result<Files> {
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
+    let commit = refs.get(SETTINGS_REF).map(|commit| buffer.commit(commit)).transpose()?;
+    let (files, left_out) = readable_files(commit.map(|commit| commit.tree), &buffer)?;
+    if let Some(why) = left_out {
+        let hint = "the next change with `git hydrate config` leaves it out";
+        output::warn(&format!("warning: {SETTINGS_REF}: {}\nhint: {hint}", printable(&why.to_string())));
+    }
+    Ok(files)
 }
 
 /// Commits the settings, when they are right and differ from those there are; answers whether they do.

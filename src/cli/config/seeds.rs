@@ -120,12 +120,12 @@ pub(super) fn text(changes: &Changes) -> String {
 
 /// The seed of a folder of settings; none that can be read where it cannot.
 pub(super) fn of(files: &Files) -> Seeds {
-    Settings::read(files).map(|settings| settings.seeds).unwrap_or_default()
+    Seeds::read(files).unwrap_or_default()
 }
 
 /// What is said of the seed in place of showing it.
 pub(super) fn shown(files: &Files) -> anyhow::Result<String> {
-    let seeds = Settings::read(files)?.seeds;
+    let seeds = Seeds::read(files)?;
     let public: Vec<String> = seeds.kept_public().map(|identity| format!("  {identity} draws without it\n")).collect();
     Ok(match seeds.is_set() {
         true => format!("a seed is set, and never shown\n{}", public.concat()),

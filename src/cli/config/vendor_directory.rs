@@ -5,7 +5,8 @@ use dry_files::diag::printable;
 use dry_files::view::View;
 
 use crate::cli::clone::refs_of;
-use crate::owners::heads::dry_branches;
+use crate::owners::heads::dry_branches_by;
+use crate::owners::policy::Policy;
 use crate::repo::Repository;
 use crate::repo::TreeFiles;
 use crate::settings::{Settings, SettingsFiles as Files};
@@ -15,11 +16,12 @@ use inputs::Strays;
 /// their environments.
 pub(super) fn check(repository: &Repository, before: &Files, new: &Files) -> anyhow::Result<()> {
     let dir = Settings::read(new)?.vendor_directory;
-    if Settings::read(before).is_ok_and(|before| before.vendor_directory == dir) {
+    // Settings that could not be read had no effect.
+    if Settings::read(before).unwrap_or_default().vendor_directory == dir {
         return Ok(());
     }
     let (names, refs) = (refs_of(repository)?, repository.refs()?);
-    for branch in dry_branches(repository, &names)? {
+    for branch in dry_branches_by(&Policy::of(new)?, repository, &names)? {
         let Some(tip) = names.tip(&refs, &branch) else { continue };
         let files = TreeFiles::new(repository, repository.commit(tip)?.tree);
         let view = View::new(&files);

@@ -41,14 +41,19 @@ impl Access {
     }
 }
 
-/// The commands that let an account add commits to `branch` and those beside it, each begun by `git`: the variable with the names
-/// of pushers, the account, and the branches. All that are missing are named, since one alone has no effect.
-pub(crate) fn naming_promoter(access: &Access, branch: &BranchName, git: &str) -> String {
+/// The commands that let an account add commits to `branches`, each begun by `git`: the variable with the names of pushers, the
+/// account, and the branches. All that are missing are named, since one alone has no effect.
+pub(crate) fn naming_promoter(access: &Access, branches: &[&BranchName], git: &str) -> String {
     let mut commands: Vec<String> = naming_variable(access, git).into_iter().collect();
-    commands.push(format!("{git} config --add hydrate.promoter NAME"));
-    commands.extend(naming_branches(access, branch, git));
+    if access.promoters.is_empty() {
+        commands.push(format!("{git} config --add hydrate.promoter NAME"));
+    }
+    commands.extend(branches.iter().filter_map(|branch| naming_branch(access, branch, git)));
     commands.join(" && ")
 }
+
+/// What makes git show a branch to who pushes, once an account may push there.
+pub(crate) const SHOWING: &str = "git hydrate install --server";
 
 /// The command for the variable with the names of pushers; none where it is set.
 pub(super) fn naming_variable(access: &Access, git: &str) -> Option<String> {
@@ -56,30 +61,42 @@ pub(super) fn naming_variable(access: &Access, git: &str) -> Option<String> {
     (!access.is_variable_set).then(|| format!("{git} config hydrate.pusherVariable {variable}"))
 }
 
-/// The command for the branches; none where they are named. Without any, accounts could promote to all.
-fn naming_branches(access: &Access, branch: &BranchName, git: &str) -> Option<String> {
+/// The command for a branch; none where it is named. Without any branch, accounts could promote to all.
+fn naming_branch(access: &Access, branch: &BranchName, git: &str) -> Option<String> {
     let is_named = !access.promoted.is_empty() && access.promoted.matches(branch.as_str());
-    let pattern = branch.as_str().rsplit_once('/').map_or(branch.to_string(), |(dir, _)| format!("{dir}/*"));
-    (!is_named).then(|| format!("{git} config --add hydrate.promoted {}", shell_word(&pattern)))
+    (!is_named).then(|| format!("{git} config --add hydrate.promoted {}", shell_word(branch.as_str())))
+}
+
+/// That the variable which names pushers is not there, so that this one is nobody whom an admin named; none where it is.
+pub(super) fn nameless(access: &Access) -> Option<String> {
+    let variable = access.variable.as_deref().filter(|_| access.is_variable_set && access.pusher.is_none())?;
+    Some(format!("this push has no name: {} is not set for it", printable(variable)))
 }
 
 /// Who promotes to `branch`, and what an admin does for another account or for this one.
 pub(super) fn who_promotes(access: &Access, branch: &BranchName) -> String {
     let on_server = "an admin runs on the server";
     if access.promoters.is_empty() {
-        let commands = naming_promoter(access, branch, "git");
-        return format!("no account may promote yet; to name that of the promoter, {on_server}: {commands}");
+        let commands = naming_promoter(access, &[branch], "git");
+        return format!(
+            "no account may promote yet; to name that of the promoter, {on_server}: {commands} && {SHOWING}"
+        );
     }
     let names: Vec<String> = access.promoters.iter().take(SHOWN_MAX).map(|name| printable(name).to_string()).collect();
     let more = if access.promoters.len() > SHOWN_MAX { ", …" } else { "" };
     let names = names.join(", ") + more;
-    match (naming_branches(access, branch, "git"), naming_variable(access, "git")) {
+    match (naming_branch(access, branch, "git"), naming_variable(access, "git")) {
         (Some(command), _) if access.is_closed(branch) => {
             format!(
-                "no account may promote to it ({names} may to other branches); to have them do so, {on_server}: {command}"
+                "no account may promote to it ({names} may to other branches); to have them do so, {on_server}: {command} && {SHOWING}"
             )
         }
         (_, Some(command)) => format!("{names} may, once the server knows who pushes; {on_server}: {command}"),
-        _ => format!("{names} may; to name another account, {on_server}: git config --add hydrate.promoter NAME"),
+        _ => match nameless(access) {
+            Some(nameless) => format!("{names} may, but {nameless}"),
+            None => {
+                format!("{names} may; to name another account, {on_server}: git config --add hydrate.promoter NAME")
+            }
+        },
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::{Diagnostic, shell_word};
 
-use super::access::{Access, naming_variable, who_promotes};
+use super::access::{Access, SHOWING, nameless, naming_variable, who_promotes};
 use crate::argo::{Application, BranchName, Patterns};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::memory::{Attempt, Memory};
@@ -28,7 +28,7 @@ use crate::owners::heads;
 use crate::owners::policy::Policy;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
-use crate::repo::{ObjectBuffer, ObjectId, Refs, hidden_by, object_id, taken_for};
+use crate::repo::{ObjectBuffer, ObjectId, Refs, hidden_by, hidden_from_pushes, is_hidden, object_id, taken_for};
 use crate::settings::SETTINGS_REF;
 
 /// What a push would do to one ref.
@@ -269,8 +269,10 @@ impl<'a> Guard<'a> {
             }
             let variable =
                 naming_variable(self.access, "git").map(|command| format!("{command} && ")).unwrap_or_default();
+            let nameless = nameless(self.access).filter(|_| !self.access.settings_pushers.is_empty());
+            let nameless = nameless.map(|nameless| format!("{nameless}; ")).unwrap_or_default();
             let hint = format!(
-                "change them on the server with `git hydrate config`; to let an account push them, an admin runs there: {variable}git config \
+                "{nameless}change them on the server with `git hydrate config`; to let an account push them, an admin runs there: {variable}git config \
                  --add hydrate.settingsPusher NAME && git hydrate install --server"
             );
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
@@ -300,6 +302,12 @@ impl<'a> Guard<'a> {
         let Some(dry_branch) = self.dry_branch_of(branch)? else { return Ok(None) };
         let old = self.refs.branch(branch.as_str());
         if self.access.is_one_of(&self.access.promoters) && self.access.promoted.matches(branch.as_str()) {
+            // git refuses it whatever is said here, and the pusher does not even see where the branch is.
+            if is_hidden(&branch.ref_name(), &hidden_from_pushes(self.setup.repository)) {
+                let text = format!("`{branch}` is hidden from pushes (receive.hideRefs), so none goes in");
+                let hint = format!("an admin has git show it to who may promote, on the server: {SHOWING}");
+                return Ok(Some(Diagnostic::error(text).hint(hint)));
+            }
             let adds = match (pushed_old, new) {
                 (_, None) => false,
                 (None, Some(_)) => true,
@@ -356,7 +364,15 @@ impl<'a> Guard<'a> {
     ) -> Result<Diagnostic, HydrateError> {
         const SHOWN_MAX: usize = 3;
         let refused = if new.is_some() { "pushes to it are refused" } else { "it cannot be deleted" };
-        let refusal = Diagnostic::error(format!("`{branch}` is hydrated from `{dry_branch}`: {refused}"));
+        let is_hydrated = self.records.get(branch).is_some() || self.named()?.contains_key(branch);
+        let refusal = Diagnostic::error(match is_hydrated {
+            true => format!("`{branch}` is hydrated from `{dry_branch}`: {refused}"),
+            false => format!("`{branch}` matches the setting `branches`, which gives it to hydration: {refused}"),
+        });
+        if !is_hydrated && new.is_some() {
+            let hint = format!("choose another name; an Application on `{dry_branch}` that names it makes it");
+            return Ok(refusal.hint(hint));
+        }
         let all = self.survey()?.map_or(&[][..], |survey| &survey.applications);
         let all = all.iter().map(|(_, application)| application);
         let is_here = |one: &&Application| one.environment_branch() == branch || one.sync_branch == *branch;

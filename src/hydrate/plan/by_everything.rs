@@ -305,10 +305,13 @@ pub(crate) fn plan(
 
 /// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
 fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_>) -> Option<Failing> {
+    if run.memory.retry {
+        return None;
+    }
     if let Some(failure) = run.ledger.known_failure(name, dry, run.found.policy.id) {
         return Some(Failing::Recorded(failure.diagnostics.clone()));
     }
-    let state = earlier.filter(|_| !run.memory.retry)?;
+    let state = earlier?;
     let (last, stuck) = recalled_limit(state, run.branches.get(name)?, run.found.inputs.id().as_deref())?;
     (last == dry).then(|| Failing::Limited(FailedBranch::carried(stuck)))
 }

@@ -19,8 +19,14 @@ impl Doctor<'_> {
             let names = if *count == 1 { "names" } else { "name" };
             let what =
                 format!("{who} on {dry_branch} {names} {branch}, which is not a dry branch, and so not hydrated");
-            let verb = if survey.branches.is_empty() { "set" } else { "add" };
-            self.advise(what, format!("{git} hydrate config {verb} dryBranches {word}"));
+            let is_there = self.repository.refs().is_ok_and(|refs| refs.branch(branch.as_str()).is_some());
+            let remedy = match is_there {
+                true => format!("{git} hydrate config add dryBranches {word}"),
+                false => format!(
+                    "{word} does not exist: push a commit to {dry_branch} in which they say `targetRevision: {dry_branch}`"
+                ),
+            };
+            self.advise(what, remedy);
         }
     }
 
@@ -40,7 +46,13 @@ impl Doctor<'_> {
                 dry_branches.iter().map(BranchName::as_str).filter(|other| *other != dry_branch && other != first);
             let others: String = others.map(|other| format!(" {}", shell_word(other))).collect();
             let set = format!("{} hydrate config set dryBranches", self.git_command());
+            let is_set = |name: &str| dry_branches.iter().any(|branch| branch.as_str() == name);
             let remedy = match &successors[..] {
+                [only] if is_set(only) && !is_set(dry_branch) => format!(
+                    "{only} is a dry branch: push a commit to it in which its Applications say `targetRevision: {only}`; if they \
+                     do: {} hydrate catch-up",
+                    self.git_command()
+                ),
                 [only] => format!("if {only} takes its place: {set} {}{others}", shell_word(only)),
                 all => format!("if one of {} takes its place: {set} BRANCH{others}", all.join(", ")),
             };

@@ -1,16 +1,17 @@
 //! Whether the refs that hydration reads point at commits that are there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use dry_files::diag::more::listed;
 use dry_files::diag::{shell_path, shell_word};
 use dry_files::regular;
 
 use super::Doctor;
-use crate::history::BranchStatus;
+use crate::history::{BranchState, BranchStatus};
 use crate::install::guard::REPLACE;
 use crate::metadata::NOTES_REF;
-use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
+use crate::owners::branch_records::{BranchRecords, RECORDS_REF, hydrated_below};
 use crate::owners::failures::FAILURES_REF;
 use crate::repo::{
     Error, ObjectBuffer, ObjectId, Refs, hiding, object_id, said_of_hiding, said_of_taken_in, taken_for,
@@ -19,6 +20,9 @@ use crate::settings::SETTINGS_REF;
 
 /// How much of a reflog's end is searched for a commit that is there.
 const REFLOG_LINES_MAX: usize = 1000;
+
+/// How many branches are named.
+const NAMED_MAX: usize = 8;
 
 /// How large a reflog may be to be looked at, in bytes.
 const REFLOG_BYTES_MAX: u64 = 256 << 20;
@@ -67,6 +71,36 @@ impl Doctor<'_> {
             let git = self.git_command();
             let commands: Vec<String> = names.iter().map(|name| format!("{git} update-ref -d {name}")).collect();
             self.bad(what, commands.join(" && "));
+        }
+        Ok(())
+    }
+
+    /// Settings that branches say they were hydrated with, where nothing else is left that names them: without them a branch that
+    /// is adopted is hydrated with other tools, and nothing that was frozen or held is.
+    pub(super) fn lost_settings(&mut self, statuses: &[BranchStatus]) -> Result<(), Error> {
+        let (refs, buffer) = (self.repository.refs()?, ObjectBuffer::new(self.repository));
+        let there = refs.get(SETTINGS_REF);
+        let is_had = |id: &ObjectId| there.is_some_and(|there| self.repository.is_ancestor(*id, there));
+        let mut lost = BTreeMap::<ObjectId, Vec<&str>>::new();
+        for status in statuses.iter().filter(|status| status.state == BranchState::NotHydrated) {
+            let named = object_id(&status.tip).and_then(|tip| hydrated_below(tip, &buffer));
+            let named = named.filter(|(_, trailers)| trailers.branch.as_str() == status.branch);
+            if let Some(id) = named.and_then(|(_, trailers)| trailers.settings_commit).filter(|id| !is_had(id)) {
+                lost.entry(id).or_default().push(&status.branch);
+            }
+        }
+        for (id, branches) in lost {
+            let git = self.git_command();
+            let (verb, names) = (if branches.len() == 1 { "names" } else { "name" }, listed(branches, NAMED_MAX));
+            let what = format!("{names} {verb} settings that {SETTINGS_REF} does not have: {id} (Hydrate-Settings)");
+            let remedy = match buffer.commit(id).is_ok() && self.repository.has(id) {
+                true => format!("before you adopt them: {git} update-ref {SETTINGS_REF} {id}"),
+                false => format!(
+                    "before you adopt them, import an export, {git} hydrate config import DIRECTORY, or set anew what was set, such \
+                     as tools, frozen, hold and validate: {git} hydrate config edit"
+                ),
+            };
+            self.bad(what, remedy);
         }
         Ok(())
     }

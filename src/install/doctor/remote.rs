@@ -53,6 +53,8 @@ pub(crate) struct Rehearsal {
     pub failures: Vec<(String, String)>,
     /// Why it would push nothing, or not all, and what to do.
     pub problem: Option<(String, Option<String>)>,
+    /// Whether that is because it is not given which settings count, beside those of [`SETTINGS_REF`].
+    pub lacks_settings: bool,
 }
 
 impl Rehearsal {
@@ -309,7 +311,9 @@ impl Doctor<'_> {
 
     /// What a job would do now.
     fn rehearsed(&mut self, remote: &str, rehearsal: Rehearsal, probe: &Probe) {
-        if let Some((what, remedy)) = rehearsal.problem {
+        if rehearsal.lacks_settings && probe.is_of_server() {
+            self.good(format!("the hooks of {remote} hydrate by the settings of {SETTINGS_REF}: no job is needed"));
+        } else if let Some((what, remedy)) = rehearsal.problem {
             match remedy {
                 Some(remedy) => self.bad(what, remedy),
                 None => self.bad(what, format!("git hydrate push --dry-run {}", shell_word(remote))),

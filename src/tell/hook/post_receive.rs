@@ -12,16 +12,18 @@ use super::successor::{self, Patience};
 use super::{Options, STDIN_BYTES_MAX, access, namespace, ref_update};
 use crate::argo::BranchName;
 use crate::history::Pusher;
-use crate::hydrate::{self, RefUpdate, Report, naming_promoter};
+use crate::hydrate::{self, RefUpdate, Report, SHOWING, naming_promoter};
+use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::place::Place;
+use crate::owners::policy::newest_usable;
 use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::process::wall;
 use crate::render::{Machine, Renderers};
-use crate::repo::{Error, Location, Lock, Refs, Repository};
+use crate::repo::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::SETTINGS_REF;
-use crate::show::{self, Console, Logged, Waiting, Wording, summary, wrap};
+use crate::show::{self, Console, Logged, PushedRef, Waiting, Wording, summary, wrap};
 use crate::tell::fetch::{Fetches, until_had};
 use crate::tell::forge::{self, Teller, start_for_all};
 use crate::tell::notify;
@@ -57,45 +59,64 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine, patienc
             }
             let deliveries = deliver(&repository, &mut console);
             let outcome = Ok((&report, pusher.is_all_his()));
-            notify_of(&repository, outcome, deliveries.as_deref().unwrap_or_default(), &mut console);
+            let pushed = owned(&updates, &repository);
+            notify_of(&repository, outcome, (&pushed, deliveries.as_deref().unwrap_or_default()), &mut console);
             is_success && deliveries.is_some_and(|deliveries| deliveries.iter().all(Delivery::is_done))
         }
         Err(Unhydrated { error, is_told, is_taken_up }) => {
             let why = chain(&*error).lines().map(printable).collect::<Vec<_>>().join("\n");
             if let Ok(repository) = Repository::open(git_dir, Location::Hook) {
-                notify_of(&repository, Err(&why), &[], &mut console);
+                notify_of(&repository, Err(&why), (&[], &[]), &mut console);
             }
             if !is_told {
                 return false;
             }
             console.print(&wrap(&format!("error: hydration failed: {why}"), "  "));
-            let hint = match &*error {
-                _ if is_denied(&*error) => {
-                    "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
-                }
-                HydrateError::Settings(_) | HydrateError::Template(_) => {
-                    "hint: the push was accepted; nothing is hydrated until an admin corrects the settings on the\n  server: \
-                     git hydrate config edit"
-                }
-                HydrateError::Locked if is_taken_up => {
-                    "hint: the push was accepted; it is hydrated as soon as what runs now ends, and `git hydrate status`\n  \
-                     shows what came of it"
-                }
-                _ => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it",
-            };
-            console.print(hint);
+            console.print(&hint(&error, is_taken_up, git_dir));
             false
         }
     }
 }
 
+/// What to do where a push is not hydrated.
+fn hint(error: &HydrateError, is_taken_up: bool, git_dir: &Path) -> String {
+    match error {
+        _ if is_denied(error) => {
+            "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
+                .to_owned()
+        }
+        HydrateError::Settings(_) | HydrateError::Template(_) => {
+            let usable = Repository::open(git_dir, Location::Hook).ok().and_then(|it| newest_usable(&it).ok()?);
+            let back = usable.map(|id| {
+                format!(
+                    "\nhint: to go back to the newest settings that can be used:\n  git update-ref {SETTINGS_REF} {id}"
+                )
+            });
+            let hint = "hint: the push was accepted; nothing is hydrated until an admin corrects the settings on the\n  server: \
+                        git hydrate config edit";
+            format!("{hint}{}", back.unwrap_or_default())
+        }
+        HydrateError::Locked if is_taken_up => {
+            "hint: the push was accepted; it is hydrated as soon as what runs now ends, and `git hydrate status`\n  \
+             shows what came of it"
+                .to_owned()
+        }
+        _ => "hint: the push was accepted; the next push, or `git hydrate catch-up`,\n  hydrates it".to_owned(),
+    }
+}
+
 /// How an account may promote to the branches that a run started, where the guard keeps everybody from it.
 fn without_promoter(repository: &Repository, report: &Report) -> Option<String> {
-    let first = report.started.first().and_then(|branch| BranchName::new(branch).ok())?;
+    let started: Vec<BranchName> = report.started.iter().filter_map(|branch| BranchName::new(branch).ok()).collect();
     let access = access(repository).ok()?;
-    let is_closed = access.promoters.is_empty() && Options::read(repository).guard;
-    let commands = naming_promoter(&access, &first, "git");
-    is_closed.then(|| format!("hint: no account may promote yet; an admin names one on the server: {commands}"))
+    let closed: Vec<&BranchName> = started.iter().filter(|branch| access.is_closed(branch)).collect();
+    let to = match (closed.first()?, access.promoters.is_empty()) {
+        (_, true) => "yet; an admin names one".to_owned(),
+        (branch, false) => format!("to {branch}; an admin names it"),
+    };
+    let commands = naming_promoter(&access, &closed, "git");
+    let hint = || format!("hint: no account may promote {to} on the server: {commands} && {SHOWING}");
+    Options::read(repository).guard.then(hint)
 }
 
 /// Pushes to other repositories what was hydrated for them. None when that is not known.
@@ -135,10 +156,10 @@ fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
 fn notify_of(
     repository: &Repository,
     outcome: Result<(&Report, bool), &str>,
-    deliveries: &[Delivery],
+    moved: (&[PushedRef], &[Delivery]),
     console: &mut Console,
 ) {
-    if let Err(why) = notify::notify(repository, outcome, deliveries) {
+    if let Err(why) = notify::notify(repository, outcome, moved) {
         console.print(&wrap(&format!("warning: {why}"), "  "));
     }
 }
@@ -310,14 +331,35 @@ impl Push<'_> {
                 .map_err(|error| Error::new("starting the rest of the hydration", error))?;
         }
         if let Some(path) = &options.log
-            && let Err(error) =
-                show::log(path, &repository, &Logged { pusher: setup.pusher, took: asked.elapsed(), report: &report })
+            && let Err(error) = {
+                let (pusher, took, pushed) = (setup.pusher, asked.elapsed(), owned(&updates, &repository));
+                show::log(path, &repository, &Logged { pusher, took, pushed: &pushed, report: &report })
+            }
         {
             console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
         }
         drop(lock);
         Ok(Hydrated { report, updates, repository, teller: teller.take() })
     }
+}
+
+/// What a push moved of what hydration owns: a branch that was promoted to, or the settings. Where records cannot be read, the
+/// report says so.
+fn owned(updates: &[RefUpdate], repository: &Repository) -> Vec<PushedRef> {
+    let (Ok(refs), buffer) = (repository.refs(), ObjectBuffer::new(repository)) else { return Vec::new() };
+    let records = refs.get(RECORDS_REF).and_then(|tip| BranchRecords::read(tip, &buffer).ok()).unwrap_or_default();
+    let branch = |name: &str| name.strip_prefix("refs/heads/").and_then(|name| BranchName::new(name).ok());
+    let is_owned = |name: &str| name == SETTINGS_REF || branch(name).is_some_and(|it| records.get(&it).is_some());
+    let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
+    let owned = updates.iter().filter(|update| is_owned(&update.name));
+    let pusher = access(repository).ok().and_then(|access| access.pusher);
+    let pushed = |it: &RefUpdate| PushedRef {
+        name: it.name.clone(),
+        old: text(it.old),
+        new: text(it.new),
+        pusher: pusher.clone(),
+    };
+    owned.map(pushed).collect()
 }
 
 /// What was pushed, symbolic refs resolved.

@@ -1,0 +1,303 @@
+//! What messages say is true, and what they propose helps: in the order in which somebody without a guide met them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::push::{application, config_map, dry, tip};
+use crate::support::{Answer, Lab, Repo};
+
+const PROD: &str = "environments/prod";
+
+/// A server that hydrated one Application for each of two environments.
+fn hydrated(lab: &Lab) -> (Repo, Repo) {
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    (server, clone)
+}
+
+/// What `git hydrate doctor` says of a finding, and its remedy on the line below.
+fn found(server: &Repo, what: &str) -> Option<(String, String)> {
+    let told = server.hydrate(&["doctor"]).stdout;
+    let mut lines = told.lines().skip_while(|line| !line.contains(what));
+    Some((lines.next()?.to_owned(), lines.next().unwrap_or_default().trim().to_owned()))
+}
+
+/// A branch whose Applications are staged for `prod`.
+fn staged(server: &Repo) -> Repo {
+    let clone = server.clone_to("clone");
+    let (path, text) = application("web", "prod");
+    let text = format!("{text}    hydrateTo: {{targetBranch: {PROD}-next}}\n");
+    clone.commit("prod", &[(&path, &text), ("apps/web/prod/config.yaml", &config_map("web", "1"))]);
+    clone
+}
+
+fn push_as(clone: &Repo, pusher: Option<&str>, refspec: &str) -> Answer {
+    let mut command = clone.command("git");
+    command.args(["push", "origin", refspec]).envs(pusher.map(|pusher| ("PUSHER", pusher)));
+    Answer::new(command.output().expect("runs"))
+}
+
+fn flat(text: &str) -> String {
+    text.replace("remote: ", "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn settings_that_change_nothing_that_is_hydrated_are_not_doubted() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    let rows: [&[&str]; 4] = [
+        &["set", "branches", "environments/*"],
+        &["set", "onFailure", "application"],
+        &["set", "dryBranches", "main"],
+        &["add", "repoURL", "https://git.example.com/other.git"],
+    ];
+    for row in rows {
+        server.hydrate(&[&["config"], row].concat()).success();
+        for command in ["status", "diff", "check"] {
+            let told = clone.hydrate(&[command]).success().stderr;
+            assert!(!told.contains("warning:"), "{row:?} {command}: {told}");
+        }
+    }
+    // What would hide a branch is doubted as before.
+    server.git(&["config", "core.hooksPath", "nowhere"]);
+    server.hydrate(&["config", "set", "branches", "environments/dev"]);
+    let told = clone.hydrate(&["status"]).stderr;
+    assert!(told.contains("no branch was hydrated with them yet"), "{told}");
+}
+
+#[test]
+fn doctor_of_a_remote_with_hooks_does_not_say_that_anyone_may_have_written_its_settings() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.hydrate(&["install", "--server"]).success();
+    server.hydrate(&["config", "set", "onFailure", "application"]).success();
+    let told = clone.hydrate(&["doctor", "origin"]).stdout;
+    assert!(told.contains("hides records and notes from pushes"), "{told}");
+    assert!(told.contains("no job is needed") && !told.contains("anyone who can push may have written"), "{told}");
+}
+
+#[test]
+fn a_clone_sees_that_a_branch_was_deleted_at_its_remote() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    clone.git(&["fetch", "-q"]);
+    let was = tip(&server, PROD);
+    server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
+    let told = clone.hydrate(&["status"]).exits(1).stdout;
+    let line = told.lines().find(|line| line.starts_with(PROD)).expect("a line");
+    assert!(line.contains(&format!("git update-ref refs/heads/{PROD} {was}")), "{line}");
+    // Nothing of the clone was deleted for that.
+    assert_eq!(clone.git(&["rev-parse", "origin/environments/prod"]), was);
+    clone.hydrate(&["status", "--offline"]).success();
+}
+
+#[test]
+fn a_branch_that_is_removed_as_documented_is_not_missed_in_a_clone() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    clone.hydrate(&["status"]).success();
+    let gone = ["web", "api"].map(|name| application(name, "prod").0);
+    clone.commit("chore: no prod", &[(&gone[0], ""), (&gone[1], "")]);
+    clone.push().success();
+    assert!(clone.hydrate(&["status"]).exits(1).stdout.contains("no Application names it any more"));
+    server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
+    let told = clone.hydrate(&["status"]).success().stdout;
+    assert!(!told.contains(PROD), "{told}");
+}
+
+#[test]
+fn a_branch_that_was_moved_back_by_hand_is_said_to_be() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    clone.commit("feat: two", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let left = tip(&server, PROD);
+    server.git(&["update-ref", "refs/heads/environments/prod", &format!("{left}~")]);
+    let back = tip(&server, PROD);
+    let said = format!("moved back by hand to {}: hydration left it at {}", &back[..7], &left[..7]);
+    for repo in [&server, &clone] {
+        let told = repo.hydrate(&["status"]).exits(1).stdout;
+        assert!(told.contains(&said), "{told}");
+    }
+    let (what, remedy) = found(&server, "moved back").expect("found");
+    assert!(what.contains(&said) && remedy.ends_with(&format!("update-ref refs/heads/{PROD} {left}")), "{remedy}");
+    clone.commit("feat: dev", &[("apps/web/dev/config.yaml", &config_map("web", "3"))]);
+    let told = flat(&clone.push().success().stderr);
+    assert!(told.contains(&format!("`{PROD}` was {said}, and moved it on to {}", &left[..7])), "{told}");
+    assert!(server.run("git", &["merge-base", "--is-ancestor", &left, PROD]).code == Some(0));
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn a_branch_that_no_run_came_to_says_who_finds_the_cause() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.git(&["config", "core.hooksPath", "nowhere"]);
+    clone.commit("feat: two", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    for repo in [&server, &clone] {
+        let told = repo.hydrate(&["status"]).exits(1).stdout;
+        assert!(told.contains("nothing says why: a run is going on, or an admin finds the cause"), "{told}");
+    }
+}
+
+#[test]
+fn doctor_does_not_propose_what_is_set_already_after_a_rename() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.git(&["branch", "-m", "main", "trunk"]);
+    server.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    let (_, remedy) = found(&server, "does not exist").expect("found");
+    let command = remedy.split_once("takes its place: ").expect("a command").1.to_owned();
+    server.run("sh", &["-c", &command]);
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(!told.contains("config set dryBranches"), "{told}");
+    assert!(told.contains("in which its Applications say `targetRevision: trunk`"), "{told}");
+    clone.git(&["branch", "-m", "main", "trunk"]);
+    clone.run("sh", &["-c", "sed -i 's/targetRevision: main/targetRevision: trunk/' applications/*/*.yaml"]).success();
+    clone.commit("chore: trunk", &[]);
+    clone.push().success();
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn hooks_of_another_directory_are_led_back_by_a_command_that_has_effect() {
+    let lab = Lab::new();
+    let (server, _) = hydrated(&lab);
+    fs::create_dir(lab.path("hooks")).expect("made");
+    lab.configure(&format!("[core]\n\thooksPath = {}\n", lab.path("hooks").display()));
+    let (_, remedy) = found(&server, "which other repositories may use too").expect("found");
+    let command = remedy.split(", or add").next().expect("a command").to_owned();
+    server.run("sh", &["-c", &command]).success();
+    assert!(found(&server, "which other repositories may use too").is_none());
+}
+
+#[test]
+fn lost_settings_are_said_before_branches_are_adopted() {
+    let lab = Lab::new();
+    let (server, _) = hydrated(&lab);
+    let id = server.git(&["rev-parse", "refs/hydrate/config"]);
+    for name in server.git(&["for-each-ref", "--format=%(refname)", "refs/hydrate", "refs/notes"]).lines() {
+        server.git(&["update-ref", "-d", name]);
+    }
+    let (what, remedy) = found(&server, "Hydrate-Settings").expect("found");
+    assert!(what.contains(PROD) && remedy.ends_with(&format!("update-ref refs/hydrate/config {id}")), "{remedy}");
+    let refused = server.hydrate(&["adopt", "--all"]).exits(2).stderr;
+    assert!(refused.contains("settings that are lost here") && refused.contains("--yes"), "{refused}");
+    let command = remedy.split_once(": ").expect("a command").1.to_owned();
+    server.run("sh", &["-c", &command]).success();
+    server.hydrate(&["adopt", "--all"]).success();
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
+fn naming_a_promoter_needs_no_wider_pattern_than_the_branch_that_is_promoted_to() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = staged(&server);
+    clone.push().success();
+    server.git(&["config", "hydrate.pusherVariable", "PUSHER"]);
+    server.git(&["config", "hydrate.promoter", "alice"]);
+    server.git(&["config", "hydrate.promoted", PROD]);
+    let installed = server.hydrate(&["install", "--server"]).success().stdout;
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    for told in [&installed, &doctor] {
+        assert!(!told.contains("no account may promote") && !told.contains("environments/*"), "{told}");
+    }
+    assert!(doctor.contains("who may promote: alice to environments/prod"), "{doctor}");
+    clone.git(&["fetch", "-q"]);
+    push_as(&clone, Some("alice"), "origin/environments/prod-next:environments/prod").success();
+}
+
+#[test]
+fn who_promotes_to_a_branch_that_is_still_hidden_reads_what_shows_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = staged(&server);
+    clone.push().success();
+    server.hydrate(&["install", "--server"]).success();
+    server.git(&["config", "--add", "receive.hideRefs", "refs/heads/environments/prod"]);
+    clone.git(&["fetch", "-q"]);
+    // A branch that git does not show is named in full.
+    let promotion = "origin/environments/prod-next:refs/heads/environments/prod";
+    let promote = |pusher| flat(&push_as(&clone, pusher, promotion).stderr);
+    let refused = promote(Some("alice"));
+    let commands = "git config hydrate.pusherVariable VARIABLE && git config --add hydrate.promoter NAME && git config --add \
+                    hydrate.promoted environments/prod && git hydrate install --server";
+    assert!(refused.contains(commands), "{refused}");
+    server.git(&["config", "hydrate.pusherVariable", "PUSHER"]);
+    server.git(&["config", "hydrate.promoter", "alice"]);
+    server.git(&["config", "hydrate.promoted", PROD]);
+    let hidden = promote(Some("alice"));
+    assert!(hidden.contains("is hidden from pushes") && hidden.contains("git hydrate install --server"), "{hidden}");
+    // The variable is there for nobody.
+    let nameless = promote(None);
+    assert!(nameless.contains("alice may, but this push has no name: PUSHER is not set for it"), "{nameless}");
+    server.git(&["config", "hydrate.settingsPusher", "alice"]);
+    let nameless = flat(&push_as(&clone, None, "HEAD:refs/hydrate/config").exits(1).stderr);
+    assert!(nameless.contains("this push has no name: PUSHER is not set for it"), "{nameless}");
+    assert!(found(&server, "who may push the settings: alice").is_some());
+}
+
+#[test]
+fn the_log_names_who_promoted_and_who_pushed_settings() {
+    let lab = Lab::new();
+    let server = lab.server();
+    for (key, value) in [
+        ("hydrate.pusherVariable", "PUSHER"),
+        ("hydrate.promoter", "alice"),
+        ("hydrate.promoted", PROD),
+        ("hydrate.settingsPusher", "bob"),
+        ("hydrate.log", "runs.log"),
+        ("hydrate.notify", "cat >>notices"),
+    ] {
+        server.git(&["config", key, value]);
+    }
+    let clone = staged(&server);
+    clone.push().success();
+    server.hydrate(&["install", "--server"]).success();
+    clone.git(&["fetch", "-q"]);
+    push_as(&clone, Some("alice"), "origin/environments/prod-next:environments/prod").success();
+    clone.hydrate(&["config", "set", "history", "tip"]).success();
+    push_as(&clone, Some("bob"), "refs/hydrate/config").success();
+    for file in ["runs.log", "notices"] {
+        let text = server.file(file).expect("written");
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let pushed = |line: Value| {
+            let pushed = &line["pushed"][0];
+            Some((pushed["pusher"].as_str()?.to_owned(), pushed["ref"].as_str()?.to_owned()))
+        };
+        let expected = [("alice", "refs/heads/environments/prod"), ("bob", "refs/hydrate/config")];
+        let expected = expected.map(|(pusher, name)| (pusher.to_owned(), name.to_owned()));
+        assert_eq!(lines.filter_map(pushed).collect::<Vec<_>>(), expected, "{file}");
+    }
+}
+
+#[test]
+fn a_branch_that_only_the_setting_gives_to_hydration_is_not_said_to_be_hydrated() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.hydrate(&["config", "set", "branches", "environments/*"]).success();
+    let told = flat(&clone.run("git", &["push", "origin", "HEAD:environments/new2"]).exits(1).stderr);
+    assert!(told.contains("`environments/new2` matches the setting `branches`, which gives it to hydration"), "{told}");
+    assert!(!told.contains("is hydrated from"), "{told}");
+}
+
+#[test]
+fn a_push_beside_the_dry_branches_proposes_to_add_its_branch() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.hydrate(&["config", "set", "dryBranches", "trunk"]);
+    clone.git(&["checkout", "-q", "-b", "feature"]);
+    clone.commit("feat: two", &[]);
+    let told = clone.push().success().stderr;
+    let hint = "git hydrate config add dryBranches feature; if it takes the place of `trunk`: git hydrate config set";
+    assert!(flat(&told).contains(hint), "{told}");
+    server.hydrate(&["config", "set", "dryBranches", "main"]).success();
+    clone.git(&["checkout", "-q", "-b", "other"]);
+    clone.commit("feat: three", &[]);
+    assert!(!clone.push().success().stderr.contains("config set"));
+}
