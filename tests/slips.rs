@@ -207,7 +207,7 @@ fn try_edits(renderers: &Renderers, application: &Application, random: &mut Rand
             now: Side { application, context: &new_context },
             branch: &branch,
         };
-        let mistakes = comparison.mistakes(&missing, &rendered.reads).expect("both render");
+        let (mistakes, _) = comparison.mistakes(&missing, &rendered.reads).expect("both render");
         if !mistakes.is_empty() {
             assert!(mistakes.iter().all(|mistake| mistake.span.is_some() && mistake.hint.is_some()), "{mistakes:?}");
             figures.held += 1;

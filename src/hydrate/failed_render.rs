@@ -73,8 +73,8 @@ impl FailedRender {
         Ok(Self { kind, diagnostics, reads, repeats, follows, waits: Vec::new() })
     }
 
-    /// One that renders, but without objects that its branch has; `reads` is what that render looked at, and `view` shows the
-    /// files that it was read from.
+    /// One that renders, but without objects that its branch has; `reads` is what that render and the search for them looked at,
+    /// and `view` shows the files that it was read from.
     pub(crate) fn of_lost_objects(
         application: &Application,
         mistakes: Vec<Diagnostic>,

@@ -81,9 +81,9 @@ fn judged(
         branch,
     };
     let view = View::new(&*new);
-    let mistakes = match comparison.mistakes(objects, reads) {
-        Ok(mistakes) if mistakes.is_empty() => return Ok(None),
-        Ok(mistakes) => mistakes,
+    let (mistakes, mut all_reads) = match comparison.mistakes(objects, reads) {
+        Ok((mistakes, _)) if mistakes.is_empty() => return Ok(None),
+        Ok(found) => found,
         // What it was made of does not render any more, which says nothing of what it is made of now.
         Err(Failure::Mistakes(_)) => return Ok(None),
         Err(Failure::World(error)) if error.is_limit() || error.is_cancelled() => {
@@ -91,7 +91,8 @@ fn judged(
         }
         Err(Failure::World(error)) => return Err(HydrateError::from(error).into()),
     };
-    Ok(Some(FailedRender::of_lost_objects(application, mistakes, reads.clone(), &view)))
+    all_reads.extend(reads.clone());
+    Ok(Some(FailedRender::of_lost_objects(application, mistakes, all_reads, &view)))
 }
 
 /// The Application as it was when it made what the branch has, and the dry commit of that time. None when the dry

@@ -59,10 +59,10 @@ struct Files<'c> {
 
 impl Comparison<'_> {
     /// Why the Application may not go on without these objects, by file; nothing where each object is proved to have
-    /// left. `reads` is what the render without them looked at.
+    /// left. `reads` is what the render without them looked at. Also answers what else of the tree of now was looked at.
     ///
     /// Errors: the world failed, or what it was made of does not render any more.
-    pub fn mistakes(&self, lost: &[Key], reads: &Reads) -> Result<Vec<Diagnostic>, Failure> {
+    pub fn mistakes(&self, lost: &[Key], reads: &Reads) -> Result<(Vec<Diagnostic>, Reads), Failure> {
         let (old, new) = (View::new(self.before.context.files), View::new(self.now.context.files));
         let (before, now) = (self.given(&self.before)?, self.given(&self.now)?);
         let renames = RefCell::default();
@@ -89,7 +89,7 @@ impl Comparison<'_> {
                 None => files.helped_away(file.as_ref(), &lost)?,
             });
         }
-        Ok(mistakes)
+        Ok((mistakes, files.new.reads()))
     }
 
     fn given(&self, side: &Side<'_>) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {

@@ -77,7 +77,10 @@ impl Renames {
         let former = file.file_name().unwrap_or_default();
         let folder = self.folder(file, (old, new));
         if let Some(same) = folder.same.get(former).and_then(|at| folder.new.get(*at)) {
-            return beside(file, &same.name).map(Renamed::To);
+            let path = beside(file, &same.name)?;
+            // The answer holds as long as that has this content.
+            new.content_id(&path).ok()?;
+            return Some(Renamed::To(path));
         }
         let (like, others) = (folder.much_like(former), folder.nearly_read(former));
         let lines = Lines::of(before);
