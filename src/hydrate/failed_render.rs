@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::argo::{Application, BranchName};
-use crate::known::{self, Encoded, Record};
+use crate::known::{self, Basis, Encoded, Record};
 use crate::manifest::Key;
 use crate::owners::error::HydrateError;
 use crate::render::{self, Unrendered};
@@ -177,6 +177,14 @@ fn identity(application: &Application) -> (RepoPath, usize, ContentId) {
     (application.file.clone(), application.index, application.fingerprint())
 }
 
+/// What the failures of these Applications follow from beside them.
+pub(crate) fn basis_of(renders: &[FailedRender]) -> Basis {
+    match renders.iter().any(|render| render.kind == FailureKind::LostObjects) {
+        true => Basis::Objects,
+        false => Basis::Nothing,
+    }
+}
+
 /// Why a branch gets nothing of a dry commit, although nothing is wrong with its Applications before they are rendered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FailedBranch {
@@ -188,6 +196,8 @@ pub(crate) struct FailedBranch {
     pub renders: Vec<FailedRender>,
     /// Whether it is the failure of an earlier dry commit, and nothing changed since that it rests on.
     pub carried: bool,
+    /// What it follows from beside the Applications that failed.
+    pub basis: Basis,
     /// Whether the time for all Applications of the commit was over.
     pub of_commit: bool,
     /// The inputs that its Applications wait for.
@@ -200,7 +210,7 @@ impl FailedBranch {
         if renders.is_empty() {
             return None;
         }
-        let mut failed = Self::default();
+        let mut failed = Self { basis: basis_of(&renders), ..Self::default() };
         for render in &renders {
             match render.kind {
                 FailureKind::Mistakes | FailureKind::LostObjects => {
@@ -219,12 +229,13 @@ impl FailedBranch {
 
     /// The failure that the cache knows of a branch.
     pub(crate) fn carried(stuck: &known::Stuck) -> Self {
-        let known::Stuck { mistakes, limits, of_commit, waits, .. } = stuck;
+        let known::Stuck { mistakes, limits, basis, of_commit, waits, .. } = stuck;
         Self {
             mistakes: mistakes.clone(),
             limits: limits.clone(),
             renders: Vec::new(),
             carried: true,
+            basis: *basis,
             of_commit: *of_commit,
             waits: waits.clone(),
         }

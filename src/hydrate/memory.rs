@@ -243,7 +243,6 @@ impl Memory {
         let moving = others.into_iter().filter(|name| !staying.contains(name.as_str()));
         let known: Option<Vec<_>> =
             moving.map(|name| known_branch(branches.get(name)?, head, (tree, &rendered), found)).collect();
-        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?))).collect();
         // What was not tried now, because something else is wrong, may serve again.
         for application in tree.hydrated() {
             if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
@@ -251,6 +250,8 @@ impl Memory {
                 known.map(|record| vacant.insert(record.encode()));
             }
         }
+        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?, tree, &rendered)));
+        let frozen = frozen.collect();
         let (revisions, destinations) = tree.branch_names();
         let state = Head {
             dry_commit: head.tip.to_string(),
@@ -367,8 +368,14 @@ fn all_used(expanded: &[Expanded]) -> Used {
 }
 
 /// A branch that is frozen, as a state has it.
-fn frozen_branch(branch: &Branch) -> known::Frozen {
-    known::Frozen { name: branch.name.to_string(), sync: branch.sync.to_string(), applications: branch.applications }
+fn frozen_branch(branch: &Branch, tree: &DryTree, known: &BTreeMap<Identity, Encoded>) -> known::Frozen {
+    let mut applications = tree.applications(&branch.name);
+    known::Frozen {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        applications: branch.applications,
+        is_known: applications.all(|one| known.contains_key(&(one.file.clone(), one.index))),
+    }
 }
 
 /// What an earlier run left behind, as `head` of the state says, is what it was.
@@ -473,6 +480,7 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
         limits: failed.map(|failed| failed.limits.clone()).unwrap_or_default(),
         of_commit: failed.is_some_and(|failed| failed.of_commit),
         of_documents: failed.is_none(),
+        basis: failed.map(|failed| failed.basis).unwrap_or_default(),
         waits: failed.map(|failed| failed.waits.clone()).unwrap_or_default(),
     })
 }

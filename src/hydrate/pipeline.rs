@@ -448,6 +448,9 @@ fn becomes(step: &Step<Work>) -> Becomes {
 }
 
 fn known_to_fail(hydration: &Hydration<Work>) -> Option<FailedBranch> {
+    if let Some(failed) = &hydration.stuck {
+        return Some((**failed).clone());
+    }
     let failed = hydration.work.iter().filter_map(|work| work.task.failed());
     let leaves = |failed: &FailedRender| hydration.leaving().leaves_failed && failed.is_of_dry_commit();
     FailedBranch::of(failed.filter(|failed| !leaves(failed)).cloned().collect())

@@ -5,12 +5,12 @@
 //! before it.
 
 pub(crate) mod base;
+mod beside;
 pub(crate) mod by_changes;
 pub(crate) mod by_everything;
 mod covered;
 mod handed_over;
 pub(crate) mod identities;
-mod joining;
 mod known;
 pub(crate) mod lost_objects;
 pub(crate) mod moved_applications;
@@ -95,6 +95,9 @@ pub(crate) struct Hydration<W> {
     pub leaving: Option<Rc<Leaving>>,
     /// What stays as it is because it did at the dry commit before, and nothing changed since that it rests on.
     pub stays: Option<Rc<LeftBehind>>,
+    /// Why the branch stays as it is, whatever this work renders to: it did at the dry commit before, and nothing changed
+    /// since that this rests on.
+    pub stuck: Option<Rc<FailedBranch>>,
     /// The Applications that moved from this branch to others: their manifests leave it once they render on the new
     /// branch.
     pub moved: Vec<Arc<Application>>,
@@ -223,10 +226,20 @@ impl<W> Step<W> {
 
 impl<W> Hydration<W> {
     fn map<V>(self, become_other: impl FnMut(W) -> V) -> Hydration<V> {
-        let Self { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken, inputs } =
-            self;
-        let work = work.into_iter().map(become_other).collect();
-        Hydration { repo_url, work, untouched, removals, limits_losses, before, leaving, stays, moved, taken, inputs }
+        Hydration {
+            work: self.work.into_iter().map(become_other).collect(),
+            repo_url: self.repo_url,
+            untouched: self.untouched,
+            removals: self.removals,
+            limits_losses: self.limits_losses,
+            before: self.before,
+            leaving: self.leaving,
+            stays: self.stays,
+            stuck: self.stuck,
+            moved: self.moved,
+            taken: self.taken,
+            inputs: self.inputs,
+        }
     }
 
     /// One with nothing but work.
@@ -240,6 +253,7 @@ impl<W> Hydration<W> {
             before: None,
             leaving: None,
             stays: None,
+            stuck: None,
             moved: Vec::new(),
             taken: None,
             inputs: UsedInputs::new(),

@@ -136,6 +136,19 @@ pub(crate) struct Branch {
     pub inputs: UsedInputs,
 }
 
+/// What a failure follows from, beside the Applications that do not render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Basis {
+    /// Nothing: it is the same whatever others render.
+    Nothing,
+    /// The objects of the others: those that an Application lost may turn up there.
+    Objects,
+    /// All that the others are, and what they render to.
+    #[default]
+    All,
+}
+
 /// What of an environment branch stays as it is while the others go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Left {
@@ -145,6 +158,9 @@ pub(crate) struct Left {
     pub mistakes: Vec<Diagnostic>,
     /// What is wrong with each Application that does not render.
     pub renders: Vec<Vec<Diagnostic>>,
+    /// What that follows from beside them.
+    #[serde(default)]
+    pub basis: Basis,
 }
 
 /// A path that stays as it is.
@@ -187,6 +203,9 @@ pub(crate) struct Stuck {
     pub of_commit: bool,
     /// Whether the mistakes are those of documents, found before anything is rendered.
     pub of_documents: bool,
+    /// What the mistakes and limits follow from beside the Applications that they are of.
+    #[serde(default)]
+    pub basis: Basis,
     /// The inputs that its Applications wait for.
     #[serde(default)]
     pub waits: Vec<Wanted>,
@@ -209,6 +228,9 @@ pub(crate) struct Frozen {
     pub sync: String,
     /// How many Applications write to it.
     pub applications: usize,
+    /// Whether there is a record of each of them.
+    #[serde(default)]
+    pub is_known: bool,
 }
 
 /// All Applications of a dry tree, and what each of them rendered to.

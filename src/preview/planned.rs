@@ -262,6 +262,9 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
         Step::Hydrate(hydration) => hydration,
         Step::Fail(failing) => return PlannedBranch { mistakes: failing.diagnostics(), ..branch },
     };
+    if let Some(stuck) = &hydration.stuck {
+        branch.mistakes = stuck.diagnostics();
+    }
     branch.known = hydration.untouched;
     branch.removes = hydration.removals.iter().map(|removal| removal.path.to_string()).collect();
     let leaving = hydration.leaving();

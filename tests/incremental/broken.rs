@@ -17,19 +17,19 @@ fn edit(dry: &mut Dry, n: usize, from: &str, to: &str) {
     dry.put(&file, text);
 }
 
-/// By what the render of an Application does not become part of `environments/prod`.
+/// By what one Application of `environments/prod` does not render.
 const RENDERS: &[(&str, Edit)] = &[
     ("one does not render", |dry| dry.put("overlays/4/patch.yaml", "apiVersion: [broken\n")),
-    ("two render one object", |dry| {
-        [5, 11].into_iter().for_each(|n| {
-            edit(dry, n, &format!("    namespace: ns-{n}\n"), &format!("    namespace: ns-{n}\n    name: here\n"))
-        });
-        dry.put(
-            "plain/5/twice.yaml",
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain-11, namespace: ns-11}\n",
-        );
-    }),
+    ("one lost its objects", |dry| dry.put("plain/5/map.yaml", "kind: [\n")),
 ];
+
+/// By what several render something that does not go together.
+const OBJECTS: &[(&str, Edit)] = &[("two render one object", |dry| {
+    [5, 11].into_iter().for_each(|n| {
+        edit(dry, n, &format!("    namespace: ns-{n}\n"), &format!("    namespace: ns-{n}\n    name: here\n"))
+    });
+    dry.put("plain/5/twice.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain-11, namespace: ns-11}\n");
+})];
 
 /// By what a document of `environments/prod` is wrong, or stays as it was.
 const DOCUMENTS: &[(&str, Edit)] = &[
@@ -64,6 +64,29 @@ const OTHERS: &[(&str, Edit)] = &[
 
 /// One that changes another Application of `environments/prod`.
 const OF_BRANCH: &[(&str, Edit)] = &[("a file of the branch", |dry| dry.put("plain/11/map.yaml", map(11, 1)))];
+
+/// One that changes the document of another Application of `environments/prod`.
+const DOCUMENT: &[(&str, Edit)] =
+    &[("a document of the branch", |dry| dry.application(9, "prod", "app-9", &Dry::options(9, 1)))];
+
+/// Those that bring another Application.
+const NEW: &[(&str, Edit)] = &[
+    ("sources", |dry| [20, 23].into_iter().for_each(|n| dry.sources(n))),
+    ("a new one", |dry| dry.application(20, "dev", "app-20", "")),
+    ("a new one of the branch", |dry| dry.application(23, "prod", "app-23", "")),
+];
+
+/// Whether a cause holds back no more than its Application where that may stay alone, and is in a file that can be read.
+fn stays_alone(cause: &str) -> bool {
+    !matches!(
+        cause,
+        "a file is no YAML"
+            | "a set cannot be expanded"
+            | "one is misspelt"
+            | "one names a dry branch that is not there"
+            | "one names the dry branch as its destination"
+    )
+}
 
 fn map(n: usize, value: usize) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: plain-{n}}}\ndata: {{v: '{value}'}}\n")
@@ -106,15 +129,66 @@ fn pushes_beside(cause: (&str, Edit), on_failure: &str, others: &[&[(&str, Edit)
 
 #[test]
 fn a_push_beside_what_holds_its_branch_is_planned_by_what_changed() {
-    RENDERS.iter().for_each(|cause| pushes_beside(*cause, "branch", &[OTHERS]));
-    DOCUMENTS.iter().for_each(|cause| pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH]));
+    OBJECTS.iter().for_each(|cause| pushes_beside(*cause, "branch", &[OTHERS]));
+    RENDERS.iter().for_each(|cause| pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH, DOCUMENT]));
+    for cause in DOCUMENTS {
+        // What is paused stays alone in any case.
+        let new = if cause.0 == "one is paused" { NEW } else { &[] };
+        pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH, new]);
+    }
 }
 
 #[test]
 fn a_push_beside_what_stays_alone_is_planned_by_what_changed() {
-    let [render, conflict] = RENDERS else { panic!("two") };
-    pushes_beside(*render, "application", &[OTHERS, OF_BRANCH]);
+    RENDERS.iter().for_each(|cause| pushes_beside(*cause, "application", &[OTHERS, OF_BRANCH, DOCUMENT]));
     // Two of one object hold the branch all the same.
-    pushes_beside(*conflict, "application", &[OTHERS]);
-    DOCUMENTS.iter().for_each(|cause| pushes_beside(*cause, "application", &[OTHERS, OF_BRANCH]));
+    OBJECTS.iter().for_each(|cause| pushes_beside(*cause, "application", &[OTHERS]));
+    for cause in DOCUMENTS {
+        let more: &[_] = if stays_alone(cause.0) { &[DOCUMENT, NEW] } else { &[] };
+        pushes_beside(*cause, "application", &[&[OTHERS, OF_BRANCH], more].concat());
+    }
+}
+
+const LOST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain-5, namespace: ns-5}\n";
+
+/// What an Application lost turns up in another one of its branch, or was in a file beside that is another one by now: each push is
+/// told what it would be told after a look at everything.
+#[test]
+fn what_was_lost_is_lost_until_another_application_renders_it() {
+    type Step = (&'static str, Edit, bool);
+    const BREAKS: Step = ("broken", |dry| dry.put("plain/5/map.yaml", "kind: [\n"), true);
+    const MOVES: Step =
+        ("another has it", |dry| dry.put("plain/11/map.yaml", format!("{}---\n{LOST}", map(11, 1))), false);
+    let rows: &[&[Step]] = &[
+        &[BREAKS, MOVES],
+        &[BREAKS, ("another changes", |dry| dry.put("plain/11/map.yaml", map(11, 3)), true), MOVES],
+        &[
+            (
+                "the file is renamed",
+                |dry| {
+                    let text = dry.0.remove("plain/5/map.yaml").expect("there");
+                    dry.put("plain/5/map.yaml.old", text);
+                },
+                true,
+            ),
+            ("it is a note then", |dry| dry.put("plain/5/map.yaml.old", "notes\n"), false),
+        ],
+    ];
+    for (row, on_failure) in rows.iter().flat_map(|row| [(row, "branch"), (row, "application")]) {
+        let mut twins = Twins::new();
+        twins.settings(&format!("repoURL: {URL}\nonFailure: {on_failure}\n"), 1_700_000_000);
+        let mut dry = Dry::start();
+        dry.put("plain/5/map.yaml", LOST);
+        dry.put("plain/5/more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more-5}\n");
+        let (mut seconds, mut tip) = (1_700_000_000, None);
+        for (what, edit, expected) in [("first", (|_| {}) as Edit, false)].iter().chain(*row) {
+            edit(&mut dry);
+            seconds += 60;
+            tip = twins.push(tip, &dry.0, seconds);
+            let report = twins.compare(&format!("{on_failure}, {what}"));
+            let failed = report.branches.iter().any(|branch| matches!(branch.outcome, Outcome::Failed { .. }));
+            let is_lost = failed || report.branches.iter().any(|branch| !branch.behind.is_empty());
+            assert_eq!(is_lost, *expected, "{on_failure}, {what}: {report:?}");
+        }
+    }
 }

@@ -255,6 +255,16 @@ fn what_comes_is_judged_beside_what_is_there() {
         ),
         ("a name that is taken by what is made", |dry| dry.serve("0", 0), "is made by ApplicationSet `dirs`"),
         (
+            "a name of another branch, for another cluster",
+            |dry| {
+                dry.application(20, "prod", "app-20", "");
+                let text = dry.0["applications/app-20.yaml"].replace("name: app-20", "name: app-0");
+                let text = text.replace("    namespace: ns-20\n", "    namespace: ns-20\n    name: remote\n");
+                dry.put("applications/app-20.yaml", text);
+            },
+            "more than one Application has the name `app-0`",
+        ),
+        (
             "another repository",
             |dry| {
                 dry.application(20, "dev", "app-20", "");

@@ -75,6 +75,9 @@ impl Commits {
                 (Step::Hydrate(Hydration { taken: Some(mistake), .. }), _) => {
                     Becomes::Failed(Failing::Taken(mistake.clone()))
                 }
+                (Step::Hydrate(Hydration { stuck: Some(failed), .. }), _) => {
+                    Becomes::Failed(Failing::Renders((**failed).clone()))
+                }
                 (Step::Hydrate(hydration), Some(branch)) => {
                     if let Some(failing) = held(name, hydration, rendered) {
                         commits.branches.insert(name.clone(), Becomes::Failed(failing));

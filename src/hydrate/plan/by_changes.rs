@@ -9,50 +9,50 @@
 //! that are wrong; an Application stays alone where the setting `onFailure` says so, or because it is paused. As long as nothing
 //! changes that this rests on, it is so at each further dry commit, and is said again.
 //!
-//! Applications that come, go or move are [judged](super::joining) beside what the state knows of all others, and what makes
+//! Applications that come, go or move are [judged](super::beside) beside what the state knows of all others, and what makes
 //! Applications is [expanded again](super::remade) where something differs that it looked at.
 //!
 //! Only the plain cases are planned here. Whatever is odd or wrong is left to the look at
 //! [everything](super::by_everything), which judges all of it anew; the run starts over then, and finds what it would have
 //! found at once.
 
+mod files;
+mod opening;
+mod rendered;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
-use dry_files::view::{Files, Kind, Reads, View};
+use dry_files::view::{Kind, Reads, View};
 
-use super::joining::{Joined, Joining};
+use super::beside::{Beside, Joined};
 use super::known;
 use super::remade::Remaking;
 use super::since::Since;
 use super::skipped::LeftBehind;
 use super::touched::Touched;
-use super::unrecognized::{GoneDocuments, Looked};
 use super::untouched_inputs;
-use super::{Done, Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
+use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
 use crate::argo::set::Only;
-use crate::argo::{self, Application, BranchName, RuleSet, SeedIdentity, makers_of};
-use crate::discover::{Changes, Lists};
+use crate::argo::{self, BranchName, SeedIdentities, SeedIdentity};
+use crate::discover::{Changes, Removal};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::Branch;
-use crate::hydrate::make::commits::conflicts;
 use crate::hydrate::make::documents::Documents;
-use crate::hydrate::make::losses::losses;
-use crate::hydrate::make::output::PathOutput;
-use crate::hydrate::memory::{is_as_left, stuck};
+use crate::hydrate::memory::stuck;
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
-use crate::known::{About, Branch as KnownBranch, Encoded, FailureKind, Frozen, Record, State, Stuck};
+use crate::known::{Branch as KnownBranch, Encoded, FailureKind, Record, State, Stuck};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::owners::error::HydrateError;
-use crate::owners::heads::{BACKLOG_MAX, DryHead};
+use crate::owners::heads::DryHead;
 use crate::owners::making::Making;
-use crate::owners::snapshot::Snapshot;
+use crate::repo::ObjectId;
 use crate::repo::TreeFiles;
-use crate::repo::{ObjectId, object_id};
-use crate::settings::{Held, History};
+
+use files::{compare_file, is_unrecognized, patches_are_plain};
+use opening::{recall_failures, start};
+use rendered::{Judging, may_leave};
 
 /// A dry branch whose branches are where the cache says.
 #[derive(Debug)]
@@ -129,47 +129,23 @@ impl ByChanges {
         head: &DryHead,
         heads: &[DryHead],
     ) -> Result<Plan, Stopped> {
-        if self.is_presumed {
-            return Err(Stopped::Unknown);
-        }
         let commit = run.found.setup.repository.commit(dry)?;
         let tree = run.found.dry_tree(dry)?;
         let (old, new) = (run.files(self.tree), run.files(tree));
         let changes = Changes::between(&*old, &*new, &run.found.policy.plain)
             .map_err(HydrateError::tree(dry))?
             .ok_or(Stopped::Unknown)?;
+        if self.is_presumed || !self.is_plain_change(&changes, &View::new(&*new), run)? {
+            return Err(Stopped::Unknown);
+        }
         let touched = self.touched(&changes, (&*old, &*new), run, (head, dry))?;
-        // What one limit for all of them did not let through may go through now.
-        let is_nothing = touched.work.is_empty() && touched.gone.is_empty();
-        if self.state.head.stuck.iter().any(|stuck| stuck.of_commit) && !is_nothing {
-            return Err(Stopped::Unknown);
-        }
-        // What is held stays, whatever becomes of its document.
-        if touched.has_held(&run.found) {
-            return Err(Stopped::Unknown);
-        }
-        if is_unrecognized(&touched, &*old, &*new)? {
-            return Err(Stopped::Unknown);
-        }
-        // What moves draws for the branch that it was on, and what comes where another one left may not: a look at everything
-        // finds that.
-        let may_move = touched.has_moved() || (touched.coming().next().is_some() && !touched.gone.is_empty());
-        let known = run.known_identities(&head.branch);
-        let takes = touched.coming().any(|one| known.contains_key(&SeedIdentity::of(one)));
-        if (may_move || takes) && !run.found.policy.settings.nondeterministic.is_empty() {
-            return Err(Stopped::Unknown);
-        }
-        let allowed = allowed_removals(&commit.message);
-        // What holds a branch may be what it allows.
-        if self.state.head.stuck.iter().any(|stuck| allowed.contains(&stuck.name)) {
-            return Err(Stopped::Unknown);
-        }
-        if self.state.head.is_wrong() && (touched.coming().next().is_some() || !touched.gone.is_empty()) {
+        let (allowed, known) = (allowed_removals(&commit.message), run.known_identities(&head.branch));
+        if !self.is_plain(&touched, &allowed, &known, run)? || is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::Unknown);
         }
         self.since.note_touched(&touched);
         let mut inputs = untouched_inputs::of_branches(&self.state, &touched)?;
-        let mut joined = self.join(&touched, run, (head, heads), allowed.clone())?;
+        let mut joined = self.join(&touched, run, (head, heads), (&*new, allowed.clone()))?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
         self.tree = tree;
@@ -180,41 +156,68 @@ impl ByChanges {
             let task = failed.map_or(Task::Render(why), Task::Fails);
             by_branch.entry(application.environment_branch().clone()).or_default().push(Work { application, task });
         }
-        let mut branches = BTreeMap::new();
-        for KnownBranch { name, repo_url, applications, left, .. } in self.state.head.branches.iter().flatten() {
-            let Ok(name) = BranchName::read(name) else { return Err(Stopped::Unknown) };
-            let mut work = by_branch.remove(&name).unwrap_or_default();
-            if may_leave(&name, run) && work.iter().any(|work| matches!(work.task, Task::Fails(_))) {
-                return Err(Stopped::Unknown);
-            }
+        for work in by_branch.values_mut() {
             work.sort_by(|one, other| one.application.rank().cmp(&other.application.rank()));
-            let stays = left.as_ref().map(|left| Rc::new(LeftBehind::recalled(left)));
-            if let Some(stays) = &stays
-                && (allowed.contains(name.as_str()) || work.iter().any(|work| stays.has(&work.application.sync_path)))
-            {
-                return Err(Stopped::Unknown);
-            }
-            let here = left.as_ref().map_or(0, |left| left.paths.iter().filter(|path| path.is_read).count());
-            let untouched = applications.saturating_sub(work.len() + here);
-            let removals = joined.remove(&name).unwrap_or_default().removals;
+        }
+        let mut branches = BTreeMap::new();
+        for known in self.state.head.branches.iter().flatten() {
+            let name = BranchName::read(&known.name).map_err(|_| Stopped::Unknown)?;
+            let joined = joined.remove(&name).unwrap_or_default();
+            let work = by_branch.remove(&name).unwrap_or_default();
+            let step = moving_step(known, &name, work, joined.removals, &allowed, run).ok_or(Stopped::Unknown)?;
             let inputs = untouched_inputs::take(&mut inputs, &name);
-            let hydration = Hydration { removals, stays, inputs, ..Hydration::of(repo_url.clone(), work, untouched) };
-            branches.insert(name, Step::Hydrate(hydration));
+            branches.insert(name, Step::Hydrate(Hydration { inputs, ..step }));
         }
         for stuck in &self.state.head.stuck {
-            let Ok(name) = BranchName::read(&stuck.name) else { return Err(Stopped::Unknown) };
+            let name = BranchName::read(&stuck.name).map_err(|_| Stopped::Unknown)?;
+            let work = by_branch.remove(&name).unwrap_or_default();
             if self.lacking.get(&name).is_none_or(|lacking| lacking.contains(&dry)) {
-                // One that failed in this very run is reported with its renders.
-                let failed = run.branches.get(&name).and_then(|branch| branch.failed().cloned());
-                let failing = match stuck.of_documents {
-                    true => Failing::Lasting(stuck.mistakes.clone()),
-                    false => Failing::Renders(failed.unwrap_or_else(|| FailedBranch::carried(stuck))),
-                };
-                branches.insert(name, Step::Fail(failing));
+                let step = stuck_step(stuck, &name, work, run);
+                branches.insert(name, step);
+            } else if !work.is_empty() {
+                return Err(Stopped::Unknown);
             }
         }
         let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), known);
         Ok(Stage { head, dry, tree, branches, beside: Vec::new(), identities })
+    }
+
+    /// Whether what differs between two dry trees has to do with Applications and what they read alone.
+    fn is_plain_change(&mut self, changes: &Changes, view: &View<'_>, run: &Run<'_>) -> Result<bool, Stopped> {
+        let is_wrong = self.state.head.wrong_files.iter().any(|file| changes.paths.contains(file));
+        let makes = |file: &argo::File| !file.sets.is_empty();
+        let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
+        let is_odd = is_wrong || sets_differ || changes.may_change_clusters;
+        Ok(!is_odd && patches_are_plain(&mut self.state, changes, view, &run.found.policy.plain)?)
+    }
+
+    /// Whether nothing has to be found out of Applications that are not touched.
+    fn is_plain(
+        &self,
+        touched: &Touched,
+        allowed: &BTreeSet<String>,
+        known: &SeedIdentities,
+        run: &Run<'_>,
+    ) -> Result<bool, Stopped> {
+        let State { head, .. } = &self.state;
+        let (comes, goes) = (touched.coming().next().is_some(), !touched.gone.is_empty());
+        // What one limit for all of them did not let through may go through now.
+        let is_nothing = touched.work.is_empty() && !goes;
+        let may_go_through = !is_nothing && head.stuck.iter().any(|stuck| stuck.of_commit);
+        // What holds a branch may be what the dry commit allows.
+        let is_allowed = head.stuck.iter().any(|stuck| allowed.contains(&stuck.name));
+        // What moves draws for the branch that it was on, and what comes where another one left may not.
+        let takes = touched.coming().any(|one| known.contains_key(&SeedIdentity::of(one)));
+        let draws = touched.has_moved() || (comes && goes) || takes;
+        let may_draw = draws && !run.found.policy.settings.nondeterministic.is_empty();
+        // What is held stays, whatever becomes of its document.
+        let is_held = touched.has_held(&run.found);
+        let is_odd = may_go_through
+            || is_allowed
+            || may_draw
+            || is_held
+            || (head.is_wrong() && (goes || (comes && head.stuck.iter().any(|stuck| stuck.of_documents))));
+        Ok(!is_odd && !touched.concerns_stuck(&self.state)?)
     }
 
     /// Whether the set of Applications is unchanged: each was there before, on the same branch, and none was made anew.
@@ -226,53 +229,11 @@ impl ByChanges {
     pub(crate) fn check(&mut self, rendered: &Rendered, run: &Run<'_>) -> Result<(), Stopped> {
         self.failures = failures(rendered)?;
         // The branch that it left may have to keep it.
-        if self.has_moved && rendered.work().any(|done| done.result.is_err()) {
-            return Err(Stopped::Unknown);
+        let is_kept = self.has_moved && rendered.work().any(|done| done.result.is_err());
+        match !is_kept && (Judging { state: &self.state, rendered, run }).is_plain()? {
+            true => Ok(()),
+            false => Err(Stopped::Unknown),
         }
-        if rendered.hydrations().any(|(name, hydration)| may_leave(name, run) && hydration.failed().next().is_some()) {
-            return Err(Stopped::Unknown);
-        }
-        let whole = || rendered.hydrations().filter(|(_, hydration)| hydration.failed().next().is_none());
-        let again: BTreeSet<(&RepoPath, usize)> = rendered
-            .hydrations()
-            .flat_map(|(_, hydration)| &hydration.work)
-            .map(|done| (&done.application.file, done.application.index))
-            .collect();
-        for (name, hydration) in whole() {
-            self.check_objects(name, hydration, &again)?;
-        }
-        for (name, hydration) in whole() {
-            let paths: Vec<PathOutput<'_>> =
-                hydration.outputs().map(|(application, output)| output.at(application)).collect();
-            let branch = run.branches.get(name).ok_or(Stopped::Unknown)?;
-            if losses(branch, &paths, &hydration.removals, &|_| false, &run.found)?.is_some() {
-                return Err(Stopped::Unknown);
-            }
-        }
-        Ok(())
-    }
-
-    /// No object may be rendered by two Applications of a branch; `again` are all Applications that were rendered again.
-    fn check_objects(
-        &self,
-        branch: &BranchName,
-        hydration: &Hydration<Done>,
-        again: &BTreeSet<(&RepoPath, usize)>,
-    ) -> Result<(), Stopped> {
-        for (application, output) in hydration.outputs() {
-            // Objects of a cluster that is not known are shared with no other.
-            let Some(cluster) = application.destination_cluster.as_deref() else { continue };
-            let owners = self.state.owners(branch, Some(cluster), &output.objects)?;
-            if owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index))) {
-                return Err(Stopped::Unknown);
-            }
-            let stays = hydration.stays.iter().flat_map(|stays| &stays.paths).filter_map(|left| left.objects.as_ref());
-            let mut keys = stays.filter(|left| left.cluster.as_deref() == Some(cluster)).flat_map(|left| &left.keys);
-            if keys.any(|key| output.objects.contains(key)) {
-                return Err(Stopped::Unknown);
-            }
-        }
-        if conflicts(hydration).is_empty() { Ok(()) } else { Err(Stopped::Unknown) }
     }
 
     /// The manifests of Applications of a branch that define kinds of an API group, but for those that were rendered again. None
@@ -345,16 +306,7 @@ impl ByChanges {
         let view = View::new(new);
         let only = Only::new(&changes.paths);
         let state = &mut self.state;
-        if state.head.wrong_files.iter().any(|file| changes.paths.contains(file)) {
-            return Err(Stopped::Unknown);
-        }
-        check_patches(state, changes, &view, &found.policy.plain)?;
         let clusters = found.policy.clusters(&view);
-        let makes = |file: &argo::File| !file.sets.is_empty();
-        let sets_differ = changes.files.iter().any(|(before, after)| before.iter().chain(after).any(makes));
-        if sets_differ || changes.may_change_clusters {
-            return Err(Stopped::Unknown);
-        }
         let mut touched = Touched::default();
         let mut written = Vec::new();
         for (before, after) in &changes.files {
@@ -402,7 +354,6 @@ impl ByChanges {
         let touched_now = &mut touched;
         let mut remaking = Remaking { state, touched: touched_now, old, files, only, clusters, makers, making, found };
         remaking.expand(differing, written)?;
-        touched.check_not_stuck(&self.state)?;
         Ok(touched)
     }
 
@@ -412,12 +363,12 @@ impl ByChanges {
         touched: &Touched,
         run: &mut Run<'_>,
         (head, heads): (&DryHead, &[DryHead]),
-        allowed: BTreeSet<String>,
+        (files, allowed): (&TreeFiles<'_>, BTreeSet<String>),
     ) -> Result<BTreeMap<BranchName, Joined>, Stopped> {
         let all = self.state.head.applications + touched.coming().count();
         self.state.head.applications = all.checked_sub(touched.gone.len()).ok_or(Stopped::Unknown)?;
         let (state, found, branches) = (&self.state, &run.found, &run.branches);
-        let joined = Joining { state, touched, found, head, heads, branches, allowed }.judge()?;
+        let joined = Beside { state, touched, found, head, heads, branches, files, allowed }.judge()?;
         for (file, index) in touched.gone.keys() {
             self.state.remove(file, *index)?;
         }
@@ -432,226 +383,40 @@ impl ByChanges {
     }
 }
 
-/// The dry commit that a state is of, those that follow, the branches, and the dry commits that those lack which stayed
-/// behind.
-type Start = (ObjectId, Vec<ObjectId>, BTreeMap<BranchName, Branch>, BTreeMap<BranchName, Vec<ObjectId>>);
-
-/// Where to go on; none when the branches are elsewhere by now, or a dry commit is known to fail.
-fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Start>, Stopped> {
-    let Some(known) = object_id(&state.head.dry_commit) else { return Ok(None) };
-    let Some(commits) = line(known, &run.found, head)? else { return Ok(None) };
-    let Some(mut branches) = open_known(state, known, run, head)? else { return Ok(None) };
-    let Some(stuck) = open_stuck(state, run, head)? else { return Ok(None) };
-    let mut lacking = BTreeMap::new();
-    for (name, branch) in stuck {
-        lacking.insert(name.clone(), branch.backlog(head, &run.found)?);
-        branches.insert(name, branch);
-    }
-    let Some(frozen) = open_frozen(state, run, head)? else { return Ok(None) };
-    branches.extend(frozen);
-    let all_are_there = run.found.hydrated_from(&head.branch).all(|name| branches.contains_key(name));
-    let known_failure = |name, dry| run.ledger.known_failure(name, dry, run.found.policy.id);
-    let fails = branches.keys().any(|name| commits.iter().any(|dry| known_failure(name, *dry).is_some()));
-    Ok((all_are_there && !fails).then_some((known, commits, branches, lacking)))
-}
-
-/// Tells what is known of the dry commits that a branch lacks and that earlier runs tried.
-fn recall_failures(
-    (state, stuck): (&State, Option<&Stuck>),
+/// What is done on a branch that goes on; none where more is to be known of it.
+fn moving_step(
+    known: &KnownBranch,
     name: &BranchName,
-    lacking: &[ObjectId],
-    commits: &[ObjectId],
-    run: &mut Run<'_>,
-    head: &DryHead,
-) {
-    for dry in lacking.iter().filter(|dry| !commits.contains(dry)) {
-        if let Some(failure) = run.ledger.known_failure(name, *dry, run.found.policy.id) {
-            let failing = Failing::Recorded(failure.diagnostics.clone());
-            run.fail(name, head, *dry, failing);
-        } else if let Some(stuck) = stuck.filter(|_| object_id(&state.head.dry_commit) == Some(*dry)) {
-            run.fail(name, head, *dry, Failing::Limited(FailedBranch::carried(stuck)));
-        }
+    work: Vec<Work>,
+    removals: Vec<Removal>,
+    allowed: &BTreeSet<String>,
+    run: &Run<'_>,
+) -> Option<Hydration<Work>> {
+    let stays = known.left.as_ref().map(|left| Rc::new(LeftBehind::recalled(left)));
+    let is_left = |work: &Work| stays.as_ref().is_some_and(|stays| stays.has(&work.application.sync_path));
+    let is_allowed = stays.is_some() && allowed.contains(name.as_str());
+    let fails = |work: &Work| matches!(work.task, Task::Fails(_));
+    if is_allowed || work.iter().any(is_left) || (may_leave(name, run) && work.iter().any(fails)) {
+        return None;
     }
+    let here = known.left.iter().flat_map(|left| &left.paths).filter(|path| path.is_read).count();
+    let untouched = known.applications.saturating_sub(work.len() + here);
+    Some(Hydration { removals, stays, ..Hydration::of(known.repo_url.clone(), work, untouched) })
 }
 
-/// The dry commits after `known` up to the tip; none when the dry branch was rewound.
-fn line(known: ObjectId, found: &Snapshot<'_>, head: &DryHead) -> Result<Option<Vec<ObjectId>>, Stopped> {
-    let repository = found.setup.repository;
-    if !repository.has(known) {
-        return Ok(None);
+/// What is done on a branch that stays behind: its failure is told again, as long as what is rendered adds nothing to it.
+fn stuck_step(stuck: &Stuck, name: &BranchName, work: Vec<Work>, run: &Run<'_>) -> Step<Work> {
+    if stuck.of_documents {
+        return Step::Fail(Failing::Lasting(stuck.mistakes.clone()));
     }
-    let Some(line) = repository.first_parents(known, head.tip, BACKLOG_MAX)? else { return Ok(None) };
-    Ok(Some(match found.policy.settings.history {
-        History::Every => line,
-        History::Tip => line.last().copied().into_iter().collect(),
-    }))
-}
-
-/// The environment branches that were hydrated from `known`, if they are where the state says.
-fn open_known(
-    state: &State,
-    known: ObjectId,
-    run: &mut Run<'_>,
-    head: &DryHead,
-) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
-    let mut branches = BTreeMap::new();
-    for KnownBranch { name, sync, tip, applications, left, inputs, .. } in state.head.branches.iter().flatten() {
-        let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
-        let mut branch = run.open(&name, &sync, head)?;
-        branch.applications = *applications;
-        branch.inputs.clone_from(inputs);
-        if let Some(left) = left {
-            branch.left = LeftBehind::before(left, run.ledger.left_behind(&name, known));
-        }
-        branch.goes_along_with(run.branches.get(&name));
-        branch.judge(head, std::iter::empty(), &run.found);
-        let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
-        let refs = &run.found.setup.place;
-        let lacks_note = refs.keeps_records() && refs.is_of_server() && branch.was_moved();
-        // A state is of the settings of now. On a server, the record says so too.
-        let is_recorded = !refs.is_of_server() || branch.settings == run.found.policy.id;
-        let is_at = is_there && branch.dry == Some(known) && is_recorded;
-        // Whether one that was deleted is there again depends on whether Applications ask for it.
-        if !is_at || branch.closed || lacks_note || branch.deleted().is_some() {
-            return Ok(None);
-        }
-        branches.insert(name, branch);
+    // One that failed in this very run is reported with its renders.
+    let failed = run.branches.get(name).and_then(|branch| branch.failed().cloned());
+    let failed = failed.unwrap_or_else(|| FailedBranch::carried(stuck));
+    if work.is_empty() {
+        return Step::Fail(Failing::Renders(failed));
     }
-    Ok(Some(branches))
-}
-
-/// Those that stayed behind, if they are where the state says.
-fn open_stuck(
-    state: &State,
-    run: &mut Run<'_>,
-    head: &DryHead,
-) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
-    let mut branches = BTreeMap::new();
-    for stuck in &state.head.stuck {
-        let (Ok(name), Ok(sync)) = (BranchName::read(&stuck.name), BranchName::read(&stuck.sync)) else {
-            return Ok(None);
-        };
-        let mut branch = run.open(&name, &sync, head)?;
-        branch.applications = stuck.applications;
-        branch.goes_along_with(run.branches.get(&name));
-        branch.judge(head, std::iter::empty(), &run.found);
-        if branch.closed || branch.deleted().is_some() || !is_as_left(stuck, &branch) {
-            return Ok(None);
-        }
-        branches.insert(name, branch);
-    }
-    Ok(Some(branches))
-}
-
-/// Those that are frozen.
-fn open_frozen(
-    state: &State,
-    run: &mut Run<'_>,
-    head: &DryHead,
-) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
-    let mut branches = BTreeMap::new();
-    for Frozen { name, sync, applications } in &state.head.frozen {
-        let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
-        let mut branch = run.open(&name, &sync, head)?;
-        branch.applications = *applications;
-        branch.goes_along_with(run.branches.get(&name));
-        branch.judge(head, std::iter::empty(), &run.found);
-        let is_left = run.found.setup.leaves(&name, &sync);
-        let hold = run.found.hold(&name, &sync).iter().find(|hold| hold.is_whole() && !is_left);
-        let is_elsewhere = hold.map_or(Ok(false), |hold| branch.is_elsewhere(hold, &run.found))?;
-        if !branch.is_frozen() || is_elsewhere {
-            return Ok(None);
-        }
-        branches.insert(name, branch);
-    }
-    Ok(Some(branches))
-}
-
-/// Compares the Applications of a changed file with the records of those that it had before; answers those that it has
-/// now.
-fn compare_file(
-    state: &mut State,
-    before: Option<&argo::File>,
-    after: Option<&argo::File>,
-    clusters: &Lists,
-    found: &Snapshot<'_>,
-    touched: &mut Touched,
-) -> Result<Vec<Application>, Stopped> {
-    let Some(file) = before.or(after) else { return Ok(Vec::new()) };
-    let count = |file: Option<&argo::File>| file.map_or(0, |file| file.documents.len());
-    let documents = (state.head.documents + count(after)).checked_sub(count(before));
-    state.head.documents = documents.ok_or(Stopped::Unknown)?;
-    if state.head.documents > found.policy.settings.limits.applications {
-        return Err(Stopped::Unknown);
-    }
-    if !found.policy.applications.matches(file.path.as_str()) {
-        return Ok(Vec::new());
-    }
-    let known_fields = &found.policy.settings.known_fields;
-    let sides = || before.into_iter().chain(after);
-    let is_sound = sides().flat_map(argo::File::all_diagnostics).all(|diagnostic| diagnostic.is_of_field(known_fields));
-    // An unknown field in another file is reported as before, whatever this one says.
-    let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
-    let records = state.of_file(&file.path)?.into_iter().filter(|record| record.about == About::Written);
-    let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
-    let are_known = before
-        .into_iter()
-        .flat_map(argo::File::applications)
-        .all(|application| records.contains_key(&application.index));
-    let is_odd = !is_sound || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
-    if is_odd || !are_known || records.len() != count(before) {
-        return Err(Stopped::Unknown);
-    }
-    let mut written = Vec::new();
-    for application in after.into_iter().flat_map(argo::File::applications) {
-        let record = records.remove(&application.index);
-        let application = clusters.known(application);
-        touched.compare(application.clone(), record, state)?;
-        written.push(application);
-    }
-    for record in records.into_values() {
-        touched.leave(record, state)?;
-    }
-    match after.is_none_or(|after| written.len() == after.documents.len()) {
-        true => Ok(written),
-        false => Err(Stopped::Unknown),
-    }
-}
-
-/// Whether the document of an Application that is gone may be there still, as something else.
-fn is_unrecognized(touched: &Touched, old: &dyn Files, new: &dyn Files) -> Result<bool, Stopped> {
-    let mut documents = GoneDocuments::default();
-    for record in touched.gone.values() {
-        let makers = match &record.about {
-            About::Made(text) => makers_of(text).ok_or(Stopped::Unknown)?,
-            About::Written | About::Maker(_) => Vec::new(),
-        };
-        documents.add(&record.file, record.name.as_str(), &makers);
-    }
-    Ok(!documents.unrecognized(old, new, &mut Looked::default()).is_empty())
-}
-
-/// No file may have become an Application, or stopped being one, because a kustomization names it as a patch.
-fn check_patches(state: &mut State, changes: &Changes, view: &View<'_>, rules: &RuleSet) -> Result<(), Stopped> {
-    for path in changes.patches.union(&changes.unpatched) {
-        let is_patch = changes.patches.contains(path);
-        if is_patch && state.is_patch(path)? {
-            continue;
-        }
-        let is_application = |content: &[u8]| argo::may_hold_applications(path) && argo::is_marked(content, rules);
-        if view.read(path).is_ok_and(|blob| is_application(&blob.data)) {
-            return Err(Stopped::Unknown);
-        }
-        if is_patch {
-            state.add_patch(path.clone());
-        }
-    }
-    Ok(())
-}
-
-/// Whether an Application that fails is left behind on a branch, which is not plain.
-fn may_leave(name: &BranchName, run: &Run<'_>) -> bool {
-    run.found.policy.settings.on_failure.of(name) == Held::Application
+    let untouched = stuck.applications.saturating_sub(work.len());
+    Step::Hydrate(Hydration { stuck: Some(Rc::new(failed)), ..Hydration::of(String::new(), work, untouched) })
 }
 
 /// What the cache keeps of the Applications that did not render. One of which it can keep nothing is left to the look at

@@ -27,6 +27,7 @@ use dry_files::view::View;
 
 use missing::Missing;
 
+pub(crate) use missing::have_same_objects;
 pub use missing::missing_in;
 pub use proof::{Comparison, Side};
 pub(crate) use renames::{Renamed, Renames};

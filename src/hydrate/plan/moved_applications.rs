@@ -18,6 +18,7 @@ use crate::argo::{AppName, Application, BranchName, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::memory::Identity;
+use crate::known::Basis;
 use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
@@ -87,7 +88,7 @@ pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &
     let clashing = hydration.moved.iter().filter(|application| clashes(application, rendered));
     mistakes.extend(clashing.map(|application| is_refused(application, branch)));
     match FailedBranch::of(others) {
-        Some(others) => Some(Failing::Renders(FailedBranch { mistakes, ..others })),
+        Some(others) => Some(Failing::Renders(FailedBranch { mistakes, basis: Basis::All, ..others })),
         None if mistakes.is_empty() => None,
         None => Some(Failing::Renders(FailedBranch { mistakes, ..FailedBranch::default() })),
     }

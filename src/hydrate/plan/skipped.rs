@@ -16,7 +16,7 @@ use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
 use crate::argo::{AppName, Application};
-use crate::hydrate::failed_render::{FailedBranch, FailedRender, FailureKind};
+use crate::hydrate::failed_render::{FailedBranch, FailedRender, basis_of};
 use crate::known;
 use crate::manifest::Key;
 use crate::metadata::Behind;
@@ -150,10 +150,8 @@ impl LeftBehind {
         failed.map(|left| left.path.clone()).collect()
     }
 
-    /// What the next run has to know, so that all of it stays without a look at what is wrong; none where it may not: objects that
-    /// were lost may turn up in another Application.
+    /// What the next run has to know, so that all of it stays without a look at what is wrong; none where it may not.
     pub(crate) fn known(&self) -> Option<known::Left> {
-        let is_lost = |render: &FailedRender| render.kind == FailureKind::LostObjects;
         let paths = self.paths.iter().map(|left| {
             let LeftObjects { cluster, keys, is_read } = left.objects.clone()?;
             Some(known::LeftPath {
@@ -168,7 +166,7 @@ impl LeftBehind {
         });
         let paths = paths.collect::<Option<_>>()?;
         let renders = self.renders.iter().map(|render| render.diagnostics.clone()).collect();
-        (!self.renders.iter().any(is_lost)).then(|| known::Left { paths, mistakes: self.mistakes.clone(), renders })
+        Some(known::Left { paths, mistakes: self.mistakes.clone(), renders, basis: basis_of(&self.renders) })
     }
 
     /// What stays as an earlier run left it.

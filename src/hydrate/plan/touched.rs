@@ -8,7 +8,7 @@ use crate::argo::parent::Parent;
 use crate::argo::{Application, BranchName, By, makers_of};
 use crate::hydrate::memory::Identity;
 use crate::hydrate::stopped::Stopped;
-use crate::known::{About, Record, State};
+use crate::known::{About, Basis, Record, State, Stuck};
 use crate::owners::snapshot::Snapshot;
 
 /// Applications that may render to something else, and those that are no more what they were.
@@ -60,7 +60,7 @@ impl Touched {
 
     /// Compares an Application with its record; an Application without a record is new.
     ///
-    /// Errors: it is paused, it or its branch stays behind, its objects go to another cluster, or it is elsewhere and makes
+    /// Errors: it is paused, it stays behind, or its branch by more than renders, its objects go to another cluster, or it is elsewhere and makes
     /// others.
     pub(crate) fn compare(
         &mut self,
@@ -77,8 +77,10 @@ impl Touched {
             self.render(application, Why::New);
             return Ok(());
         };
-        // What is said of it names lines that may be others now.
-        check_not_stuck(state, record.branch.as_str())?;
+        // What is said of its branch names lines that may be others now.
+        if is_stuck(state, &record.branch, |stuck| stuck.basis == Basis::All) {
+            return Err(Stopped::Unknown);
+        }
         if state.head.leaves(&record.branch, &record.sync_path) {
             return Err(Stopped::Unknown);
         }
@@ -110,7 +112,9 @@ impl Touched {
 
     /// Notes that the Application of a record is gone. Errors: it is of a branch that stays behind.
     pub(crate) fn leave(&mut self, record: Record, state: &State) -> Result<(), Stopped> {
-        check_not_stuck(state, record.branch.as_str())?;
+        if is_stuck(state, &record.branch, |_| true) {
+            return Err(Stopped::Unknown);
+        }
         let identity = (record.file.clone(), record.index);
         self.work.remove(&identity);
         self.fresh.push(identity.clone());
@@ -140,20 +144,30 @@ impl Touched {
         Ok(false)
     }
 
-    /// Errors: something of it is of a branch that stays behind.
-    pub(crate) fn check_not_stuck(&self, state: &State) -> Result<(), Stopped> {
-        let branches = self.work.values().map(|(application, _)| application.environment_branch());
-        let mut branches = branches.chain(self.gone.values().map(|record| &record.branch));
-        branches.try_for_each(|branch: &BranchName| check_not_stuck(state, branch.as_str()))
+    /// Whether something of it may be why a branch stays behind, or may add to that.
+    pub(crate) fn concerns_stuck(&self, state: &State) -> Result<bool, Stopped> {
+        let goes = self.gone.values().any(|record| is_stuck(state, &record.branch, |_| true));
+        let comes = self.coming().any(|application| is_stuck(state, application.environment_branch(), |_| true));
+        if goes || comes {
+            return Ok(true);
+        }
+        for (identity, (application, _)) in &self.work {
+            let branch = application.environment_branch();
+            if !is_stuck(state, branch, |_| true) {
+                continue;
+            }
+            let record = state.one(&identity.0, identity.1)?.ok_or(Stopped::Unknown)?;
+            if record.failure.is_some() || is_stuck(state, branch, |stuck| stuck.basis == Basis::All) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
-/// Errors: the branch stays behind already.
-pub(crate) fn check_not_stuck(state: &State, branch: &str) -> Result<(), Stopped> {
-    match state.head.stuck.iter().any(|stuck| stuck.name == branch) {
-        true => Err(Stopped::Unknown),
-        false => Ok(()),
-    }
+/// Whether a branch stays behind already, in a way that `counts`.
+fn is_stuck(state: &State, branch: &BranchName, counts: impl Fn(&Stuck) -> bool) -> bool {
+    state.head.stuck.iter().any(|stuck| stuck.name == branch.as_str() && counts(stuck))
 }
 
 /// The number of the Application of a record among the makers of its file.

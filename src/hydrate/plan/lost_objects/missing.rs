@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::argo::{Application, BranchName};
 use crate::hydrate::make::branch::Branch;
+use crate::hydrate::make::manifest_of::manifest_of;
 use crate::hydrate::plan::{Done, Hydration, Rendered};
 use crate::manifest::{self, Key, Source};
 use crate::owners::files::MANIFEST;
 use crate::owners::snapshot::Snapshot;
 use crate::repo::publish::HydratedTree;
-use crate::repo::{Error, Mode, ObjectId};
-use dry_files::path::RepoPath;
+use crate::repo::{Error, ObjectBuffer, ObjectId};
 use dry_files::view::Reads;
 
 /// What one Application renders no more.
@@ -77,9 +77,12 @@ fn manifests(
     Ok(old.filter(|old| *old != output.manifest).map(|old| (old, output.manifest)))
 }
 
-fn manifest_of(tree: &HydratedTree<'_>, dir: &RepoPath) -> Result<Option<ObjectId>, Error> {
-    let path = dir.child(MANIFEST).expect("the names of our files are single components");
-    Ok(tree.entry(&path)?.filter(|(mode, _)| matches!(mode, Mode::File | Mode::Executable)).map(|(_, blob)| blob))
+/// Whether two `manifest.yaml` have the same objects, so that either makes what another Application lost as missing as the other.
+///
+/// Errors: one of them cannot be read.
+pub(crate) fn have_same_objects(one: ObjectId, other: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<bool, Error> {
+    let (one, other) = (buffer.blob(one)?, buffer.blob(other)?);
+    Ok(missing_in(&one, &[&other]).is_empty() && missing_in(&other, &[&one]).is_empty())
 }
 
 /// The objects of a `manifest.yaml` that no text of `new` has. An object whose name only has another hash of its

@@ -1,0 +1,101 @@
+//! What became of the files with Applications: compared with the records of what they had before.
+
+use std::collections::BTreeMap;
+
+use dry_files::diag::Diagnostic;
+use dry_files::view::{Files, View};
+
+use crate::argo::{self, Application, RuleSet, makers_of};
+use crate::discover::{Changes, Lists};
+use crate::hydrate::plan::touched::Touched;
+use crate::hydrate::plan::unrecognized::{GoneDocuments, Looked};
+use crate::hydrate::stopped::Stopped;
+use crate::known::{About, Record, State};
+use crate::owners::snapshot::Snapshot;
+
+/// Compares the Applications of a changed file with the records of those that it had before; answers those that it has
+/// now.
+pub(super) fn compare_file(
+    state: &mut State,
+    before: Option<&argo::File>,
+    after: Option<&argo::File>,
+    clusters: &Lists,
+    found: &Snapshot<'_>,
+    touched: &mut Touched,
+) -> Result<Vec<Application>, Stopped> {
+    let Some(file) = before.or(after) else { return Ok(Vec::new()) };
+    let count = |file: Option<&argo::File>| file.map_or(0, |file| file.documents.len());
+    let documents = (state.head.documents + count(after)).checked_sub(count(before));
+    state.head.documents = documents.ok_or(Stopped::Unknown)?;
+    if state.head.documents > found.policy.settings.limits.applications {
+        return Err(Stopped::Unknown);
+    }
+    if !found.policy.applications.matches(file.path.as_str()) {
+        return Ok(Vec::new());
+    }
+    let known_fields = &found.policy.settings.known_fields;
+    let sides = || before.into_iter().chain(after);
+    let is_sound = sides().flat_map(argo::File::all_diagnostics).all(|diagnostic| diagnostic.is_of_field(known_fields));
+    // An unknown field in another file is reported as before, whatever this one says.
+    let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
+    let records = state.of_file(&file.path)?.into_iter().filter(|record| record.about == About::Written);
+    let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
+    let are_known = before
+        .into_iter()
+        .flat_map(argo::File::applications)
+        .all(|application| records.contains_key(&application.index));
+    let is_odd = !is_sound || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
+    if is_odd || !are_known || records.len() != count(before) {
+        return Err(Stopped::Unknown);
+    }
+    let mut written = Vec::new();
+    for application in after.into_iter().flat_map(argo::File::applications) {
+        let record = records.remove(&application.index);
+        let application = clusters.known(application);
+        touched.compare(application.clone(), record, state)?;
+        written.push(application);
+    }
+    for record in records.into_values() {
+        touched.leave(record, state)?;
+    }
+    match after.is_none_or(|after| written.len() == after.documents.len()) {
+        true => Ok(written),
+        false => Err(Stopped::Unknown),
+    }
+}
+
+/// Whether the document of an Application that is gone may be there still, as something else.
+pub(super) fn is_unrecognized(touched: &Touched, old: &dyn Files, new: &dyn Files) -> Result<bool, Stopped> {
+    let mut documents = GoneDocuments::default();
+    for record in touched.gone.values() {
+        let makers = match &record.about {
+            About::Made(text) => makers_of(text).ok_or(Stopped::Unknown)?,
+            About::Written | About::Maker(_) => Vec::new(),
+        };
+        documents.add(&record.file, record.name.as_str(), &makers);
+    }
+    Ok(!documents.unrecognized(old, new, &mut Looked::default()).is_empty())
+}
+
+/// Whether no file became an Application, or stopped being one, because a kustomization names it as a patch.
+pub(super) fn patches_are_plain(
+    state: &mut State,
+    changes: &Changes,
+    view: &View<'_>,
+    rules: &RuleSet,
+) -> Result<bool, Stopped> {
+    for path in changes.patches.union(&changes.unpatched) {
+        let is_patch = changes.patches.contains(path);
+        if is_patch && state.is_patch(path)? {
+            continue;
+        }
+        let is_application = |content: &[u8]| argo::may_hold_applications(path) && argo::is_marked(content, rules);
+        if view.read(path).is_ok_and(|blob| is_application(&blob.data)) {
+            return Ok(false);
+        }
+        if is_patch {
+            state.add_patch(path.clone());
+        }
+    }
+    Ok(true)
+}
