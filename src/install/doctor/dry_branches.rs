@@ -19,14 +19,7 @@ impl Doctor<'_> {
             let names = if *count == 1 { "names" } else { "name" };
             let what =
                 format!("{who} on {dry_branch} {names} {branch}, which is not a dry branch, and so not hydrated");
-            let is_there = self.repository.refs().is_ok_and(|refs| refs.branch(branch.as_str()).is_some());
-            let remedy = match is_there {
-                true => format!("{git} hydrate config add dryBranches {word}"),
-                false => format!(
-                    "{word} does not exist: push a commit to {dry_branch} in which they say `targetRevision: {dry_branch}`"
-                ),
-            };
-            self.advise(what, remedy);
+            self.advise(what, format!("{git} hydrate config add dryBranches {word}"));
         }
     }
 
