@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kube_validate::{Finding, Judge};
+use kube_validate::{Finding, Judge, stored};
 
 use super::{Answer, Server, plain_field};
 use crate::diff::ObjectName;
@@ -24,6 +24,11 @@ impl Server<'_> {
             if new.get(&name).copied() == Some(before) {
                 return false;
             }
+            if let Some(update) = new.get(&name).and_then(|after| stored_over(before, after)) {
+                // A create would be refused; what it replaces is as good as not written.
+                let answered = self.answers(judge, [&update]);
+                answer.findings = answered.into_iter().flat_map(|answer| answer.findings).collect();
+            }
             let known: Vec<Finding> = self
                 .answers(judge, [before])
                 .into_iter()
@@ -38,6 +43,11 @@ impl Server<'_> {
         });
         answers
     }
+}
+
+/// An object as the API server stores it in place of another one, where that is not as it is written.
+fn stored_over(old: &Manifest, new: &Manifest) -> Option<Manifest> {
+    Manifest::new(stored(old.object(), new.object())?).ok()
 }
 
 /// Objects by their names, the first of each.

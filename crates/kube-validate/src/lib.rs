@@ -38,6 +38,7 @@ mod nearest;
 mod quantity;
 mod rules;
 mod schemas;
+mod update;
 mod walk;
 
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use crds::Crds;
 pub use effort::Effort;
 pub use finding::{Finding, Reason, Severity};
 pub use schemas::MINORS;
+pub use update::stored;
 
 use cel::Expressions;
 use crds::Read;
