@@ -6,28 +6,36 @@
 //! ([`Danger::pruning`]) and what to do ([`Danger::advice`]). What is said for two hundred changes is in
 //! `tests/cases/dangers`, from the documentation of Kubernetes and Argo CD.
 
+mod accounts;
 mod application;
 mod around;
 mod autoscaling;
 mod availability;
 mod backends;
+mod certificates;
 mod crd;
 mod disruptions;
+mod environment;
 mod gates;
+mod gateways;
+mod hooked;
 mod hosts;
 mod images;
 mod immutable;
 mod invalid;
 mod lost;
+mod mesh;
 mod namespace;
 mod needed;
 mod network;
 mod operators;
+mod peers;
 mod ports;
 mod privilege;
 mod pruning;
 mod quantity;
 mod quotas;
+mod replaced;
 mod resources;
 mod rights;
 mod rollout;
@@ -91,6 +99,7 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         match (old, new) {
             (Some(old), None) => found.extend(removed(old, pair, around)),
             (Some(old), Some(new)) if pair.is_recreated => found.extend(namespace::changed(old, new, pair, around)),
+            (Some(old), Some(new)) if is_hook(new) => found.extend(hooked::changed(old, new, around)),
             (Some(old), Some(new)) => {
                 found.extend(around.is_handed_over.then(|| lost::handed_over(old, around)).flatten());
                 found.extend(changed(old, new, pair, around));
@@ -99,6 +108,7 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         }
         found.extend(disruptions::budget(old, new, around));
         found.extend(network::policy(old, new, around));
+        found.extend(mesh::policy(old, new, around));
         found.extend(network::exposed(old, new));
         found.extend(network::unselected(old, new, around));
         found.extend(hosts::gone(old, new, around));
@@ -117,6 +127,10 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         // Nothing else comes of a change that the API server does not take.
         found.retain(|danger| danger.severity == Severity::Refused);
     }
+    if found.iter().any(|danger| danger.kind() == "noSubset") {
+        // Requests do not go elsewhere: they fail.
+        found.retain(|danger| danger.kind() != "traffic");
+    }
     found.sort();
     found.dedup();
     found
@@ -127,14 +141,22 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
     let needed = needed::gone(pair, around);
     let is_plain = needed.is_empty() || !lost::is_only_needed(old);
     let lost = lost::removed(old, around).filter(|_| is_plain);
-    needed.into_iter().chain(lost).chain(autoscaling::removed(old, around)).collect()
+    needed
+        .into_iter()
+        .chain(lost)
+        .chain(autoscaling::removed(old, around))
+        .chain(certificates::removed(old, around))
+        .collect()
 }
 
 /// What becomes of an object that was there before.
 fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     let mut found = immutable::changed(old, new);
+    found.extend(replaced::changed(old, new));
     found.extend(crd::versions_gone(old, new));
+    found.extend(crd::fields_gone(old, new, around));
     found.extend(availability::scaled(old, new));
+    found.extend(autoscaling::stopped(old, new));
     found.extend(application::changed(old, new));
     found.extend(needed::gone(pair, around));
     found.extend(needed::keys_gone(old, new, around));
@@ -152,10 +174,14 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(traffic::plain_text(old, new));
     found.extend(trust::distrusted(old, new, around));
     found.extend(trust::unguarded(old, new));
-    found.extend(operators::shrunk(old, new));
-    found.extend(operators::armed(old, new));
+    found.extend(operators::changed(old, new));
     found.extend(volumes::replaced(old, new));
+    found.extend(volumes::cannot_grow(old, new, around));
+    found.extend(volumes::renumbered(old, new));
     found.extend(volumes::armed(old, new));
+    found.extend(certificates::changed(old, new, around));
+    found.extend(accounts::rights_left(old, new, around));
+    found.extend(environment::unexpanded(old, new));
     found
 }
 
@@ -164,9 +190,13 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     let mut found = invalid::refused(old, new);
     found.extend(availability::unmatched(old, new));
     found.extend(needed::missing(old, new, around));
-    found.extend(needed::target(new, around));
+    found.extend(needed::target(old, new, around));
     found.extend(ports::probed(old, new));
     found.extend(ports::targets(old, new, around));
+    found.extend(ports::monitored(old, new, around));
+    found.extend(gateways::unattached(old, new, around));
+    found.extend(gateways::ungranted(old, new, around));
+    found.extend(mesh::subsets(old, new, around));
     found.extend(backends::lacking(old, new, around));
     found.extend(autoscaling::workload(old, new, around));
     found.extend(quotas::quota(old, new, around));
@@ -181,7 +211,8 @@ pub(crate) fn refused(text: String) -> Danger {
 
 /// Whether the API server refuses the change of an object, so that nothing comes of it.
 pub(super) fn is_refused(dangers: &[Danger]) -> bool {
-    dangers.iter().any(|danger| danger.severity == Severity::Refused && danger.kind() != "shrinks")
+    let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade");
+    dangers.iter().any(|danger| danger.severity == Severity::Refused && !is_by_controller(danger))
 }
 
 /// The container of this name before.

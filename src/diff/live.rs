@@ -14,6 +14,7 @@
 
 mod defaults;
 mod quantity;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +23,7 @@ use go_yaml::{self as yaml, Limits, Mapping, Value};
 use super::align::identities;
 use crate::manifest::Manifest;
 use defaults::{DROPPED, Kind, METADATA, Type, WRITTEN, of_kind};
+pub(super) use versions::as_read;
 
 /// Why a field that only the cluster has, or has otherwise, does not count as a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,11 +100,16 @@ const LAST_LIMITS: Limits = Limits { bytes: 1 << 20, depth: 200, nodes: 100_000 
 
 /// Removes from both sides what does not count as a difference.
 pub(crate) fn settle(running: &Manifest, rendered: &Manifest, cluster: &Cluster<'_>) -> Settled {
+    settled((running, rendered), cluster, true)
+}
+
+fn settled((running, rendered): (&Manifest, &Manifest), cluster: &Cluster<'_>, fills: bool) -> Settled {
     let (mut live, mut ours) = (running.object().clone(), rendered.object().clone());
     let last = live.at(&["metadata", "annotations", LAST_APPLIED]).and_then(Value::as_str);
     let last = last.filter(|_| cluster.trusts_last_applied);
     let last = last.and_then(|text| yaml::json::decode(text.as_bytes(), &LAST_LIMITS).ok());
-    let mut settling = Settling { additions: BTreeMap::new(), is_built_in: is_built_in(rendered), path: Vec::new() };
+    let mut settling =
+        Settling { additions: BTreeMap::new(), is_built_in: is_built_in(rendered), fills, path: Vec::new() };
     if rendered.kind() == "Secret" && rendered.group().is_empty() {
         // What `argocd app manifests` prints of git is as it was rendered.
         [&mut live, &mut ours].into_iter().for_each(as_data);
@@ -180,6 +187,8 @@ impl<'s> Known<'s> {
 struct Settling {
     additions: BTreeMap<Addition, usize>,
     is_built_in: bool,
+    /// Whether one side has what a cluster filled in.
+    fills: bool,
     path: Vec<String>,
 }
 
@@ -264,7 +273,7 @@ impl Settling {
             }
             let addition = match is_rendered {
                 true => None,
-                false if is_default(live, ours, &key, known) => Some(Addition::Default),
+                false if self.is_default((live, ours), &key, known) => Some(Addition::Default),
                 // An object that was applied has what is beside the field.
                 false if last.is_some_and(|last| last.as_mapping().is_some()) && below.is_none() => {
                     Some(Addition::Since)
@@ -346,28 +355,31 @@ fn is_written(key: &str) -> bool {
     WRITTEN.iter().any(|known| key == *known || (known.ends_with(['/', '.']) && key.starts_with(known)))
 }
 
-/// Whether a field that was not rendered has the value that it has when nothing is said.
-fn is_default(live: &Mapping, ours: &Mapping, key: &str, known: Known<'_>) -> bool {
-    let Some(value) = live.get(key) else { return false };
-    match known {
-        Known::Nothing => false,
-        Known::Schema(schema) => is_schema_default(value, schema),
-        Known::Kind(kind) => match kind {
-            Kind::Is(default) => is_json(value, default),
-            Kind::Filled => true,
-            Kind::FilledBut(meant) => !is_json(value, meant),
-            Kind::As(other) => live.get(other) == Some(value) || ours.get(other) == Some(value),
-            Kind::PullPolicy => ours.get("image").and_then(Value::as_str).map(pull_policy) == value.as_str(),
-            Kind::Of(fields) => is_all_default(value, fields),
-        },
+impl Settling {
+    /// Whether a field that was not rendered has the value that it has when nothing is said.
+    fn is_default(&self, (live, ours): (&Mapping, &Mapping), key: &str, known: Known<'_>) -> bool {
+        let Some(value) = live.get(key) else { return false };
+        match known {
+            Known::Nothing => false,
+            Known::Schema(schema) => is_schema_default(value, schema),
+            Known::Kind(kind) => match kind {
+                Kind::Is(default) => is_json(value, default),
+                Kind::IsWithout(default, other) => is_json(value, default) && !ours.contains_key(other),
+                Kind::Filled => self.fills,
+                Kind::FilledBut(meant) => self.fills && !is_json(value, meant),
+                Kind::As(other) => live.get(other) == Some(value) || ours.get(other) == Some(value),
+                Kind::PullPolicy => ours.get("image").and_then(Value::as_str).map(pull_policy) == value.as_str(),
+                Kind::Of(fields) => self.is_all_default(value, fields),
+            },
+        }
     }
-}
 
-/// Whether all fields of a mapping have their defaults, so that it is one that the API server made.
-fn is_all_default(value: &Value, fields: Type) -> bool {
-    let Some(entries) = value.as_mapping() else { return false };
-    let nothing = Mapping::new();
-    entries.keys().all(|key| is_default(entries, &nothing, key, Shape::Type(fields).field(key)))
+    /// Whether all fields of a mapping have their defaults, so that it is one that the API server made.
+    fn is_all_default(&self, value: &Value, fields: Type) -> bool {
+        let Some(entries) = value.as_mapping() else { return false };
+        let nothing = Mapping::new();
+        entries.keys().all(|key| self.is_default((entries, &nothing), key, Shape::Type(fields).field(key)))
+    }
 }
 
 fn is_schema_default(value: &Value, schema: &Value) -> bool {

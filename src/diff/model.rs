@@ -22,8 +22,8 @@ use crate::manifest::{Manifest, is_cluster_kind};
 
 pub(super) use autoscaler::Autoscaler;
 pub(super) use routes::{Route, hosts, routes};
-pub(super) use selector::{covers, selects};
-pub(super) use thing::{Thing, lost_with, provided_by};
+pub(super) use selector::{chooses, covers, selects};
+pub(super) use thing::{Thing, keys_of, lost_with, provided_by};
 pub(super) use uses::{How, Use, uses};
 
 /// An object and the namespace that it is in; empty where that is not known, and for objects of the whole cluster.
@@ -77,7 +77,7 @@ struct Links<'a> {
 }
 
 /// Kinds that rules list: of any group where the group is empty here and the kind is of no other.
-const LISTED: [&str; 11] = [
+const LISTED: [&str; 18] = [
     "NetworkPolicy",
     "PodDisruptionBudget",
     "HorizontalPodAutoscaler",
@@ -89,6 +89,13 @@ const LISTED: [&str; 11] = [
     "ClusterIssuer",
     "DestinationRule",
     "Namespace",
+    "Gateway",
+    "ReferenceGrant",
+    "AuthorizationPolicy",
+    "VirtualService",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "StorageClass",
 ];
 
 impl<'a> Side<'a> {
@@ -113,10 +120,14 @@ impl<'a> Side<'a> {
         &self.all
     }
 
+    /// The objects of a listed kind.
+    pub(super) fn listed(&self, kind: &str) -> impl Iterator<Item = Placed<'a>> {
+        self.kinds.get(kind).map_or(&[][..], Vec::as_slice).iter().copied()
+    }
+
     /// The objects of a listed kind in a namespace.
     pub(super) fn of_kind(&self, kind: &str, namespace: &str) -> impl Iterator<Item = Placed<'a>> {
-        let of_kind = self.kinds.get(kind).map_or(&[][..], Vec::as_slice).iter().copied();
-        of_kind.filter(move |placed| placed.namespace == namespace)
+        self.listed(kind).filter(move |placed| placed.namespace == namespace)
     }
 
     /// Deployments, StatefulSets and their like of a namespace.

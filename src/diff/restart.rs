@@ -2,7 +2,7 @@
 
 use go_yaml::Value;
 
-use super::live::settle;
+use super::live::as_read;
 use super::model::pods::replicas;
 use super::model::{number, word};
 use crate::manifest::Manifest;
@@ -22,10 +22,8 @@ pub(super) fn templates_differ(old: &Manifest, new: &Manifest) -> bool {
     if template(old) == template(new) {
         return false;
     }
-    // What only one of them has, and is a default, goes from both.
-    let once = settle(old, new, &Default::default());
-    let twice = settle(&once.rendered, &once.running, &Default::default());
-    template(&twice.running) != template(&twice.rendered)
+    let [old, new] = as_read(old, new);
+    template(&old) != template(&new)
 }
 
 /// Whether something replaces the Pods when the template changes.

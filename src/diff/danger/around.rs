@@ -1,7 +1,11 @@
 //! What is known beside the object that changed.
 
+use std::collections::BTreeSet;
+
+use go_yaml::Value;
+
 use super::Pruning;
-use crate::diff::model::{Model, Placed, word};
+use crate::diff::model::{Model, Placed, selects, word};
 use crate::manifest::Manifest;
 
 /// What is known beside one object. Only objects of destination paths that change are.
@@ -31,9 +35,17 @@ impl<'a> Around<'a> {
     }
 
     /// Whether the Pods that a selector chooses are gone too.
-    pub(super) fn are_pods_gone(&self, namespace: &str, selector: Option<&go_yaml::Value>) -> bool {
+    pub(super) fn are_pods_gone(&self, namespace: &str, selector: Option<&Value>) -> bool {
         let mut before = self.model.before.selected(namespace, selector);
         before.next().is_some() && self.model.after.selected(namespace, selector).next().is_none()
+    }
+
+    /// The workloads of a namespace that a selector chose and that are still there, but not chosen by what it is now.
+    pub(super) fn left_out(&self, namespace: &str, was: &Value, now: &Value) -> Vec<Placed<'a>> {
+        let key = |workload: &Placed<'a>| (workload.manifest.kind(), workload.manifest.name());
+        let chosen: BTreeSet<_> = self.model.before.selected(namespace, Some(was)).map(|one| key(&one)).collect();
+        let is_left = |workload: &Placed<'a>| chosen.contains(&key(workload)) && !selects(now, workload.manifest);
+        self.model.after.workloads(namespace).filter(|workload| !chosen.is_empty() && is_left(workload)).collect()
     }
 
     /// The objects of a listed kind in the namespace of one after the change, but that one.
@@ -58,4 +70,9 @@ pub(super) fn services<'a>(
 ) -> Option<(&'a Manifest, &'a Manifest)> {
     let is_service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.group().is_empty();
     Some((old.filter(is_service)?, new.filter(is_service)?))
+}
+
+/// `Deployment web`
+pub(super) fn name(of: Placed<'_>) -> String {
+    format!("{} {}", of.manifest.kind(), of.manifest.name())
 }

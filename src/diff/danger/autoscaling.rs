@@ -66,6 +66,18 @@ fn name(autoscaler: &Autoscaler<'_>) -> String {
     format!("{} {}", manifest.kind(), manifest.name())
 }
 
+/// An autoscaler that keeps what it scales at no replicas.
+///
+/// Reference: keda.sh docs/latest/concepts/scaling-deployments, "Pause autoscaling".
+pub(super) fn stopped(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let path = ["metadata", "annotations", "autoscaling.keda.sh/paused-replicas"];
+    let is_stopped = |object: &Manifest| new.group() == "keda.sh" && word(object.object(), &path) == "0";
+    (is_stopped(new) && !is_stopped(old)).then(|| {
+        let text = "paused at 0 replicas: nothing of what it scales runs".to_owned();
+        Danger::said(Severity::Outage, "scaledToZero", text, "keep at least one replica of what shall serve")
+    })
+}
+
 /// An autoscaler that goes while what it scales stays.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let autoscaler = Autoscaler::of(around.before(old))?;

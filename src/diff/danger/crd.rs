@@ -1,8 +1,12 @@
-//! Versions of custom resources.
+//! Versions and fields of custom resources.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::Value;
 
-use super::{Danger, Severity, What, items};
+use super::{Around, Danger, Severity, What, items};
+use crate::diff::model::word;
 use crate::manifest::Manifest;
 
 /// The versions that are gone, or no longer served.
@@ -25,6 +29,69 @@ pub(super) fn versions_gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         gone.push(Danger::new(severity, What::VersionGone { version: version.to_owned(), is_there }));
     }
     gone
+}
+
+/// How deep fields of a schema are looked at.
+const DEPTH_MAX: usize = 12;
+
+/// Fields that a schema no longer has, and that objects beside it have.
+///
+/// Reference: kubernetes docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions, "Field pruning".
+pub(super) fn fields_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if old.kind() != "CustomResourceDefinition" || old == new {
+        return Vec::new();
+    }
+    let name = |key| word(new.object(), &["spec", key]);
+    let kind = word(new.object(), &["spec", "names", "kind"]);
+    let schema = |definition: &'a Manifest, version: &str| {
+        let mut versions = items(definition.object(), &["spec", "versions"]).iter();
+        versions.find(|one| word(one, &["name"]) == version)?.at(&["schema", "openAPIV3Schema"])
+    };
+    let is_it = |object: &&Manifest| object.group() == name("group") && object.kind() == kind;
+    let mut found = Vec::new();
+    for (version, ..) in versions(new) {
+        let (Some(before), Some(after)) = (schema(old, version), schema(new, version)) else { continue };
+        let objects = around.model.after.all().iter().map(|one| one.manifest).filter(is_it);
+        let objects: Vec<&Manifest> =
+            objects.filter(|one| one.api_version().split('/').nth(1) == Some(version)).collect();
+        let mut gone = Vec::new();
+        collect_gone((before, after), &mut Vec::new(), &mut gone);
+        for path in gone.iter().filter(|_| !objects.is_empty()) {
+            let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+            let having = objects.iter().filter(|object| object.object().at(&keys).is_some());
+            let names: BTreeSet<String> = having.map(|object| format!("{kind} {}", object.name())).collect();
+            if !names.is_empty() {
+                let (field, names) = (keys.join("."), listed(names, NAMED_MAX));
+                let text = format!("`{field}` is no longer in its schema: the API server drops it, and {names} has it");
+                let advice = "check that nothing needs the field, and take it from the objects first";
+                found.push(Danger::said(Severity::Other, "fieldGone", text, advice));
+            }
+        }
+    }
+    found
+}
+
+/// How many objects are named.
+const NAMED_MAX: usize = 4;
+
+/// The fields of mappings that only the first of two schemas has. What keeps fields that it does not know loses none.
+fn collect_gone((old, new): (&Value, &Value), path: &mut Vec<String>, gone: &mut Vec<Vec<String>>) {
+    let keeps = |schema: &Value| {
+        schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool) == Some(true)
+            || schema.get("additionalProperties").is_some()
+    };
+    if path.len() > DEPTH_MAX || old == new || keeps(new) {
+        return;
+    }
+    let [before, after] = [old, new].map(|schema| schema.get("properties").and_then(Value::as_mapping));
+    for (key, was) in before.into_iter().flatten() {
+        path.push(key.clone());
+        match after.and_then(|after| after.get(key)) {
+            Some(now) => collect_gone((was, now), path, gone),
+            None => gone.push(path.clone()),
+        }
+        path.pop();
+    }
 }
 
 /// The versions of a definition, whether the API server serves them, and whether it stores objects in them.

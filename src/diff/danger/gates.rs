@@ -74,33 +74,40 @@ fn is_for_all(webhook: &Value) -> bool {
     is_open("namespaceSelector") && is_open("objectSelector")
 }
 
-/// Policies that only reported, and refuse from now on: kind, field, what it was, what it is.
+/// Policies that refuse or only report: group, field, the word by which they refuse, and whether they do without the field.
 ///
 /// Reference: kyverno.io docs/policy-types/cluster-policy/validate; open-policy-agent.github.io/gatekeeper docs/violations;
 /// kubernetes docs/reference/access-authn-authz/validating-admission-policy.
-const POLICIES: [(&str, &[&str], &str); 4] = [
-    ("kyverno.io", &["spec", "validationFailureAction"], "enforce"),
-    ("policies.kyverno.io", &["spec", "validationActions"], "deny"),
-    ("constraints.gatekeeper.sh", &["spec", "enforcementAction"], "deny"),
-    ("admissionregistration.k8s.io", &["spec", "validationActions"], "deny"),
+const POLICIES: [(&str, &[&str], &str, bool); 4] = [
+    ("kyverno.io", &["spec", "validationFailureAction"], "enforce", false),
+    ("policies.kyverno.io", &["spec", "validationActions"], "deny", true),
+    ("constraints.gatekeeper.sh", &["spec", "enforcementAction"], "deny", true),
+    ("admissionregistration.k8s.io", &["spec", "validationActions"], "deny", false),
 ];
 
+/// A policy that refuses from now on what it only reported, or the other way round.
 fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let (_, path, word) = POLICIES.iter().find(|(group, ..)| *group == new.group())?;
+    let (_, path, word, default) = POLICIES.iter().find(|(group, ..)| *group == new.group())?;
     let refuses = |manifest: &Manifest| match manifest.object().at(path) {
-        Some(Value::String(action)) => Some(action.eq_ignore_ascii_case(word)),
+        Some(Value::String(action)) => action.eq_ignore_ascii_case(word),
         Some(Value::Sequence(actions)) => {
-            Some(actions.iter().filter_map(Value::as_str).any(|action| action.eq_ignore_ascii_case(word)))
+            actions.iter().filter_map(Value::as_str).any(|action| action.eq_ignore_ascii_case(word))
+        }
+        _ => *default,
+    };
+    let says = [old, new].iter().any(|manifest| manifest.object().at(path).is_some());
+    let field = path.last().unwrap_or(&"");
+    match (refuses(old), refuses(new)) {
+        (false, true) if says => {
+            let text = format!("`{field}` refuses from now on what violates it; before, it only reported that");
+            Some(Danger::said(Severity::Other, "gate", text, "look at what it has reported first"))
+        }
+        (true, false) if says => {
+            let text = format!("`{field}` only reports from now on what violates it; before, it refused that");
+            Some(Danger::said(Severity::Security, "ungated", text, "keep it refusing what must not run"))
         }
         _ => None,
-    };
-    (refuses(old) == Some(false) && refuses(new) == Some(true)).then(|| {
-        let text = format!(
-            "`{}` refuses from now on what violates it; before, it only reported that",
-            path.last().unwrap_or(&"")
-        );
-        Danger::said(Severity::Other, "gate", text, "look at what it has reported first")
-    })
+    }
 }
 
 /// A level of Pod security that is above what runs in the namespace.

@@ -6,139 +6,123 @@ use go_yaml::Value;
 
 use super::quantity::quantity;
 use super::{Danger, Severity, What, has_sync_option, text};
+use crate::diff::live::as_read;
 use crate::diff::noise::{Echoes, Selected};
-use crate::diff::{Place, value};
+use crate::diff::value;
 use crate::manifest::Manifest;
 
 /// Which fields of a kind are fixed.
 enum Fixed {
-    /// These, each with the default for a missing value.
-    Fields(&'static [(&'static [&'static str], Option<&'static str>)]),
-    /// All of `spec` but these, each named by its keys below `spec`; then defaults of those that are fixed.
-    SpecBut(&'static [&'static [&'static str]], &'static [(&'static str, &'static str)]),
+    /// These.
+    Fields(&'static [&'static [&'static str]]),
+    /// All of `spec` but these, each named by its keys below `spec`.
+    SpecBut(&'static [&'static [&'static str]]),
 }
 
 use Fixed::{Fields, SpecBut};
 
 /// Reference: kubernetes 1.34 pkg/apis/*/validation: the `Validate…Update` of each kind.
 const FIXED: &[(&str, &str, Fixed)] = &[
-    ("apps", "Deployment", Fields(&[(&["spec", "selector"], None)])),
-    ("apps", "DaemonSet", Fields(&[(&["spec", "selector"], None)])),
-    ("apps", "ReplicaSet", Fields(&[(&["spec", "selector"], None)])),
+    ("apps", "Deployment", Fields(&[&["spec", "selector"]])),
+    ("apps", "DaemonSet", Fields(&[&["spec", "selector"]])),
+    ("apps", "ReplicaSet", Fields(&[&["spec", "selector"]])),
     (
         "apps",
         "StatefulSet",
-        SpecBut(
-            &[
-                &["replicas"],
-                &["template"],
-                &["updateStrategy"],
-                &["minReadySeconds"],
-                &["ordinals"],
-                &["persistentVolumeClaimRetentionPolicy"],
-                &["revisionHistoryLimit"],
-            ],
-            &[("podManagementPolicy", "OrderedReady")],
-        ),
+        SpecBut(&[
+            &["replicas"],
+            &["template"],
+            &["updateStrategy"],
+            &["minReadySeconds"],
+            &["ordinals"],
+            &["persistentVolumeClaimRetentionPolicy"],
+            &["revisionHistoryLimit"],
+        ]),
     ),
     (
         "batch",
         "Job",
-        SpecBut(
-            &[
-                &["parallelism"],
-                &["activeDeadlineSeconds"],
-                &["backoffLimit"],
-                &["suspend"],
-                &["ttlSecondsAfterFinished"],
-                &["manualSelector"],
-            ],
-            &[("completionMode", "NonIndexed")],
-        ),
+        SpecBut(&[
+            &["parallelism"],
+            &["activeDeadlineSeconds"],
+            &["backoffLimit"],
+            &["suspend"],
+            &["ttlSecondsAfterFinished"],
+            &["manualSelector"],
+        ]),
     ),
     (
         "",
         "Pod",
-        SpecBut(
-            &[
-                &["containers", "image"],
-                &["initContainers", "image"],
-                &["activeDeadlineSeconds"],
-                &["terminationGracePeriodSeconds"],
-                &["tolerations"],
-            ],
-            &[],
-        ),
+        SpecBut(&[
+            &["containers", "image"],
+            &["initContainers", "image"],
+            &["activeDeadlineSeconds"],
+            &["terminationGracePeriodSeconds"],
+            &["tolerations"],
+        ]),
     ),
-    (
-        "",
-        "PersistentVolumeClaim",
-        SpecBut(&[&["resources", "requests"], &["volumeAttributesClassName"]], &[("volumeMode", "Filesystem")]),
-    ),
+    ("", "PersistentVolumeClaim", SpecBut(&[&["resources", "requests"], &["volumeAttributesClassName"]])),
     (
         "",
         "PersistentVolume",
-        SpecBut(
-            &[
-                &["capacity"],
-                &["accessModes"],
-                &["claimRef"],
-                &["mountOptions"],
-                &["persistentVolumeReclaimPolicy"],
-                &["storageClassName"],
-                &["volumeAttributesClassName"],
-            ],
-            &[("volumeMode", "Filesystem")],
-        ),
+        SpecBut(&[
+            &["capacity"],
+            &["accessModes"],
+            &["claimRef"],
+            &["mountOptions"],
+            &["persistentVolumeReclaimPolicy"],
+            &["storageClassName"],
+            &["volumeAttributesClassName"],
+        ]),
     ),
     (
         "storage.k8s.io",
         "StorageClass",
-        Fields(&[
-            (&["provisioner"], None),
-            (&["parameters"], None),
-            (&["reclaimPolicy"], Some("Delete")),
-            (&["volumeBindingMode"], Some("Immediate")),
-        ]),
+        Fields(&[&["provisioner"], &["parameters"], &["reclaimPolicy"], &["volumeBindingMode"]]),
     ),
-    ("rbac.authorization.k8s.io", "RoleBinding", Fields(&[(&["roleRef"], None)])),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding", Fields(&[(&["roleRef"], None)])),
-    ("apiextensions.k8s.io", "CustomResourceDefinition", Fields(&[(&["spec", "scope"], None)])),
-    ("networking.k8s.io", "IngressClass", Fields(&[(&["spec", "controller"], None)])),
-    (
-        "scheduling.k8s.io",
-        "PriorityClass",
-        Fields(&[(&["value"], None), (&["preemptionPolicy"], Some("PreemptLowerPriority"))]),
-    ),
-    ("node.k8s.io", "RuntimeClass", Fields(&[(&["handler"], None)])),
-    ("", "Secret", Fields(&[(&["type"], Some("Opaque"))])),
+    ("rbac.authorization.k8s.io", "RoleBinding", Fields(&[&["roleRef"]])),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", Fields(&[&["roleRef"]])),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", Fields(&[&["spec", "scope"]])),
+    ("networking.k8s.io", "IngressClass", Fields(&[&["spec", "controller"]])),
+    ("scheduling.k8s.io", "PriorityClass", Fields(&[&["value"], &["preemptionPolicy"]])),
+    ("node.k8s.io", "RuntimeClass", Fields(&[&["handler"]])),
+    ("", "Secret", Fields(&[&["type"]])),
 ];
 
 /// The fixed fields that changed.
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let replaced = has_sync_option(new, "Force=true");
+    // `Replace=true` alone is refused as an apply is.
+    let Some(severity) = severity(new, replaced) else { return Vec::new() };
+    let danger = |field: String| {
+        let advice = advice(new, &field);
+        Danger::new(severity, What::Immutable { field, replaced, advice })
+    };
+    fields(old, new).into_iter().map(danger).collect()
+}
+
+/// Which these are, as the API server reads both versions.
+pub(super) fn fields(old: &Manifest, new: &Manifest) -> Vec<String> {
+    if old == new { Vec::new() } else { fields_of(&as_read(old, new)) }
+}
+
+fn fields_of(sides: &[Manifest; 2]) -> Vec<String> {
+    let [old, new] = sides;
     let mut fields: Vec<String> =
         match FIXED.iter().find(|(group, kind, _)| (*group, *kind) == (new.group(), new.kind())) {
             Some((_, _, Fields(fields))) => {
-                let differ = |(path, default): &&(&[&str], Option<&str>)| {
-                    [old, new].map(|side| or_default(side.object().at(path), *default)).windows(2).any(|w| w[0] != w[1])
-                };
-                fields.iter().filter(differ).map(|(path, _)| path.join(".")).collect()
+                let differ = |path: &&&[&str]| old.object().at(path) != new.object().at(path);
+                fields.iter().filter(differ).map(|path| path.join(".")).collect()
             }
-            Some((_, _, SpecBut(free, defaults))) => spec_but(old, new, free, defaults),
+            Some((_, _, SpecBut(free))) => spec_but(old, new, free),
             None => Vec::new(),
         };
     fields.retain(|field| field != "spec.completions" || !is_indexed(new));
     fields.extend(cluster_ip(old, new));
     fields.extend(storage_shrinks(old, new));
     fields.extend(sealed_data(old, new));
-    // `Replace=true` alone is refused as an apply is.
-    let replaced = has_sync_option(new, "Force=true");
-    let Some(severity) = severity(new, replaced) else { return Vec::new() };
-    let danger = |field: String| {
-        let advice = advice(new, &field);
-        Danger::new(severity, What::Immutable { field, replaced, advice })
-    };
-    fields.into_iter().map(danger).collect()
+    fields
 }
 
 /// What to do instead: nothing that the next preview would call a danger.
@@ -161,7 +145,7 @@ fn advice(object: &Manifest, field: &str) -> &'static str {
 }
 
 /// How bad it is; none for a Job that is made again, as Jobs are meant to.
-fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
+pub(super) fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
     match (object.group(), object.kind()) {
         _ if !replaced => Some(Severity::Refused),
         ("batch", "Job") => None,
@@ -180,50 +164,63 @@ fn is_indexed(job: &Manifest) -> bool {
     text(job, &["spec", "completionMode"]) == "Indexed"
 }
 
-fn or_default(value: Option<&Value>, default: Option<&str>) -> Option<Value> {
-    value.cloned().or_else(|| default.map(Value::from))
+/// What else may change of a Job that waits, which runs no Pod yet.
+///
+/// Reference: kubernetes docs/concepts/workloads/controllers/job, "Mutable Scheduling Directives"; 1.36
+/// pkg/apis/batch/validation `validatePodTemplateUpdate`.
+const FREE_WHILE_SUSPENDED: [&[&str]; 8] = [
+    &["template", "metadata", "labels"],
+    &["template", "metadata", "annotations"],
+    &["template", "spec", "nodeSelector"],
+    &["template", "spec", "tolerations"],
+    &["template", "spec", "schedulingGates"],
+    &["template", "spec", "affinity", "nodeAffinity"],
+    &["template", "spec", "containers", "resources"],
+    &["template", "spec", "initContainers", "resources"],
+];
+
+fn is_suspended(job: &Manifest) -> bool {
+    job.kind() == "Job" && job.object().at(&["spec", "suspend"]).and_then(Value::as_bool) == Some(true)
 }
 
-/// The fields of `spec` that differ and are not free, at most two keys deep.
-fn spec_but(old: &Manifest, new: &Manifest, free: &[&[&str]], defaults: &[(&str, &str)]) -> Vec<String> {
+/// The fields of `spec` that differ and are not free.
+fn spec_but(old: &Manifest, new: &Manifest, free: &[&[&str]]) -> Vec<String> {
     let empty = Value::Mapping(Default::default());
     let spec = |manifest: &Manifest| manifest.object().get("spec").unwrap_or(&empty).clone();
     let Some(difference) = value::difference(&spec(old), &spec(new), &Echoes::new(&[], None, &Selected::new(&[])))
     else {
         return Vec::new();
     };
+    let while_suspended = if is_suspended(old) { &FREE_WHILE_SUSPENDED[..] } else { &[] };
+    let free: Vec<&[&str]> = free.iter().chain(while_suspended).copied().collect();
     let mut found = Vec::new();
-    difference.visit(&mut |path, place| found.extend(fixed_field(&path.keys(), place, free, defaults)));
+    difference.visit(&mut |path, _| found.extend(fixed_field(&path.keys(), &free)));
     let mut seen = BTreeSet::new();
     found.retain(|field| seen.insert(field.clone()));
     found
 }
 
 /// The field of `spec` that a place is in, unless that may change.
-fn fixed_field(keys: &[&str], place: Place<'_>, free: &[&[&str]], defaults: &[(&str, &str)]) -> Option<String> {
+fn fixed_field(keys: &[&str], free: &[&[&str]]) -> Option<String> {
     let is_free = free.iter().any(|free| keys.starts_with(free) || free.starts_with(keys));
-    let is_default = defaults.iter().any(|(key, default)| keys == [*key] && is_only(place, default));
-    (!is_free && !is_default).then(|| format!("spec.{}", keys.first().copied().unwrap_or_default()))
+    (!is_free).then(|| format!("spec.{}", keys.first().copied().unwrap_or_default()))
 }
 
-/// Whether the change is that the default is written out, or no longer.
-fn is_only(place: Place<'_>, default: &str) -> bool {
-    match place {
-        Place::Leaf(leaf) => match (&leaf.old, &leaf.new) {
-            (Some(value), None) | (None, Some(value)) => value.as_str() == Some(default),
-            _ => false,
-        },
-        Place::Moved(..) => false,
-    }
-}
-
-/// A cluster address, once given, stays while the Service has one.
+/// A cluster address, once given, stays while the Service has one: also that of a Service which has none written, and of a
+/// headless one. What no longer names its address keeps it.
+///
+/// Reference: kubernetes 1.34 pkg/registry/core/service/storage `patchAllocatedValues`, pkg/apis/core/validation
+/// `ValidateServiceUpdate`.
 fn cluster_ip(old: &Manifest, new: &Manifest) -> Option<String> {
     let address = |manifest| text(manifest, &["spec", "clusterIP"]);
-    let both = !address(old).is_empty() && !address(new).is_empty();
-    let external = text(old, &["spec", "type"]) == "ExternalName" || text(new, &["spec", "type"]) == "ExternalName";
-    let differ = new.kind() == "Service" && both && !external && address(old) != address(new);
-    differ.then(|| "spec.clusterIP".to_owned())
+    let external = [old, new].iter().any(|one| text(one, &["spec", "type"]) == "ExternalName");
+    let is_other = match (address(old), address(new)) {
+        (_, "") => false,
+        ("", new) => new == "None",
+        (old, new) => old != new,
+    };
+    let is_service = (new.group(), new.kind()) == ("", "Service");
+    (is_service && !external && is_other).then(|| "spec.clusterIP".to_owned())
 }
 
 /// How much a claim asks for.

@@ -35,7 +35,7 @@ fn left_alone(service: Placed<'_>, around: &Around<'_>) -> Option<(Severity, &'s
 /// Reference: argo-cd 3.4 docs/user-guide/resource_tracking.md.
 pub(super) fn handed_over(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
     let pruning = around.pruning.of(old);
-    let is_serious = |kind: &str| kind != "Deployment" && kind != "DaemonSet" && kind != "Rollout" && kind != "CronJob";
+    let is_serious = |kind: &str| !matches!(kind, "Deployment" | "DaemonSet" | "Rollout" | "CronJob" | "NodePool");
     let (severity, loss) = loss(old).filter(|_| is_serious(old.kind()))?;
     matches!(pruning, Pruning::Automatic | Pruning::Cascade)
         .then(|| Danger::new(severity, What::HandedOver { loss }).pruned(pruning))
@@ -43,7 +43,7 @@ pub(super) fn handed_over(old: &Manifest, around: &Around<'_>) -> Option<Danger>
 
 /// Reference: kubernetes docs/concepts/storage/persistent-volumes, workloads/controllers/statefulset;
 /// docs/tasks/administer-cluster/namespaces.
-fn loss(old: &Manifest) -> Option<(Severity, &'static str)> {
+pub(super) fn loss(old: &Manifest) -> Option<(Severity, &'static str)> {
     use Severity::{DataLoss, Other, Outage};
     Some(match (old.group(), old.kind()) {
         ("", "Namespace") => (DataLoss, "with everything in it"),
@@ -57,6 +57,8 @@ fn loss(old: &Manifest) -> Option<(Severity, &'static str)> {
         ("apps", "StatefulSet") => (Outage, "with its Pods; its volume claims stay"),
         ("apps", "Deployment" | "DaemonSet") | ("argoproj.io", "Rollout") => (Outage, "with its Pods"),
         ("batch", "CronJob") => (Other, "with its Jobs: it no longer runs"),
+        // Reference: karpenter.sh docs/concepts/nodepools, disruption: its nodes are drained and deleted with it.
+        ("karpenter.sh", "NodePool") => (Outage, "with its nodes, whose Pods are moved to others or wait"),
         _ => return None,
     })
 }

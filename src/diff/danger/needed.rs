@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use dry_files::diag::more::listed;
 
-use super::stale::{config_kind, gone_keys};
 use super::{Around, Danger, Pair, Severity};
-use crate::diff::model::{Autoscaler, How, Placed, Thing, Use, lost_with, uses};
+use crate::diff::model::{Autoscaler, How, Placed, Thing, Use, keys_of, lost_with, uses};
 use crate::manifest::Manifest;
 
 /// How many users are named.
@@ -35,25 +34,25 @@ fn effect(how: How) -> &'static str {
 pub(super) fn gone<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     let Some(old) = pair.old else { return Vec::new() };
     let pruning = around.pruning.of(old);
-    let stays = pair.new.is_none() && !pruning.removes();
-    let is_same = pair.new.is_some_and(|new| new.name() == old.name()) && !pair.is_recreated;
-    if stays || is_same {
+    if pair.new.is_none() && !pruning.removes() {
         return Vec::new();
     }
     let lost = lost_with(around.before(old)).into_iter().filter(|thing| !around.model.after.provides(thing));
     let danger = |thing: Thing| {
-        let danger = needed(&thing, around.model.after.users(&thing), "removed")?;
+        let is_made = pair.new.is_some() && thing.kind != old.kind();
+        let what = if is_made { format!("no longer makes {thing}") } else { "removed".to_owned() };
+        let danger = needed(&thing, around.model.after.users(&thing), &what)?;
         Some(if pair.new.is_none() { danger.pruned(pruning) } else { danger })
     };
     lost.filter_map(danger).collect()
 }
 
-/// Keys of a ConfigMap or Secret that go while containers name them.
+/// Keys of a ConfigMap or Secret, or of one that is made of an object, that go while containers name them.
 pub(super) fn keys_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let kind = config_kind(new)?;
-    let thing = Thing { kind, namespace: around.after(new).namespace.to_owned(), name: new.name().to_owned() };
-    let keys = gone_keys(old, new);
-    if keys.is_empty() || old.name() != new.name() {
+    let (thing, now) = keys_of(around.after(new))?;
+    let (was, before) = keys_of(around.before(old))?;
+    let keys: BTreeSet<String> = before.difference(&now).cloned().collect();
+    if keys.is_empty() || was != thing {
         return None;
     }
     let is_gone = |one: &Use| one.how != How::SubPath && one.key.as_ref().is_some_and(|key| keys.contains(key));
@@ -82,8 +81,15 @@ fn name(of: &Placed<'_>) -> String {
 }
 
 /// Kinds that come from git as a rule, so that one that is named and not there is a mistake.
-const OF_GIT: [&str; 6] =
-    ["ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim", "CustomResourceDefinition"];
+const OF_GIT: [&str; 7] = [
+    "ConfigMap",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+    "PersistentVolumeClaim",
+    "CustomResourceDefinition",
+    "Gateway",
+];
 
 /// A name that changed to one that nothing has, or that is nearly one that there is.
 pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
@@ -98,7 +104,9 @@ pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
             continue;
         }
         let replaced = before.iter().find(|was| {
-            was.thing.kind == one.thing.kind && was.how == one.how && !now.iter().any(|now| now.thing == was.thing)
+            (was.thing.kind, &was.thing.namespace) == (one.thing.kind, &one.thing.namespace)
+                && was.how == one.how
+                && !now.iter().any(|now| now.thing == was.thing)
         });
         let is_known = |was: &&Use| around.model.before.provides(&was.thing);
         let near = near(&one.thing, around).or_else(|| Some(replaced.filter(is_known)?.thing.name.clone()));
@@ -122,16 +130,23 @@ fn near(thing: &Thing, around: &Around<'_>) -> Option<String> {
     (near.0 <= 2 && near.0 * 3 < thing.name.len()).then(|| near.1.name.clone())
 }
 
-/// An autoscaler whose target is no longer there.
-pub(super) fn target<'a>(new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let autoscaler = Autoscaler::of(around.after(new))?;
-    let (kind, name) = autoscaler.target;
-    let kind = ["Deployment", "StatefulSet", "Rollout"].into_iter().find(|one| *one == kind)?;
-    let namespace = around.after(new).namespace.to_owned();
-    let thing = Thing { kind, namespace, name: name.to_owned() };
-    let is_gone = around.model.before.provides(&thing) && !around.model.after.provides(&thing);
-    is_gone.then(|| {
-        let text = format!("scales {thing}, which is no longer there");
+/// An autoscaler whose target is no longer there, or that names another one which is not there.
+pub(super) fn target<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let thing = scaled(around.after(new))?;
+    let was = old.and_then(|old| scaled(around.before(old))).filter(|was| *was != thing);
+    let [before, after] = [&around.model.before, &around.model.after];
+    let is_gone = before.provides(&thing);
+    let is_replaced = was.as_ref().is_some_and(|was| before.provides(was));
+    (!after.provides(&thing) && (is_gone || is_replaced)).then(|| {
+        let why = if is_gone { "is no longer there" } else { "is not here: nothing is scaled" };
+        let text = format!("scales {thing}, which {why}");
         Danger::said(Severity::Other, "missing", text, "name the workload that it shall scale")
     })
+}
+
+/// What an autoscaler scales, where that is of a kind that is known.
+fn scaled(of: Placed<'_>) -> Option<Thing> {
+    let (kind, name) = Autoscaler::of(of)?.target;
+    let kind = ["Deployment", "StatefulSet", "Rollout"].into_iter().find(|one| *one == kind)?;
+    Some(Thing { kind, namespace: of.namespace.to_owned(), name: name.to_owned() })
 }

@@ -1,11 +1,17 @@
 //! Who may connect: NetworkPolicies, and Services that can be reached from outside.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
-use super::around::{service_type, services};
-use super::{Around, Danger, Severity, What, items};
-use crate::diff::model::{Placed, covers};
+use super::around::{name, service_type, services};
+use super::{Around, Danger, Severity, What, items, peers};
+use crate::diff::model::{Placed, covers, selects};
 use crate::manifest::Manifest;
+
+/// How many workloads are named.
+const NAMED_MAX: usize = 4;
 
 /// One of the two directions of a NetworkPolicy.
 struct Direction {
@@ -30,7 +36,10 @@ pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, a
         |manifest: &&'a Manifest| manifest.kind() == "NetworkPolicy" && manifest.group() == "networking.k8s.io";
     match (old.filter(is_policy), new.filter(is_policy)) {
         (Some(old), None) => removed(old, around).into_iter().collect(),
-        (old, Some(new)) => DIRECTIONS.iter().filter_map(|direction| direction.change(old, new, around)).collect(),
+        (old, Some(new)) => {
+            let changes = DIRECTIONS.iter().filter_map(|direction| direction.change(old, new, around));
+            changes.chain(old.and_then(|old| left_out(old, new, around))).collect()
+        }
         (None, None) => Vec::new(),
     }
 }
@@ -45,6 +54,34 @@ fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let is_lost = pruning.removes() && !is_taken_over && !around.are_pods_gone(placed.namespace, pods.as_ref());
     let loss = "removed: connections that it kept from its Pods are allowed";
     is_lost.then(|| Danger::new(Severity::Security, What::Unprotected { loss }).pruned(pruning))
+}
+
+/// Pods that a policy chose, that are still there, and that neither it nor another one chooses now.
+fn left_out<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let everything = Value::Mapping(Mapping::new());
+    let selector = |policy: &'a Manifest| policy.object().at(&["spec", "podSelector"]).cloned();
+    let [was, now] = [old, new].map(|policy| selector(policy).unwrap_or_else(|| everything.clone()));
+    let namespace = around.after(new).namespace;
+    let restricts = |direction: &Direction| direction.isolates(old) && !direction.is_open(old);
+    if around.before(old).namespace != namespace || !DIRECTIONS.iter().any(restricts) {
+        return None;
+    }
+    let left = around.left_out(namespace, &was, &now);
+    if left.is_empty() {
+        return None;
+    }
+    let others: Vec<_> = around.others("NetworkPolicy", around.after(new)).map(selector).collect();
+    let is_chosen = |workload: &Placed<'_>| {
+        others.iter().any(|one| selects(one.as_ref().unwrap_or(&everything), workload.manifest))
+    };
+    let names: BTreeSet<String> = left.into_iter().filter(|workload| !is_chosen(workload)).map(name).collect();
+    (!names.is_empty()).then(|| {
+        let text = format!(
+            "no longer selects the Pods of {}: connections that it kept from them are allowed",
+            listed(names, NAMED_MAX)
+        );
+        Danger::said(Severity::Security, "unprotected", text, "keep a policy that selects them")
+    })
 }
 
 impl Direction {
@@ -62,16 +99,39 @@ impl Direction {
         }
         let old = old.filter(|old| self.isolates(old) && !self.is_open(old))?;
         let gains = |is: fn(&Value) -> bool| self.has_peer(new, is) && !self.has_peer(old, is);
+        if !self.isolates(new) {
+            let loss = match self.name {
+                "Ingress" => "it no longer isolates its Pods: everybody may connect to them",
+                _ => "it no longer isolates its Pods: they may connect to everything",
+            };
+            let is_lost = !self.is_isolated_otherwise(new, around);
+            return is_lost.then(|| Danger::new(Severity::Security, What::Unprotected { loss }));
+        }
+        let is_wider = || {
+            let [was, now] = [old, new].map(|policy| items(policy.object(), &["spec", self.rules]));
+            peers::widened(was, now, self.peers)
+        };
         let loss = match self.name {
             "Ingress" if self.is_open(new) => "everybody may connect to its Pods",
             "Ingress" if gains(is_every_address) => "every address may connect to its Pods",
             "Ingress" if gains(is_every_namespace) => "all Pods of all namespaces may connect to its Pods",
+            "Ingress" if is_wider() => {
+                "a rule lets more connect to its Pods than the rule did that it takes the place of"
+            }
             "Ingress" => return None,
             _ if self.is_open(new) => "its Pods may connect to everything",
             _ if gains(is_every_address) => "its Pods may connect to every address",
+            _ if is_wider() => "a rule lets its Pods connect to more than the rule did that it takes the place of",
             _ => return None,
         };
         Some(Danger::new(Severity::Security, What::Unprotected { loss }))
+    }
+
+    /// Whether another policy isolates the Pods of one in this direction.
+    fn is_isolated_otherwise<'a>(&self, policy: &'a Manifest, around: &Around<'a>) -> bool {
+        let selector = |policy: &'a Manifest| policy.object().at(&["spec", "podSelector"]);
+        let mut others = around.others("NetworkPolicy", around.after(policy));
+        others.any(|other| self.isolates(other) && covers(selector(policy), selector(other)))
     }
 
     fn has_peer(&self, policy: &Manifest, is: fn(&Value) -> bool) -> bool {
@@ -109,8 +169,8 @@ fn is_every_namespace(peer: &Value) -> bool {
     is_empty("namespaceSelector") && (peer.get("podSelector").is_none() || is_empty("podSelector"))
 }
 
-/// A Service whose selector changes so that it chooses none of the Pods that it chose: those that run have their labels until
-/// they are replaced.
+/// A Service that chooses none of the Pods that it chose, by another selector or by labels that its Pods lose. Those that run have
+/// their labels until they are replaced.
 ///
 /// Reference: kubernetes docs/concepts/services-networking/service, "Services in Kubernetes".
 pub(super) fn unselected<'a>(
@@ -128,6 +188,11 @@ pub(super) fn unselected<'a>(
     let chose_some = around.model.before.selected(home, Some(&before)).next().is_some();
     let chooses_running = around.model.before.selected(namespace, Some(&after)).next().is_some();
     let is_lasting = around.model.after.selected(namespace, Some(&after)).next().is_none();
+    // Pods that lose a label under a selector that stays.
+    let loses_all = || is_lasting && !around.left_out(namespace, &before, &after).is_empty();
+    if home == namespace && before == after && loses_all() {
+        return Some(Danger::new(Severity::Outage, What::Unselected { is_lasting }));
+    }
     let is_lost = home == namespace && before != after && chose_some && !chooses_running;
     // What goes together with its Service is not missed.
     let goes_too = is_lasting && around.are_pods_gone(namespace, Some(&before));
@@ -165,6 +230,11 @@ pub(super) fn exposed(old: Option<&Manifest>, new: Option<&Manifest>) -> Option<
     Some(Danger::new(Severity::Security, What::Exposed { how }))
 }
 
+/// Whether an annotation keeps the load balancer of a Service inside of its network.
+pub(super) fn is_internal(service: &Manifest) -> bool {
+    INTERNAL.iter().any(|(key, value)| has_annotation(service, key, value))
+}
+
 /// From where a Service can be reached, the least first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
@@ -186,11 +256,10 @@ fn has_annotation(service: &Manifest, key: &str, value: &str) -> bool {
 
 impl Reach {
     fn of(service: &Manifest) -> Self {
-        let has = |(key, value): &(&str, &str)| has_annotation(service, key, value);
         let ranges = items(service.object(), &["spec", "loadBalancerSourceRanges"]);
         let is_everybody = |range: &Value| range.as_str().is_some_and(|range| range.trim().ends_with("/0"));
         match service_type(service) {
-            "LoadBalancer" if INTERNAL.iter().any(has) => Reach::Inside,
+            "LoadBalancer" if is_internal(service) => Reach::Inside,
             "LoadBalancer" if ranges.is_empty() || ranges.iter().any(is_everybody) => Reach::Everybody,
             "LoadBalancer" => Reach::Ranges,
             _ if !items(service.object(), &["spec", "externalIPs"]).is_empty() => Reach::Outside,

@@ -1,8 +1,11 @@
 //! Objects whose controllers own data: databases, topics, buckets, pools of storage.
 
+mod guards;
+mod storage;
 mod table;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use go_yaml::Value;
 
@@ -79,7 +82,7 @@ pub(super) fn loss(old: &Manifest) -> Option<(Severity, String)> {
 }
 
 /// An object whose data would go with it from now on.
-pub(super) fn armed(old: &Manifest, new: &Manifest) -> Option<Danger> {
+fn armed(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let owner = owner(new)?;
     (!owner.deletes(old) && owner.deletes(new)).then(|| {
         let text = format!("from now on {} would go with it", owner.data);
@@ -87,10 +90,20 @@ pub(super) fn armed(old: &Manifest, new: &Manifest) -> Option<Danger> {
     })
 }
 
+/// What becomes of what an operator runs when the object that asks for it changes.
+pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let mut found = shrunk(old, new);
+    found.extend(armed(old, new));
+    found.extend(versions::changed(old, new));
+    found.extend(guards::dropped(old, new));
+    found.extend(storage::changed(old, new));
+    found
+}
+
 /// Data that get less room, fewer copies or less time.
 ///
 /// Reference: cloudnative-pg docs, storage; strimzi docs, topics (partitions cannot be decreased); Kafka docs, topic configs.
-pub(super) fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     if owner(new).is_none() {
         return Vec::new();
     }
@@ -99,23 +112,12 @@ pub(super) fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         Danger::said(Severity::Refused, "shrinks", text, "keep the size, or make a smaller one and copy the data")
     };
     visit((old.object(), new.object()), &mut |key, old, new| match key {
+        // The copies of a pool of Ceph.
+        "size" if matches!((old, new), (Value::Int(_), Value::Int(_))) => found.extend(fewer(key, old, new)),
         "size" | "storage" => found.extend(smaller(old, new).map(|(from, to)| {
             refused(format!("`{key}` {from} → {to}: storage cannot shrink, so its controller refuses it"))
         })),
-        "instances" | "replicas" | "members" | "count" => {
-            if let (Value::Int(from), Value::Int(to)) = (old, new)
-                && to < from
-            {
-                let text = format!("`{key}` {from} → {to}: fewer copies of the data");
-                let advice = "check that those that stay have all the data";
-                found.push(Danger::said(
-                    if *to == 0 { Severity::Outage } else { Severity::Other },
-                    "fewerCopies",
-                    text,
-                    advice,
-                ));
-            }
-        }
+        "instances" | "replicas" | "members" | "count" | "numberOfInstances" => found.extend(fewer(key, old, new)),
         _ => {}
     });
     if new.kind() == "KafkaTopic" {
@@ -128,6 +130,16 @@ pub(super) fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         found.extend(retention(old, new));
     }
     found
+}
+
+/// Fewer copies than before.
+fn fewer(key: &str, old: &Value, new: &Value) -> Option<Danger> {
+    let (Value::Int(from), Value::Int(to)) = (old, new) else { return None };
+    (to < from).then(|| {
+        let severity = if *to == 0 { Severity::Outage } else { Severity::Other };
+        let text = format!("`{key}` {from} → {to}: fewer copies of the data");
+        Danger::said(severity, "fewerCopies", text, "check that those that stay have all the data")
+    })
 }
 
 /// Calls back for each scalar that both have at one place.

@@ -5,7 +5,7 @@ use go_yaml::Value;
 use super::around::services;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::{containers, has_port, spec};
-use crate::diff::model::{Placed, Side, number, word};
+use crate::diff::model::{Placed, Side, chooses, number, word};
 use crate::manifest::Manifest;
 
 /// Probes that ask a named port which their container does not have.
@@ -51,14 +51,67 @@ pub(super) fn targets<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
         let text = format!("leads to port `{target}`, which no container of its Pods has: it has no endpoints");
         Danger::said(Severity::Outage, "noPort", text, "name a port that the containers have")
     };
-    now.iter().filter(|target| !was.contains(target)).map(danger).collect()
+    let found: Vec<Danger> = now.iter().filter(|target| !was.contains(target)).map(danger).collect();
+    if found.is_empty() { old.and_then(|old| unready(old, new, around)).into_iter().collect() } else { found }
+}
+
+/// A Service whose named target the Pods that run do not have, only those that come.
+fn unready<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let service = around.after(new);
+    let is_moved = around.before(old).namespace != service.namespace;
+    let known: Vec<&str> = named_targets(old).into_iter().filter_map(Value::as_str).collect();
+    let target =
+        lacking_targets(service, &around.model.before).into_iter().find(|one| !known.contains(&one.as_str()))?;
+    (!is_moved).then(|| {
+        let text = format!(
+            "leads to port `{target}`, which none of the Pods that run now has: it has no endpoints until new ones are ready"
+        );
+        Danger::said(Severity::Outage, "noPort", text, "keep the name of the port, or the number as its target")
+    })
+}
+
+/// A ServiceMonitor that reads a port which none of the Services has that it selects.
+///
+/// Reference: prometheus-operator docs/api-reference/api, Endpoint: `port` is the name of a port of the Service.
+pub(super) fn monitored<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if (new.group(), new.kind()) != ("monitoring.coreos.com", "ServiceMonitor") {
+        return Vec::new();
+    }
+    let was = old.map(|old| unmonitored(around.before(old), &around.model.before)).unwrap_or_default();
+    let danger = |port: &&str| {
+        let text = format!("reads port `{port}`, which none of the Services has that it selects: it reads nothing");
+        Danger::said(Severity::Other, "noPort", text, "check the names of the ports of its Services")
+    };
+    let now = unmonitored(around.after(new), &around.model.after);
+    now.iter().filter(|port| !was.contains(port)).map(danger).collect()
+}
+
+fn unmonitored<'a>(monitor: Placed<'a>, side: &Side<'a>) -> Vec<&'a str> {
+    let object = monitor.manifest.object();
+    let Some(selector) = object.at(&["spec", "selector"]) else { return Vec::new() };
+    if object.at(&["spec", "namespaceSelector"]).is_some() {
+        return Vec::new();
+    }
+    let labels =
+        |service: &Placed<'a>| service.manifest.object().at(&["metadata", "labels"]).and_then(Value::as_mapping);
+    let services = side.of_kind("Service", monitor.namespace).filter(|service| chooses(selector, labels(service)));
+    let ports: Vec<&str> = services
+        .flat_map(|service| items(service.manifest.object(), &["spec", "ports"]))
+        .map(|port| word(port, &["name"]))
+        .collect();
+    let read = items(object, &["spec", "endpoints"]).iter().filter_map(|endpoint| endpoint.get("port")?.as_str());
+    read.filter(|port| !ports.is_empty() && !ports.contains(port)).collect()
+}
+
+fn named_targets(service: &Manifest) -> Vec<&Value> {
+    let is_name = |target: &&Value| target.as_str().is_some_and(|text| text.parse::<u16>().is_err());
+    let ports = items(service.object(), &["spec", "ports"]).iter();
+    ports.filter_map(|port| port.get("targetPort")).filter(is_name).collect()
 }
 
 /// Named targets that no workload has which the Service selects, where it selects any.
 fn lacking_targets(service: Placed<'_>, side: &Side<'_>) -> Vec<String> {
-    let is_name = |target: &&Value| target.as_str().is_some_and(|text| text.parse::<u16>().is_err());
-    let ports = items(service.manifest.object(), &["spec", "ports"]).iter();
-    let named: Vec<&Value> = ports.filter_map(|port| port.get("targetPort")).filter(is_name).collect();
+    let named = named_targets(service.manifest);
     if named.is_empty() {
         return Vec::new();
     }

@@ -1,10 +1,13 @@
 //! Quotas and limits of a namespace that what runs there does not keep.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::availability::fewest;
 use super::quantity::quantity;
-use super::{Around, Danger, Severity, items};
+use super::{Around, Danger, Severity, around, items};
 use crate::diff::model::pods::{running, spec};
 use crate::diff::model::{Placed, Side, word};
 use crate::manifest::Manifest;
@@ -23,8 +26,52 @@ pub(super) fn quota<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &A
             format!("{} {} is less than its workloads ask for: Pods beyond it are not made", over.resource, over.hard);
         Danger::said(Severity::Outage, "quota", text, "raise the quota, or have the workloads ask for less")
     };
-    now.filter(|over| !was.iter().any(|was| was.resource == over.resource)).map(danger).collect()
+    let over = now.filter(|over| !was.iter().any(|was| was.resource == over.resource)).map(danger);
+    over.chain(unnamed(old, new, around)).collect()
 }
+
+/// A resource that a quota limits from now on, and that containers do not name: their Pods are refused, unless a LimitRange of the
+/// namespace names it for them.
+///
+/// Reference: kubernetes docs/concepts/policy/resource-quotas, "Requests vs Limits".
+fn unnamed<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let hard = |quota: &'a Manifest, resource: &str| quota.object().at(&["spec", "hard", resource]).is_some();
+    let namespace = around.after(new).namespace;
+    let has_defaults = around.model.after.of_kind("LimitRange", namespace).next().is_some();
+    let old = old.filter(|_| !has_defaults)?;
+    for (resource, list, name) in NAMED_BY_CONTAINERS {
+        if !hard(new, resource) || hard(old, resource) {
+            continue;
+        }
+        let names = |container: &Value| {
+            let limit = container.at(&["resources", "limits", name]).is_some();
+            limit || container.at(&["resources", list, name]).is_some()
+        };
+        let lacks = |workload: &Placed<'_>| {
+            spec(workload.manifest).into_iter().flat_map(running).any(|(_, container)| !names(container))
+        };
+        let lacking: BTreeSet<String> =
+            around.model.after.workloads(namespace).filter(lacks).map(around::name).collect();
+        if !lacking.is_empty() {
+            let names = listed(lacking, NAMED_MAX);
+            let text = format!("limits {resource} from now on, and {names} names none: its Pods are not made any more");
+            let advice = "check that a LimitRange gives containers a default, or name it in each";
+            return Some(Danger::said(Severity::Outage, "quota", text, advice));
+        }
+    }
+    None
+}
+
+/// How many workloads are named.
+const NAMED_MAX: usize = 4;
+
+/// Resources that each container has to name once a quota limits them: the quota's word, and where containers have it.
+const NAMED_BY_CONTAINERS: [(&str, &str, &str); 4] = [
+    ("requests.cpu", "requests", "cpu"),
+    ("requests.memory", "requests", "memory"),
+    ("limits.cpu", "limits", "cpu"),
+    ("limits.memory", "limits", "memory"),
+];
 
 /// A resource of which more is asked for than a quota allows.
 struct Exceeded {

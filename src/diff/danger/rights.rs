@@ -41,7 +41,18 @@ fn role(old: &Manifest, new: &Manifest) -> Vec<String> {
     if selected.is_some() && selected != old.object().get("aggregationRule") {
         widened.push("what its `aggregationRule` selects".to_owned());
     }
+    let comes = |role: &&&str| aggregates_to(new, role) && !aggregates_to(old, role);
+    widened.extend(AGGREGATED.iter().filter(comes).map(|role| format!("its rights for all who have `{role}`")));
     widened
+}
+
+/// Roles for users that gather the rights of others by a label.
+const AGGREGATED: [&str; 3] = ["view", "edit", "admin"];
+
+/// Reference: kubernetes docs/reference/access-authn-authz/rbac, "User-facing roles".
+fn aggregates_to(role: &Manifest, to: &str) -> bool {
+    let label = format!("rbac.authorization.k8s.io/aggregate-to-{to}");
+    role.kind() == "ClusterRole" && text(role, &["metadata", "labels", &label]) == "true"
 }
 
 fn binding(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {

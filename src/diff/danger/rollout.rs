@@ -48,11 +48,14 @@ fn all_at_once(workload: Placed<'_>, side: &Side<'_>) -> Option<String> {
 
 /// A workload that is no longer rolled out, or no longer runs by its schedule.
 ///
-/// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Pausing"; cron-jobs, "Schedule suspension".
+/// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Pausing"; cron-jobs, "Schedule suspension"; velero.io
+/// docs/main/api-types/schedule; cloudnative-pg docs, backup.
 pub(super) fn paused(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let (field, text) = match (new.group(), new.kind()) {
         ("apps", "Deployment") => ("paused", "paused: changes of its Pods are not rolled out"),
         ("batch", "CronJob") => ("suspend", "suspended: it no longer runs"),
+        ("velero.io", "Schedule") => ("paused", "paused: no backups are made"),
+        ("postgresql.cnpg.io", "ScheduledBackup") => ("suspend", "suspended: no backups are made"),
         _ => return None,
     };
     let is_set = |manifest: &Manifest| manifest.object().at(&["spec", field]).and_then(Value::as_bool) == Some(true);

@@ -60,7 +60,7 @@ fn name(of: &Placed<'_>) -> String {
 }
 
 /// What a manifest is, of what containers read.
-pub(super) fn config_kind(manifest: &Manifest) -> Option<&'static str> {
+fn config_kind(manifest: &Manifest) -> Option<&'static str> {
     let kind = ["ConfigMap", "Secret"].into_iter().find(|kind| *kind == manifest.kind());
     kind.filter(|_| manifest.group().is_empty())
 }
@@ -89,7 +89,7 @@ fn changed_keys(old: &Manifest, new: &Manifest) -> BTreeSet<String> {
 }
 
 /// The keys that are gone.
-pub(super) fn gone_keys(old: &Manifest, new: &Manifest) -> BTreeSet<String> {
+fn gone_keys(old: &Manifest, new: &Manifest) -> BTreeSet<String> {
     let (old, new) = (entries(old), entries(new));
     old.into_keys().filter(|key| !new.contains_key(key)).collect()
 }

@@ -17,7 +17,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    ["changes.yaml", "environments.yaml"].into_iter().flat_map(read_cases).collect()
+    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml"].into_iter().flat_map(read_cases).collect()
 }
 
 fn read_cases(file: &str) -> Vec<Case> {
@@ -62,7 +62,7 @@ fn found(case: &Case) -> Vec<Danger> {
 #[test]
 fn changes_have_the_dangers_that_the_documentation_gives_them() {
     let cases = cases();
-    assert!(cases.len() >= 200, "{}", cases.len());
+    assert!(cases.len() >= 300, "{}", cases.len());
     let mut wrong = Vec::new();
     for case in &cases {
         let mut found: Vec<String> =

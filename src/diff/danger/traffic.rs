@@ -3,8 +3,8 @@
 use go_yaml::Value;
 
 use super::around::{service_type, services};
-use super::{Around, Danger, Severity, items};
-use crate::diff::model::{Route, Side, hosts, routes, word};
+use super::{Around, Danger, Severity, items, network};
+use crate::diff::model::{Route, Side, hosts, number, routes, word};
 use crate::manifest::Manifest;
 
 /// From which change of a share on it is worth a word, in percent of all requests.
@@ -16,7 +16,10 @@ pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     let mut found = Vec::new();
     for was in &before {
         match after.iter().find(|now| now.matches == was.matches) {
-            Some(now) => found.extend(share(was, now)),
+            Some(now) => {
+                found.extend(share(was, now));
+                found.extend(subpaths_gone(was, &after, &around.model.after));
+            }
             None => found.extend(path_gone(was, new, &around.model.after)),
         }
     }
@@ -34,9 +37,29 @@ fn share(was: &Route, now: &Route) -> Option<Danger> {
         ((from - to).abs() >= SHARE_MIN).then(|| format!("{subject} {from:.0}% → {to:.0}%"))
     };
     let shifts: Vec<String> = backends.into_iter().filter_map(shift).collect();
+    if now.is_dead && !was.is_dead {
+        let text = format!("requests to {} go nowhere: none of its backends gets a share", was.matches);
+        return Some(Danger::said(Severity::Outage, "traffic", text, "keep a backend with a weight above 0"));
+    }
     (!shifts.is_empty()).then(|| {
         let text = format!("requests to {} go elsewhere: {}", was.matches, shifts.join(", "));
         Danger::said(Severity::Other, "traffic", text, "check that those who get more can serve it")
+    })
+}
+
+/// A rule that was for the paths below its own, where none is any more.
+///
+/// Reference: kubernetes docs/concepts/services-networking/ingress, "Path types"; gateway-api HTTPPathMatch.
+fn subpaths_gone(was: &Route, own: &[Route], after: &Side<'_>) -> Option<Danger> {
+    let is_same = |route: &Route| route.matches == was.matches && route.has_subpaths;
+    if !was.has_subpaths || own.iter().any(is_same) {
+        return None;
+    }
+    let covers = |route: &Route| route.has_subpaths && was.matches.starts_with(route.matches.trim_end_matches('/'));
+    let is_served = after.all().iter().flat_map(|placed| routes(*placed)).any(|route| covers(&route));
+    (!is_served).then(|| {
+        let text = format!("{} is for this path alone: no path below it is served any more", was.matches);
+        Danger::said(Severity::Outage, "pathGone", text, "keep the type of path that is for what is below it too")
     })
 }
 
@@ -83,12 +106,20 @@ pub(super) fn elsewhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let field = |service: &'_ Manifest, key| word(service.object(), &["spec", key]).to_owned();
     let (from, to) = (service_type(old), service_type(new));
     let external = |service: &'_ Manifest| field(service, "externalName");
+    let goes_inside = network::is_internal(new) && !network::is_internal(old);
     let text = match (from, to) {
         ("ExternalName", "ExternalName") if external(old) != external(new) => {
             format!("its name leads to {} in place of {}", external(new), external(old))
         }
         ("ExternalName", "ExternalName") => return None,
         (_, "ExternalName") => format!("its name leads to {}, and its address and endpoints go", external(new)),
+        ("LoadBalancer", "LoadBalancer") if goes_inside => {
+            "its load balancer gets an address inside of the network: from outside nothing reaches it".to_owned()
+        }
+        ("NodePort" | "LoadBalancer", "NodePort" | "LoadBalancer") if node_port(old, new).is_some() => {
+            let (from, to) = node_port(old, new)?;
+            format!("port {from} of the nodes → {to}: who connects to {from} is refused")
+        }
         ("LoadBalancer", "LoadBalancer") => {
             let (from, to) = (field(old, "loadBalancerIP"), field(new, "loadBalancerIP"));
             let changes = from != to && !from.is_empty();
@@ -104,6 +135,18 @@ pub(super) fn elsewhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
         text,
         "make a second Service for what is new, and remove this one when nothing uses it",
     ))
+}
+
+/// A port of the nodes that is another one now, each as it is written.
+fn node_port(old: &Manifest, new: &Manifest) -> Option<(i64, i64)> {
+    let ports = |service: &'_ Manifest| -> Vec<(i64, i64)> {
+        let all = items(service.object(), &["spec", "ports"]).iter();
+        all.filter_map(|port| Some((number(port, &["port"])?, number(port, &["nodePort"])?))).collect()
+    };
+    let (before, after) = (ports(old), ports(new));
+    let (port, from) = before.iter().find(|(_, node)| !after.iter().any(|(_, now)| now == node))?;
+    let to = after.iter().find(|(now, _)| now == port)?.1;
+    Some((*from, to))
 }
 
 /// Hosts that were served with TLS and are so no longer; proofs of identity that are no longer asked for.

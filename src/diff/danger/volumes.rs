@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use go_yaml::Value;
 
-use super::{Danger, Severity, before, items};
+use super::quantity::quantity;
+use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{containers, spec};
-use crate::diff::model::word;
+use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
 /// Volumes of claims that are others now, or mounted elsewhere.
@@ -70,6 +71,42 @@ fn mounted_elsewhere(old: &Manifest, new: &Manifest, volume: &str) -> Option<Dan
         return Some(Danger::said(Severity::Other, "volumeReplaced", text, advice));
     }
     None
+}
+
+/// A claim that grows by a class that does not let it.
+///
+/// Reference: kubernetes docs/concepts/storage/persistent-volumes, "Expanding Persistent Volumes Claims"; plugin/pkg/admission/storage/
+/// persistentvolume/resize.
+pub(super) fn cannot_grow<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let path = ["spec", "resources", "requests", "storage"];
+    let storage = |claim: &Manifest| claim.object().at(&path).and_then(quantity);
+    let class = word(new.object(), &["spec", "storageClassName"]);
+    let is_claim = (new.group(), new.kind()) == ("", "PersistentVolumeClaim");
+    if !is_claim || storage(new)? <= storage(old)? {
+        return None;
+    }
+    let known = around.model.after.listed("StorageClass").find(|one| one.manifest.name() == class)?;
+    let grows = known.manifest.object().get("allowVolumeExpansion").and_then(Value::as_bool) == Some(true);
+    (!grows).then(|| {
+        let text =
+            format!("StorageClass {class} has no `allowVolumeExpansion: true`: the API server refuses a larger claim");
+        let advice = "keep the size, or let the class expand claims in a commit before this one";
+        Danger::said(Severity::Refused, "cannotGrow", text, advice)
+    })
+}
+
+/// Pods of a StatefulSet that get other numbers, and so other claims.
+///
+/// Reference: kubernetes docs/concepts/workloads/controllers/statefulset, "Start ordinal".
+pub(super) fn renumbered(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let start = |set: &Manifest| number(set.object(), &["spec", "ordinals", "start"]).unwrap_or(0);
+    let (from, to) = (start(old), start(new));
+    let has_claims = !items(new.object(), &["spec", "volumeClaimTemplates"]).is_empty();
+    ((new.group(), new.kind()) == ("apps", "StatefulSet") && from != to).then(|| {
+        let claims = if has_claims { ", with claims of their own, which are empty" } else { "" };
+        let text = format!("`ordinals.start` {from} → {to}: its Pods get other names{claims}");
+        Danger::said(Severity::Outage, "renumbered", text, "check that the data of those that go are elsewhere")
+    })
 }
 
 /// Policies by which data are deleted from now on with the object that has them.

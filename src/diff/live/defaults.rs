@@ -11,6 +11,8 @@ pub(super) type Type = &'static [(&'static str, Kind)];
 pub(super) enum Kind {
     /// It has this value, as JSON, when nothing else is said.
     Is(&'static str),
+    /// It has this value, as JSON, when neither it nor the field beside it of this name is said.
+    IsWithout(&'static str, &'static str),
     /// The cluster fills it in, with whatever value.
     Filled,
     /// The cluster fills it in, with whatever but this, as JSON: that has a meaning of its own.
@@ -23,7 +25,7 @@ pub(super) enum Kind {
     Of(Type),
 }
 
-use Kind::{As, Filled, FilledBut, Is, Of, PullPolicy};
+use Kind::{As, Filled, FilledBut, Is, IsWithout, Of, PullPolicy};
 
 /// The fields of a kind beside its metadata; none where nothing is known.
 pub(super) fn of_kind(group: &str, kind: &str) -> Option<Type> {
@@ -99,6 +101,7 @@ const RESOURCE_FIELD_REF: Type = &[("divisor", Is("\"0\""))];
 const DOWNWARD: Type = &[("fieldRef", Of(FIELD_REF)), ("resourceFieldRef", Of(RESOURCE_FIELD_REF))];
 const MODE: (&str, Kind) = ("defaultMode", Is("420"));
 const VOLUME: Type = &[
+    ("emptyDir", Is("{}")),
     ("configMap", Of(&[MODE])),
     ("secret", Of(&[MODE])),
     ("downwardAPI", Of(&[MODE, ("items", Of(DOWNWARD))])),
@@ -152,7 +155,7 @@ const STATEFUL_SET: Type = &[(
             Of(&[
                 ("apiVersion", Is("\"v1\"")),
                 ("kind", Is("\"PersistentVolumeClaim\"")),
-                ("status", Filled),
+                ("status", Of(&[("phase", Is("\"Pending\""))])),
                 ("metadata", Of(&[("creationTimestamp", Is("null"))])),
                 ("spec", Of(&[("volumeMode", Is("\"Filesystem\""))])),
             ]),
@@ -176,7 +179,7 @@ const DAEMON_SET: Type = &[(
 const JOB: Type = &[("spec", Of(JOB_SPEC))];
 const JOB_SPEC: Type = &[
     ("backoffLimit", Is("6")),
-    ("completions", Is("1")),
+    ("completions", IsWithout("1", "parallelism")),
     ("parallelism", Is("1")),
     ("completionMode", Is("\"NonIndexed\"")),
     ("suspend", Is("false")),
@@ -281,7 +284,7 @@ pub(super) const WRITTEN: [&str; 13] = [
 ];
 
 /// Fields whose empty value the API server does not keep, in objects of built-in kinds: `omitempty` of what is not a pointer.
-pub(super) const DROPPED: [&str; 21] = [
+pub(super) const DROPPED: [&str; 35] = [
     "labels",
     "annotations",
     "nodeSelector",
@@ -303,4 +306,18 @@ pub(super) const DROPPED: [&str; 21] = [
     "minReadySeconds",
     "value",
     "subPath",
+    "subPathExpr",
+    "medium",
+    "hostPort",
+    "hostIP",
+    "initialDelaySeconds",
+    "workingDir",
+    "hostname",
+    "subdomain",
+    "nodeName",
+    "priorityClassName",
+    "fsType",
+    "volumeName",
+    "clusterIP",
+    "loadBalancerIP",
 ];

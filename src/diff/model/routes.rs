@@ -14,6 +14,10 @@ pub(in crate::diff) struct Route {
     pub matches: String,
     /// The backends with their shares, in percent; without any, nothing answers.
     pub shares: BTreeMap<String, f64>,
+    /// Whether it is for the paths below too.
+    pub has_subpaths: bool,
+    /// Whether there are backends, none of which gets a share.
+    pub is_dead: bool,
 }
 
 /// The hosts that an object serves: those of an Ingress, a route of the Gateway API, a Route of OpenShift.
@@ -63,7 +67,9 @@ fn ingress(object: &Value) -> Vec<Route> {
         for path in items(rule, &["http", "paths"]) {
             let backend = ["service", "resource"].map(|sort| word(path, &["backend", sort, "name"])).concat();
             let shares = BTreeMap::from([(backend, 100.0)]);
-            routes.push(Route { matches: format!("{host}{}", word(path, &["path"])), shares });
+            let has_subpaths = word(path, &["pathType"]) != "Exact";
+            let matches = format!("{host}{}", word(path, &["path"]));
+            routes.push(Route { matches, shares, has_subpaths, is_dead: false });
         }
     }
     routes
@@ -74,9 +80,15 @@ fn gateway(hosts: &str, index: usize, rule: &Value) -> Route {
     let path = |one: &Value| word(one, &["path", "value"]).to_owned();
     let paths: Vec<String> = items(rule, &["matches"]).iter().map(path).filter(|path| !path.is_empty()).collect();
     let backend = |backend: &Value| (word(backend, &["name"]).to_owned(), weight(backend));
+    let backends = items(rule, &["backendRefs"]);
+    let shares = shares(backends.iter().map(backend));
+    let is_exact = |one: &Value| word(one, &["path", "type"]) == "Exact";
+    let matched_by = items(rule, &["matches"]);
     Route {
         matches: matched(hosts, (word(rule, &["name"]), index), &paths),
-        shares: shares(items(rule, &["backendRefs"]).iter().map(backend)),
+        has_subpaths: matched_by.is_empty() || !matched_by.iter().all(is_exact),
+        is_dead: !backends.is_empty() && shares.is_empty(),
+        shares,
     }
 }
 
@@ -94,9 +106,14 @@ fn istio(hosts: &str, index: usize, rule: &Value) -> Route {
         let weight = if routes.len() == 1 { 1.0 } else { number(route, &["weight"]).unwrap_or_default() as f64 };
         (format!("{}{subset}", part("host")), weight)
     };
+    let shares = shares(routes.iter().map(backend));
+    let is_exact = |one: &Value| one.at(&["uri", "exact"]).is_some();
+    let matched_by = items(rule, &["match"]);
     Route {
         matches: matched(hosts, (word(rule, &["name"]), index), &paths),
-        shares: shares(routes.iter().map(backend)),
+        has_subpaths: matched_by.is_empty() || !matched_by.iter().all(is_exact),
+        is_dead: !routes.is_empty() && shares.is_empty(),
+        shares,
     }
 }
 

@@ -7,8 +7,13 @@ use crate::manifest::Manifest;
 
 /// Whether a label selector chooses the Pods of a workload. One with an operator that is not known chooses none.
 pub(in crate::diff) fn selects(selector: &Value, workload: &Manifest) -> bool {
-    let none = Mapping::new();
     let labels = workload.object().at(&["spec", "template", "metadata", "labels"]).and_then(Value::as_mapping);
+    chooses(selector, labels)
+}
+
+/// Whether a label selector chooses what has these labels.
+pub(in crate::diff) fn chooses(selector: &Value, labels: Option<&Mapping>) -> bool {
+    let none = Mapping::new();
     let labels = labels.unwrap_or(&none);
     let wanted = selector.get("matchLabels").and_then(Value::as_mapping).unwrap_or(&none);
     wanted.iter().all(|(key, value)| labels.get(key) == Some(value))

@@ -1,6 +1,10 @@
 //! What objects are to others: a name of a kind in a namespace.
 
-use super::{Placed, word};
+use std::collections::BTreeSet;
+
+use go_yaml::{Mapping, Value};
+
+use super::{Placed, items, word};
 use crate::manifest::is_cluster_kind;
 
 /// Something that other objects name.
@@ -15,7 +19,7 @@ pub(in crate::diff) struct Thing {
 }
 
 /// Kinds that others name, by group.
-const NAMED: [(&str, &str); 22] = [
+const NAMED: [(&str, &str); 24] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "Service"),
@@ -38,6 +42,8 @@ const NAMED: [(&str, &str); 22] = [
     ("gateway.networking.k8s.io", "Gateway"),
     ("networking.istio.io", "Gateway"),
     ("gateway.networking.k8s.io", "GatewayClass"),
+    ("keda.sh", "TriggerAuthentication"),
+    ("keda.sh", "ClusterTriggerAuthentication"),
 ];
 
 /// Controllers that make a Secret or ConfigMap: group, kind, what they make, where its name is (else it has their own name), and
@@ -72,6 +78,37 @@ pub(in crate::diff) fn lost_with(of: Placed<'_>) -> Vec<Thing> {
     let stays =
         matches!(word(of.manifest.object(), &["spec", "target", "creationPolicy"]), "Orphan" | "Merge" | "None");
     own(of).into_iter().chain(made(of, |goes| goes && !stays)).collect()
+}
+
+/// The ConfigMap or Secret that an object is, or that its controller makes of it, with its keys; none where these are not known.
+///
+/// Reference: external-secrets.io docs/guides/templating: a template has the keys of its own in place of those that are fetched.
+pub(in crate::diff) fn keys_of(of: Placed<'_>) -> Option<(Thing, BTreeSet<String>)> {
+    let object = of.manifest.object();
+    let keys = |path: &[&str]| object.at(path).and_then(Value::as_mapping).into_iter().flat_map(Mapping::keys).cloned();
+    match (of.manifest.group(), of.manifest.kind()) {
+        ("", "ConfigMap" | "Secret") => {
+            let all = ["data", "binaryData", "stringData"].into_iter().flat_map(|field| keys(&[field]));
+            Some((own(of)?, all.collect()))
+        }
+        ("bitnami.com", "SealedSecret") => {
+            let all = keys(&["spec", "encryptedData"]).chain(keys(&["spec", "template", "data"]));
+            Some((made(of, |_| true).next()?, all.collect()))
+        }
+        ("external-secrets.io", "ExternalSecret") => {
+            let template = |key| object.at(&["spec", "target", "template", key]);
+            let is_open = !items(object, &["spec", "dataFrom"]).is_empty() || template("templateFrom").is_some();
+            let fetched = items(object, &["spec", "data"]).iter().map(|one| word(one, &["secretKey"]).to_owned());
+            let is_merged = template("mergePolicy").and_then(Value::as_str) == Some("Merge");
+            let mut all: BTreeSet<String> = keys(&["spec", "target", "template", "data"]).collect();
+            if all.is_empty() || is_merged {
+                all.extend(fetched);
+            }
+            let thing = made(of, |_| true).next().filter(|_| !is_open)?;
+            Some((thing, all))
+        }
+        _ => None,
+    }
 }
 
 fn own(of: Placed<'_>) -> Option<Thing> {

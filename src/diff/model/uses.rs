@@ -61,7 +61,25 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
         }
         ("networking.k8s.io", "Ingress") => found.ingress(object),
         ("gateway.networking.k8s.io", kind) if kind.ends_with("Route") => found.route(object),
+        ("gateway.networking.k8s.io", "Gateway") => {
+            for listener in items(object, &["spec", "listeners"]) {
+                for one in items(listener, &["tls", "certificateRefs"]) {
+                    found.in_namespace(How::Certificate, "Secret", one);
+                }
+            }
+        }
         ("networking.istio.io", "VirtualService") => found.virtual_service(object),
+        ("keda.sh", "ScaledObject" | "ScaledJob") => {
+            for trigger in items(object, &["spec", "triggers"]) {
+                let name = word(trigger, &["authenticationRef", "name"]);
+                match word(trigger, &["authenticationRef", "kind"]) {
+                    "ClusterTriggerAuthentication" => {
+                        found.cluster(How::Controller, "ClusterTriggerAuthentication", name)
+                    }
+                    _ => found.add(How::Controller, "TriggerAuthentication", name),
+                }
+            }
+        }
         ("admissionregistration.k8s.io", _) => {
             for webhook in items(object, &["webhooks"]) {
                 let is_optional = word(webhook, &["failurePolicy"]) == "Ignore";

@@ -1,0 +1,147 @@
+//! Storage that an operator no longer gives to what it runs, and data that it keeps for less time.
+
+use go_yaml::Value;
+
+use super::{Danger, Severity, items};
+use crate::diff::model::{number, word};
+use crate::manifest::Manifest;
+
+/// Where kinds ask for claims, without which what they keep is in an `emptyDir`.
+///
+/// Reference: prometheus-operator/prometheus-operator Documentation/platform/storage.md.
+const CLAIMED: [(&str, &str, &[&str]); 4] = [
+    ("monitoring.coreos.com", "Prometheus", &["spec", "storage"]),
+    ("monitoring.coreos.com", "Alertmanager", &["spec", "storage"]),
+    ("monitoring.coreos.com", "ThanosRuler", &["spec", "storage"]),
+    ("monitoring.coreos.com", "PrometheusAgent", &["spec", "storage"]),
+];
+
+/// How long kinds keep data: group, kind, path.
+///
+/// Reference: prometheus-operator/prometheus-operator Documentation/api-reference/api.md `retention`; longhorn.io
+/// docs/snapshots-and-backups/scheduling-backups-and-snapshots `retain`; velero.io docs/main/how-velero-works, "Set a backup to
+/// expire"; cloudnative-pg docs/src/backup.md `retentionPolicy`.
+const KEPT: [(&str, &str, &[&str]); 4] = [
+    ("monitoring.coreos.com", "Prometheus", &["spec", "retention"]),
+    ("longhorn.io", "RecurringJob", &["spec", "retain"]),
+    ("velero.io", "Schedule", &["spec", "template", "ttl"]),
+    ("postgresql.cnpg.io", "Cluster", &["spec", "backup", "retentionPolicy"]),
+];
+
+/// Claims that are given up, and data that go earlier.
+pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let mut found: Vec<Danger> = unclaimed(old, new).into_iter().collect();
+    found.extend(kept_less(old, new));
+    found.extend(volumes(old, new));
+    found
+}
+
+fn row<'r, T>(rows: &'r [(&str, &str, T)], of: &Manifest) -> Option<&'r T> {
+    rows.iter().find(|(group, kind, _)| (of.group(), of.kind()) == (*group, *kind)).map(|(.., value)| value)
+}
+
+fn unclaimed(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let path = row(&CLAIMED, new)?;
+    let claims =
+        |object: &Manifest| object.object().at(path).and_then(|storage| storage.get("volumeClaimTemplate")).is_some();
+    (claims(old) && !claims(new)).then(|| {
+        let text = format!("`{}` removed: it starts empty, and what it keeps goes with each Pod", path.join("."));
+        Danger::said(Severity::DataLoss, "volumeReplaced", text, "keep the claim for data that shall stay")
+    })
+}
+
+fn kept_less(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let path = row(&KEPT, new)?;
+    let (from, to) = (old.object().at(path)?, new.object().at(path)?);
+    let shown = |value: &Value| match value {
+        Value::Int(number) => number.to_string(),
+        value => value.as_str().unwrap_or_default().to_owned(),
+    };
+    (span(to)? < span(from)?).then(|| {
+        let field = path.last().unwrap_or(&"");
+        let text = format!("`{field}` {} → {}: what is older is deleted", shown(from), shown(to));
+        Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first")
+    })
+}
+
+/// A count, or a time in seconds: `30d`, `720h0m0s`, `1w`.
+fn span(value: &Value) -> Option<f64> {
+    if let Value::Int(number) = value {
+        return Some(*number as f64);
+    }
+    let mut rest = value.as_str()?;
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (count, after) = rest.split_at_checked(end)?;
+        let end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
+        let (unit, after) = after.split_at_checked(end)?;
+        let unit = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3_600.0,
+            "d" => 86_400.0,
+            "w" => 604_800.0,
+            "y" => 31_536_000.0,
+            _ => return None,
+        };
+        seconds += count.parse::<f64>().ok()? * unit;
+        rest = after;
+    }
+    Some(seconds)
+}
+
+/// Volumes of brokers that go, or that are no claims any more.
+///
+/// Reference: strimzi/strimzi-kafka-operator documentation/modules/configuring/con-config-storage-kraft.adoc: data are to be moved from
+/// a volume before it is removed; the type of storage cannot change.
+fn volumes(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let path: &[&str] = match (new.group(), new.kind()) {
+        ("kafka.strimzi.io", "KafkaNodePool") => &["spec", "storage", "volumes"],
+        ("kafka.strimzi.io", "Kafka") => &["spec", "kafka", "storage", "volumes"],
+        _ => return Vec::new(),
+    };
+    let claimed = items(old.object(), path).iter().filter(|volume| word(volume, &["type"]) == "persistent-claim");
+    let mut found = Vec::new();
+    for was in claimed {
+        let id = number(was, &["id"]);
+        let now = items(new.object(), path).iter().find(|volume| number(volume, &["id"]) == id);
+        let shown = id.map_or_else(String::new, |id| format!(" {id}"));
+        match now {
+            None => {
+                let text = format!("volume{shown} removed: the records on it go from their brokers");
+                let advice = "check with `kafka-reassign-partitions` that nothing is on it before it goes";
+                found.push(Danger::said(Severity::DataLoss, "volumeReplaced", text, advice));
+            }
+            Some(now) if word(now, &["type"]) != "persistent-claim" => {
+                let text = format!("volume{shown} is no claim any more: its operator keeps the storage as it was");
+                found.push(Danger::said(Severity::Refused, "shrinks", text, "keep the type of storage"));
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use go_yaml::Value;
+
+    use super::span;
+
+    #[test]
+    fn times_are_compared_in_seconds() {
+        let rows = [
+            (Value::from("30d"), Some(2_592_000.0)),
+            (Value::from("720h0m0s"), Some(2_592_000.0)),
+            (Value::from("1w"), Some(604_800.0)),
+            (Value::Int(14), Some(14.0)),
+            (Value::from("30"), None),
+            (Value::from("1 day"), None),
+        ];
+        for (value, expected) in rows {
+            assert_eq!(span(&value), expected, "{value:?}");
+        }
+    }
+}
