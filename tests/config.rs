@@ -352,16 +352,16 @@ fn settings_that_cannot_be_used_are_corrected_by_the_commands_that_messages_name
         );
         server.hydrate(&["config", "edit"]).success();
         assert!(std::fs::read_to_string(lab.path("home/shown")).expect("edited").starts_with(text));
-        assert_eq!(yaml(&server), "history: every");
+        assert!(yaml(&server).starts_with("history: every"), "{}", yaml(&server));
         broken(&server, &good, text);
         std::fs::create_dir_all(server.path.join("good")).expect("made");
         std::fs::write(server.path.join("good/settings.yaml"), "history: every\n").expect("written");
         server.hydrate(&["config", "import", "good"]).success();
-        assert_eq!(yaml(&server), "history: every");
+        assert!(yaml(&server).starts_with("history: every"), "{}", yaml(&server));
     }
     // A file of another name is left out by the next change.
     put(&server, REF, &[("settings.yaml", "history: every\n"), ("notes.txt", "x")]);
     let told = server.hydrate(&["config", "set", "history", "tip"]).success().stderr;
     assert!(told.contains("`notes.txt` is not a settings file"), "{told}");
-    assert_eq!(yaml(&server), "history: tip");
+    assert!(yaml(&server).starts_with("history: tip"), "{}", yaml(&server));
 }
