@@ -322,7 +322,11 @@ impl Renderers {
     ) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {
         let commit = Commit::new(self, context);
         if self.isolation == Isolation::Apart {
-            return commit.processes.trace(&commit, application);
+            // It is not worth failing of.
+            return commit.processes.trace(&commit, application).map_err(|failure| match failure {
+                Failure::World(_) => Error::Cancelled.into(),
+                Failure::Mistakes(_) => failure,
+            });
         }
         // As every render: on a stack of its own, where a panic touches no one else.
         let origins = pool::in_order(&[()], 1, |()| commit.origins(application), &|_| ());

@@ -99,19 +99,6 @@ fn a_push_hydrates_all_others_whatever_one_does() {
 }
 
 #[test]
-fn objects_that_left_with_their_source_go_also_when_the_first_try_was_ended() {
-    let (_lab, server, clone) = turned(&APPLICATION, "abort");
-    let (file, text) = application("web", "dev");
-    let text = text.replace("path: apps/web/dev", "path: apps/other/dev");
-    let last =
-        clone.commit("another source", &[(&file, &text), ("apps/other/dev/config.yaml", &config_map("other", "x"))]);
-    let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("trying again with each Application in its own process"), "{told}");
-    assert!(told.contains("removed ConfigMap web") && !told.contains("was not found out"), "{told}");
-    assert_eq!(note(&server, DEV), note_of(&last), "{told}");
-}
-
-#[test]
 fn both_tries_of_a_push_share_the_time_of_a_run() {
     // Without a limit of its own, an Application may take a part of it only, and the others have the rest.
     let (lab, server, clone) = turned(&APPLICATION, "hang");

@@ -62,9 +62,12 @@ impl Document<'_> {
 
     /// The text of a field with all below it, when it has more than one line.
     pub(super) fn lines_of(&self, field: &str) -> Option<&str> {
-        let start = self.find(field).ok()?.offset;
+        let found = self.find(field).ok()?;
+        let start = found.offset;
+        let above = u32::try_from(self.text.get(..start)?.matches('\n').count()).ok()?;
+        let is_below = above + self.line != found.line;
         let end = Extents::of(self.text, &Limits::default()).ok()?.end(start)?;
-        self.text.get(start..end).map(str::trim_end).filter(|text| text.contains('\n'))
+        self.text.get(start..end).map(str::trim_end).filter(|text| is_below || text.contains('\n'))
     }
 
     fn parsed(&self) -> Option<Node> {
