@@ -298,7 +298,8 @@ fn fields_that_cannot_be_changed() {
             &["spec.accessModes", "spec.resources.requests.storage"],
         ),
         ("v1", "Service", "spec: {clusterIP: None}", "spec: {clusterIP: 10.0.0.1}", &["spec.clusterIP"]),
-        ("v1", "Service", "spec: {type: ClusterIP}", "spec: {clusterIP: None}", &[]),
+        ("v1", "Service", "spec: {type: ClusterIP}", "spec: {clusterIP: None}", &["spec.clusterIP"]),
+        ("v1", "Service", "spec: {type: ExternalName}", "spec: {clusterIP: None}", &[]),
         (
             "storage.k8s.io/v1",
             "StorageClass",

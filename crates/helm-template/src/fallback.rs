@@ -2,7 +2,7 @@
 
 /// The value, as a path without `.Values.`, that stands in for a call at a byte of a line, if the text of the line says so; of
 /// `default` only.
-pub(super) fn value_in_place<'t>(line: &'t str, call: usize) -> Option<&'t str> {
+pub(super) fn value_in_place(line: &str, call: usize) -> Option<&str> {
     let before = line.get(..call)?;
     let start = before.rfind("{{").map_or(0, |at| at + 2);
     let default = start + before.get(start..)?.rfind("default")?;

@@ -77,7 +77,7 @@ pub(super) fn unattached<'a>(old: Option<&'a Manifest>, new: &'a Manifest, aroun
     let namespace = around.after(new).namespace;
     let mut found = Vec::new();
     for gone in before.difference(&after) {
-        let wanted = Listener { namespace, gateway: new.name(), name: *gone };
+        let wanted = Listener { namespace, gateway: new.name(), name: gone };
         let routes = around.model.after.all().iter().filter(|one| is_route(one.manifest));
         let users = routes.filter(|one| listeners(one.manifest, one.namespace).contains(&wanted));
         let users: BTreeSet<String> = users.map(|one| name(*one)).collect();
