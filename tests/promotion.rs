@@ -44,6 +44,8 @@ fn what_a_merge_brings_is_shown_without_what_environments_differ_in() {
     let args = ["diff", "--from", "dev", "--to", PROD];
     assert_eq!(clone.hydrate(&args).exits(0).stdout, NO_CHANGE);
     clone.commit("two", &[("apps/web/base/config.yaml", &base("two"))]);
+    let noted = clone.hydrate(&["diff", "--worktree"]).exits(1).stderr;
+    assert!(noted.contains("note: this is what the tip of `main` gives; of `release`: --branch NAME\n"), "{noted}");
     clone.push().success();
     let before = [tip(&server, DEV), tip(&server, PROD)];
     let shown = clone.hydrate(&args).exits(1).stdout;

@@ -210,7 +210,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         _ => None,
     };
-    if matches!(arguments.action, Some(Action::Import { .. })) && !seeds::of(&new).is_set() {
+    // By settings that cannot be used, nothing was drawn that is known.
+    let is_import = matches!(arguments.action, Some(Action::Import { .. })) && Settings::read(&files).is_ok();
+    if is_import && !seeds::of(&new).is_set() {
         seeds::warn_without(&new, &seeds::drawn(&repository, arguments.offline)?);
     }
     seeds::tell_of_allowed(&files, &new);
