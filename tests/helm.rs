@@ -114,6 +114,12 @@ year: {{ now | date \"2006\" }}
     let random = |place: &str| {
         format!("c/templates/t.yaml:{place}: `randAlphaNum` is random: its result would change with every render")
     };
+    let value = |value: &str| {
+        Some(format!(
+            "set the value `{value}`, which it is the default of, or have an admin allow `randAlphaNum` by name: git hydrate config add \
+             nondeterministic randAlphaNum"
+        ))
+    };
     let hint = |function: &str| {
         Some(format!(
             "where the template takes a value in its place, set that one; else remove `{function}` from the template, or have an \
@@ -123,9 +129,9 @@ year: {{ now | date \"2006\" }}
     assert_eq!(
         told,
         [
-            (random("1:46"), hint("randAlphaNum")),
-            (random("2:40"), hint("randAlphaNum")),
-            (random("3:40"), hint("randAlphaNum")),
+            (random("1:46"), value("auth.password")),
+            (random("2:40"), value("auth.token")),
+            (random("3:40"), value("auth.token")),
             (
                 "c/templates/t.yaml:6:9: `now` reads the clock: its result would change with every render".to_owned(),
                 hint("now")

@@ -424,7 +424,11 @@ fn removals(
     };
     let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
     let moved = moved_from(name, tree, former);
-    let now_on = moved.iter().map(|application| application.environment_branch().clone()).collect();
+    // A branch that others write too is no slip.
+    let goes = |one: &Arc<Application>| moved.iter().any(|moved| Arc::ptr_eq(moved, one));
+    let has_no_other = |branch: &&BranchName| tree.applications(branch).all(goes);
+    let now_on =
+        moved.iter().map(|application| application.environment_branch()).filter(has_no_other).cloned().collect();
     let diagnostic = mistake.diagnostic(&paths, &Why { by_settings: settings != tree.settings, now_on });
     Err(match diagnostic.hint.clone().filter(|_| !tree.allowed_removals.is_empty()) {
         None => diagnostic,
