@@ -179,7 +179,9 @@ fn what_a_program_leaves_behind_ends_with_it() {
 #[ignore = "needs Linux with Landlock and seccomp"]
 fn what_a_program_made_is_private_and_goes_with_it() {
     let (given, temp) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-    let settings = Settings { temp_dir: temp.path().to_owned(), ..runner(small()).settings().clone() };
+    // Of 3,000 directories each takes 4 KiB.
+    let limits = Limits { scratch_bytes_max: 32 << 20, ..small() };
+    let settings = Settings { temp_dir: temp.path().to_owned(), ..runner(limits).settings().clone() };
     let runner = Runner::new(settings);
     let scripts = [
         "cd $HOME; umask 777; mkdir zero; echo x >big",

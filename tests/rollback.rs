@@ -44,10 +44,10 @@ fn production_is_back_in_one_command_and_goes_on_in_another() {
         status.contains(&format!("held at {} since 20", &tips[1][..7])) && status.contains(": still fail"),
         "{status}"
     );
-    let log = server.hydrate(&["log", "prod", "-n", "1"]).exits(2);
-    assert!(log.stderr.contains("not a commit"), "{log:?}");
-    let log = server.hydrate(&["log", PROD, "-n", "1"]).success().stdout;
-    assert!(log.contains(&format!("rolled back to {}: still fail", &tips[1][..7])), "{log}");
+    for name in ["prod", PROD] {
+        let log = server.hydrate(&["log", name, "-n", "1"]).success().stdout;
+        assert!(log.contains(&format!("rolled back to {}: still fail", &tips[1][..7])), "{log}");
+    }
     let told = server.hydrate(&["resume", "prod", "--dry-run"]).exits(1).stdout;
     assert!(told.contains("value: two") && told.contains("value: five"), "{told}");
     let told = server.hydrate(&["resume", "prod", "--yes"]).success().stdout;

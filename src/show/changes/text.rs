@@ -71,8 +71,8 @@ pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
         let line = page.wrapped(&format!("no change in {}", names.join(", ")), "  ");
         let _ = writeln!(page.text, "{}", paint.by(Style::Dim, &line));
         for branch in same.iter().map(|environment| &environment.branch) {
-            let behind = branch.behind.iter().map(ToString::to_string);
-            let held = branch.held.iter().filter(|held| !held.is_among(&branch.behind)).map(ToString::to_string);
+            let behind = branch.behind.iter().filter(|path| path.held.is_none()).map(ToString::to_string);
+            let held = branch.held.iter().map(ToString::to_string);
             page.held(behind.chain(held).map(|stays| format!("of {}, {stays}", branch.branch)).collect());
         }
     }

@@ -240,11 +240,16 @@ fn stem(name: &str) -> &str {
 fn is_much_like(name: &str, former: &str) -> bool {
     let rest = name.strip_prefix(stem(former)).filter(|_| stem(former) != former);
     let extension = rest.and_then(|rest| rest.strip_prefix('.')).filter(|extension| !extension.contains('.'));
-    let is_other = extension.is_some_and(|extension| !LEFT_OUT.contains(&extension) && !is_read(name));
+    let is_other = extension.is_some_and(|extension| !LEFT_OUT.contains(&last_word(extension)) && !is_read(name));
     let is_bare = rest == Some("") || is_other;
     let more = name.strip_prefix(former).filter(|more| !more.starts_with(char::is_alphanumeric));
     let word = more.map(|more| more.trim_start_matches(|c: char| !c.is_alphanumeric()));
     is_bare || word.is_some_and(|word| !LEFT_OUT.contains(&word) && !is_read(name))
+}
+
+/// What is behind the last sign that is no letter and no digit: `off` of `yaml-off`.
+fn last_word(extension: &str) -> &str {
+    extension.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or(extension)
 }
 
 /// Whether a name has an extension of files that are read.
