@@ -647,7 +647,7 @@ fn applications_of_another_branch_are_counted_from_its_tree() {
     adopt(&clone, &[&args[..4], &["--write"]].concat());
     let told = adopt(&clone, &[]).stdout;
     assert!(told.contains("  git hydrate diff --worktree --branch develop  what each branch would get\n"), "{told}");
-    // One that nobody pushed is told.
+    // One that was not pushed is named.
     clone.git(&["branch", "-D", "develop"]);
     clone.git(&["push", "-q", "origin", "--delete", "develop"]);
     let told = adopt(&clone, &args[..4]).stdout;

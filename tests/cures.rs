@@ -19,8 +19,8 @@ fn hydrated(lab: &Lab) -> (Repo, Repo) {
 
 /// What `git hydrate doctor` says of a finding, and its remedy on the line below.
 fn found(server: &Repo, what: &str) -> Option<(String, String)> {
-    let told = server.hydrate(&["doctor"]).stdout;
-    let mut lines = told.lines().skip_while(|line| !line.contains(what));
+    let heard = server.hydrate(&["doctor"]).stdout;
+    let mut lines = heard.lines().skip_while(|line| !line.contains(what));
     Some((lines.next()?.to_owned(), lines.next().unwrap_or_default().trim().to_owned()))
 }
 
@@ -56,15 +56,15 @@ fn settings_that_change_nothing_that_is_hydrated_are_not_doubted() {
     for row in rows {
         server.hydrate(&[&["config"], row].concat()).success();
         for command in ["status", "diff", "check"] {
-            let told = clone.hydrate(&[command]).success().stderr;
-            assert!(!told.contains("warning:"), "{row:?} {command}: {told}");
+            let heard = clone.hydrate(&[command]).success().stderr;
+            assert!(!heard.contains("warning:"), "{row:?} {command}: {heard}");
         }
     }
     // What would hide a branch is doubted as before.
     server.git(&["config", "core.hooksPath", "nowhere"]);
     server.hydrate(&["config", "set", "branches", "environments/dev"]);
-    let told = clone.hydrate(&["status"]).stderr;
-    assert!(told.contains("no branch was hydrated with them yet"), "{told}");
+    let heard = clone.hydrate(&["status"]).stderr;
+    assert!(heard.contains("no branch was hydrated with them yet"), "{heard}");
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn doctor_of_a_remote_with_hooks_does_not_say_that_anyone_may_have_written_its_s
     let (server, clone) = hydrated(&lab);
     server.hydrate(&["install", "--server"]).success();
     server.hydrate(&["config", "set", "onFailure", "application"]).success();
-    let told = clone.hydrate(&["doctor", "origin"]).stdout;
-    assert!(told.contains("hides records and notes from pushes"), "{told}");
-    assert!(told.contains("no job is needed") && !told.contains("anyone who can push may have written"), "{told}");
+    let heard = clone.hydrate(&["doctor", "origin"]).stdout;
+    assert!(heard.contains("hides records and notes from pushes"), "{heard}");
+    assert!(heard.contains("no job is needed") && !heard.contains("anyone who can push may have written"), "{heard}");
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn a_clone_sees_that_a_branch_was_deleted_at_its_remote() {
     clone.git(&["fetch", "-q"]);
     let was = tip(&server, PROD);
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
-    let told = clone.hydrate(&["status"]).exits(1).stdout;
-    let line = told.lines().find(|line| line.starts_with(PROD)).expect("a line");
+    let heard = clone.hydrate(&["status"]).exits(1).stdout;
+    let line = heard.lines().find(|line| line.starts_with(PROD)).expect("a line");
     assert!(line.contains(&format!("git update-ref refs/heads/{PROD} {was}")), "{line}");
     // Nothing of the clone was deleted for that.
     assert_eq!(clone.git(&["rev-parse", "origin/environments/prod"]), was);
@@ -103,8 +103,8 @@ fn a_branch_that_is_removed_as_documented_is_not_missed_in_a_clone() {
     clone.push().success();
     assert!(clone.hydrate(&["status"]).exits(1).stdout.contains("no Application names it any more"));
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
-    let told = clone.hydrate(&["status"]).success().stdout;
-    assert!(!told.contains(PROD), "{told}");
+    let heard = clone.hydrate(&["status"]).success().stdout;
+    assert!(!heard.contains(PROD), "{heard}");
 }
 
 #[test]
@@ -119,14 +119,14 @@ fn a_branch_that_was_moved_back_by_hand_is_said_to_be() {
     let back = tip(&server, PROD);
     let said = format!("moved back by hand to {}: hydration left it at {}", &back[..7], &left[..7]);
     for repo in [&server, &clone] {
-        let told = repo.hydrate(&["status"]).exits(1).stdout;
-        assert!(told.contains(&said), "{told}");
+        let heard = repo.hydrate(&["status"]).exits(1).stdout;
+        assert!(heard.contains(&said), "{heard}");
     }
     let (what, remedy) = found(&server, "moved back").expect("found");
     assert!(what.contains(&said) && remedy.ends_with(&format!("update-ref refs/heads/{PROD} {left}")), "{remedy}");
     clone.commit("feat: dev", &[("apps/web/dev/config.yaml", &config_map("web", "3"))]);
-    let told = flat(&clone.push().success().stderr);
-    assert!(told.contains(&format!("`{PROD}` was {said}, and moved it on to {}", &left[..7])), "{told}");
+    let heard = flat(&clone.push().success().stderr);
+    assert!(heard.contains(&format!("`{PROD}` was {said}, and moved it on to {}", &left[..7])), "{heard}");
     assert!(server.run("git", &["merge-base", "--is-ancestor", &left, PROD]).code == Some(0));
     server.hydrate(&["status"]).success();
 }
@@ -139,8 +139,8 @@ fn a_branch_that_no_run_came_to_says_who_finds_the_cause() {
     clone.commit("feat: two", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
     clone.push().success();
     for repo in [&server, &clone] {
-        let told = repo.hydrate(&["status"]).exits(1).stdout;
-        assert!(told.contains("nothing says why: a run is going on, or an admin finds the cause"), "{told}");
+        let heard = repo.hydrate(&["status"]).exits(1).stdout;
+        assert!(heard.contains("nothing says why: a run is going on, or an admin finds the cause"), "{heard}");
     }
 }
 
@@ -153,9 +153,9 @@ fn doctor_does_not_propose_what_is_set_already_after_a_rename() {
     let (_, remedy) = found(&server, "does not exist").expect("found");
     let command = remedy.split_once("takes its place: ").expect("a command").1.to_owned();
     server.run("sh", &["-c", &command]);
-    let told = server.hydrate(&["doctor"]).stdout;
-    assert!(!told.contains("config set dryBranches"), "{told}");
-    assert!(told.contains("in which its Applications say `targetRevision: trunk`"), "{told}");
+    let heard = server.hydrate(&["doctor"]).stdout;
+    assert!(!heard.contains("config set dryBranches"), "{heard}");
+    assert!(heard.contains("in which its Applications say `targetRevision: trunk`"), "{heard}");
     clone.git(&["branch", "-m", "main", "trunk"]);
     clone.run("sh", &["-c", "sed -i 's/targetRevision: main/targetRevision: trunk/' applications/*/*.yaml"]).success();
     clone.commit("chore: trunk", &[]);
@@ -204,8 +204,8 @@ fn naming_a_promoter_needs_no_wider_pattern_than_the_branch_that_is_promoted_to(
     server.git(&["config", "hydrate.promoted", PROD]);
     let installed = server.hydrate(&["install", "--server"]).success().stdout;
     let doctor = server.hydrate(&["doctor"]).stdout;
-    for told in [&installed, &doctor] {
-        assert!(!told.contains("no account may promote") && !told.contains("environments/*"), "{told}");
+    for heard in [&installed, &doctor] {
+        assert!(!heard.contains("no account may promote") && !heard.contains("environments/*"), "{heard}");
     }
     assert!(doctor.contains("who may promote: alice to environments/prod"), "{doctor}");
     clone.git(&["fetch", "-q"]);
@@ -233,7 +233,7 @@ fn who_promotes_to_a_branch_that_is_still_hidden_reads_what_shows_it() {
     server.git(&["config", "hydrate.promoted", PROD]);
     let hidden = promote(Some("alice"));
     assert!(hidden.contains("is hidden from pushes") && hidden.contains("git hydrate install --server"), "{hidden}");
-    // The variable is there for nobody.
+    // The variable is set for no push.
     let nameless = promote(None);
     assert!(nameless.contains("alice may, but this push has no name: PUSHER is not set for it"), "{nameless}");
     server.git(&["config", "hydrate.settingsPusher", "alice"]);
@@ -281,9 +281,12 @@ fn a_branch_that_only_the_setting_gives_to_hydration_is_not_said_to_be_hydrated(
     let lab = Lab::new();
     let (server, clone) = hydrated(&lab);
     server.hydrate(&["config", "set", "branches", "environments/*"]).success();
-    let told = flat(&clone.run("git", &["push", "origin", "HEAD:environments/new2"]).exits(1).stderr);
-    assert!(told.contains("`environments/new2` matches the setting `branches`, which gives it to hydration"), "{told}");
-    assert!(!told.contains("is hydrated from"), "{told}");
+    let heard = flat(&clone.run("git", &["push", "origin", "HEAD:environments/new2"]).exits(1).stderr);
+    assert!(
+        heard.contains("`environments/new2` matches the setting `branches`, which gives it to hydration"),
+        "{heard}"
+    );
+    assert!(!heard.contains("is hydrated from"), "{heard}");
 }
 
 #[test]
@@ -293,9 +296,9 @@ fn a_push_beside_the_dry_branches_proposes_to_add_its_branch() {
     server.hydrate(&["config", "set", "dryBranches", "trunk"]);
     clone.git(&["checkout", "-q", "-b", "feature"]);
     clone.commit("feat: two", &[]);
-    let told = clone.push().success().stderr;
+    let heard = clone.push().success().stderr;
     let hint = "git hydrate config add dryBranches feature; if it takes the place of `trunk`: git hydrate config set";
-    assert!(flat(&told).contains(hint), "{told}");
+    assert!(flat(&heard).contains(hint), "{heard}");
     server.hydrate(&["config", "set", "dryBranches", "main"]).success();
     clone.git(&["checkout", "-q", "-b", "other"]);
     clone.commit("feat: three", &[]);

@@ -1,4 +1,4 @@
-//! Production goes over from one dry branch to another, as whoever promotes by a dry branch of its own begins: what is deployed
+//! Production goes over from one dry branch to another, as promotion by a dry branch of its own begins: what is deployed
 //! stays, and each step says the next.
 
 use crate::push::{application, both, config_map, dry, tip, verified};

@@ -28,10 +28,10 @@ fn an_environment_that_another_dry_branch_took_first_comes_back_by_the_way_that_
     clone.push().success();
     clone.git(&["checkout", "-q", "main"]);
     let mine = clone.commit("prod", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "of main"))]);
-    let told = clone.push().success().remote().join(" ");
-    assert!(told.contains("error: `environments/prod` is hydrated from `second`, not from `main`"), "{told}");
+    let heard = clone.push().success().remote().join(" ");
+    assert!(heard.contains("error: `environments/prod` is hydrated from `second`, not from `main`"), "{heard}");
     let cure = "to hand it over, push the Applications with `targetRevision: main` to `second` too";
-    assert!(told.contains(cure), "{told}");
+    assert!(heard.contains(cure), "{heard}");
     let doctor = server.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("`environments/prod` is hydrated from `second`, not from `main`"), "{doctor}");
     assert!(server.hydrate(&["status"]).stdout.contains(cure));
@@ -51,8 +51,8 @@ fn an_environment_with_the_name_of_a_dry_branch_is_refused_by_name_until_it_has_
     let (file, text) = application("web", "prod");
     let source = ("apps/web/prod/config.yaml", config_map("web", "one"));
     clone.commit("prod", &[(&file, &text), (source.0, &source.1)]);
-    let told = clone.push().success().remote().join(" ");
-    assert!(told.contains("`environments/prod` is a dry branch: hydration would overwrite its own source"), "{told}");
+    let heard = clone.push().success().remote().join(" ");
+    assert!(heard.contains("`environments/prod` is a dry branch: hydration would overwrite its own source"), "{heard}");
     let doctor = server.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("`environments/prod` is a dry branch"), "{doctor}");
     // Another name does.

@@ -14,23 +14,23 @@ fn led_to(lab: &Lab, names: &[&str], branch: &str) -> (Repo, Repo, String) {
     clone.push().success();
     let (file, text) = application("web", "prod");
     clone.commit("another branch", &[(&file, &text.replace(PROD, branch))]);
-    let told = clone.push().success().remote().join("\n");
+    let heard = clone.push().success().remote().join("\n");
     clone.git(&["fetch", "-q"]);
-    (server, clone, told)
+    (server, clone, heard)
 }
 
 #[test]
 fn a_misspelt_branch_is_told_without_a_word_of_how_to_remove_what_is_on_the_right_one() {
     let lab = Lab::new();
-    let (server, _, told) = led_to(&lab, &["web"], "environments/prdo");
+    let (server, _, heard) = led_to(&lab, &["web"], "environments/prdo");
     let hint = "did you mean `environments/prod`? What left it is on `environments/prdo` now (paths: web)";
-    assert!(told.contains(hint), "{told}");
+    assert!(heard.contains(hint), "{heard}");
     let status = server.hydrate(&["status"]).stdout;
     assert!(status.contains(hint), "{status}");
     assert!(status.contains("new, and nearly the name of environments/prod: did you mean that one?"), "{status}");
     let doctor = server.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("did you mean `environments/prod`?"), "{doctor}");
-    for text in [told, status, doctor] {
+    for text in [heard, status, doctor] {
         assert!(!text.contains("Hydrate-Allow-Removal") && !text.contains("update-ref"), "{text}");
     }
 }
@@ -38,8 +38,8 @@ fn a_misspelt_branch_is_told_without_a_word_of_how_to_remove_what_is_on_the_righ
 #[test]
 fn what_left_for_a_branch_of_another_name_is_told_where_it_is() {
     let lab = Lab::new();
-    let (server, _, told) = led_to(&lab, &["web"], "envs/production");
-    assert!(told.contains("hint: what left it is on `envs/production` now; if this is intended, push"), "{told}");
+    let (server, _, heard) = led_to(&lab, &["web"], "envs/production");
+    assert!(heard.contains("hint: what left it is on `envs/production` now; if this is intended, push"), "{heard}");
     let status = server.hydrate(&["status"]).stdout;
     assert!(!status.contains("did you mean"), "{status}");
 }
@@ -49,9 +49,9 @@ fn an_object_that_left_a_branch_is_explained_by_where_it_is() {
     let lab = Lab::new();
     let (server, clone, _) = led_to(&lab, &["web", "api"], "environments/prdo");
     assert!(!server.git(&["ls-tree", "-r", "--name-only", PROD]).contains("web/"), "{}", tip(&server, PROD));
-    let told = clone.hydrate(&["explain", "configmap/web", PROD]).exits(2).stderr;
-    assert!(told.contains("there is no `configmap/web` on environments/prod; elsewhere there are\n"), "{told}");
-    assert!(told.contains("\n  environments/prdo:web/manifest.yaml:1  ConfigMap"), "{told}");
+    let heard = clone.hydrate(&["explain", "configmap/web", PROD]).exits(2).stderr;
+    assert!(heard.contains("there is no `configmap/web` on environments/prod; elsewhere there are\n"), "{heard}");
+    assert!(heard.contains("\n  environments/prdo:web/manifest.yaml:1  ConfigMap"), "{heard}");
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn log_and_explain_take_the_short_name_of_an_environment() {
         let [short, full] = [short, full].map(|args| clone.hydrate(&args).success().stdout);
         assert_eq!(short, full);
     }
-    let told = clone.hydrate(&["log", "nowhere"]).exits(2).stderr;
-    assert!(told.contains("`nowhere`"), "{told}");
+    let heard = clone.hydrate(&["log", "nowhere"]).exits(2).stderr;
+    assert!(heard.contains("`nowhere`"), "{heard}");
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn a_trailer_with_half_a_name_is_told_which_branch_was_meant() {
     clone.push().success();
     clone.git(&["rm", "-q", &application("web", "prod").0]);
     clone.commit("no prod\n\nHydrate-Allow-Removal: prod", &[]);
-    let told = clone.push().success().remote().join("\n");
+    let heard = clone.push().success().remote().join("\n");
     assert!(
-        told.contains("`Hydrate-Allow-Removal: prod` in the message of this commit allows nothing: it names no"),
-        "{told}"
+        heard.contains("`Hydrate-Allow-Removal: prod` in the message of this commit allows nothing: it names no"),
+        "{heard}"
     );
-    assert!(told.contains("did you mean `Hydrate-Allow-Removal: environments/prod`?"), "{told}");
+    assert!(heard.contains("did you mean `Hydrate-Allow-Removal: environments/prod`?"), "{heard}");
 }

@@ -106,7 +106,7 @@ pub(crate) fn warning_of_more() -> Diagnostic {
 
 /// Says of settings that no branch was hydrated with that they may be anyone's, where branches are those of a remote; none of
 /// others. `finds_alike` answers whether the same is hydrated by the settings of a branch, to the same bytes, as by those of now:
-/// whoever wrote these changed nothing then that a preview could show.
+/// then their author changed nothing that a preview could show.
 ///
 /// Errors: the repository cannot be read.
 pub(crate) fn doubt(

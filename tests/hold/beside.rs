@@ -138,7 +138,7 @@ fn what_a_push_breaks_on_a_held_branch_is_said_to_its_pusher_and_to_no_later_one
         assert!(told.contains("apps/web/prod/config.yaml:"), "{told}");
         let (_, told) = change(&clone, "db", "three");
         assert!(!told.contains("would not hydrate"), "{told}");
-        clone.commit("mend web", &[("apps/web/prod/config.yaml", &config_map("web", "three"))]);
+        clone.commit("fix: web", &[("apps/web/prod/config.yaml", &config_map("web", "three"))]);
         assert!(!clone.push().success().stderr.contains("would not hydrate"));
     });
 }

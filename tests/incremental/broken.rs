@@ -38,7 +38,7 @@ const DOCUMENTS: &[(&str, Edit)] = &[
         dry.application(14, "prod", "app-14", "");
         edit(dry, 14, "spec:\n", "spec:\n  source: slip\n");
     }),
-    ("a file is no YAML", |dry| edit(dry, 5, "spec:\n", "spec:\n\t- slip\n")),
+    ("a file is not YAML", |dry| edit(dry, 5, "spec:\n", "spec:\n\t- slip\n")),
     ("one is paused", |dry| {
         edit(dry, 5, "  name: app-5\n", "  name: app-5\n  annotations: {git-hydrate/paused: \"true\"}\n")
     }),
@@ -80,7 +80,7 @@ const NEW: &[(&str, Edit)] = &[
 fn stays_alone(cause: &str) -> bool {
     !matches!(
         cause,
-        "a file is no YAML"
+        "a file is not YAML"
             | "a set cannot be expanded"
             | "one is misspelt"
             | "one names a dry branch that is not there"
@@ -152,7 +152,7 @@ fn a_push_beside_what_stays_alone_is_planned_by_what_changed() {
 const LOST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain-5, namespace: ns-5}\n";
 
 /// What an Application lost turns up in another one of its branch, or was in a file beside that is another one by now: each push is
-/// told what it would be told after a look at everything.
+/// answered as it would be after a look at everything.
 #[test]
 fn what_was_lost_is_lost_until_another_application_renders_it() {
     type Step = (&'static str, Edit, bool);

@@ -25,25 +25,25 @@ fn a_push_of_more_than_the_disk_shall_take_holds_back_the_large_ones_alone() {
     let mut files: Vec<(&str, &str)> = apps.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
     files.extend(paths.iter().zip(&texts).map(|(path, text)| (path.as_str(), text.as_str())));
     let all = clone.commit("more than the disk shall take", &files);
-    let told = clone.push().success().remote().join("\n");
+    let heard = clone.push().success().remote().join("\n");
     let expected = "the Applications of one run add more than 102400 bytes to the repository; git config \
                     hydrate.runOutputLimit sets the limit";
-    assert!(told.contains(expected), "{told}");
-    assert!(told.contains("applications/large/large.yaml"), "it names who is held back: {told}");
-    assert_eq!(note(&server, "environments/dev"), note_of(&all), "one that is small goes in: {told}");
-    assert!(server.git(&["branch", "--list", "environments/large"]).is_empty(), "{told}");
+    assert!(heard.contains(expected), "{heard}");
+    assert!(heard.contains("applications/large/large.yaml"), "it names who is held back: {heard}");
+    assert_eq!(note(&server, "environments/dev"), note_of(&all), "one that is small goes in: {heard}");
+    assert!(server.git(&["branch", "--list", "environments/large"]).is_empty(), "{heard}");
     let made = ["second", "third"]
         .iter()
         .filter(|name| !server.git(&["branch", "--list", &format!("environments/{name}")]).is_empty());
-    assert_eq!(made.count(), 1, "there is room for one of them: {told}");
+    assert_eq!(made.count(), 1, "there is room for one of them: {heard}");
 
     // What is in counts no more, so the next push has room for the other one, and one that needs too much alone stays out.
     let next = clone.commit("an edit", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
-    let told = clone.push().success().remote().join("\n");
+    let heard = clone.push().success().remote().join("\n");
     for name in ["environments/second", "environments/third", "environments/dev"] {
-        assert_eq!(note(&server, name), note_of(&next), "{told}");
+        assert_eq!(note(&server, name), note_of(&next), "{heard}");
     }
-    assert!(told.contains(expected) && told.contains("applications/large/large.yaml"), "{told}");
+    assert!(heard.contains(expected) && heard.contains("applications/large/large.yaml"), "{heard}");
 
     server.git(&["config", "hydrate.runOutputLimit", "0"]);
     server.hydrate(&["catch-up"]).success();

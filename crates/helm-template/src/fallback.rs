@@ -1,6 +1,6 @@
 //! The value that a template takes in place of a call: `.Values.id` in `{{ .Values.id | default (randAlphaNum 8) }}`.
 
-/// The value, as a path without `.Values.`, that stands in for a call at a byte of a line, if the text of the line says so; of
+/// The value, as a path without `.Values.`, that is taken in place of a call at a byte of a line, if the text of the line says so; of
 /// `default` only.
 pub(super) fn value_in_place(line: &str, call: usize) -> Option<&str> {
     let before = line.get(..call)?;

@@ -101,7 +101,7 @@ fn selector_covers(one: &Value, other: &Value) -> bool {
         && items(one, &["matchExpressions"]).iter().all(|expression| expressions.contains(expression))
 }
 
-/// Whether a block of addresses has all of another one; none where one of them is no block.
+/// Whether a block of addresses has all of another one; none where one of them is not a block.
 fn block_covers(one: &Value, other: &Value) -> Option<bool> {
     let (outer, inner) = (Block::parse(word(one, &["cidr"]))?, Block::parse(word(other, &["cidr"]))?);
     let blocks = |block: &Value| -> Vec<Block> {

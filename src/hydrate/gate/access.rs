@@ -67,7 +67,7 @@ fn naming_branch(access: &Access, branch: &BranchName, git: &str) -> Option<Stri
     (!is_named).then(|| format!("{git} config --add hydrate.promoted {}", shell_word(branch.as_str())))
 }
 
-/// That the variable which names pushers is not there, so that this one is nobody whom an admin named; none where it is.
+/// That the variable which names pushers is not set, so that this push has no name; none where it is set.
 pub(super) fn nameless(access: &Access) -> Option<String> {
     let variable = access.variable.as_deref().filter(|_| access.is_variable_set && access.pusher.is_none())?;
     Some(format!("this push has no name: {} is not set for it", printable(variable)))

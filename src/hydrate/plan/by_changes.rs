@@ -404,7 +404,7 @@ fn moving_step(
     Some(Hydration { removals, stays, ..Hydration::of(known.repo_url.clone(), work, untouched) })
 }
 
-/// What is done on a branch that stays behind: its failure is told again, as long as what is rendered adds nothing to it.
+/// What is done on a branch that stays behind: its failure is reported again, as long as what is rendered adds nothing to it.
 fn stuck_step(stuck: &Stuck, name: &BranchName, work: Vec<Work>, run: &Run<'_>) -> Step<Work> {
     if stuck.of_documents {
         return Step::Fail(Failing::Lasting(stuck.mistakes.clone()));

@@ -424,7 +424,7 @@ fn removals(
     };
     let paths: Vec<&RepoPath> = removals.iter().map(|removal| &removal.path).collect();
     let moved = moved_from(name, tree, former);
-    // A branch that others write too is no slip.
+    // A branch that others write too was not misspelt.
     let goes = |one: &Arc<Application>| moved.iter().any(|moved| Arc::ptr_eq(moved, one));
     let has_no_other = |branch: &&BranchName| tree.applications(branch).all(goes);
     let now_on =

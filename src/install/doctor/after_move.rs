@@ -144,7 +144,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// `rollback --to TIME` and whoever looks for who moved a branch read the reflogs.
+    /// `rollback --to TIME` reads the reflogs, and so does an admin who looks for who moved a branch.
     fn former_reflogs(&mut self, former: &Repository) -> Result<(), Error> {
         let (old, new) =
             (former.common_dir().join("logs/refs/heads"), self.repository.common_dir().join("logs/refs/heads"));

@@ -115,7 +115,7 @@ fn volumes(old: &Manifest, new: &Manifest) -> Vec<Danger> {
                 found.push(Danger::said(Severity::DataLoss, "volumeReplaced", text, advice));
             }
             Some(now) if word(now, &["type"]) != "persistent-claim" => {
-                let text = format!("volume{shown} is no claim any more: its operator keeps the storage as it was");
+                let text = format!("volume{shown} is not a claim any more: its operator keeps the storage as it was");
                 found.push(Danger::said(Severity::Refused, "shrinks", text, "keep the type of storage"));
             }
             Some(_) => {}

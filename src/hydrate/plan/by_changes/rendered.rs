@@ -35,7 +35,7 @@ impl Judging<'_, '_> {
             .collect();
         for (name, hydration) in self.rendered.hydrations() {
             let has_failed = hydration.failed().next().is_some();
-            // Which Application is left behind, and with what, is no plain question.
+            // Which Application is left behind, and with what, is not known here.
             if has_failed && (hydration.stuck.is_some() || may_leave(name, self.run)) {
                 return Ok(false);
             }

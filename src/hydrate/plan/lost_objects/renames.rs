@@ -247,7 +247,7 @@ fn is_much_like(name: &str, former: &str) -> bool {
     is_bare || word.is_some_and(|word| !LEFT_OUT.contains(&word) && !is_read(name))
 }
 
-/// What is behind the last sign that is no letter and no digit: `off` of `yaml-off`.
+/// What follows the last character that is neither a letter nor a digit: `off` of `yaml-off`.
 fn last_word(extension: &str) -> &str {
     extension.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or(extension)
 }
