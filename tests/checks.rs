@@ -14,6 +14,7 @@ fn with_check(lab: &Lab, repo: &Repo, script: &str) {
 }
 
 #[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
 fn a_push_reads_what_a_check_says_of_what_changes_and_is_hydrated_all_the_same() {
     let lab = Lab::new();
     let server = lab.server();
@@ -33,6 +34,7 @@ fn a_push_reads_what_a_check_says_of_what_changes_and_is_hydrated_all_the_same()
 }
 
 #[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
 fn strict_mode_refuses_for_a_check_that_may_and_for_no_other() {
     let lab = Lab::new();
     let server = lab.server();
@@ -63,6 +65,7 @@ fn strict_mode_refuses_for_a_check_that_may_and_for_no_other() {
 }
 
 #[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
 fn a_check_sees_what_changes_alone_and_neither_the_repository_nor_a_network() {
     let lab = Lab::new();
     let server = lab.server();
@@ -82,6 +85,7 @@ fn a_check_sees_what_changes_alone_and_neither_the_repository_nor_a_network() {
 }
 
 #[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
 fn the_preview_of_a_clone_asks_the_checks_of_the_clone() {
     let lab = Lab::new();
     let server = lab.server();
