@@ -32,7 +32,7 @@ class Syntax:
     def functions(self, depth):
         """Local functions that name each other, with defaults and arguments by name."""
         f, g = self.name("f"), self.name("f")
-        parameters = self.pick(["a", "a, b=1", "a, b=a", "a=b, b=2", "a, b=%s(1)" % g, "", "a,", "a, a", "a=1, b"])
+        parameters = self.pick(["a", "a, b=1", "a, b=a", "a=b, b=2", "a, b=%s(1)" % g, "", "a,", "a=1, b"])
         arguments = self.pick(["1", "a=1", "1, 2", "1, b=2", "b=2, a=1", "", "1, a=2", "a=1, 2", "c=1", "1,", "1, 2, 3", "b=3"])
         body = [self.pick(["a", "[a, b]", "a + 1", "%s(a)" % g, "if a then b", "std.type(a)", "function(c) [a, c]"])]
         return ["(local %s(%s) = " % (f, parameters), *body, ", %s(x, y=%s) = " % (g, self.pick(["x", "2", "error 'y'"])), self.of("v", depth + 1), "; %s(%s)%s)" % (f, arguments, self.pick(["", "", "(3)", " tailstrict", "[0]"]))]

@@ -311,7 +311,7 @@ fn what_is_broken_is_found() {
 #[test]
 fn what_stands_in_the_way_of_applications_is_found() {
     type Break = fn(&Repo);
-    let rows: [(&str, Break, &str); 8] = [
+    let rows: [(&str, Break, &str); 9] = [
         ("nothing", |_| {}, "good     Applications hydrate to environments/dev, environments/prod, environments/test"),
         (
             "a branch that is behind",
@@ -333,6 +333,15 @@ fn what_stands_in_the_way_of_applications_is_found() {
                 clone.push().success();
             },
             "advice   environments/dev stays behind main, which fails to render",
+        ),
+        (
+            "a dry branch of the same name",
+            |repo| {
+                repo.git(&["branch", "environments/test", "main"]);
+                repo.hydrate(&["config", "set", "dryBranches", "main", "environments/test"]).success();
+            },
+            "bad      environments/test is a dry branch, and Applications of main name it as their targetBranch\n         name another \
+             targetBranch; or, if environments/test has no dry files: git -C ",
         ),
         (
             "a branch above",

@@ -7,6 +7,7 @@
 mod after_move;
 mod disk;
 mod dry_branches;
+mod environments;
 mod fetch;
 mod forge;
 mod hooks;
@@ -29,12 +30,12 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
-use super::forge::{has_platform, without_promoter};
+use super::forge::without_promoter;
 use super::guard::{GUARD, REPLACE};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
-use crate::argo::{BranchName, near, ref_of, unnamed_active_paths};
-use crate::history::{BranchState, BranchStatus, Restorable};
+use crate::argo::{BranchName, near, unnamed_active_paths};
+use crate::history::BranchStatus;
 use crate::hydrate::{self, Access, Survey};
 use crate::metadata::NOTES_REF;
 use crate::owners::error::HydrateError;
@@ -61,6 +62,16 @@ pub(crate) struct Finding {
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+}
+
+impl Finding {
+    fn advice(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { health: Health::Advice, what: what.into(), remedy: Some(remedy.into()) }
+    }
+
+    fn bad(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { health: Health::Bad, what: what.into(), remedy: Some(remedy.into()) }
+    }
 }
 
 /// How good a finding is.
@@ -189,7 +200,7 @@ impl<'a> Doctor<'a> {
         }
         self.renamed(statuses, &dry_branches)?;
         self.lost_settings(statuses)?;
-        self.behind(statuses);
+        self.not_current_environments(statuses, &dry_branches);
         self.missing_dry_branches(&dry_branches)?;
         if let Some(first) = problems.first() {
             let what = match problems.len() {
@@ -454,105 +465,6 @@ impl<'a> Doctor<'a> {
         Ok(())
     }
 
-    /// Branches that do not show what their dry branch says.
-    fn behind(&mut self, branches: &[BranchStatus]) {
-        let git = self.git_command();
-        for status in branches {
-            if let Some(frozen) = &status.frozen {
-                self.good(format!("{} is {frozen}", status.branch));
-            }
-            for held in &status.held {
-                self.good(format!("of {}, {held}", status.branch));
-            }
-        }
-        for status in branches.iter().filter(|status| !status.is_current()) {
-            let (name, dry_branch) = (&status.branch, &status.dry_branch);
-            if status.state == BranchState::NotHydrated {
-                let at = status.tip.get(..7).unwrap_or_default();
-                let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
-                self.advise(what, format!("{git} hydrate adopt {}", shell_word(name)));
-            } else if let (true, Some(tip)) = (!status.changed_by_others.is_empty(), &status.restorable) {
-                let at = status.tip.get(..7).unwrap_or_default();
-                let what = format!("{name} is at {at}, which hydration did not make: git hydrate verify tells of it");
-                let name = shell_word(&ref_of(name));
-                self.bad(what, format!("{git} update-ref {name} {}", tip.tip));
-            } else if !status.changed_by_others.is_empty() {
-                let at = status.tip.get(..7).unwrap_or_default();
-                let remedy = format!("{git} hydrate verify {}", shell_word(name));
-                self.bad(format!("{name} is at {at}, which is no promotion of what hydration made"), remedy);
-            } else if status.is_left {
-                let git_ref = shell_word(&ref_of(name));
-                self.advise(
-                    format!("{name} is hydrated from {dry_branch}, which is not a dry branch any more"),
-                    format!(
-                        "{git} hydrate config add dryBranches {}; or, if nothing deploys {name}: {git} update-ref -d {git_ref}",
-                        shell_word(dry_branch)
-                    ),
-                );
-            } else if status.dry_tip.is_none() && self.successors.contains_key(dry_branch) {
-                // Told once for all of them.
-            } else if status.dry_tip.is_none() {
-                let remedy = format!(
-                    "push {dry_branch} again, or delete what it made: {git} update-ref -d {}",
-                    shell_word(&ref_of(name))
-                );
-                self.advise(format!("{name} is hydrated from {dry_branch}, which does not exist"), remedy);
-            } else if status.state == BranchState::Missing && !status.is_named {
-                let what = format!("{name}, which hydration made, is missing, and no Application names it");
-                self.advise(what, format!("to forget it: {git} hydrate catch-up"));
-            } else if status.state == BranchState::Missing {
-                let ref_name = shell_word(&ref_of(name));
-                match &status.restorable {
-                    Some(Restorable { tip, is_start: true }) => self.bad(
-                        format!("{name}, which is promoted to, is missing"),
-                        format!(
-                            "push the commit that was deployed from a clone; if nothing was promoted yet: {git} update-ref \
-                             {ref_name} {tip}"
-                        ),
-                    ),
-                    Some(Restorable { tip, is_start: false }) => {
-                        let restored = format!("{git} update-ref {ref_name} {tip}");
-                        let remedy = match has_platform(self.repository) {
-                            true => format!("{restored} && {git} hydrate tell --again {}", shell_word(name)),
-                            false => restored,
-                        };
-                        self.bad(format!("{name}, which hydration made, is missing"), remedy);
-                    }
-                    None => {
-                        self.bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"));
-                    }
-                }
-            } else if status.state == BranchState::NotMade && status.failures.is_empty() {
-                self.advise(format!("{name} is not made yet"), format!("{git} hydrate catch-up"));
-            } else if let Some(recorded) = &status.recorded_tip {
-                let at = |id: &str| id.get(..7).unwrap_or_default().to_owned();
-                let what = format!(
-                    "{name} was moved back by hand to {}: hydration left it at {}",
-                    at(&status.tip),
-                    at(recorded)
-                );
-                self.bad(what, format!("{git} update-ref {} {recorded}", shell_word(&ref_of(name))));
-            } else if status.has_leftovers() {
-                let delete = || format!("if nothing deploys it: {git} update-ref -d {}", shell_word(&ref_of(name)));
-                let remedy = status.misspelt().map_or_else(delete, str::to_owned);
-                self.advise(format!("no Application names {name} any more, and it stays as it is"), remedy);
-            } else if status.failures.is_empty() {
-                let what = match status.behind {
-                    Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
-                    Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
-                    None if status.dry_sha.is_none() => {
-                        format!("nothing is hydrated from {dry_branch} onto {name} yet")
-                    }
-                    None => format!("{name} is hydrated from where {dry_branch} was before it was rewound"),
-                };
-                self.advise(what, format!("{git} hydrate catch-up"));
-            } else {
-                let remedy = format!("{git} hydrate status");
-                self.advise(format!("{name} stays behind {dry_branch}, which fails to render"), remedy);
-            }
-        }
-    }
-
     /// The official tools, which the settings choose as the renderer.
     fn tools(&mut self, renderers: &Renderers, tools: Tools) {
         for tool in renderers.check_tools(tools) {
@@ -588,11 +500,11 @@ impl<'a> Doctor<'a> {
     }
 
     fn advise(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.findings.push(Finding { health: Health::Advice, what: what.into(), remedy: Some(remedy.into()) });
+        self.findings.push(Finding::advice(what, remedy));
     }
 
     fn bad(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.findings.push(Finding { health: Health::Bad, what: what.into(), remedy: Some(remedy.into()) });
+        self.findings.push(Finding::bad(what, remedy));
     }
 }
 

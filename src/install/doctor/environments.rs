@@ -1,0 +1,124 @@
+//! Environment branches that do not show what their dry branch says.
+
+use dry_files::diag::shell_word;
+
+use super::{Doctor, Finding};
+use crate::argo::{BranchName, ref_of};
+use crate::history::{BranchState, BranchStatus, Restorable};
+use crate::install::forge::has_platform;
+
+impl Doctor<'_> {
+    /// What is frozen and held, and why each other branch is not current.
+    pub(super) fn not_current_environments(&mut self, branches: &[BranchStatus], dry_branches: &[BranchName]) {
+        for status in branches {
+            if let Some(frozen) = &status.frozen {
+                self.good(format!("{} is {frozen}", status.branch));
+            }
+            for held in &status.held {
+                self.good(format!("of {}, {held}", status.branch));
+            }
+        }
+        for status in branches.iter().filter(|status| !status.is_current()) {
+            let is_dry = dry_branches.iter().any(|dry| dry.as_str() == status.branch);
+            let found = self.why_not_current(status, is_dry);
+            self.findings.extend(found);
+        }
+    }
+
+    /// Why a branch is not current; `is_dry` says whether it is a dry branch itself. None where that is said of its dry branch, for
+    /// all branches of it.
+    fn why_not_current(&self, status: &BranchStatus, is_dry: bool) -> Option<Finding> {
+        let git = self.git_command();
+        let (name, dry_branch) = (&status.branch, &status.dry_branch);
+        let (word, git_ref) = (shell_word(name), shell_word(&ref_of(name)));
+        let at = short(&status.tip);
+        Some(if status.state == BranchState::NotHydrated && is_dry {
+            Finding::bad(
+                format!("{name} is a dry branch, and Applications of {dry_branch} name it as their targetBranch"),
+                format!("name another targetBranch; or, if {name} has no dry files: {git} hydrate config unset dryBranches {word}"),
+            )
+        } else if status.state == BranchState::NotHydrated {
+            let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
+            Finding::advice(what, format!("{git} hydrate adopt {word}"))
+        } else if let (false, Some(tip)) = (status.changed_by_others.is_empty(), &status.restorable) {
+            let what = format!("{name} is at {at}, which hydration did not make: git hydrate verify tells of it");
+            Finding::bad(what, format!("{git} update-ref {git_ref} {}", tip.tip))
+        } else if !status.changed_by_others.is_empty() {
+            let what = format!("{name} is at {at}, which is no promotion of what hydration made");
+            Finding::bad(what, format!("{git} hydrate verify {word}"))
+        } else if status.is_left {
+            let what = format!("{name} is hydrated from {dry_branch}, which is not a dry branch any more");
+            let add = format!("{git} hydrate config add dryBranches {}", shell_word(dry_branch));
+            Finding::advice(what, format!("{add}; or, if nothing deploys {name}: {git} update-ref -d {git_ref}"))
+        } else if status.dry_tip.is_none() {
+            if self.successors.contains_key(dry_branch) {
+                return None;
+            }
+            let what = format!("{name} is hydrated from {dry_branch}, which does not exist");
+            let delete = format!("delete what it made: {git} update-ref -d {git_ref}");
+            Finding::advice(what, format!("push {dry_branch} again, or {delete}"))
+        } else if status.state == BranchState::Missing {
+            self.missing(status)
+        } else if status.state == BranchState::NotMade && status.failures.is_empty() {
+            Finding::advice(format!("{name} is not made yet"), format!("{git} hydrate catch-up"))
+        } else if let Some(recorded) = &status.recorded_tip {
+            let what = format!("{name} was moved back by hand to {at}: hydration left it at {}", short(recorded));
+            Finding::bad(what, format!("{git} update-ref {git_ref} {recorded}"))
+        } else if status.has_leftovers() {
+            let delete = || format!("if nothing deploys it: {git} update-ref -d {git_ref}");
+            let remedy = status.misspelt().map_or_else(delete, str::to_owned);
+            Finding::advice(format!("no Application names {name} any more, and it stays as it is"), remedy)
+        } else if status.failures.is_empty() {
+            Finding::advice(behind(status), format!("{git} hydrate catch-up"))
+        } else {
+            let what = format!("{name} stays behind {dry_branch}, which fails to render");
+            Finding::advice(what, format!("{git} hydrate status"))
+        })
+    }
+
+    /// A branch that hydration made, and that does not exist any more.
+    fn missing(&self, status: &BranchStatus) -> Finding {
+        let (git, name) = (self.git_command(), &status.branch);
+        let ref_name = shell_word(&ref_of(name));
+        if !status.is_named {
+            let what = format!("{name}, which hydration made, is missing, and no Application names it");
+            return Finding::advice(what, format!("to forget it: {git} hydrate catch-up"));
+        }
+        match &status.restorable {
+            Some(Restorable { tip, is_start: true }) => Finding::bad(
+                format!("{name}, which is promoted to, is missing"),
+                format!(
+                    "push the commit that was deployed from a clone; if nothing was promoted yet: {git} update-ref {ref_name} \
+                     {tip}"
+                ),
+            ),
+            Some(Restorable { tip, is_start: false }) => {
+                let restored = format!("{git} update-ref {ref_name} {tip}");
+                let remedy = match has_platform(self.repository) {
+                    true => format!("{restored} && {git} hydrate tell --again {}", shell_word(name)),
+                    false => restored,
+                };
+                Finding::bad(format!("{name}, which hydration made, is missing"), remedy)
+            }
+            None => {
+                Finding::bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"))
+            }
+        }
+    }
+}
+
+/// How far a branch is behind its dry branch, where nothing fails.
+fn behind(status: &BranchStatus) -> String {
+    let (name, dry_branch) = (&status.branch, &status.dry_branch);
+    match status.behind {
+        Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
+        Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
+        None if status.dry_sha.is_none() => format!("nothing is hydrated from {dry_branch} onto {name} yet"),
+        None => format!("{name} is hydrated from where {dry_branch} was before it was rewound"),
+    }
+}
+
+/// An id as a sentence has it.
+fn short(id: &str) -> &str {
+    id.get(..7).unwrap_or_default()
+}
