@@ -171,7 +171,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "  - name: bootstrap\n    path: bootstrap\n    namespace: argocd\n",
         "  nondeterministic:  # Applications that need it: randAlphaNum: 2\n  - randAlphaNum\n",
         "20 Applications need what is not in this repository: git hydrate vendor\n",
-        "78 of 100 Applications would hydrate (30 of them made by ApplicationSets and other Applications)\n",
+        "78 of 100 Applications would hydrate (of the 100, 30 are made by ApplicationSets and other Applications)\n",
         &format!("  git hydrate adopt --branch-pattern '{BY_LABEL}' --write"),
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
@@ -207,7 +207,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     assert_eq!(numbers(&clone, &[]), (97, 100, causes(&rest)));
     let told = adopt(&clone, &[]).exits(1).stdout;
     assert!(!told.contains("vendor") && !told.contains("settings to write"), "{told}");
-    assert!(told.contains("\n97 of 100 Applications hydrate (30 of them"), "{told}");
+    assert!(told.contains("\n97 of 100 Applications hydrate (of the 100, 30 are made"), "{told}");
 
     // The server does the same.
     let applications = clone.git(&["rev-parse", "HEAD"]);
@@ -578,8 +578,8 @@ fn what_only_argo_cd_knows_of_clusters_is_named_with_the_line_that_asks_it() {
     let set = format!(
         "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: everywhere, namespace: argocd}}\nspec:\n  generators: [{{matrix: {{generators: \
          [{{list: {{elements: [{{app: web}}]}}}}, {{clusters: {{selector: {{matchLabels: {{env: dev}}}}}}}}]}}}}]\n  template:\n    metadata: {{name: \
-         '{{{{app}}}}-{{{{name}}}}'}}\n    spec: {{destination: {{server: '{{{{server}}}}', namespace: shop}}, source: {{repoURL: '{URL}', targetRevision: HEAD, path: \
-         apps/web/dev}}}}\n"
+         '{{{{app}}}}-{{{{name}}}}', labels: {{team: '{{{{metadata.annotations.team}}}}'}}}}\n    spec: {{destination: {{server: '{{{{server}}}}', namespace: \
+         shop}}, source: {{repoURL: '{URL}', targetRevision: HEAD, path: apps/web/dev}}}}\n"
     );
     let there = application("there", "env: dev", &here("apps/web/dev"))
         .replace("https://kubernetes.default.svc", "https://prod.example.com");
@@ -599,20 +599,22 @@ fn what_only_argo_cd_knows_of_clusters_is_named_with_the_line_that_asks_it() {
     let data: String = encoded.iter().map(|(key, value)| format!("  {key}: {value}\n")).collect();
     let secret = |namespace: &str| {
         format!(
-            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: dev\n  namespace: {namespace}\n  labels: {{argocd.argoproj.io/secret-type: cluster, env: dev}}\ndata:\n{data}"
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: dev\n  namespace: {namespace}\n  labels: {{argocd.argoproj.io/secret-type: cluster, env: dev}}\n  annotations: {{team: blue, token: x}}\ndata:\n{data}"
         )
     };
+    // Before there are rules, too, it has the annotations that a set asks for.
     let list = clone.hydrate_with(&["clusters", "import"], &secret("argocd")).success().stdout;
+    assert!(list.starts_with("- annotations:\n    team: blue\n  labels:\n"), "{list}");
     fs::create_dir(clone.path.join("ops")).expect("made");
     fs::write(clone.path.join("ops/clusters.yaml"), list).expect("written");
     let told = adopt(&clone, &args).exits(0).stdout;
     assert!(told.contains("  clusters:  # lists of clusters\n  - ops/clusters.yaml\n"), "{told}");
-    assert!(told.contains("2 of 2 Applications hydrate (1 of them made") && !told.contains("kubectl"), "{told}");
+    assert!(told.contains("2 of 2 Applications hydrate (of the 2, 1 is made") && !told.contains("kubectl"), "{told}");
     // Secrets in the tree, in the namespace that Argo CD has.
     fs::write(clone.path.join("ops/clusters.yaml"), secret("gitops")).expect("written");
     let told = adopt(&clone, &args).exits(0).stdout;
     assert!(told.contains("  argocdNamespace: gitops  # the Secret of a cluster is in it\n"), "{told}");
-    assert!(told.contains("2 of 2 Applications hydrate (1 of them made"), "{told}");
+    assert!(told.contains("2 of 2 Applications hydrate (of the 2, 1 is made"), "{told}");
 }
 
 #[test]
@@ -750,7 +752,7 @@ fn a_chart_of_applications_that_needs_a_file_of_values_is_a_root_with_it() {
         )
     };
     let expected = root("bootstrap", "dev") + &root("bootstrap-2", "prod");
-    assert!(told.contains(&expected) && told.contains("\n2 of 2 Applications hydrate (2 of them"), "{told}");
+    assert!(told.contains(&expected) && told.contains("\n2 of 2 Applications hydrate (of the 2, 2 are made"), "{told}");
 
     // Each is that of a cluster of its own, and has the same names.
     let values = "apps: [{name: web-dev, env: dev}, {name: web-prod, env: prod}]\n";

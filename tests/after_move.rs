@@ -87,21 +87,48 @@ fn who_pushed_to_the_old_place_after_the_move_is_found() {
     let lab = Lab::new();
     let old = old(&lab);
     let new = moved(&lab, &old, "+refs/*:refs/*");
-    fs::remove_file(old.path.join("hooks/post-receive")).expect("removed");
     let late = old.clone_to("late");
-    late.commit("late", &[("late.txt", "late")]);
+    late.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/dev/east/web.yaml"]).success();
+    late.commit("late", &[]);
     late.push().success();
-    let answer = asked(&new, &old).exits(1);
-    let (what, command) =
-        lacking(&answer).into_iter().find(|(what, _)| what.contains("refs/heads/main")).expect("found");
-    assert!(what.contains("which is not behind it"), "{what}");
-    let (_, command) = command.split_once(": ").expect("a command");
-    let shown = new.run("sh", &["-ec", command]).success().stdout;
+    assert_ne!(old.git(&["rev-parse", DEV]), new.git(&["rev-parse", DEV]));
+    // What hydration wrote there is not to be brought: it follows from what was pushed.
+    let found = lacking(&asked(&new, &old).exits(1));
+    let [(what, command)] =
+        &found.iter().filter(|(what, _)| what.contains("which is not behind it")).collect::<Vec<_>>()[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert!(what.contains("refs/heads/main"), "{what}");
+    let (bring, look) = command.split_once("; if git rejects that, both were pushed to: ").expect("two ways");
+    let shown = new.run("sh", &["-ec", look]).success().stdout;
     assert!(shown.contains("> ") && shown.contains("late"), "{shown}");
-    // A push to the new place alone is as it should be.
-    new.git(&["fetch", "-q", old.path.to_str().expect("UTF-8"), "main:main"]);
+    new.run("sh", &["-ec", bring]).success();
+    assert_eq!(old.git(&["rev-parse", DEV]), new.git(&["rev-parse", DEV]));
     let answer = asked(&new, &old);
     assert!(!answer.stdout.contains("which is not behind it"), "{}", answer.stdout);
+    // A push to the new place alone is as it should be.
+    let own = new.clone_to("own");
+    own.commit("own", &[("own.txt", "own")]);
+    own.push().success();
+    assert!(!asked(&new, &old).stdout.contains("which is not behind it"));
+}
+
+#[test]
+fn of_the_settings_that_branches_name_the_newest_are_brought_back() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    old.hydrate(&["config", "set", "history", "tip"]).success();
+    let later = old.clone_to("later");
+    later.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/dev/east/web.yaml"]).success();
+    later.commit("later", &[]);
+    later.push().success();
+    let settings = old.git(&["rev-parse", "refs/hydrate/config"]);
+    let new = moved(&lab, &old, "refs/heads/*:refs/heads/*");
+    new.git(&["fetch", "-q", old.path.to_str().expect("UTF-8"), "refs/hydrate/config:refs/kept"]);
+    let told = new.hydrate(&["doctor"]).exits(1).stdout;
+    assert_eq!(told.matches("(Hydrate-Settings)").count(), 1, "{told}");
+    assert!(told.contains(&format!("update-ref refs/hydrate/config {settings}\n")), "{told}");
 }
 
 #[test]

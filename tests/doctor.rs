@@ -338,7 +338,7 @@ fn what_stands_in_the_way_of_applications_is_found() {
             "a dry branch of the same name",
             |repo| {
                 repo.git(&["branch", "environments/test", "main"]);
-                repo.hydrate(&["config", "set", "dryBranches", "main", "environments/test"]).success();
+                repo.hydrate(&["config", "set", "dryBranches", "main", "environments/test"]).exits(1);
             },
             "bad      environments/test is a dry branch, and Applications of main name it as their targetBranch\n         name another \
              targetBranch; or, if environments/test has no dry files: git -C ",
@@ -484,13 +484,21 @@ fn a_clone_has_its_own_checks() {
     clone.git(&["config", "hydrate.prepush", "blok"]);
     clone.git(&["config", "hydrate.prePsh", "block"]);
     let told = clone.hydrate(&["doctor"]).exits(1).stdout;
+    clone.git(&["config", "hydrate-check.owner.command", "/etc/none/owner --strict"]);
+    clone.git(&["config", "hydrate-check.owner.refuse", "maybe"]);
+    clone.git(&["config", "hydrate-check.owner.comand", "x"]);
+    let told = clone.hydrate(&["doctor"]).exits(1).stdout;
     for finding in [
+        "bad      hydrate-check.owner.command runs /etc/none/owner, which does not exist\n",
+        "bad      hydrate-check.owner.refuse is `maybe`: it must be true or false\n",
+        "bad      hydrate-check.owner.comand is not a key of git-hydrate, so it does nothing: did you mean hydrate-check.owner.command?\n",
         "bad      hydrate.prePush is `blok`: it must be block, warn or off\n",
         "bad      hydrate.prepsh is not a key of git-hydrate, so it does nothing: did you mean hydrate.prePush?\n",
     ] {
         assert!(told.contains(finding), "{told}");
     }
     clone.git(&["config", "--remove-section", "hydrate"]);
+    clone.git(&["config", "--remove-section", "hydrate-check.owner"]);
     clone.hydrate(&["install", "--client"]).success();
     clone.git(&["remote", "add", "hydrate", ".."]);
     let told = clone.hydrate(&["doctor"]).exits(1).stdout;

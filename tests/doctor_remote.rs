@@ -87,6 +87,20 @@ fn what_others_did_is_found() {
 }
 
 #[test]
+fn records_are_hidden_although_the_settings_are_open_to_who_may_push_them() {
+    let lab = Lab::new();
+    let server = lab.server();
+    dry(&server, &["web"], &["dev"]).push().success();
+    server.git(&["config", "hydrate.pusherVariable", "PUSHER"]);
+    server.git(&["config", "hydrate.settingsPusher", "ann"]);
+    server.hydrate(&["config", "set", "history", "tip"]).success();
+    server.install_without_settings();
+    assert!(server.git(&["for-each-ref", "refs/hydrate"]).contains("refs/hydrate/config"));
+    let told = doctor(&server.clone_to("job"));
+    assert!(told.contains("good     origin hides records and notes from pushes\n"), "{told}");
+}
+
+#[test]
 fn a_server_whose_hooks_were_deleted_is_told_from_one_with_hooks() {
     let lab = Lab::new();
     let server = lab.server();

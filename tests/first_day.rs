@@ -163,7 +163,7 @@ fn a_set_that_reads_the_dry_branch_by_its_name_is_adopted_without_an_edit() {
     clone.commit("Add a set", &[("sets/addons.yaml", set), ("addons/a/a.yaml", map)]);
     clone.push().success();
     let told = clone.hydrate(&ADOPT).success().stdout;
-    assert!(told.contains("3 of 3 Applications hydrate (1 of them made by"), "{told}");
+    assert!(told.contains("3 of 3 Applications hydrate (of the 3, 1 is made by"), "{told}");
     assert!(!told.contains("makes no Applications"), "{told}");
 }
 

@@ -340,3 +340,34 @@ fn a_tag_that_git_shows_in_place_of_a_branch_is_named_and_can_be_deleted() {
     }
     clone.git(&["push", "-q", "origin", "main:refs/tags/v2"]);
 }
+
+#[test]
+fn the_settings_are_open_to_who_may_push_them_whatever_hides_them_was_set_before() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    // As it is after the values of another place were copied.
+    server.git(&["config", "receive.hideRefs", "!refs/hydrate/config"]);
+    server.git(&["config", "hydrate.pusherVariable", "HYDRATE_USER"]);
+    server.git(&["config", "hydrate.settingsPusher", "alice"]);
+    server.hydrate(&["install", "--server"]).success();
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(!told.contains("it is hidden"), "{told}");
+    let values = server.git(&["config", "--get-all", "receive.hideRefs"]);
+    assert!(values.ends_with("refs/replace\n!refs/hydrate/config"), "{values}");
+    let again = server.hydrate(&["install", "--server"]).success().stdout;
+    assert!(!again.contains("receive.hideRefs"), "{again}");
+    assert_eq!(server.git(&["config", "--get-all", "receive.hideRefs"]), values);
+}
+
+#[test]
+fn a_dry_branch_that_is_not_there_keeps_its_name() {
+    let lab = Lab::new();
+    let (server, clone) = guarded(&lab);
+    server.hydrate(&["config", "set", "dryBranches", "main", "releases/2"]).success();
+    for name in ["releases", "releases/2/x"] {
+        let said =
+            clone.run("git", &["push", "origin", &format!("main:refs/heads/{name}")]).exits(1).remote().join(" ");
+        assert!(said.contains(&format!("the branch `{name}` would be in the way of `releases/2`")), "{said}");
+    }
+    clone.run("git", &["push", "origin", "main:releases/2"]).success();
+}

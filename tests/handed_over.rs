@@ -93,3 +93,44 @@ fn release_cannot_take_what_main_still_hydrates() {
         verified(server);
     });
 }
+
+#[test]
+fn production_goes_back_to_what_main_had_led_it_to() {
+    both(|server| {
+        let clone = hydrated(server);
+        let (first, before) = (tip(server, PROD), server.git(&["show", &format!("{PROD}:web/manifest.yaml")]));
+        let (file, text) = of_release();
+        clone.commit("prod is of release", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "two"))]);
+        let refspecs = ["push", "-q", "origin", "main", "main:release"];
+        clone.git(&refspecs);
+        assert_ne!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]), before);
+        let said = server.hydrate(&["rollback", PROD, "--to", &first, "--reason", "x", "--yes"]).success();
+        assert!(!said.stdout.contains("does not have them"), "{said:?}");
+        assert_eq!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]), before);
+        clone.commit("three", &[("apps/web/prod/config.yaml", &config_map("web", "three"))]);
+        clone.git(&refspecs);
+        assert_eq!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]), before);
+        server.hydrate(&["resume", PROD, "--yes"]).success();
+        assert!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("value: three"));
+        verified(server);
+    });
+}
+
+#[test]
+fn in_strict_mode_the_hint_of_the_refused_push_hands_production_over() {
+    both(|server| {
+        let clone = hydrated(server);
+        server.git(&["config", "hydrate.strict", "touched"]);
+        let before = tip(server, PROD);
+        let (file, text) = of_release();
+        clone.commit("prod is of release", &[(&file, &text)]);
+        for refspec in ["main", "main:release"] {
+            let refused = clone.run("git", &["push", "origin", refspec]).exits(1).remote().join(" ");
+            let hint = refused.split("or to both at once: ").nth(1).expect("a hint");
+            let command = hint.split(';').next().expect("a command").split_whitespace().collect::<Vec<_>>();
+            assert_eq!(command, ["git", "push", "origin", "HEAD:main", "HEAD:release"], "{refused}");
+        }
+        clone.git(&["push", "-q", "origin", "HEAD:main", "HEAD:release"]);
+        is_of_release(server, &clone, &before);
+    });
+}

@@ -84,6 +84,9 @@ fn the_first_steps_of_the_server_have_its_path() {
         let told = clone.hydrate(&["init"]).success().stdout;
         assert!(told.contains(expected), "{url}: {told}");
     }
+    // Where hooks are there already, nothing is left to be installed.
+    let told = server.clone_to("installed").hydrate(&["init"]).success().stdout;
+    assert!(told.contains("git push") && !told.contains("install --server"), "{told}");
     std::fs::create_dir(lab.path("alone")).expect("made");
     let alone = crate::support::Repo::at(&lab, "alone");
     alone.git(&["init", "-q"]);

@@ -81,12 +81,27 @@ fn no_push_goes_in_without_its_judge_where_an_admin_says_so() {
         before.into_iter().for_each(|script| server.hook("hooks/pre-receive", script));
         server.install_without_settings();
         replace_binary(&server, "hooks/pre-receive", "/no/such/git-hydrate");
-        server.git(&["config", "hydrate.withoutProgram", "refuse"]);
         let clone = server.clone_to("clone");
         clone.commit("first", &[]);
+        // What is not `warn` is meant to refuse.
+        for value in ["refuse", "Refuse", "true"] {
+            server.git(&["config", "hydrate.withoutProgram", value]);
+            let answer = clone.push().exits(1);
+            assert!(
+                answer.remote()[0].starts_with("error: /no/such/git-hydrate cannot be run, and "),
+                "{value}: {answer:?}"
+            );
+            assert_eq!(server.git(&["for-each-ref", "refs/heads"]), "");
+        }
+        // As a full disk leaves it: a shell would run it, and do nothing.
+        lab.program("empty-hydrate", "");
+        let (empty, gone) = (lab.path("bin/empty-hydrate").display().to_string(), "/no/such/git-hydrate");
+        let script = server.file("hooks/pre-receive").expect("installed");
+        server.hook("hooks/pre-receive", &script.replace(gone, &empty));
         let answer = clone.push().exits(1);
-        assert!(answer.remote()[0].starts_with("error: /no/such/git-hydrate cannot be run, and "), "{}", answer.stderr);
+        assert!(answer.remote()[0].starts_with(&format!("error: {empty} cannot be run, and ")), "{answer:?}");
         assert_eq!(server.git(&["for-each-ref", "refs/heads"]), "");
+        server.hook("hooks/pre-receive", &script);
         server.git(&["config", "hydrate.withoutProgram", "warn"]);
         let answer = clone.push().success();
         assert_eq!(

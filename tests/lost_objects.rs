@@ -500,6 +500,55 @@ fn an_object_of_a_kustomization_leaves_when_something_says_so() {
 }
 
 #[test]
+fn a_kustomization_or_values_with_a_slip_in_the_name_of_the_file_take_nothing_away() {
+    let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamePrefix: x-\nresources: [one.yaml, config.yaml]\n";
+    let resource = deployment("one");
+    let kustomized: [(&str, &str); 2] =
+        [("apps/web/dev/kustomization.yaml", kustomization), ("apps/web/dev/one.yaml", &resource)];
+    let template = format!("{{{{ if .Values.enabled }}}}\n{}{{{{ end }}}}\n", deployment("x-one"));
+    let chart: [(&str, &str); 3] = [
+        ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n"),
+        ("apps/web/dev/values.yaml", "enabled: true\n"),
+        ("apps/web/dev/templates/one.yaml", &template),
+    ];
+    for (files, names, left_out) in [
+        (
+            &kustomized[..],
+            &["kustomizaton.yaml", "Kustomization.yaml", "kustomization.yaml.bak", "web.yaml"][..],
+            "kustomization.yaml.disabled",
+        ),
+        (&chart, &["value.yaml", "values.yml", "values.yaml~"], "values.yaml.off"),
+    ] {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab, files);
+        let file = files
+            .iter()
+            .map(|(file, _)| *file)
+            .find(|file| file.ends_with("kustomization.yaml") || file.ends_with("values.yaml"));
+        let (file, dir) = (file.expect("one of them"), "apps/web/dev/");
+        assert!(has(&server, "x-one"), "{}", manifest(&server));
+        let old = tip(&server, DEV);
+        for name in names {
+            let now = format!("{dir}{name}");
+            clone.git(&["mv", file, &now]);
+            clone.commit("slip", &[]);
+            let said = clone.push().success().remote().join("\n");
+            assert!(said.contains(&format!("which is `{now}` now")) && said.contains(&format!("--> {now}")), "{said}");
+            assert_eq!(tip(&server, DEV), old, "{now}");
+            clone.git(&["mv", &now, file]);
+            clone.commit("right again", &[]);
+            clone.push().success();
+        }
+        // What is left out on purpose is, as is what is deleted.
+        clone.git(&["mv", file, &format!("{dir}{}", left_out)]);
+        clone.commit("left out", &[]);
+        let said = clone.push().success().remote().join("\n");
+        assert!(!has(&server, "x-one"), "{said}");
+        verified(&server);
+    }
+}
+
+#[test]
 fn a_generated_name_with_another_hash_costs_and_says_nothing() {
     let lab = Lab::new();
     let kustomization = "apps/web/dev/kustomization.yaml";

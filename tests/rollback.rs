@@ -201,6 +201,33 @@ fn whoever_may_push_the_settings_rolls_back_from_a_clone() {
     assert_eq!(value(&server, "environments/prod:web"), "four");
 }
 
+#[test]
+fn settings_that_were_changed_in_a_clone_and_forgotten_do_not_go_along_with_a_hold() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, _) = history(&server);
+    server.git(&["config", "hydrate.pusherVariable", "PUSHER"]);
+    server.git(&["config", "--add", "hydrate.settingsPusher", "ann"]);
+    server.hydrate(&["install", "--server"]).success();
+    let as_ann = |words: &[&str]| {
+        let mut command = clone.command(env!("CARGO_BIN_EXE_git-hydrate"));
+        crate::support::Answer::new(command.args(words).env("PUSHER", "ann").output().expect("it runs"))
+    };
+    let before = server.git(&["rev-parse", "refs/hydrate/config"]);
+    as_ann(&["config", "set", "frozen.environments/dev", "{reason: an idea}"]).success();
+    let hold = ["hold", "prod", "--reason", "payments fail", "--yes"];
+    let refused = as_ann(&hold).exits(2).stderr;
+    assert!(refused.contains("are not pushed yet, and would go along"), "{refused}");
+    assert_eq!(server.git(&["rev-parse", "refs/hydrate/config"]), before);
+    // As the hint has it.
+    let hint = refused.split("hint: to take those of the server: ").nth(1).expect("a hint");
+    clone.run("sh", &["-ec", hint.lines().next().expect("a line")]).success();
+    as_ann(&hold).success();
+    let settings = server.hydrate(&["config"]).success().stdout;
+    let held = server.hydrate(&["config", "get", "hold.yaml"]).success().stdout;
+    assert!(held.contains("payments fail") && !settings.contains("an idea"), "{settings}{held}");
+}
+
 const NEXT: &str = "environments/prod-next";
 const NOTES: &str = "refs/notes/promoter.history";
 

@@ -72,6 +72,8 @@ pub(super) struct Clone {
     remote: Option<String>,
     branch: Option<String>,
     is_branch_named: bool,
+    /// Whether the settings were changed here and are not on the remote, as far as a fetch showed.
+    has_unpushed_settings: bool,
 }
 
 impl Clone {
@@ -92,7 +94,7 @@ impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs, with the settings that the
     /// repository has, whichever settings count.
     pub(super) fn fetched(arguments: &Arguments) -> anyhow::Result<Self> {
-        let clone = Self::found(arguments)?;
+        let mut clone = Self::found(arguments)?;
         if !arguments.offline {
             clone.fetch()?;
         }
@@ -167,7 +169,14 @@ impl Clone {
             None => Place::asked_server(&prefix),
         };
         let branch = arguments.branch.clone().or(merge).or(head);
-        Ok(Self { repository, place, remote, branch, is_branch_named: arguments.branch.is_some() })
+        Ok(Self {
+            repository,
+            place,
+            remote,
+            branch,
+            is_branch_named: arguments.branch.is_some(),
+            has_unpushed_settings: false,
+        })
     }
 
     /// Whether it is a clone of another repository, and not the one that is pushed to.
@@ -329,8 +338,18 @@ impl Clone {
         Ok(self)
     }
 
+    /// Refuses to push settings that were changed here before, for another reason.
+    pub(super) fn refuse_unpushed_settings(&self) -> anyhow::Result<()> {
+        match self.has_unpushed_settings {
+            true => {
+                bail!(WrongUse("settings of this clone are not pushed yet, and would go along: see above".to_owned()))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.
-    fn fetch(&self) -> anyhow::Result<()> {
+    fn fetch(&mut self) -> anyhow::Result<()> {
         let Some(remote) = &self.remote else { return Ok(()) };
         let branches = format!("+refs/heads/*:refs/remotes/{remote}/*");
         let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
@@ -341,7 +360,9 @@ impl Clone {
             anyhow!("{error:#}\nhint: to use the last fetched state: --offline")
         })?;
         warning.iter().for_each(output::warn);
-        unpushed::keep(&self.repository, remote)?.into_iter().for_each(|text| output::warn(&text));
+        let unpushed = unpushed::keep(&self.repository, remote)?;
+        self.has_unpushed_settings = unpushed.is_some();
+        unpushed.iter().for_each(output::warn);
         Ok(())
     }
 }

@@ -10,9 +10,9 @@ use dry_files::diag::{shell_path, shell_word};
 use super::{Outcome, WrongUse, output};
 use crate::argo::{Patterns, RuleSet, without_credentials};
 use crate::discover::Discovery;
+use crate::install::Installer;
 use crate::owners::heads;
-use crate::repo::Repository;
-use crate::repo::TreeFiles;
+use crate::repo::{Location, Repository, TreeFiles};
 
 /// Write a small working start: one application in each environment.
 ///
@@ -166,6 +166,7 @@ fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
         }
         Some(url) if runs_no_hooks(url) => JOB.to_owned(),
         Some(url) => match (local(url), over_ssh(url)) {
+            (Some(path), _) if is_installed(Path::new(path)) => return String::new(),
             (Some(path), _) => format!("  git hydrate install --server {}\n", shell_word(path)),
             (None, Some((host, path))) => {
                 format!("  ssh {} git hydrate install --server {}\n", shell_word(host), shell_word(path))
@@ -174,6 +175,13 @@ fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
         },
     };
     format!("\nonce, so that pushes hydrate\n{steps}")
+}
+
+/// Whether pushes to the repository of this machine at `path` hydrate, as far as can be seen.
+fn is_installed(path: &Path) -> bool {
+    let repository = Repository::open(path, Location::Discover).ok();
+    repository
+        .is_some_and(|repository| Installer::new(&repository).is_ok_and(|found| found.is_server().unwrap_or(false)))
 }
 
 /// Whether the host of a URL is known to run no hooks of its users.

@@ -23,18 +23,19 @@ pub(super) fn keep(repository: &Repository, remote: &str) -> anyhow::Result<Opti
     }
     set(repository, SETTINGS_REF, there, Some(ours))?;
     let remote = shell_word(remote);
-    Ok(Some(match repository.is_ancestor(there, ours) {
+    let text = match repository.is_ancestor(there, ours) {
         true => format!(
             "warning: the settings of this clone are not pushed yet\n\
              hint: to have the server use them: git push {remote} {SETTINGS_REF}"
         ),
-        false => format!(
-            "warning: the settings were changed in this clone and on the server; those of this clone are used\n\
-             hint: to put those of this clone on top of the server's: git hydrate config rebase\n\
-             hint: to take those of the server: git update-ref -d {UNPUSHED_REF} && \
-             git fetch {remote} +{SETTINGS_REF}:{SETTINGS_REF}"
-        ),
-    }))
+        false => "warning: the settings were changed in this clone and on the server; those of this clone are used\n\
+                  hint: to put those of this clone on top of the server's: git hydrate config rebase"
+            .to_owned(),
+    };
+    Ok(Some(format!(
+        "{text}\nhint: to take those of the server: git update-ref -d {UNPUSHED_REF} && \
+         git fetch {remote} +{SETTINGS_REF}:{SETTINGS_REF}"
+    )))
 }
 
 /// The settings of this clone, where they are not pushed.

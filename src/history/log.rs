@@ -280,7 +280,7 @@ impl<'a> History<'a> {
                 let of_branch = failures.of(&trailers.branch).iter().rev();
                 failed.extend(of_branch.map(|failure| history.failed(&name, failure)));
             }
-            let is_of_server = branch_tip == Some(tip) && !place.is_of_clone();
+            let is_of_server = branch_tip.is_some() && !place.is_of_clone();
             let moves = match BranchName::read(&name).ok().filter(|_| is_of_server) {
                 Some(branch) => Moves::read(repository, &place.read_name(&branch))?,
                 None => Moves::default(),

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::check::{Judged, Tree, judged};
 use crate::argo::set::ApplicationSet;
-use crate::argo::{AppName, Application, By, Maker, PAUSED, Standing};
+use crate::argo::{AppName, Application, By, Maker, PAUSED, Rule, RuleSet, Standing};
 use crate::discover::{Discovery, Makers};
 use crate::manifest::{self, Manifest};
 use crate::owners::error::HydrateError;
@@ -213,7 +213,7 @@ pub(crate) fn object(application: &Application, view: &View<'_>) -> Option<Manif
     objects.into_iter().find(is_it)
 }
 
-/// The ApplicationSets of a dry commit that mention `sourceHydrator`.
+/// The ApplicationSets of a dry commit, whether they are hydrated or not: what they ask for is needed before rules are written.
 ///
 /// Errors: the world failed.
 pub(crate) fn application_sets(
@@ -223,7 +223,8 @@ pub(crate) fn application_sets(
     let policy = Policy::read(&repository.refs()?, &ObjectBuffer::new(repository))?;
     let files = TreeFiles::new(repository, repository.commit(commit)?.tree);
     let limit = policy.settings.limits.applications;
-    let discovered = Discovery::default().discover(&files, &policy.applications, &policy.plain, limit);
+    let all = RuleSet::new(&[Rule::of_all("any", "any").expect("it compiles")], &[]);
+    let discovered = Discovery::default().discover(&files, &policy.applications, &all, limit);
     let discovered = discovered.map_err(HydrateError::tree(commit))?;
     Ok(discovered.sets.into_iter().map(|found| found.set).collect())
 }

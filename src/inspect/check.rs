@@ -279,10 +279,12 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// The branch that an Application is hydrated from; none when it does not name a branch.
+    /// The branch that an Application is hydrated from; none when it does not name a branch, as where an ApplicationSet left a
+    /// placeholder of `{{…}}` in it.
     pub(crate) fn branch_of(&self, application: &Application) -> Option<BranchName> {
         match application.revision_name() {
             "" | "HEAD" => Some(self.head_branch.clone()),
+            name if name.contains("{{") => None,
             name => BranchName::new(name).ok(),
         }
     }

@@ -68,16 +68,17 @@ impl Config {
     }
 
     /// Makes the values of a key that were lent exactly these, in this order; answers whether they were others. Values
-    /// that others set stay.
+    /// that others set stay, but for exceptions (`!…`), which must come after what they are exceptions of.
     pub(super) fn replace_lent(&mut self, key: &str, values: &[String]) -> Result<bool, Error> {
         let mark = format!("{key}=");
         let lent: Vec<String> =
             self.get(OURS).iter().filter_map(|entry| entry.strip_prefix(&mark)).map(str::to_owned).collect();
         let there = self.get(key);
-        let others = |value: &&String| !lent.contains(value);
+        let others = |value: &&String| !lent.contains(value) && !value.starts_with('!');
         let wanted: Vec<&String> =
             values.iter().filter(|value| !there.iter().filter(others).any(|other| other == *value)).collect();
-        if lent.iter().eq(wanted.iter().copied()) && lent.iter().all(|value| there.contains(value)) {
+        let is_lent = |value: &&String| lent.contains(value);
+        if lent.iter().eq(wanted.iter().copied()) && there.iter().filter(is_lent).eq(wanted.iter().copied()) {
             return Ok(false);
         }
         let wanted: Vec<String> = wanted.into_iter().cloned().collect();
@@ -86,6 +87,7 @@ impl Config {
             self.remove(OURS, &format!("{mark}{value}"))?;
         }
         for value in &wanted {
+            self.remove(key, value)?;
             self.lend(key, value)?;
         }
         Ok(true)

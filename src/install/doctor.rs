@@ -183,9 +183,14 @@ impl<'a> Doctor<'a> {
                     survey.settings.tools.all().for_each(|tools| self.tools(renderers, tools));
                 }
             }
-            Err(HydrateError::SettingsLost { id, branch }) => {
+            Err(HydrateError::SettingsLost { id, branch, holds }) => {
+                let git = self.git_command();
                 let what = format!("{SETTINGS_REF}, the settings that {branch} was hydrated with, is missing");
-                self.bad(what, format!("{} update-ref {SETTINGS_REF} {id}", self.git_command()));
+                let holds: String = holds
+                    .iter()
+                    .map(|hold| format!("; then, since what was rolled back would go on: {git} {hold}"))
+                    .collect();
+                self.bad(what, format!("{git} update-ref {SETTINGS_REF} {id}{holds}"));
             }
             Err(HydrateError::Settings(error)) => {
                 let git = self.git_command();

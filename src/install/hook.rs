@@ -111,9 +111,15 @@ impl Hook {
     pub(crate) fn command(&self, binary: &Path) -> String {
         let (binary, name) = (quoted(binary), self.name);
         let run = format!("{binary} hook {name} \"$@\"");
-        format!(
-            "hydrate() {{ if [ -x {binary} ]; then {run}; else echo warning: {binary} cannot be run >&2; fi; }}; hydrate"
-        )
+        let warn = format!("echo warning: {binary} cannot be run >&2");
+        let without = match self.is_gate() {
+            true => format!(
+                "case $(git config hydrate.withoutProgram) in ''|warn) {warn};; *) echo error: {binary} cannot be run, and \
+                 hydrate.withoutProgram says that no push goes in without it >&2; return 1;; esac"
+            ),
+            false => warn,
+        };
+        format!("hydrate() {{ if [ -x {binary} ] && [ -s {binary} ]; then {run}; else {without}; fi; }}; hydrate")
     }
 }
 

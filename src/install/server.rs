@@ -37,8 +37,14 @@ impl Installer<'_> {
         }
         if self.repository.config("core.logAllRefUpdates").is_none() {
             self.config.lend("core.logAllRefUpdates", "true")?;
-            let who = if is_gitea { "when, not who: all pushers are `Gitea` there" } else { "who" };
-            self.step(State::Done, format!("core.logAllRefUpdates = true: the reflogs record {who} moved a branch; hydrate.log who pushed settings"));
+            let what = match is_gitea {
+                true => "when a branch moved, but not by whom: to git all pushers are `Gitea`",
+                false => "who moved a branch",
+            };
+            self.step(
+                State::Done,
+                format!("core.logAllRefUpdates = true: the reflogs record {what}; hydrate.log who pushed settings"),
+            );
         }
         Ok(())
     }
@@ -52,7 +58,8 @@ impl Installer<'_> {
         self.advise(
             State::Note,
             "a branch that is deleted or renamed in the web interface runs no hook: protect hydrated branches there",
-            "Settings, Branches, a rule for `environments/**` with pushes disabled: hydration goes on",
+            "Settings, Branches, a rule for `environments/**` with pushes disabled, or restricted to the account that promotes: hydration \
+             goes on",
         );
         Ok(())
     }

@@ -22,6 +22,7 @@ use super::place::Place;
 use crate::argo::{BranchName, Drawn, DrawnPaths, SeedIdentity};
 use crate::metadata::Trailers;
 use crate::repo::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Refs, Repository, TreeEdit, object_id};
+use dry_files::diag::shell_word;
 use dry_files::path::RepoPath;
 
 /// The ref whose tree contains the records, a file for each branch.
@@ -301,6 +302,18 @@ impl BranchRecords {
             }
         }
         newest
+    }
+
+    /// The commands that hold what was rolled back once more, where the settings that hold it are lost: no commit names those.
+    pub(crate) fn holds_again(&self, buffer: &ObjectBuffer<'_>) -> Vec<String> {
+        let rolled_back = self.iter().filter_map(|(branch, record)| {
+            let trailers = Trailers::read(&buffer.commit(record.tip).ok()?.message)?;
+            trailers.rollback?;
+            let alone =
+                trailers.held.iter().map(|name| format!(" --application {}", shell_word(name))).collect::<String>();
+            Some(format!("hydrate hold {}{alone} --reason TEXT", shell_word(branch.as_str())))
+        });
+        rolled_back.collect()
     }
 
     /// Records a branch.

@@ -39,13 +39,16 @@ pub enum HydrateError {
     /// The ref of the settings is gone, and branches were hydrated with settings.
     #[error(
         "refs/hydrate/config is missing, and `{branch}` was hydrated with the settings {id}; to restore them: git update-ref \
-         refs/hydrate/config {id}"
+         refs/hydrate/config {id}{}",
+        .holds.iter().map(|hold| format!("; then, since what was rolled back would go on: git {hold}")).collect::<String>()
     )]
     SettingsLost {
         /// The commit of the newest settings that a branch was hydrated with.
         id: ObjectId,
         /// The environment branch.
         branch: BranchName,
+        /// The commands without `git` that hold again what was rolled back.
+        holds: Vec<String>,
     },
     /// The ref that names the settings that count is not here.
     #[error(

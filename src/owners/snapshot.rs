@@ -144,7 +144,10 @@ impl<'a> Snapshot<'a> {
             return Ok(());
         }
         match self.records.newest_settings(self.setup.repository) {
-            Some((id, branch)) => Err(HydrateError::SettingsLost { id, branch: branch.clone() }),
+            Some((id, branch)) => {
+                let holds = self.records.holds_again(&self.buffer);
+                Err(HydrateError::SettingsLost { id, branch: branch.clone(), holds })
+            }
             None => Ok(()),
         }
     }

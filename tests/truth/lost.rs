@@ -98,6 +98,42 @@ fn a_branch_that_the_server_lost_is_missing_and_not_up_to_date() {
 }
 
 #[test]
+fn what_was_rolled_back_is_held_again_after_its_settings_were_lost_as_the_doctor_says() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    clone.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/prod/east/web.yaml"]).success();
+    clone.commit("change", &[]);
+    clone.push().success();
+    server.hydrate(&["rollback", "environments/prod", "--reason", "outage", "--yes"]).success();
+    let prod = server.git(&["rev-parse", "environments/prod"]);
+    server.git(&["update-ref", "-d", "refs/hydrate/config"]);
+    let told = server.hydrate(&["doctor"]).exits(1).stdout;
+    let cure = told.lines().find(|line| line.contains("update-ref refs/hydrate/config ")).expect("a remedy").trim();
+    let (restore, hold) = cure.split_once("; then, since what was rolled back would go on: ").expect("two commands");
+    server.run("sh", &["-c", restore]).success();
+    server.run("sh", &["-c", &format!("{hold} --yes")]).success();
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(server.git(&["rev-parse", "environments/prod"]), prod);
+}
+
+#[test]
+fn a_dry_branch_that_is_deleted_comes_back_as_the_doctor_says_and_its_branches_stay() {
+    let lab = Lab::new();
+    let (server, _) = pushed(&lab);
+    let (main, prod) = (server.git(&["rev-parse", "main"]), server.git(&["rev-parse", "environments/prod"]));
+    server.git(&["update-ref", "-d", "refs/heads/main"]);
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("environments/prod is hydrated from main, which does not exist\n"), "{told}");
+    let advice = told.lines().skip_while(|line| !line.contains("which does not exist")).nth(1).expect("a remedy");
+    assert!(advice.contains("; or, if nothing deploys environments/dev: git -C "), "{told}");
+    let (cure, _) = advice.split_once(';').expect("two ways");
+    server.run("sh", &["-c", cure.trim()]).success();
+    assert_eq!(server.git(&["rev-parse", "main"]), main);
+    server.hydrate(&["status"]).success();
+    assert_eq!(server.git(&["rev-parse", "environments/prod"]), prod);
+}
+
+#[test]
 fn branches_of_a_deleted_dry_branch_are_not_left_to_catch_up() {
     let lab = Lab::new();
     let (server, _) = pushed(&lab);

@@ -87,8 +87,8 @@ impl Output {
 /// Why a program did not run to its end. Never a mistake of the dry commit, except that it may be what took too long.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is not on `PATH`, or no executable file.
-    #[error("program `{0}` not found on PATH")]
+    /// It is not on `PATH`, or not at its path, or no executable file.
+    #[error("program `{}` {}", .0, if .0.contains('/') { "is not there, or not executable" } else { "not found on PATH" })]
     NotFound(String),
     /// The kernel cannot confine it, and no admin allowed it to run unconfined.
     #[error("this system cannot restrict {}", list(.0))]

@@ -289,7 +289,8 @@ fn numbers(text: &mut String, adoption: &Adoption) {
     let made = adoption.applications.iter().filter(|application| application.made_by.is_some()).count();
     let made = match made {
         0 => String::new(),
-        made => format!(" ({made} of them made by ApplicationSets and other Applications)"),
+        1 => format!(" (of the {all}, 1 is made by an ApplicationSet or another Application)"),
+        made => format!(" (of the {all}, {made} are made by ApplicationSets and other Applications)"),
     };
     let word = if adoption.needs_rules { "would hydrate" } else { "hydrate" };
     let plural = if all == 1 { "Application" } else { "Applications" };

@@ -82,6 +82,7 @@ impl Change<'_> {
                 "the settings are in `{name}`, which hydration does not write\nhint: commit this there, as {HOLD_FILE}:\n{held}"
             )));
         }
+        clone.refuse_unpushed_settings()?;
         if !way.yes && !confirmed(&self.question)? {
             output::print("nothing was changed\n")?;
             return Ok(Outcome::Found);

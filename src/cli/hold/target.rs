@@ -73,6 +73,9 @@ pub(super) struct Target {
     dry: Option<Dry>,
     /// When it came to the branch, where that is known, else when it was committed, as RFC 3339.
     date: String,
+    /// Whether that is when it came to the branch.
+    #[serde(skip)]
+    is_deployed: bool,
 }
 
 impl Target {
@@ -82,8 +85,11 @@ impl Target {
         let history = History::open(&clone.repository, &clone.place, vec![line], Selection::default())?;
         let mut entries = history.filter(|entry| entry.as_ref().map_or(true, |entry| entry.id.is_some()));
         Ok(match entries.next().transpose()? {
-            Some(Entry { dry, date, .. }) => Self { commit: at.to_string(), dry, date },
-            None => Self { commit: at.to_string(), dry: None, date: String::new() },
+            Some(Entry { dry, date, moved, .. }) => {
+                let is_deployed = moved.is_some();
+                Self { commit: at.to_string(), dry, date: moved.map_or(date, |moved| moved.at), is_deployed }
+            }
+            None => Self { commit: at.to_string(), dry: None, date: String::new(), is_deployed: false },
         })
     }
 }
@@ -94,7 +100,8 @@ impl fmt::Display for Target {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let dry = self.dry.as_ref().map(|dry| format!("{} {}, ", short(&dry.sha), printable(&dry.subject)));
         let (dry, date) = (dry.unwrap_or_default(), date(&self.date));
-        write!(f, "{} ({dry}deployed {date})", short(&self.commit))
+        let what = if self.is_deployed { "deployed" } else { "committed" };
+        write!(f, "{} ({dry}{what} {date})", short(&self.commit))
     }
 }
 

@@ -104,6 +104,8 @@ struct Guard<'a> {
     ignores_case: bool,
     survey: OnceCell<Option<Survey>>,
     taken: OnceCell<BTreeMap<String, BTreeSet<String>>>,
+    /// The setting `dryBranches`, whether they exist or not.
+    meant_dry: Vec<BranchName>,
     search: Search,
 }
 
@@ -135,6 +137,7 @@ impl<'a> Guard<'a> {
             ignores_case: setup.repository.ignores_case(),
             survey: OnceCell::new(),
             taken: OnceCell::new(),
+            meant_dry: settings.dry_branches,
             search: Search::Here,
         })
     }
@@ -229,11 +232,12 @@ impl<'a> Guard<'a> {
         if self.ignores_case { name.to_lowercase().into() } else { name.into() }
     }
 
-    /// The branches that Applications name, and where git cannot distinguish it from theirs any other, by [`Guard::folded`] name.
+    /// The dry branches of the settings, the branches that Applications name, and where git cannot distinguish it from theirs any
+    /// other, by [`Guard::folded`] name.
     fn taken(&self) -> Result<&BTreeMap<String, BTreeSet<String>>, HydrateError> {
         if self.taken.get().is_none() {
             let recorded = self.records.iter().map(|(branch, _)| branch);
-            let named = self.named()?.keys().chain(recorded).map(BranchName::as_str);
+            let named = self.named()?.keys().chain(recorded).chain(&self.meant_dry).map(BranchName::as_str);
             let existing = self.refs.below("refs/heads/").map(|(branch, _)| branch).filter(|_| self.ignores_case);
             let mut taken: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
             for branch in named.chain(existing) {

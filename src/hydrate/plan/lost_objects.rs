@@ -5,6 +5,7 @@
 //! shows, and of the settings. So it is found out anew whenever the Application is looked at, and a trailer of the dry commit
 //! overrides it.
 
+mod fixed_names;
 mod missing;
 mod proof;
 mod renames;

@@ -15,6 +15,7 @@ use crate::repo::{Commit, Error, ObjectId};
 /// What a branch showed below rollbacks of it.
 struct Shown {
     dry: ObjectId,
+    dry_branch: BranchName,
     settings: Option<ObjectId>,
     behind: Vec<Behind>,
 }
@@ -39,9 +40,11 @@ impl Run<'_> {
         commit: &Commit,
         (head, heads): (&DryHead, &[DryHead]),
     ) -> Result<Option<Vec<Arc<Application>>>, HydrateError> {
-        let Some(Shown { dry, settings, behind }) = self.shown_at(name, commit)? else { return Ok(None) };
+        let Some(Shown { dry, dry_branch, settings, behind }) = self.shown_at(name, commit)? else { return Ok(None) };
         let settings = settings.filter(|id| self.found.setup.repository.has(*id));
-        let former = self.fed_by((name, settings, &behind), Some(dry), (head, heads))?;
+        // Another dry branch may have led the branch then.
+        let head = DryHead { branch: dry_branch, tip: head.tip };
+        let former = self.fed_by((name, settings, &behind), Some(dry), (&head, heads))?;
         Ok(former.tree.is_some().then_some(former.applications))
     }
 
@@ -54,6 +57,7 @@ impl Run<'_> {
         let is_hydrated = |trailers: &Trailers| is_its(trailers) && trailers.whole_rollback().is_none();
         let Some((below, trailers)) = nearest_commit(&commit, buffer, is_hydrated)? else { return Ok(None) };
         let behind = provenance(buffer, below.tree, METADATA)?.map(|found| found.behind).unwrap_or_default();
-        Ok(Some(Shown { dry: held_by.unwrap_or(trailers.dry_commit), settings: trailers.settings_commit, behind }))
+        let Trailers { dry_branch, dry_commit, settings_commit: settings, .. } = trailers;
+        Ok(Some(Shown { dry: held_by.unwrap_or(dry_commit), dry_branch, settings, behind }))
     }
 }

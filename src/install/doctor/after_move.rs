@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use super::Doctor;
 use crate::install::config::Config;
 use crate::install::{Error, is_executable};
-use crate::metadata::NOTES_REF;
-use crate::repo::{ObjectId, Refs, Repository, object_id};
+use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
+use crate::repo::{ObjectBuffer, ObjectId, Refs, Repository, object_id};
+use crate::settings::SETTINGS_REF;
 use dry_files::diag::{shell_path, shell_word};
 
 /// The keys of git config that decide how a server receives, serves and hydrates.
@@ -66,7 +67,14 @@ impl Doctor<'_> {
         for family in FAMILIES {
             self.missing_refs(address, family, &theirs, &here);
         }
-        for (name, id) in theirs {
+        // What hydration wrote there follows here from what was pushed.
+        let buffer = ObjectBuffer::new(self.repository);
+        let records = here.get(RECORDS_REF).and_then(|tip| BranchRecords::read(tip, &buffer).ok()).unwrap_or_default();
+        let hydrated: BTreeSet<String> =
+            records.iter().filter(|(_, record)| !record.initial).map(|(branch, _)| branch.ref_name()).collect();
+        let is_pushed =
+            |name: &str| name.starts_with("refs/heads/") && !hydrated.contains(name) || name == SETTINGS_REF;
+        for (name, id) in theirs.into_iter().filter(|(name, _)| is_pushed(name)) {
             self.moved_on(address, name, id, &here);
         }
         Ok(())
@@ -89,17 +97,18 @@ impl Doctor<'_> {
 
     /// A ref that was pushed to at the former place after the move.
     fn moved_on(&mut self, address: &str, name: &str, theirs: ObjectId, here: &Refs) {
-        let counts = name.starts_with("refs/heads/") || name.starts_with("refs/hydrate/") || name == NOTES_REF;
-        let Some(ours) = here.get(name).filter(|ours| counts && *ours != theirs) else { return };
+        let Some(ours) = here.get(name).filter(|ours| *ours != theirs) else { return };
         if self.repository.has(theirs) && self.repository.is_ancestor(theirs, ours) {
             return;
         }
         let at = |id: ObjectId| id.to_string()[..7].to_owned();
         let what =
             format!("{name} is at {} here, and at {} in {address}, which is not behind it", at(ours), at(theirs));
-        let (git, address, name) = (self.git_command(), shell_word(address), shell_word(name));
-        let look = format!("{git} log --oneline --left-right {name}...FETCH_HEAD");
-        self.bad(what, format!("look at both, and keep one: {git} fetch {address} {name} && {look}"));
+        let (git, address, plain, name) = (self.git_command(), shell_word(address), name, shell_word(name));
+        let bring =
+            format!("{git} fetch {address} {} && {git} hydrate catch-up", shell_word(&format!("{plain}:{plain}")));
+        let look = format!("{git} fetch {address} {name} && {git} log --oneline --left-right {name}...FETCH_HEAD");
+        self.bad(what, format!("{bring}; if git rejects that, both were pushed to: {look}"));
     }
 
     fn former_keys(&mut self, former: &Repository) -> Result<(), Error> {
@@ -107,10 +116,15 @@ impl Doctor<'_> {
         let names = theirs
             .names()
             .filter(|name| *name != INSTALLED && SECTIONS.iter().any(|section| name.starts_with(section)));
+        // `install` sets these anew, in their order.
+        let installed: Vec<(&str, &str)> =
+            theirs.get(INSTALLED).iter().filter_map(|entry| entry.split_once('=')).collect();
+        let is_installed = |name: &str, value: &str| {
+            installed.iter().any(|(key, set)| key.eq_ignore_ascii_case(name) && *set == value)
+        };
         for name in names {
             let (here, there) = (self.config.get(name), theirs.get(name));
-            let missing = there.iter().filter(|value| !here.contains(value)).count();
-            if missing == 0 {
+            if there.iter().all(|value| here.contains(value) || is_installed(name, value)) {
                 continue;
             }
             let what = match here.is_empty() {
@@ -159,9 +173,11 @@ impl Doctor<'_> {
         }
         let what = format!("the reflogs of {} are not here: they say who moved a branch, and when", shown(&missing));
         let top = self.repository.common_dir();
-        let copy =
-            format!("cp -R -n {}/. {}", shell_path(&former.common_dir().join("logs")), shell_path(&top.join("logs")));
-        self.advise(what, format!("mkdir -p {} && {copy}", shell_path(&top.join("logs"))));
+        let logs = shell_path(&top.join("logs")).to_string();
+        let copy = format!("cp -R -n {}/. {logs}", shell_path(&former.common_dir().join("logs")));
+        // Of a branch that was forced, they name commits that no fetch brings: `git fsck` calls such entries invalid.
+        let expire = format!("{} reflog expire --all --expire=never --stale-fix", self.git_command());
+        self.advise(what, format!("mkdir -p {logs} && {copy} && {expire}"));
         Ok(())
     }
 }

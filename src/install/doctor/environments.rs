@@ -6,6 +6,7 @@ use super::{Doctor, Finding};
 use crate::argo::{BranchName, ref_of};
 use crate::history::{BranchState, BranchStatus, Restorable};
 use crate::install::forge::has_platform;
+use crate::repo::object_id;
 
 impl Doctor<'_> {
     /// What is frozen and held, and why each other branch is not current.
@@ -20,14 +21,14 @@ impl Doctor<'_> {
         }
         for status in branches.iter().filter(|status| !status.is_current()) {
             let is_dry = dry_branches.iter().any(|dry| dry.as_str() == status.branch);
-            let found = self.why_not_current(status, is_dry);
+            let found = self.why_not_current(status, is_dry, branches);
             self.findings.extend(found);
         }
     }
 
     /// Why a branch is not current; `is_dry` says whether it is a dry branch itself. None where that is said of its dry branch, for
     /// all branches of it.
-    fn why_not_current(&self, status: &BranchStatus, is_dry: bool) -> Option<Finding> {
+    fn why_not_current(&self, status: &BranchStatus, is_dry: bool, branches: &[BranchStatus]) -> Option<Finding> {
         let git = self.git_command();
         let (name, dry_branch) = (&status.branch, &status.dry_branch);
         let (word, git_ref) = (shell_word(name), shell_word(&ref_of(name)));
@@ -35,7 +36,9 @@ impl Doctor<'_> {
         Some(if status.state == BranchState::NotHydrated && is_dry {
             Finding::bad(
                 format!("{name} is a dry branch, and Applications of {dry_branch} name it as their targetBranch"),
-                format!("name another targetBranch; or, if {name} has no dry files: {git} hydrate config unset dryBranches {word}"),
+                format!(
+                    "name another targetBranch; or, if {name} has no dry files: {git} hydrate config unset dryBranches {word}"
+                ),
             )
         } else if status.state == BranchState::NotHydrated {
             let what = format!("{name} is at {at}, which was not made by hydration, so it is not hydrated");
@@ -54,9 +57,7 @@ impl Doctor<'_> {
             if self.successors.contains_key(dry_branch) {
                 return None;
             }
-            let what = format!("{name} is hydrated from {dry_branch}, which does not exist");
-            let delete = format!("delete what it made: {git} update-ref -d {git_ref}");
-            Finding::advice(what, format!("push {dry_branch} again, or {delete}"))
+            self.without_dry_branch(status, branches)
         } else if status.state == BranchState::Missing {
             self.missing(status)
         } else if status.state == BranchState::NotMade && status.failures.is_empty() {
@@ -74,6 +75,24 @@ impl Doctor<'_> {
             let what = format!("{name} stays behind {dry_branch}, which fails to render");
             Finding::advice(what, format!("{git} hydrate status"))
         })
+    }
+
+    /// A branch whose dry branch does not exist any more. What it was hydrated from last is here as a rule.
+    fn without_dry_branch(&self, status: &BranchStatus, branches: &[BranchStatus]) -> Finding {
+        let (git, name, dry_branch) = (self.git_command(), &status.branch, &status.dry_branch);
+        let what = format!("{name} is hydrated from {dry_branch}, which does not exist");
+        let hydrated = branches.iter().filter(|other| other.dry_branch == *dry_branch);
+        let dry_commits =
+            hydrated.filter_map(|other| object_id(other.dry_sha.as_deref()?)).filter(|id| self.repository.has(*id));
+        let newest = dry_commits.reduce(|one, other| if self.repository.is_ancestor(one, other) { other } else { one });
+        let back = match newest {
+            Some(id) => format!("{git} update-ref {} {id}", shell_word(&ref_of(dry_branch))),
+            None => format!("push {dry_branch} again"),
+        };
+        Finding::advice(
+            what,
+            format!("{back}; or, if nothing deploys {name}: {git} update-ref -d {}", shell_word(&ref_of(name))),
+        )
     }
 
     /// A branch that hydration made, and that does not exist any more.
@@ -111,6 +130,7 @@ impl Doctor<'_> {
 fn behind(status: &BranchStatus) -> String {
     let (name, dry_branch) = (&status.branch, &status.dry_branch);
     match status.behind {
+        Some(0) => format!("{name} has all of {dry_branch}, but was not made with the settings of now"),
         Some(1) => format!("{name} is 1 commit behind {dry_branch}"),
         Some(count) => format!("{name} is {count} commits behind {dry_branch}"),
         None if status.dry_sha.is_none() => format!("nothing is hydrated from {dry_branch} onto {name} yet"),

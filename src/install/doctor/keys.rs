@@ -80,23 +80,21 @@ const KEYS: &[(&str, Kind)] = &[
     ("hydrate.installed", Kind::Text),
 ];
 
-/// Every key of ours of one destination: `hydrate.destination.NAME.KEY`.
-const KEYS_OF_DESTINATION: &[(&str, Kind)] =
-    &[("pushURL", Kind::Text), ("credentialHelper", Kind::Text), ("sshCommand", Kind::Text)];
-
-/// What begins the keys of all destinations.
-const DESTINATION: &str = "hydrate.destination.";
-
-/// Every key of ours of one rule for what may be fetched: `hydrate.fetch.NAME.KEY`.
-const KEYS_OF_FETCH: &[(&str, Kind)] =
-    &[("url", Kind::Text), ("also", Kind::Text), ("branches", Kind::Text), ("credentials", Kind::File)];
-
-/// What begins the keys of all these rules.
-const FETCH: &str = "hydrate.fetch.";
+/// The keys of each of several of a kind, `BEGINNING.NAME.KEY`, by how they begin.
+const NAMED: [(&str, &[(&str, Kind)]); 4] = [
+    ("hydrate.destination.", &[("pushURL", Kind::Text), ("credentialHelper", Kind::Text), ("sshCommand", Kind::Text)]),
+    // A rule for what may be fetched.
+    (
+        "hydrate.fetch.",
+        &[("url", Kind::Text), ("also", Kind::Text), ("branches", Kind::Text), ("credentials", Kind::File)],
+    ),
+    ("hydrate-check.", &[("command", Kind::Command), ("refuse", Kind::Switch)]),
+    ("hydrate-plugin.", &[("command", Kind::Command)]),
+];
 
 /// The keys that one may be meant to be, as they are written.
 fn candidates(name: &str) -> Vec<(String, Kind)> {
-    let named = [(DESTINATION, KEYS_OF_DESTINATION), (FETCH, KEYS_OF_FETCH)].into_iter().find_map(|(top, keys)| {
+    let named = NAMED.into_iter().find_map(|(top, keys)| {
         let (of, _) = name.strip_prefix(top)?.rsplit_once('.')?;
         Some((top, of, keys))
     });
@@ -120,8 +118,7 @@ impl Doctor<'_> {
             .split(|byte| *byte == 0)
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .filter(|name| {
-                name.starts_with(DESTINATION)
-                    || name.starts_with(FETCH)
+                NAMED.iter().any(|(top, _)| name.starts_with(top))
                     || (name.starts_with("hydrate.") && name.matches('.').count() == 1)
             })
             .collect();
@@ -166,7 +163,8 @@ impl Doctor<'_> {
                 let is_good = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
                 (!is_good).then_some(("a number of seconds, 0 or more", ""))
             }
-            Kind::Word(words) => (!words.contains(&value.as_str())).then_some(("block, warn or off", "block")),
+            Kind::Word(words) if !words.contains(&value.as_str()) => return self.word(key, &value, words),
+            Kind::Word(_) => None,
             Kind::Command | Kind::File => return self.place(key, &value, kind),
             Kind::Variable => {
                 let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
@@ -182,6 +180,14 @@ impl Doctor<'_> {
             example => format!("{} config {key} {example}", self.git_command()),
         };
         self.bad(format!("{key} is `{}`: it must be {expected}", printable(&value)), remedy);
+    }
+
+    /// A value that is none of its words.
+    fn word(&mut self, key: &str, value: &str, words: &[&str]) {
+        let (first, last) = (words.first().unwrap_or(&""), words.last().unwrap_or(&""));
+        let expected = format!("{} or {last}", words[..words.len().saturating_sub(1)].join(", "));
+        let remedy = format!("{} config {key} {first}", self.git_command());
+        self.bad(format!("{key} is `{}`: it must be {expected}", printable(value)), remedy);
     }
 
     /// Whether a program or the directory of a file is where a key says.

@@ -89,11 +89,23 @@ impl Doctor<'_> {
                 lost.entry(id).or_default().push(&status.branch);
             }
         }
+        // The newest have those before them: one command is enough.
+        let is_here = |id: &ObjectId| buffer.commit(*id).is_ok() && self.repository.has(*id);
+        let older = |id: ObjectId, newer: ObjectId| id != newer && self.repository.is_ancestor(id, newer);
+        let here: Vec<ObjectId> = lost.keys().copied().filter(is_here).collect();
+        for id in &here {
+            if let Some(newer) =
+                here.iter().find(|newer| older(*id, **newer) && !here.iter().any(|newest| older(**newer, *newest)))
+                && let Some(branches) = lost.remove(id)
+            {
+                lost.entry(*newer).or_default().extend(branches);
+            }
+        }
         for (id, branches) in lost {
             let git = self.git_command();
             let (verb, names) = (if branches.len() == 1 { "names" } else { "name" }, listed(branches, NAMED_MAX));
             let what = format!("{names} {verb} settings that {SETTINGS_REF} does not have: {id} (Hydrate-Settings)");
-            let remedy = match buffer.commit(id).is_ok() && self.repository.has(id) {
+            let remedy = match here.contains(&id) {
                 true => format!("before you adopt them: {git} update-ref {SETTINGS_REF} {id}"),
                 false => format!(
                     "before you adopt them, import an export, {git} hydrate config import DIRECTORY, or set anew what was set, such \

@@ -254,9 +254,9 @@ impl Doctor<'_> {
         }
     }
 
-    /// Records and notes, which no forge protects.
+    /// Records and notes, which no forge protects. Settings have a finding of their own.
     fn records(&mut self, remote: &str, (there, probe): (&BTreeMap<String, String>, &Probe)) {
-        let ours = |name: &&String| name.starts_with("refs/hydrate/") || *name == NOTES_REF;
+        let ours = |name: &&String| (name.starts_with("refs/hydrate/") && *name != SETTINGS_REF) || *name == NOTES_REF;
         let found: Vec<&String> = there.keys().filter(ours).collect();
         if found.is_empty() {
             return;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{ContentId, Entry, Files, Memo, Seen};
+use super::{ContentId, Entry, Files, Kind, Memo, Seen};
 use crate::path::RepoPath;
 
-/// Other files, some of which have another content. None comes and none goes.
+/// Other files, some of which have another content, with new ones in directories that there are. None goes.
 pub struct Overlay<'a> {
     below: &'a dyn Files,
     contents: BTreeMap<RepoPath, Arc<[u8]>>,
@@ -66,8 +66,16 @@ impl Overlay<'_> {
 impl Files for Overlay<'_> {
     fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String> {
         let Some(below) = self.directories.get(dir) else { return self.below.list(dir, id) };
-        let entries = self.below.list(dir, *below)?;
-        Ok(entries.iter().map(|entry| self.entry(dir, entry)).collect())
+        let there = self.below.list(dir, *below)?;
+        let mut entries: Vec<Entry> = there.iter().map(|entry| self.entry(dir, entry)).collect();
+        for (path, content) in self.contents.iter().filter(|(path, _)| path.parent().as_ref() == Some(dir)) {
+            let name = path.file_name().unwrap_or_default();
+            if let Err(at) = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)) {
+                let id = ContentId::new(&Sha256::digest(content));
+                entries.insert(at, Entry { name: name.to_owned(), kind: Kind::File, id });
+            }
+        }
+        Ok(entries.into())
     }
 
     fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
@@ -114,5 +122,18 @@ mod tests {
         let [old, new] = [ids(&before, "a"), ids(&after, "a")];
         assert!(old[0] != new[0] && old[1] == new[1]);
         assert_ne!(below.root(), over.root());
+    }
+
+    #[test]
+    fn a_new_file_is_among_those_of_its_directory() {
+        let below = MemoryFiles::new().file("a/one.yaml", "1").file("a/three.yaml", "3");
+        let path = |text: &str| RepoPath::new(text).expect("plain");
+        let over = Overlay::new(&below, BTreeMap::from([(path("a/three-b.yaml"), Arc::from(&b"2"[..]))]));
+        let view = View::new(&over);
+        let names: Vec<String> =
+            view.list(&path("a")).expect("listed").iter().map(|entry| entry.name.clone()).collect();
+        assert_eq!(names, ["one.yaml", "three-b.yaml", "three.yaml"]);
+        assert_eq!(view.read(&path("a/three-b.yaml")).expect("there").data.to_vec(), b"2");
+        assert!(matches!(view.kind(&path("a/three-b.yaml")), Ok(Some(Kind::File))));
     }
 }

@@ -212,8 +212,11 @@ pub(crate) fn written_from(
 ) -> Diagnostic {
     let hint = match found.tip(owner) {
         Some(_) => clipped(format!(
-            "to hand it over, push the Applications with `targetRevision: {here}` to `{owner}` too; else give each dry branch \
-             environment branches of its own, or let them share one by the setting `activePaths`"
+            "to hand it over, push the Applications with `targetRevision: {here}` to `{owner}` too, or to both at once: git push \
+             origin {} {}; else give each dry branch environment branches of its own, or let them share one by the setting \
+             `activePaths`",
+            shell_word(&format!("HEAD:{owner}")),
+            shell_word(&format!("HEAD:{here}"))
         )),
         None => {
             let left = found.dry_branches.iter().filter(|branch| *branch != owner).chain([here]);

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::fixed_names;
 use super::renames::{Renamed, Renames};
 use super::text::{count_of_kind, first_difference, is_blank, text};
 use crate::argo::{Application, BranchName};
@@ -64,6 +65,9 @@ impl Comparison<'_> {
     /// Errors: the world failed, or what it was made of does not render any more.
     pub fn mistakes(&self, lost: &[Key], reads: &Reads) -> Result<(Vec<Diagnostic>, Reads), Failure> {
         let (old, new) = (View::new(self.before.context.files), View::new(self.now.context.files));
+        if let Some(mistake) = self.fixed_name(lost, (&old, &new)) {
+            return Ok((vec![mistake], new.reads()));
+        }
         let (before, now) = (self.given(&self.before)?, self.given(&self.now)?);
         let renames = RefCell::default();
         let files = Files { comparison: self, before: by_file(&before), now: by_file(&now), old, new, reads, renames };
@@ -90,6 +94,22 @@ impl Comparison<'_> {
             });
         }
         Ok((mistakes, files.new.reads()))
+    }
+
+    /// What a file of a fixed name made of these objects, which has nearly that name now.
+    fn fixed_name(&self, lost: &[Key], views: (&View<'_>, &View<'_>)) -> Option<Diagnostic> {
+        let dirs =
+            self.before.application.all_sources().filter(|source| source.input.is_none()).map(|source| &source.path);
+        let (former, now) = dirs.into_iter().find_map(|dir| fixed_names::renamed(dir, views))?;
+        let content: Arc<[u8]> = Arc::from(text(views.0, &former)?.as_bytes());
+        let lost: Vec<&Key> = lost.iter().collect();
+        if !self.returns(BTreeMap::from([(former.clone(), content)]), &lost) {
+            return None;
+        }
+        let said = format!("{} came by `{former}`, which is `{now}` now, a name that is not looked for", listed(&lost));
+        let name = former.file_name().unwrap_or_default();
+        let hint = self.hint(&format!("name it `{name}` again, or delete it"));
+        Some(Diagnostic::error(said).at(Span::file(now)).hint(hint))
     }
 
     fn given(&self, side: &Side<'_>) -> Result<Vec<(Manifest, Option<RepoPath>)>, Failure> {

@@ -218,6 +218,11 @@ fn beside(file: &RepoPath, name: &str) -> Option<RepoPath> {
 /// What is put behind the name of a file to say that it is not to be read.
 const LEFT_OUT: [&str; 5] = ["disabled", "off", "skip", "ignore", "ignored"];
 
+/// Whether the name of a file says that it is not to be read.
+pub(super) fn is_left_out(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| LEFT_OUT.contains(&last_word(extension)))
+}
+
 /// Whether the name of a file is nearly that of one which is read.
 fn is_nearly_read(name: &str) -> bool {
     match name.rsplit_once('.') {

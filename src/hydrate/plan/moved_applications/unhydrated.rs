@@ -135,7 +135,11 @@ fn moved_nowhere(
     let (text, hint) = match is_dry {
         true => (
             format!("`{other}` has no Application `{app}` to hydrate, and `{branch}` still has it"),
-            format!("push it to `{other}` first; or remove it here to take it off `{branch}`"),
+            format!(
+                "push it to `{other}` first, or to both at once: git push origin {} {}; or remove it here to take it off `{branch}`",
+                shell_word(&format!("HEAD:{dry_branch}")),
+                shell_word(&format!("HEAD:{other}"))
+            ),
         ),
         false => (
             format!("`{other}` is no dry branch, so `{app}` would leave `{branch}` and be hydrated nowhere"),
