@@ -107,16 +107,13 @@ impl ObjectDiff {
         self.change == Change::Changed && !is_moved && self.difference.is_noise() && self.dangers.is_empty()
     }
 
-    /// Whether a danger says that the API server refuses the object by itself, whatever there was before.
-    pub(crate) fn is_invalid(&self) -> bool {
-        self.dangers.iter().any(is_of_invalid)
-    }
-
-    /// Replaces what dangers say of that by what an API server was found to say.
+    /// Makes dangers of what an API server refuses the object for, in place of what rules say of that. Nothing else comes of an
+    /// object that is refused: no Pod of it restarts.
     pub(crate) fn set_refused(&mut self, texts: &[String]) {
-        self.dangers.retain(|danger| !is_of_invalid(danger));
+        self.dangers.retain(|danger| danger.severity == Severity::Refused && !is_of_invalid(danger));
         self.dangers.extend(texts.iter().cloned().map(danger::refused));
         self.dangers.sort();
+        self.restarts = false;
     }
 }
 

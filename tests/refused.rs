@@ -8,7 +8,6 @@ use crate::support::{Lab, Repo};
 const FILE: &str = "apps/web/dev/service.yaml";
 const REFUSED: &str =
     "Kubernetes 1.37 refuses Service web: `spec.ports[0].prot` is not a field of this type; did you mean `port`?";
-const PLACE: &str = "--> apps/web/dev/service.yaml:6";
 
 fn service(name: &str, port: &str) -> String {
     format!(
@@ -39,15 +38,15 @@ fn a_mistake_is_told_once_with_its_line_by_push_pre_push_and_diff() {
     clone.hydrate(&["install", "--client"]).success();
     clone.git(&["fetch", "-q"]);
     clone.commit("service", &[(FILE, &service("web", "prot"))]);
+    let danger = format!("{} (apps/web/dev/service.yaml:6)", REFUSED.replace("Service web:", "it, so the sync fails:"));
     let diff = clone.hydrate(&["diff"]).stdout;
-    assert_eq!((diff.matches(REFUSED).count(), diff.matches(PLACE).count()), (1, 1), "{diff}");
+    assert_eq!((diff.matches(&danger).count(), diff.matches(REFUSED).count()), (1, 0), "{diff}");
     let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
-    assert_eq!(json["warnings"][0]["message"], REFUSED);
-    assert_eq!(json["warnings"][0]["span"]["line"], 6);
+    assert_eq!(json["environments"][0]["dangers"][0]["message"], danger);
     let stderr = clone.push().success().stderr;
-    let (remote, local): (Vec<&str>, Vec<&str>) =
-        stderr.lines().filter(|line| line.contains(REFUSED)).partition(|line| line.starts_with("remote:"));
-    assert_eq!((local.len(), remote.len()), (1, 1), "{stderr}");
+    let (remote, local): (Vec<&str>, Vec<&str>) = stderr.lines().partition(|line| line.starts_with("remote:"));
+    let count = |lines: &[&str], text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    assert_eq!((count(&local, &danger), count(&local, REFUSED), count(&remote, REFUSED)), (1, 0, 1), "{stderr}");
     // What is there already is not reported again, whatever else changes.
     clone.git(&["fetch", "-q"]);
     clone.commit("another", &[("apps/web/dev/config.yaml", &config_map("web", "new"))]);
@@ -78,6 +77,76 @@ fn what_a_danger_says_of_a_refused_object_is_not_said_again_by_a_warning() {
     assert_eq!(json["environments"][0]["dangers"][0]["severity"], "refused");
     // A push, which shows no dangers, warns.
     assert_eq!(told(&clone, "refuses CronJob night"), 1);
+}
+
+const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n  \
+                          template:\n    metadata: {labels: {app: web}}\n    spec:\n      containers: [{name: a, image: 'a:1', env: \
+                          [{name: NUMBER, value: '5'}]}]\n";
+
+#[test]
+fn what_an_api_server_refuses_is_a_danger_and_nothing_restarts() {
+    let lab = Lab::new();
+    let (_server, clone) = team(&lab, &[]);
+    clone.commit("a Deployment", &[("apps/web/dev/web.yaml", DEPLOYMENT)]);
+    assert_eq!(told(&clone, "refuses"), 0);
+    clone.git(&["fetch", "-q"]);
+    let rows = [
+        ("value: '5'", "value: 5", "must be a string, not `5`"),
+        ("metadata: {name: web}", "metadata: {name: web, labels: {a: b c}}", "metadata.labels[a]"),
+        ("spec:\n  selector", "spec:\n  replicas: '3'\n  selector", "spec.replicas"),
+    ];
+    for (from, to, expected) in rows {
+        let text = DEPLOYMENT.replacen(from, to, 1).replace("a:1", "a:2");
+        clone.commit("change", &[("apps/web/dev/web.yaml", &text)]);
+        let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+        let environment = &json["environments"][0];
+        assert_eq!(environment["dangers"].as_array().map(Vec::len), Some(1), "{json:#}");
+        assert_eq!(environment["dangers"][0]["severity"], "refused", "{json:#}");
+        let message = environment["dangers"][0]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(expected), "{expected}: {message}");
+        assert_eq!((&environment["summary"]["restarts"], &environment["summary"]["dangers"]), (&0.into(), &1.into()));
+        assert_eq!(json["warnings"].as_array().map(Vec::len), Some(0), "{json:#}");
+    }
+}
+
+#[test]
+fn an_object_that_was_refused_before_keeps_its_other_dangers_and_its_mistake_is_not_said_as_new() {
+    let lab = Lab::new();
+    let (_server, clone) = team(&lab, &[]);
+    clone.commit("an old mistake", &[("apps/web/dev/web.yaml", &DEPLOYMENT.replace("value: '5'", "value: 5"))]);
+    assert_eq!(told(&clone, "must be a string, not `5`"), 1);
+    clone.git(&["fetch", "-q"]);
+    let changed =
+        DEPLOYMENT.replace("value: '5'", "value: 5").replace("spec:\n  selector", "spec:\n  replicas: 0\n  selector");
+    clone.commit("another change", &[("apps/web/dev/web.yaml", &changed)]);
+    let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    let dangers = &json["environments"][0]["dangers"];
+    assert_eq!((dangers.as_array().map(Vec::len), &dangers[0]["kind"]), (Some(1), &"scaledToZero".into()), "{json:#}");
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1), "{json:#}");
+    // With a new mistake beside the old one, the new one is the danger.
+    clone.commit("a new mistake", &[("apps/web/dev/web.yaml", &changed.replace("replicas: 0", "replicas: '0'"))]);
+    let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    let dangers = &json["environments"][0]["dangers"];
+    assert_eq!((dangers.as_array().map(Vec::len), &dangers[0]["kind"]), (Some(1), &"invalid".into()), "{json:#}");
+    let message = dangers[0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("spec.replicas") && !message.contains("value"), "{message}");
+}
+
+#[test]
+fn an_object_that_goes_to_another_application_with_an_old_mistake_keeps_its_dangers() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web", "api"], &["dev"]);
+    let old = DEPLOYMENT.replace("value: '5'", "value: 5");
+    clone.commit("an old mistake", &[("apps/web/dev/web.yaml", &old)]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let scaled = old.replace("spec:\n  selector", "spec:\n  replicas: 0\n  selector");
+    clone.commit("it moves", &[("apps/web/dev/web.yaml", ""), ("apps/api/dev/web.yaml", &scaled)]);
+    let json: Value = serde_json::from_str(&clone.hydrate(&["diff", "--json"]).stdout).expect("JSON");
+    let dangers = &json["environments"][0]["dangers"];
+    assert_eq!(dangers.as_array().map(Vec::len), Some(1), "{json:#}");
+    assert_eq!(dangers[0]["message"], "namespace web → api: new Pods start there, the old ones go", "{json:#}");
 }
 
 #[test]

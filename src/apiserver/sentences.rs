@@ -60,6 +60,8 @@ pub(crate) struct Sentence<'a> {
     pub diagnostic: Diagnostic,
     /// Whether a server refuses the objects.
     pub is_refusal: bool,
+    /// Whether it did so before a change.
+    pub was_before: bool,
     /// Whose objects it is said of; none for what only counts others.
     pub applications: Vec<&'a Application>,
     /// What is said, without the objects: `Kubernetes 1.36 refuses it: …`.
@@ -85,7 +87,7 @@ impl<'a> Answers<'a> {
             let before = &known.said.finding;
             (before.rule, &before.message, &known.object.kind) == (finding.rule, &finding.message, &one.object.kind)
                 && plain_field(&before.field) == plain_field(&finding.field)
-                && (&alike.server, alike.is_strict) == (&server, is_strict)
+                && (&alike.server, alike.is_strict, known.said.was_before) == (&server, is_strict, one.said.was_before)
         };
         match self.0.iter_mut().find(is_alike) {
             Some(alike) => {
@@ -117,9 +119,9 @@ impl<'a> Answers<'a> {
             let text = format!("{} more of what an API server refuses or warns of", more.len());
             let warning = Diagnostic::warning(text).hint("git hydrate check shows all of it");
             let diagnostic = Diagnostic { is_refused_strictly: first.is_strict, ..warning };
-            let is_refusal = first.first.said.finding.is_refusal();
+            let (is_refusal, was_before) = (first.first.said.finding.is_refusal(), first.first.said.was_before);
             let (what, applications, objects) = (String::new(), Vec::new(), Vec::new());
-            sentences.push(Sentence { diagnostic, is_refusal, applications, what, objects });
+            sentences.push(Sentence { diagnostic, is_refusal, was_before, applications, what, objects });
         }
         sentences
     }
@@ -153,6 +155,7 @@ impl<'a> Alike<'a> {
         Sentence {
             diagnostic: Diagnostic { is_refused_strictly: self.is_strict, ..diagnostic },
             is_refusal: finding.is_refusal(),
+            was_before: said.was_before,
             applications: self.applications,
             what,
             objects: self.objects,

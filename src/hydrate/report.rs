@@ -49,7 +49,7 @@ pub(crate) struct Refusal {
     pub diagnostic: Diagnostic,
     /// What is said of each object: `Kubernetes 1.36 refuses it, so the sync fails: …`.
     pub what: String,
-    /// The objects, each with its branch and destination path.
+    /// The objects, each with its branch and destination path; none that were refused for it before.
     pub objects: Vec<(String, RepoPath, ObjectName)>,
 }
 

@@ -11,25 +11,31 @@ fn job(name: &str, annotations: &str, version: u32) -> String {
     )
 }
 
-pub(super) const CLAIM: &str =
-    "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {storageClassName: fast}\n";
+pub(super) const CLAIM: &str = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {storageClassName: fast, accessModes: \
+     [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n";
+
+/// One that an API server takes, with annotations of its Pods.
+fn deployment(name: &str, replicas: u32, annotations: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  replicas: {replicas}\n  selector: \
+         {{matchLabels: {{app: {name}}}}}\n  template:\n    metadata: {{labels: {{app: {name}}}, annotations: \
+         {{{annotations}}}}}\n    spec: {{containers: [{{name: web, image: 'web:1'}}]}}\n"
+    )
+}
 
 #[test]
 fn dangers_are_sorted_and_say_what_argo_cd_prunes() {
     let clone = clone();
     let (file, text) = application("web", "dev");
     let with_policy = |policy: &str| text.replace("spec:\n", &format!("spec:\n  syncPolicy: {policy}\n"));
-    let deployment = |replicas: u32| {
-        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{replicas: {replicas}}}\n")
-    };
     let jobs = |version| {
         let plain = (0..7).map(move |n| job(&format!("job{n}"), "", version));
         plain.chain([job("hook", "helm.sh/hook: pre-upgrade", version)]).collect::<Vec<_>>()
     };
     clone.commit("policy", &[(&file, &with_policy("{automated: {prune: true}}"))]);
-    commit_web(&clone, &[vec![deployment(3), CLAIM.to_owned()], jobs(1)].concat());
+    commit_web(&clone, &[vec![deployment("web", 3, ""), CLAIM.to_owned()], jobs(1)].concat());
     clone.push().success();
-    commit_web(&clone, &[vec![deployment(0)], jobs(2)].concat());
+    commit_web(&clone, &[vec![deployment("web", 0, "")], jobs(2)].concat());
     let stat = clone.hydrate(&["diff", "--stat"]).exits(1).stdout;
     let head = "environments/dev   9 objects changed, 1 removed in 1 of 2 Applications
   image app 1 → 2 (8 times)
@@ -95,17 +101,14 @@ fn an_application_that_goes_with_its_objects_is_a_danger_in_every_form() {
 #[test]
 fn dangers_of_production_come_first() {
     let clone = dry(&Lab::new().server(), &["web"], &["dev", "prod"]);
-    let deployment = |name: &str, replicas: u32| {
-        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec: {{replicas: {replicas}}}\n")
-    };
     let commit = |dev: String, prod: u32| {
-        let prod = deployment("web", prod);
+        let prod = deployment("web", prod, "");
         let files = [("apps/web/dev/config.yaml", dev.as_str()), ("apps/web/prod/config.yaml", prod.as_str())];
         clone.commit("both", &files);
     };
-    commit(CLAIM.to_owned() + "---\n" + &deployment("web", 3), 3);
+    commit(CLAIM.to_owned() + "---\n" + &deployment("web", 3, ""), 3);
     clone.push().success();
-    commit(deployment("web", 2), 0);
+    commit(deployment("web", 2, ""), 0);
     for args in [&["diff"][..], &["diff", "--markdown"]] {
         let shown = clone.hydrate(args).exits(1).stdout;
         let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
@@ -139,12 +142,7 @@ fn no_severe_danger_is_cut() {
 #[test]
 fn workloads_that_restart_are_counted_though_only_a_checksum_changed() {
     let clone = clone();
-    let deployment = |name: &str, checksum: &str| {
-        format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  template:\n    metadata:\n      \
-             annotations: {{checksum/config: {checksum}}}\n"
-        )
-    };
+    let deployment = |name: &str, checksum: &str| deployment(name, 1, &format!("checksum/config: {checksum}"));
     commit_web(&clone, &[deployment("one", "a1"), deployment("two", "a1"), config_map("web", "1")]);
     clone.push().success();
     commit_web(&clone, &[deployment("one", "b2"), deployment("two", "b2"), config_map("web", "1")]);

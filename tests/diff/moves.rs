@@ -51,10 +51,10 @@ fn objects_that_another_application_takes_over_are_not_removed() {
     let finalizer = "metadata:\n  finalizers: [resources-finalizer.argocd.argoproj.io]\n";
     clone.commit("finalizer", &[(&file, &text.replace("metadata:\n", finalizer))]);
     let objects = |namespace: &str| CLAIM.replace("name: data", &format!("name: data{namespace}"));
-    let config = config_map("web", "1").replace("name: web", "name: web\n  namespace: web");
+    let config = config_map("web", "one").replace("name: web", "name: web\n  namespace: web");
     commit_web(&clone, &[objects(", namespace: web"), config.clone()]);
     clone.push().success();
-    let moved = [objects(", namespace: web"), config.replace("value: 1", "value: 2")].join("---\n");
+    let moved = [objects(", namespace: web"), config.replace("value: one", "value: two")].join("---\n");
     clone.commit(
         "rename\n\nHydrate-Allow-Removal: environments/dev",
         &[(&file, ""), (&new_file, &new_text), ("apps/shop/dev/config.yaml", &moved)],
@@ -67,8 +67,8 @@ fn objects_that_another_application_takes_over_are_not_removed() {
     ~ PersistentVolumeClaim web/data  moved from web-dev
     ~ ConfigMap web/web  moved from web-dev
         data
-      -   value: 1
-      +   value: 2
+      -   value: one
+      +   value: two
 
   web-dev  web  removed
     objects move to shop-dev: Argo CD deletes what shop-dev has not applied by the time that web-dev is deleted
@@ -139,7 +139,7 @@ fn an_object_goes_to_another_application_and_namespace_at_once() {
     let deployment = |namespace: &str, image: &str| {
         format!(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: {namespace}}}\nspec:\n  replicas: 2\n  \
-             template: {{spec: {{containers: [{{name: web, image: 'web:{image}', ports: [{{containerPort: 80}}]}}]}}}}\n"
+             selector: {{matchLabels: {{app: web}}}}\n  template: {{metadata: {{labels: {{app: web}}}}, spec: {{containers: [{{name: web, image: 'web:{image}', ports: [{{containerPort: 80}}]}}]}}}}\n"
         )
     };
     commit_web(&clone, &[deployment("web", "1")]);

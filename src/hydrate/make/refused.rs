@@ -191,9 +191,10 @@ impl Refused {
     }
 }
 
+/// What is said, with the objects that are refused and were not so before.
 fn refusal(sentence: Sentence<'_>) -> Refusal {
-    let Sentence { diagnostic, what, objects, is_refusal, .. } = sentence;
-    let refused = objects.into_iter().filter(|_| is_refusal);
+    let Sentence { diagnostic, what, objects, is_refusal, was_before, .. } = sentence;
+    let refused = objects.into_iter().filter(|_| is_refusal && !was_before);
     let object = |(application, object): (&Application, ObjectName)| {
         (application.environment_branch().to_string(), application.sync_path.clone(), object)
     };

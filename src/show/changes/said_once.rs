@@ -1,4 +1,4 @@
-//! What an API server refuses is a danger, and a warning of what it was asked: each object has one of them.
+//! What an API server refuses of an object that differs is a danger of it, and no warning beside that.
 
 use super::EnvironmentDiff;
 use crate::diff::{ObjectDiff, ObjectName};
@@ -6,13 +6,14 @@ use crate::preview::Refusal;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
-/// Has the dangers of objects say what an API server says of them, with the place, and drops the warnings of which nothing is left.
+/// Makes dangers of what an API server refuses objects for, with the place, and drops the warnings of which nothing is left. An
+/// object that comes from another Application keeps its warning: there it may have been refused for the same.
 pub(super) fn refusals(environments: &mut [EnvironmentDiff], warnings: &mut Vec<Diagnostic>, refusals: &[Refusal]) {
     let said: Vec<&Refusal> = refusals.iter().filter(|refusal| warnings.contains(&refusal.diagnostic)).collect();
     for environment in environments.iter_mut() {
         let branch = environment.branch.branch.as_str();
         for application in &mut environment.applications {
-            for object in application.objects.iter_mut().filter(|object| object.is_invalid()) {
+            for object in application.objects.iter_mut().filter(|object| object.moved_from.is_none()) {
                 let is_of = |(of, path, name): &(String, RepoPath, ObjectName)| {
                     of == branch && *path == application.path && *name == object.object
                 };
