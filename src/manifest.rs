@@ -96,6 +96,19 @@ impl Manifest {
         self.api_version().rsplit_once('/').map_or("", |(group, _)| group)
     }
 
+    /// The group that has the kind now: an API server that served a Deployment in `extensions` kept it as one of `apps`.
+    ///
+    /// Reference: kubernetes docs/reference/using-api/deprecation-guide, v1.16 and v1.22; argo-cd 3.4
+    /// gitops-engine/pkg/sync/reconcile.go `dedupLiveResources`: one object, whichever its group.
+    pub(crate) fn home_group(&self) -> &str {
+        match (self.group(), self.kind()) {
+            ("extensions", "Deployment" | "DaemonSet" | "ReplicaSet") => "apps",
+            ("extensions", "Ingress" | "NetworkPolicy") => "networking.k8s.io",
+            ("extensions", "PodSecurityPolicy") => "policy",
+            (group, _) => group,
+        }
+    }
+
     /// `kind`, never empty.
     pub fn kind(&self) -> &str {
         self.text(&["kind"])

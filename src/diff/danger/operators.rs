@@ -17,7 +17,7 @@ use table::{CLOUD, Ends, OWNERS, Owner};
 
 /// The row of an object; none where nothing is known to own data.
 fn owner(object: &Manifest) -> Option<&'static Owner> {
-    let (group, kind) = (object.group(), object.kind());
+    let (group, kind) = (object.home_group(), object.kind());
     let is_group = |known: &str| group == known || known.starts_with('.') && group.ends_with(known);
     let is_kind = |owner: &Owner| match owner.group.strip_prefix('.') {
         Some(_) => CLOUD.iter().any(|(start, known)| group.starts_with(start) && kind == *known),
@@ -37,7 +37,7 @@ impl Owner {
         };
         match &self.ends {
             Ends::Always => true,
-            Ends::Never => false,
+            Ends::Never | Ends::WhenEmpty => false,
             Ends::Unless(path, keeping) => {
                 !object.at(path).is_some_and(|value| keeping.contains(&text(value).as_str()))
             }
@@ -46,7 +46,7 @@ impl Owner {
                 !keys.iter().any(|key| has(object, key, &|value| text(value) == *keeping))
             }
             Ends::If(key, deleting) => has(object, key, &|value| text(value) == *deleting),
-            Ends::IfAt(path, deleting) => object.at(path).is_some_and(|value| text(value) == *deleting),
+            Ends::IfAt(path, deleting) => object.at(path).is_some_and(|value| deleting.contains(&text(value).as_str())),
             Ends::Finalizer(name) => {
                 let finalizers = items(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str);
                 finalizers.into_iter().any(|one| one.rsplit('/').next() == Some(name))
@@ -77,6 +77,9 @@ pub(super) fn loss(old: &Manifest) -> Option<(Severity, String)> {
             Some((Severity::DataLoss, format!("with {}: its controller deletes what is behind it", owner.data)))
         }
         (Ends::Crossplane | Ends::UnlessAnnotated(..), false) => None,
+        (Ends::WhenEmpty, false) => {
+            Some((Severity::Other, format!("once nothing is in {}: as long its controller keeps it", owner.data)))
+        }
         (_, false) => Some((Severity::Outage, "with what it runs; its data stay".to_owned())),
     }
 }

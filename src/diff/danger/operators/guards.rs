@@ -78,14 +78,14 @@ impl Guards {
 
 /// What guarded something and no longer does.
 pub(super) fn dropped(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    let of_kind = GUARDS.iter().filter(|(group, kind, ..)| (new.group(), new.kind()) == (*group, *kind));
+    let of_kind = GUARDS.iter().filter(|(group, kind, ..)| (new.home_group(), new.kind()) == (*group, *kind));
     let dropped = of_kind
         .filter(|(_, _, path, when, _)| when.guards(old.object().at(path)) && !when.guards(new.object().at(path)));
     let unguarded = |field: &str, effect: &str| {
         Danger::said(Severity::Security, "unguarded", format!("`{field}`: {effect}"), "keep what guards it")
     };
     let mut found: Vec<Danger> = dropped.map(|(_, _, path, _, effect)| unguarded(&path.join("."), effect)).collect();
-    if (new.group(), new.kind()) == ("kafka.strimzi.io", "Kafka") {
+    if (new.home_group(), new.kind()) == ("kafka.strimzi.io", "Kafka") {
         found.extend(listeners(old, new));
     }
     found

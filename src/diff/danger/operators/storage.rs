@@ -37,7 +37,7 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
 }
 
 fn row<'r, T>(rows: &'r [(&str, &str, T)], of: &Manifest) -> Option<&'r T> {
-    rows.iter().find(|(group, kind, _)| (of.group(), of.kind()) == (*group, *kind)).map(|(.., value)| value)
+    rows.iter().find(|(group, kind, _)| (of.home_group(), of.kind()) == (*group, *kind)).map(|(.., value)| value)
 }
 
 fn unclaimed(old: &Manifest, new: &Manifest) -> Option<Danger> {
@@ -97,7 +97,7 @@ fn span(value: &Value) -> Option<f64> {
 /// Reference: strimzi/strimzi-kafka-operator documentation/modules/configuring/con-config-storage-kraft.adoc: data are to be moved from
 /// a volume before it is removed; the type of storage cannot change.
 fn volumes(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    let path: &[&str] = match (new.group(), new.kind()) {
+    let path: &[&str] = match (new.home_group(), new.kind()) {
         ("kafka.strimzi.io", "KafkaNodePool") => &["spec", "storage", "volumes"],
         ("kafka.strimzi.io", "Kafka") => &["spec", "kafka", "storage", "volumes"],
         _ => return Vec::new(),

@@ -29,17 +29,19 @@ pub(super) enum Ends {
     UnlessAnnotated(&'static str, &'static [&'static str]),
     /// Only if some field of this name, however deep, has this value.
     If(&'static str, &'static str),
-    /// Only if a field has this value.
-    IfAt(&'static [&'static str], &'static str),
+    /// Only if a field has one of these values.
+    IfAt(&'static [&'static str], &'static [&'static str]),
     /// Only with this finalizer, in any of its spellings.
     Finalizer(&'static str),
     /// As Crossplane does: `deletionPolicy: Orphan` and `managementPolicies` without `Delete` keep them.
     Crossplane,
+    /// Never: its controller keeps it, and what runs, while something is in it.
+    WhenEmpty,
     /// Never: the claims stay, what runs goes.
     Never,
 }
 
-use Ends::{Always, Crossplane, Finalizer, If, IfAt, Never, Unless, UnlessAnnotated, UnlessAny};
+use Ends::{Always, Crossplane, Finalizer, If, IfAt, Never, Unless, UnlessAnnotated, UnlessAny, WhenEmpty};
 
 const CLAIMS: &str = "its claims and their data";
 const EXTERNAL: &str = "what it stands for outside of the cluster, and its data";
@@ -67,7 +69,7 @@ pub(super) const OWNERS: &[Owner] = &[
         "postgresql.cnpg.io",
         "Database",
         "its database",
-        IfAt(&["spec", "databaseReclaimPolicy"], "delete"),
+        IfAt(&["spec", "databaseReclaimPolicy"], &["delete"]),
         "cloudnative-pg/cloudnative-pg a95a534: docs/src/declarative_database_management.md",
     ),
     owner(
@@ -178,29 +180,29 @@ pub(super) const OWNERS: &[Owner] = &[
     owner(
         "ceph.rook.io",
         "CephBlockPool",
-        "its pool and all volumes in it",
+        "its pool and all volumes in it, unless its operator is one that waits until it is empty",
         Always,
-        "rook/rook d0c3b9c: pkg/operator/ceph/pool/controller.go",
+        "rook/rook d0c3b9c: pkg/operator/ceph/pool/controller.go, `handleDeletionBlocked`, which older ones lack",
     ),
     owner(
         "ceph.rook.io",
         "CephFilesystem",
-        "its file system and all volumes in it",
-        UnlessAny(&["preserveFilesystemOnDelete", "preservePoolsOnDelete"], "true"),
-        "rook/rook d0c3b9c: Documentation/CRDs/Shared-Filesystem/ceph-filesystem-crd.md",
+        "its file system",
+        WhenEmpty,
+        "rook/rook d0c3b9c: pkg/operator/ceph/file/controller.go, dependent.go",
     ),
     owner(
         "ceph.rook.io",
         "CephObjectStore",
-        "its store and all buckets in it",
-        Unless(&["spec", "preservePoolsOnDelete"], &["true"]),
-        "rook/rook d0c3b9c: Documentation/CRDs/Object-Storage/ceph-object-store-crd.md",
+        "its store",
+        WhenEmpty,
+        "rook/rook d0c3b9c: Documentation/CRDs/Object-Storage/ceph-object-store-crd.md, \"Deleting a CephObjectStore\"",
     ),
     owner(
         "ceph.rook.io",
         "CephCluster",
         "the data of all its disks",
-        IfAt(&["spec", "cleanupPolicy", "confirmation"], "yes-really-destroy-data"),
+        IfAt(&["spec", "cleanupPolicy", "confirmation"], &["yes-really-destroy-data"]),
         "rook/rook d0c3b9c: Documentation/CRDs/Cluster/ceph-cluster-crd.md",
     ),
     owner(
@@ -256,7 +258,7 @@ pub(super) const OWNERS: &[Owner] = &[
         "solr.apache.org",
         "SolrCloud",
         CLAIMS,
-        IfAt(&["spec", "dataStorage", "persistent", "reclaimPolicy"], "Delete"),
+        IfAt(&["spec", "dataStorage", "persistent", "reclaimPolicy"], &["Delete"]),
         "apache/solr-operator ed5c5c7: api/v1beta1/solrcloud_types.go",
     ),
     owner(
@@ -271,7 +273,7 @@ pub(super) const OWNERS: &[Owner] = &[
         "k8s.mariadb.com",
         "MariaDB",
         CLAIMS,
-        IfAt(&["spec", "storage", "pvcRetentionPolicy", "whenDeleted"], "Delete"),
+        IfAt(&["spec", "storage", "pvcRetentionPolicy", "whenDeleted"], &["Delete"]),
         "mariadb-operator/mariadb-operator 8970edf: api/v1alpha1/mariadb_types.go",
     ),
     owner(
@@ -293,8 +295,15 @@ pub(super) const OWNERS: &[Owner] = &[
         "snapshot.storage.k8s.io",
         "VolumeSnapshotContent",
         "its snapshot",
-        IfAt(&["spec", "deletionPolicy"], "Delete"),
+        IfAt(&["spec", "deletionPolicy"], &["Delete"]),
         "kubernetes-csi/external-snapshotter afb2f0d: client/apis/volumesnapshot/v1/types.go",
+    ),
+    owner(
+        "kubedb.com",
+        "Postgres",
+        CLAIMS,
+        IfAt(&["spec", "deletionPolicy"], &["Delete", "WipeOut"]),
+        "kubedb/docs dd66a58: docs/guides/postgres/concepts/postgres.md, where the default is `Halt`",
     ),
     owner(
         "kubedb.com",
@@ -308,14 +317,14 @@ pub(super) const OWNERS: &[Owner] = &[
         "",
         EXTERNAL,
         Crossplane,
-        "crossplane/docs 56a4808: content/master/managed-resources/managed-resources.md",
+        "crossplane/docs 56a4808: content/v1.20/concepts/managed-resources.md",
     ),
     owner(
         ".crossplane.io",
         "",
         EXTERNAL,
         Crossplane,
-        "crossplane/docs 56a4808: content/master/managed-resources/managed-resources.md",
+        "crossplane/docs 56a4808: content/v1.20/concepts/managed-resources.md",
     ),
     owner(
         ".services.k8s.aws",

@@ -10,7 +10,8 @@ fn when(ends: &Ends) -> String {
         Ends::UnlessAny(keys, keeping) => format!("unless {} is `{keeping}`", any(keys)),
         Ends::UnlessAnnotated(key, keeping) => format!("unless the annotation `{key}` is {}", any(keeping)),
         Ends::If(key, deleting) => format!("if `{key}` is `{deleting}`"),
-        Ends::IfAt(path, deleting) => format!("if `{}` is `{deleting}`", path.join(".")),
+        Ends::IfAt(path, deleting) => format!("if `{}` is {}", path.join("."), any(deleting)),
+        Ends::WhenEmpty => "never: it stays until nothing is in it".to_owned(),
         Ends::Finalizer(name) => format!("with the finalizer `{name}`"),
         Ends::Crossplane => "unless `deletionPolicy` is `Orphan`, or `managementPolicies` lack `Delete`".to_owned(),
     }

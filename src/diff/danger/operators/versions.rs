@@ -33,8 +33,8 @@ const VERSIONS: [Version; 2] = [
 /// Another major version, or a lower one.
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let is_of = |version: &&Version| match version.group.strip_prefix('.') {
-        Some(_) => new.group().ends_with(version.group),
-        None => (new.group(), new.kind()) == (version.group, version.kind),
+        Some(_) => new.home_group().ends_with(version.group),
+        None => (new.home_group(), new.kind()) == (version.group, version.kind),
     };
     let version = VERSIONS.iter().find(is_of)?;
     let [from, to] = [old, new].map(|side| numbers(word(side.object(), version.path)));
