@@ -13,7 +13,7 @@ fn a_value_that_nothing_reads_and_an_image_that_nothing_uses_are_told_before_a_p
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {replicas: '{{ .Values.replicaCount }}'}\n";
     let text = application("web", "dev").1;
     let with = |values: &str| {
-        text.replace("    syncSource:", &format!("      helm: {{releaseName: web, valueFiles: [values.yaml, prod.yaml], valuesObject: {values}}}\n    syncSource:"))
+        text.replace("    syncSource:", &format!("      helm: {{releaseName: web, valueFiles: [values.yaml, prod.yaml],\n        valuesObject: {values}}}\n    syncSource:"))
     };
     let kustomization = "resources: [config.yaml]\n";
     clone.commit(
@@ -39,12 +39,12 @@ fn a_value_that_nothing_reads_and_an_image_that_nothing_uses_are_told_before_a_p
             ("apps/web/dev/prod.yaml", "replicaCout: 8\n"),
             ("apps/web/dev/values.yaml", "replicaCount: 1\nunused: 1\nreplikaCount: 3\n"),
             ("apps/api/dev/kustomization.yaml", "resources: [config.yaml]\nimages: [{name: nginx, newTag: '2'}]\n"),
-            (WEB, &with("{owner: me}")),
+            (WEB, &with("{\n          owner: me}")),
         ],
     );
     let told = [
         "apps/web/dev/prod.yaml:1:1: warning: nothing in the chart reads the value `replicaCout` [ineffective]",
-        "warning: nothing in the chart reads the value `owner` [ineffective]",
+        "applications/dev/web.yaml:15:18: warning: nothing in the chart reads the value `owner` [ineffective]",
         "warning: no object has an image `nginx`, so nothing is changed [ineffective]",
     ];
     let check = clone.hydrate(&["check"]).success().stdout;

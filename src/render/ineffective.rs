@@ -72,11 +72,11 @@ impl ApplicationRender<'_, '_> {
         let charts = &self.commit.renderers.charts;
         let unread = helm::unread(charts, self.view, &release.chart, &options)
             .map_err(|error| Failure::mistake(self.placed(error.diagnostic())))?;
-        Ok(unread.into_iter().filter_map(|one| self.warning(one)).collect())
+        Ok(unread.into_iter().filter_map(|one| self.warning(one, helm)).collect())
     }
 
     /// A warning of a value; none where it is one of a chart that has no name like it.
-    fn warning(&self, unread: helm::Unread) -> Option<Ineffective> {
+    fn warning(&self, unread: helm::Unread, options: &Helm) -> Option<Ineffective> {
         let helm::Unread { path, known, span, is_default } = unread;
         let key = path.last()?;
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -86,9 +86,16 @@ impl ApplicationRender<'_, '_> {
             None => "take it away, or correct its name: it has no effect".to_owned(),
         };
         let text = format!("nothing in the chart reads the value `{}`", path.join("."));
+        let in_application = || options.values_object.as_ref().map(|_| self.in_values_object(&path));
         // Without the text of the line: its value may be a secret.
-        let span = span.map(Span::unquoted);
+        let span = span.or_else(in_application).map(Span::unquoted);
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| self.place().clone())).hint(hint);
         Some(Ineffective { diagnostic, is_default })
+    }
+
+    /// Where an Application has a value in its `valuesObject`.
+    fn in_values_object(&self, path: &[String]) -> Span {
+        let path = ["helm", "valuesObject"].into_iter().chain(path.iter().map(String::as_str));
+        self.source.span(&path.collect::<Vec<_>>())
     }
 }
