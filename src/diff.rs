@@ -37,6 +37,7 @@ use model::{Model, Placed, Side};
 pub(crate) use align::{Line, lines};
 pub(crate) use danger::{Danger, Pruning, Severity, application_removed, is_same_cluster};
 pub(crate) use image::{Image, ImageChange};
+pub(crate) use model::Beside;
 pub(crate) use noise::Noise;
 pub(crate) use path::{FieldPath, Step};
 pub(crate) use value::{Difference, Leaf, Place};
@@ -152,6 +153,11 @@ impl ObjectName {
         }
     }
 
+    /// Whether it is an Application of Argo CD.
+    pub(crate) fn is_application(&self) -> bool {
+        self.kind == "Application" && self.api_version.starts_with("argoproj.io/")
+    }
+
     /// `shop/web`; `shop` without a namespace.
     pub(crate) fn place(&self) -> String {
         let slash = if self.namespace.is_empty() { "" } else { "/" };
@@ -196,13 +202,13 @@ pub(crate) fn renamed(objects: &[ObjectDiff]) -> usize {
 /// The objects that differ, by namespace, name and kind.
 pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> Vec<ObjectDiff> {
     let sides = Sides { old: old.to_vec(), new: new.to_vec(), options: options.clone() };
-    compare_all(std::slice::from_ref(&sides)).pop().unwrap_or_default()
+    compare_all(std::slice::from_ref(&sides), &Beside::default()).pop().unwrap_or_default()
 }
 
 /// The objects that differ, for all destination paths of a branch, in their order. An object that goes from one path
-/// and comes in another has moved, and is listed where it comes.
-pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
-    let model = model(paths);
+/// and comes in another has moved, and is listed where it comes. `beside` are the objects of the paths that do not change.
+pub(crate) fn compare_all(paths: &[Sides], beside: &Beside) -> Vec<Vec<ObjectDiff>> {
+    let model = model(paths, beside);
     let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespaces()));
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
     pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref());
@@ -232,14 +238,14 @@ pub(crate) fn compare_all(paths: &[Sides]) -> Vec<Vec<ObjectDiff>> {
 }
 
 /// The environment, as far as it is known.
-fn model(paths: &[Sides]) -> Model<'_> {
+fn model<'a>(paths: &'a [Sides], beside: &'a Beside) -> Model<'a> {
     let before = paths
         .iter()
         .flat_map(|path| path.old.iter().map(|manifest| Placed::new(manifest, path.options.namespaces()[0])));
     let after = paths
         .iter()
         .flat_map(|path| path.new.iter().map(|manifest| Placed::new(manifest, path.options.namespaces()[1])));
-    Model { before: Side::new(before), after: Side::new(after) }
+    Model { before: Side::new(before, beside), after: Side::new(after, beside), is_whole: !beside.is_cut() }
 }
 
 fn object<'a>(

@@ -5,6 +5,7 @@
 //!
 //! Never: a ref moves.
 
+mod beside;
 mod between;
 mod doubted;
 mod held;
@@ -24,7 +25,7 @@ use like::FutureBranch;
 pub(crate) use like::is_production;
 
 use crate::argo::{AppName, Application, BranchName, By, Keeps, Removal};
-use crate::diff::{Pruning, Words};
+use crate::diff::{Beside, Pruning, Words};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::plan::since::Since;
@@ -144,6 +145,8 @@ pub(crate) struct PreviewedBranch {
     pub applications: usize,
     /// The destination paths whose manifests would change, by path. Empty when it does not hydrate.
     pub paths: Vec<PreviewedPath>,
+    /// The objects of its Applications that do not change, as far as they matter.
+    pub beside: Beside,
     /// The branch that is most like it, of one that is new.
     pub like: Option<LikeBranch>,
     /// Why it stays as it is for a time; none when it does not. What would change is what the freeze holds back.
@@ -371,6 +374,7 @@ fn compare(
             None => Owners::new(&name, (before, dry), &trees),
         };
         let paths = if mistakes.is_empty() { paths(buffer, (old, new), &owners)? } else { Vec::new() };
+        let beside = beside::beside(buffer, new, &paths, &owners)?;
         environments.push(PreviewedBranch {
             like: likes.remove(&name).filter(|_| mistakes.is_empty()),
             branch: name,
@@ -381,6 +385,7 @@ fn compare(
             against,
             applications: report.applications,
             paths,
+            beside,
             frozen,
             mistakes,
             behind,

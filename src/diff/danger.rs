@@ -169,7 +169,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(autoscaling::blind(old, new, around));
     found.extend(gates::raised(old, new, around));
     found.extend(traffic::shifted(old, new, around));
-    found.extend(traffic::class(old, new));
+    found.extend(traffic::class(old, new, &around.model.after));
     found.extend(traffic::elsewhere(old, new));
     found.extend(traffic::plain_text(old, new));
     found.extend(trust::distrusted(old, new, around));

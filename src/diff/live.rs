@@ -23,7 +23,7 @@ use go_yaml::{self as yaml, Limits, Mapping, Value};
 use super::align::identities;
 use crate::manifest::Manifest;
 use defaults::{DROPPED, Kind, METADATA, Type, WRITTEN, of_kind};
-pub(super) use versions::as_read;
+pub(super) use versions::{as_read, selects_by_default};
 
 /// Why a field that only the cluster has, or has otherwise, does not count as a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,14 +110,14 @@ fn settled((running, rendered): (&Manifest, &Manifest), cluster: &Cluster<'_>, f
     let last = last.and_then(|text| yaml::json::decode(text.as_bytes(), &LAST_LIMITS).ok());
     let mut settling =
         Settling { additions: BTreeMap::new(), is_built_in: is_built_in(rendered), fills, path: Vec::new() };
-    if rendered.kind() == "Secret" && rendered.group().is_empty() {
+    if rendered.kind() == "Secret" && rendered.home_group().is_empty() {
         // What `argocd app manifests` prints of git is as it was rendered.
         [&mut live, &mut ours].into_iter().for_each(as_data);
     }
     settling.object(&mut live, &mut ours, cluster);
     let shape = match cluster.schema {
         Some(schema) => Shape::Schema(schema),
-        None => of_kind(rendered.group(), rendered.kind()).map_or(Shape::Unknown, Shape::Type),
+        None => of_kind(rendered.home_group(), rendered.kind()).map_or(Shape::Unknown, Shape::Type),
     };
     settling.value(&mut live, &mut ours, last.as_ref(), shape);
     let manifest = |value: Value, before: &Manifest| Manifest::new(value).unwrap_or_else(|_| before.clone());
@@ -126,7 +126,7 @@ fn settled((running, rendered): (&Manifest, &Manifest), cluster: &Cluster<'_>, f
 
 /// Whether the API server knows the fields of the kind.
 fn is_built_in(manifest: &Manifest) -> bool {
-    let group = manifest.group();
+    let group = manifest.home_group();
     group.is_empty() || group.ends_with(".k8s.io") || !group.contains('.')
 }
 

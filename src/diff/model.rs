@@ -7,6 +7,7 @@
 //! Lists by kind are made at once. The index of things and uses is made when the first rule asks for it.
 
 mod autoscaler;
+mod beside;
 pub(super) mod pods;
 mod routes;
 mod selector;
@@ -21,8 +22,9 @@ use go_yaml::Value;
 use crate::manifest::{Manifest, is_cluster_kind};
 
 pub(super) use autoscaler::Autoscaler;
-pub(super) use routes::{Route, hosts, routes};
-pub(super) use selector::{chooses, covers, selects};
+pub(crate) use beside::Beside;
+pub(super) use routes::{Route, hosts, ingress_class, ingress_service, routes};
+pub(super) use selector::{chooses, covers, of_workload, selects};
 pub(super) use thing::{Thing, keys_of, lost_with, provided_by};
 pub(super) use uses::{How, Use, uses};
 
@@ -37,7 +39,7 @@ impl<'a> Placed<'a> {
     /// An object of a path whose objects without a namespace are in `default`.
     pub(super) fn new(manifest: &'a Manifest, default: Option<&'a str>) -> Self {
         let namespace = match manifest.namespace() {
-            _ if is_cluster_kind(manifest.group(), manifest.kind()) => "",
+            _ if is_cluster_kind(manifest.home_group(), manifest.kind()) => "",
             "" => default.unwrap_or_default(),
             namespace => namespace,
         };
@@ -47,21 +49,24 @@ impl<'a> Placed<'a> {
     /// Whether both are one object to the API server, whichever its version.
     pub(super) fn is(&self, other: &Placed<'_>) -> bool {
         let key =
-            |one: &Placed<'_>| [one.manifest.group(), one.manifest.kind(), one.manifest.name()].map(str::to_owned);
+            |one: &Placed<'_>| [one.manifest.home_group(), one.manifest.kind(), one.manifest.name()].map(str::to_owned);
         self.namespace == other.namespace && key(self) == key(other)
     }
 }
 
 /// The environment before and after.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Model<'a> {
     pub before: Side<'a>,
     pub after: Side<'a>,
+    /// Whether all objects are known, those included of Applications that do not change.
+    pub is_whole: bool,
 }
 
 /// The objects of one side that rules ask for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Side<'a> {
+    beside: &'a Beside,
     all: Vec<Placed<'a>>,
     workloads: Vec<Placed<'a>>,
     kinds: BTreeMap<&'static str, Vec<Placed<'a>>>,
@@ -99,11 +104,13 @@ const LISTED: [&str; 18] = [
 ];
 
 impl<'a> Side<'a> {
-    pub(super) fn new(objects: impl Iterator<Item = Placed<'a>>) -> Self {
-        let mut side = Self::default();
+    /// Of the objects of paths that change, beside those of the others.
+    pub(super) fn new(objects: impl Iterator<Item = Placed<'a>>, beside: &'a Beside) -> Self {
+        let (all, workloads, kinds) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut side = Self { beside, all, workloads, kinds, hosts: BTreeSet::new(), links: OnceLock::new() };
         for placed in objects {
             let manifest = placed.manifest;
-            if matches!((manifest.group(), manifest.kind()), ("apps", _) | ("argoproj.io", "Rollout")) {
+            if pods::is_workload(manifest) {
                 side.workloads.push(placed);
             }
             if let Some(kind) = LISTED.iter().find(|kind| **kind == manifest.kind()) {
@@ -157,9 +164,14 @@ impl<'a> Side<'a> {
         self.of_kind("Service", workload.namespace).filter(serves).collect()
     }
 
+    /// The rules of all objects that route.
+    pub(super) fn routes(&self) -> impl Iterator<Item = Route> {
+        self.all.iter().flat_map(|placed| routes(*placed))
+    }
+
     /// Whether some object serves a host.
     pub(super) fn serves(&self, host: &str) -> bool {
-        self.hosts.contains(host)
+        self.hosts.contains(host) || self.beside.serves(host)
     }
 
     /// What scales a workload.
@@ -176,7 +188,7 @@ impl<'a> Side<'a> {
 
     /// Whether some object is, or makes, the thing.
     pub(super) fn provides(&self, thing: &Thing) -> bool {
-        self.links().provided.contains(thing)
+        self.links().provided.contains(thing) || self.beside.provides(thing)
     }
 
     /// The things of a kind in a namespace, by name.

@@ -29,7 +29,7 @@ impl<'a> Pair<'a> {
 /// Brings the objects of two lists together: by what the API server knows them by; those without a name by their
 /// content; ConfigMaps and Secrets whose names differ in Kustomize's hash alone; and what has another namespace.
 ///
-/// The version in `apiVersion` is not part of what they are known by, so a new one is a change. `defaults` are the namespaces
+/// The version in `apiVersion` is not part of what they are known by, so a new one is a change; so is a group that its kind left. `defaults` are the namespaces
 /// before and after of objects without one, if they are known.
 pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Option<&'a str>; 2]) -> Vec<Pair<'a>> {
     let destinations = match defaults {
@@ -38,13 +38,13 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Opt
     };
     let mut waiting: BTreeMap<Key, VecDeque<&Manifest>> = BTreeMap::new();
     for manifest in old {
-        if let Some(key) = manifest.key() {
+        if let Some(key) = key(manifest) {
             waiting.entry(key).or_default().push_back(manifest);
         }
     }
     let (mut pairs, mut unmatched) = (Vec::new(), Vec::new());
     for manifest in new {
-        let Some(key) = manifest.key() else { continue };
+        let Some(key) = key(manifest) else { continue };
         match waiting.get_mut(&key).and_then(VecDeque::pop_front) {
             Some(old) => {
                 let destinations = destinations.filter(|_| manifest.namespace().is_empty() && is_namespaced(manifest));
@@ -103,9 +103,14 @@ fn are_two_namespaces(old: &str, new: &str) -> bool {
     old != new && !old.is_empty() && !new.is_empty()
 }
 
+/// What the API server knows an object by, in the group that has its kind now.
+fn key(manifest: &Manifest) -> Option<Key> {
+    Some(Key { group: manifest.home_group().to_owned(), ..manifest.key()? })
+}
+
 /// What the API server knows an object by that is in this namespace, unless it is one of the whole cluster.
 fn key_in(manifest: &Manifest, namespace: &str) -> Option<Key> {
-    let mut key = manifest.key()?;
+    let mut key = key(manifest)?;
     if !is_cluster_scoped(manifest) {
         key.namespace = namespace.to_owned();
     }
@@ -116,7 +121,7 @@ fn key_in(manifest: &Manifest, namespace: &str) -> Option<Key> {
 ///
 /// Reference: kubernetes 1.34 `kubectl api-resources --namespaced=false`.
 fn is_cluster_scoped(manifest: &Manifest) -> bool {
-    match (manifest.group(), manifest.kind()) {
+    match (manifest.home_group(), manifest.kind()) {
         ("", kind) => matches!(kind, "Namespace" | "Node" | "PersistentVolume"),
         ("storage.k8s.io", kind) => kind != "CSIStorageCapacity",
         ("apiextensions.k8s.io" | "apiregistration.k8s.io" | "admissionregistration.k8s.io", _) => true,
@@ -128,7 +133,7 @@ fn is_cluster_scoped(manifest: &Manifest) -> bool {
 
 /// Whether objects of this kind certainly are in a namespace: those of Kubernetes' own groups that are not of the cluster.
 fn is_namespaced(manifest: &Manifest) -> bool {
-    let is_own = !manifest.group().contains('.') || manifest.group().ends_with(".k8s.io");
+    let is_own = !manifest.home_group().contains('.') || manifest.home_group().ends_with(".k8s.io");
     is_own && !is_cluster_scoped(manifest)
 }
 
@@ -239,12 +244,12 @@ fn one_to_one<'a>(
 
 /// What an object keeps when its namespace changes.
 fn name(manifest: &Manifest) -> Option<Stem<'_>> {
-    Some((manifest.group(), manifest.kind(), manifest.name()))
+    Some((manifest.home_group(), manifest.kind(), manifest.name()))
 }
 
 /// Kind, namespace, and the name without the hash that Kustomize puts at its end.
 fn stem(manifest: &Manifest) -> Option<Stem<'_>> {
-    let stem = without_hash(manifest.group(), manifest.kind(), manifest.name())?;
+    let stem = without_hash(manifest.home_group(), manifest.kind(), manifest.name())?;
     Some((manifest.kind(), manifest.namespace(), stem))
 }
 

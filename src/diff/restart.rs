@@ -29,7 +29,7 @@ pub(super) fn templates_differ(old: &Manifest, new: &Manifest) -> bool {
 /// Whether something replaces the Pods when the template changes.
 fn rolls(workload: &Manifest) -> bool {
     let object = workload.object();
-    match (workload.group(), workload.kind()) {
+    match (workload.home_group(), workload.kind()) {
         ("apps", "Deployment") | ("argoproj.io", "Rollout") => {
             object.at(&["spec", "paused"]).and_then(Value::as_bool) != Some(true)
         }

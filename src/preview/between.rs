@@ -1,6 +1,6 @@
 //! What differs between two commits of one branch, or of two.
 
-use super::{Owners, Preview, PreviewedBranch, paths};
+use super::{Owners, Preview, PreviewedBranch, beside, paths};
 use crate::argo::BranchName;
 use crate::owners::error::HydrateError;
 use crate::owners::files::MANIFEST;
@@ -14,7 +14,9 @@ pub(crate) fn preview_between(
     new: ObjectId,
     buffer: &ObjectBuffer<'_>,
 ) -> Result<Preview, HydrateError> {
-    let paths = paths(buffer, (old, new), &Owners::default())?;
+    let owners = Owners::default();
+    let paths = paths(buffer, (old, new), &owners)?;
+    let beside = beside::beside(buffer, new, &paths, &owners)?;
     let is_manifest = |file: &str| file.strip_suffix(MANIFEST).is_some_and(|directory| directory.ends_with('/'));
     let all = buffer.diff_trees(buffer.empty_tree_id(), new)?;
     let applications = all.iter().filter(|file| is_manifest(&file.path)).count();
@@ -27,6 +29,7 @@ pub(crate) fn preview_between(
         against: Some(against),
         applications,
         paths,
+        beside,
         like: None,
         frozen: None,
         mistakes: Vec::new(),

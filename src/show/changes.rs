@@ -19,7 +19,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::argo::{AppName, BranchName};
-use crate::diff::{self, Change, Danger, ObjectDiff, ObjectName, Options, Pruning, Sides, Words, compare_all};
+use crate::diff::{self, Beside, Change, Danger, ObjectDiff, ObjectName, Options, Pruning, Sides, Words, compare_all};
 use crate::manifest::{self, ChangedObjects, Manifest, Source, Tally};
 use crate::preview::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
 use dry_files::diag::{Diagnostic, Refusal};
@@ -119,6 +119,7 @@ impl Changes {
         environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
         let Preview { problems, mut warnings, refusals, inputs, merge_base, .. } = preview;
         said_once::refusals(&mut environments, &mut warnings, &refusals);
+        said_once::applications(&mut environments);
         Self { environments, problems, warnings, inputs, merge_base }
     }
 
@@ -294,7 +295,7 @@ impl EnvironmentDiff {
             *moved_from = moved_from.take().or_else(|| from.cloned());
         }
         let like = branch.like.take().map(|like| LikeEnvironment::new(like, &paths, &options));
-        Self { applications: applications(paths, &options), counted, like, branch }
+        Self { applications: applications(paths, &options, &branch.beside), counted, like, branch }
     }
 }
 
@@ -307,7 +308,7 @@ impl LikeEnvironment {
             let old = manifests.remove(&path.path);
             if old.is_none() || old != path.new {
                 let changed = PreviewedPath { old, former: None, ..path.clone() };
-                differing.extend(applications(vec![(changed, None)], options));
+                differing.extend(applications(vec![(changed, None)], options, &Beside::default()));
             }
         }
         differing.retain(|one| one.change != Change::Changed || one.objects.iter().any(|object| !object.is_noise()));
@@ -315,10 +316,14 @@ impl LikeEnvironment {
     }
 }
 
-fn applications(paths: Vec<(PreviewedPath, Option<String>)>, options: &Options) -> Vec<ApplicationDiff> {
+fn applications(
+    paths: Vec<(PreviewedPath, Option<String>)>,
+    options: &Options,
+    beside: &Beside,
+) -> Vec<ApplicationDiff> {
     let (sides, unreadable): (Vec<Sides>, Vec<Option<String>>) =
         paths.iter().map(|(path, _)| sides(path, options)).unzip();
-    let objects = compare_all(&sides);
+    let objects = compare_all(&sides, beside);
     let rest = paths.into_iter().zip(objects).zip(unreadable.into_iter().zip(&sides));
     let mut applications = Vec::with_capacity(sides.len());
     for (((path, moved_from), objects), (unreadable, sides)) in rest {

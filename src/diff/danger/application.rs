@@ -2,15 +2,18 @@
 
 use go_yaml::Value;
 
-use super::{Danger, Pruning, Severity, What};
+use super::{Danger, Pruning, Severity, What, items};
 use crate::manifest::Manifest;
 
 /// The URL of the cluster that Argo CD runs in, and its name.
 const IN_CLUSTER: [&str; 2] = ["https://kubernetes.default.svc", "in-cluster"];
 
+/// The finalizer by which what an Application deploys is deleted with it; how that is done may follow behind a `/`.
+const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
+
 /// Where an Application deploys to, and which objects it removes or replaces there.
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    if (old.group(), old.kind()) != ("argoproj.io", "Application") {
+    if (old.home_group(), old.kind()) != ("argoproj.io", "Application") {
         return Vec::new();
     }
     let [old, new] = [old.object(), new.object()];
@@ -47,6 +50,23 @@ pub(crate) fn removed(objects: usize, pruning: Pruning) -> Option<Danger> {
     };
     let advice = "to keep objects of it, set the sync option `Delete=false` on them in a commit before this one";
     Some(Danger::said(Severity::Outage, "applicationRemoved", format!("removed, and {all} with it{when}"), advice))
+}
+
+/// What is deleted with an Application, or a set of them, that another one has among its objects; none where that stays.
+///
+/// Reference: argo-cd 3.4 docs/user-guide/app_deletion.md, docs/operator-manual/applicationset/Application-Deletion.md: the
+/// Applications of a set go with it, and have the finalizer unless it says `preserveResourcesOnDeletion`.
+pub(super) fn loss(old: &Manifest) -> Option<&'static str> {
+    let is_finalizer = |name: &str| name.split('/').next() == Some(FINALIZER);
+    let cascades =
+        || items(old.object(), &["metadata", "finalizers"]).iter().filter_map(Value::as_str).any(is_finalizer);
+    let preserves = old.object().at(&["spec", "syncPolicy", "preserveResourcesOnDeletion"]).and_then(Value::as_bool);
+    match (old.home_group(), old.kind()) {
+        ("argoproj.io", "Application") => cascades().then_some("with all that it deploys, by its resources finalizer"),
+        ("argoproj.io", "ApplicationSet") if preserves == Some(true) => None,
+        ("argoproj.io", "ApplicationSet") => Some("with its Applications and all that they deploy"),
+        _ => None,
+    }
 }
 
 /// What becomes of its objects when the destination changes.

@@ -68,7 +68,7 @@ pub(super) fn services<'a>(
     old: Option<&'a Manifest>,
     new: Option<&'a Manifest>,
 ) -> Option<(&'a Manifest, &'a Manifest)> {
-    let is_service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.group().is_empty();
+    let is_service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.home_group().is_empty();
     Some((old.filter(is_service)?, new.filter(is_service)?))
 }
 

@@ -16,7 +16,7 @@ const LEAVE: &str = "leave the replicas to one: `ignoreDifferences` on `/spec/re
 /// Reference: argo-cd docs/user-guide/best_practices, "Leaving room for imperativeness"; kubernetes
 /// docs/tasks/run-application/horizontal-pod-autoscale; keda.sh docs/latest/concepts/scaling-deployments.
 pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    if !matches!((new.group(), new.kind()), ("apps", "Deployment" | "StatefulSet") | ("argoproj.io", "Rollout")) {
+    if !matches!((new.home_group(), new.kind()), ("apps", "Deployment" | "StatefulSet") | ("argoproj.io", "Rollout")) {
         return Vec::new();
     }
     let written =
@@ -71,7 +71,7 @@ fn name(autoscaler: &Autoscaler<'_>) -> String {
 /// Reference: keda.sh docs/latest/concepts/scaling-deployments, "Pause autoscaling".
 pub(super) fn stopped(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let path = ["metadata", "annotations", "autoscaling.keda.sh/paused-replicas"];
-    let is_stopped = |object: &Manifest| new.group() == "keda.sh" && word(object.object(), &path) == "0";
+    let is_stopped = |object: &Manifest| new.home_group() == "keda.sh" && word(object.object(), &path) == "0";
     (is_stopped(new) && !is_stopped(old)).then(|| {
         let text = "paused at 0 replicas: nothing of what it scales runs".to_owned();
         Danger::said(Severity::Outage, "scaledToZero", text, "keep at least one replica of what shall serve")

@@ -1,8 +1,8 @@
 //! How many Pods run, and how many must.
 
 use super::{Danger, Severity, What, items, text};
-use crate::diff::model::pods::replicas;
-use crate::diff::model::{Placed, Side, selects};
+use crate::diff::model::pods::{is_workload, replicas};
+use crate::diff::model::{Placed, Side, of_workload, selects};
 use crate::manifest::Manifest;
 
 /// Replicas that go down to zero, or take data with them.
@@ -30,10 +30,9 @@ pub(super) fn unmatched(old: Option<&Manifest>, new: &Manifest) -> Option<Danger
 }
 
 fn is_unmatched(workload: &Manifest) -> bool {
-    let selector = workload.object().at(&["spec", "selector"]);
     let has_template = workload.object().at(&["spec", "template"]).is_some();
-    let is_selecting = matches!(workload.group(), "apps") && has_template;
-    is_selecting && selector.is_some_and(|selector| !selects(selector, workload))
+    let is_selecting = is_workload(workload) && workload.kind() != "Rollout" && has_template;
+    is_selecting && of_workload(workload).is_some_and(|selector| !selects(&selector, workload))
 }
 
 /// The fewest Pods that a workload has: what its autoscaler keeps, else its replicas.

@@ -45,7 +45,7 @@ fn has(service: &Manifest, port: &Value) -> bool {
 /// The Services that a route names, each with a port.
 fn backends<'m>(route: &'m Manifest) -> Vec<(&'m str, &'m Value)> {
     let object = route.object();
-    match (route.group(), route.kind()) {
+    match (route.home_group(), route.kind()) {
         ("networking.k8s.io", "Ingress") => {
             let rules = items(object, &["spec", "rules"]).iter();
             let paths = rules.flat_map(|rule| items(rule, &["http", "paths"])).filter_map(|path| path.get("backend"));

@@ -17,7 +17,7 @@ const NAMED_MAX: usize = 4;
 ///
 /// Reference: cert-manager.io docs/usage/certificate: the Secret that it no longer names stays, and is not renewed.
 pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    if (new.group(), new.kind()) != ("cert-manager.io", "Certificate") {
+    if (new.home_group(), new.kind()) != ("cert-manager.io", "Certificate") {
         return None;
     }
     let secret = |certificate: &'a Manifest| word(certificate.object(), &["spec", "secretName"]);
@@ -54,7 +54,7 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
 
 /// A Certificate that goes while its Secret is served.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    if (old.group(), old.kind()) != ("cert-manager.io", "Certificate") {
+    if (old.home_group(), old.kind()) != ("cert-manager.io", "Certificate") {
         return None;
     }
     let pruning = around.pruning.of(old);

@@ -47,7 +47,7 @@ pub(super) fn fields_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
         let mut versions = items(definition.object(), &["spec", "versions"]).iter();
         versions.find(|one| word(one, &["name"]) == version)?.at(&["schema", "openAPIV3Schema"])
     };
-    let is_it = |object: &&Manifest| object.group() == name("group") && object.kind() == kind;
+    let is_it = |object: &&Manifest| object.home_group() == name("group") && object.kind() == kind;
     let mut found = Vec::new();
     for (version, ..) in versions(new) {
         let (Some(before), Some(after)) = (schema(old, version), schema(new, version)) else { continue };

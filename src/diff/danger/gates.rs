@@ -26,7 +26,7 @@ pub(super) fn raised<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
 /// Reference: kubernetes docs/reference/access-authn-authz/extensible-admission-controllers: `Fail` is the default, and no
 /// selector is for all namespaces.
 fn webhooks(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    if new.group() != "admissionregistration.k8s.io" {
+    if new.home_group() != "admissionregistration.k8s.io" {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -87,7 +87,7 @@ const POLICIES: [(&str, &[&str], &str, bool); 4] = [
 
 /// A policy that refuses from now on what it only reported, or the other way round.
 fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let (_, path, word, default) = POLICIES.iter().find(|(group, ..)| *group == new.group())?;
+    let (_, path, word, default) = POLICIES.iter().find(|(group, ..)| *group == new.home_group())?;
     let refuses = |manifest: &Manifest| match manifest.object().at(path) {
         Some(Value::String(action)) => action.eq_ignore_ascii_case(word),
         Some(Value::Sequence(actions)) => {

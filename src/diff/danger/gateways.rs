@@ -14,7 +14,7 @@ use crate::manifest::Manifest;
 const NAMED_MAX: usize = 4;
 
 fn is_route(object: &Manifest) -> bool {
-    object.group() == "gateway.networking.k8s.io" && object.kind().ends_with("Route")
+    object.home_group() == "gateway.networking.k8s.io" && object.kind().ends_with("Route")
 }
 
 /// A listener that a route names.
@@ -45,7 +45,7 @@ fn lacks(side: &Side<'_>, listener: &Listener<'_>) -> bool {
 }
 
 fn is_gateway(object: &Manifest) -> bool {
-    (object.group(), object.kind()) == ("gateway.networking.k8s.io", "Gateway")
+    (object.home_group(), object.kind()) == ("gateway.networking.k8s.io", "Gateway")
 }
 
 fn names(gateway: &Manifest) -> BTreeSet<&str> {

@@ -29,7 +29,7 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
 
 /// What is lost with an object; none for one that nothing but hooks needs.
 fn effect(old: &Manifest, around: &Around<'_>) -> Option<(Severity, String)> {
-    if old.group() == "batch" {
+    if old.home_group() == "batch" {
         return None;
     }
     if let Some(loss) = lost::loss(old).map(|(severity, loss)| (severity, loss.to_owned())) {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::quantity::quantity;
-use super::{Danger, Severity, What, has_sync_option, text};
-use crate::diff::live::as_read;
+use super::{Danger, Severity, What, has_sync_option, items, text};
+use crate::diff::live::{as_read, selects_by_default};
+use crate::diff::model::word;
 use crate::diff::noise::{Echoes, Selected};
 use crate::diff::value;
 use crate::manifest::Manifest;
@@ -96,7 +97,7 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     // `Replace=true` alone is refused as an apply is.
     let Some(severity) = severity(new, replaced) else { return Vec::new() };
     let danger = |field: String| {
-        let advice = advice(new, &field);
+        let advice = advice((old, new), &field);
         Danger::new(severity, What::Immutable { field, replaced, advice })
     };
     fields(old, new).into_iter().map(danger).collect()
@@ -110,7 +111,8 @@ pub(super) fn fields(old: &Manifest, new: &Manifest) -> Vec<String> {
 fn fields_of(sides: &[Manifest; 2]) -> Vec<String> {
     let [old, new] = sides;
     let mut fields: Vec<String> =
-        match FIXED.iter().find(|(group, kind, _)| (*group, *kind) == (new.group(), new.kind())) {
+        match FIXED.iter().find(|(group, kind, _)| (*group, *kind) == (new.home_group(), new.kind())) {
+            Some((_, _, Fields(_))) if selects_by_default(new) => Vec::new(),
             Some((_, _, Fields(fields))) => {
                 let differ = |path: &&&[&str]| old.object().at(path) != new.object().at(path);
                 fields.iter().filter(differ).map(|path| path.join(".")).collect()
@@ -129,10 +131,13 @@ fn fields_of(sides: &[Manifest; 2]) -> Vec<String> {
 ///
 /// Reference: kubernetes docs/tasks/run-application/delete-stateful-set (`--cascade=orphan`),
 /// docs/concepts/storage/persistent-volumes, "Expanding Persistent Volumes Claims"; argo-cd docs/user-guide/sync-options.
-fn advice(object: &Manifest, field: &str) -> &'static str {
-    match (object.group(), object.kind()) {
-        ("apps", "StatefulSet") if field == "spec.volumeClaimTemplates" => {
+fn advice((old, object): (&Manifest, &Manifest), field: &str) -> &'static str {
+    match (object.home_group(), object.kind()) {
+        ("apps", "StatefulSet") if field == TEMPLATES && is_grown(old, object) => {
             "grow the claims with `kubectl patch pvc`, delete the StatefulSet with `--cascade=orphan`, which keeps its Pods, and sync"
+        }
+        ("apps", "StatefulSet") if field == TEMPLATES => {
+            "delete it with `--cascade=orphan`, which keeps its Pods, and sync: claims that are there stay as they are"
         }
         ("apps", "StatefulSet") => "delete it with `--cascade=orphan`, which keeps its Pods, and sync",
         ("apps", _) => "keep the selector, and add new labels to the Pods only",
@@ -144,9 +149,23 @@ fn advice(object: &Manifest, field: &str) -> &'static str {
     }
 }
 
+const TEMPLATES: &str = "spec.volumeClaimTemplates";
+
+/// Whether the claims of some template shall be larger.
+fn is_grown(old: &Manifest, new: &Manifest) -> bool {
+    let templates = |set: &'_ Manifest| -> Vec<(String, Option<f64>)> {
+        let size = |claim: &Value| claim.at(&["spec", "resources", "requests", "storage"]).and_then(quantity);
+        let all = items(set.object(), &["spec", "volumeClaimTemplates"]).iter();
+        all.map(|claim| (word(claim, &["metadata", "name"]).to_owned(), size(claim))).collect()
+    };
+    let before = templates(old);
+    let is_larger = |(name, size): &(String, Option<f64>)| before.iter().any(|(of, was)| of == name && was < size);
+    templates(new).iter().any(is_larger)
+}
+
 /// How bad it is; none for a Job that is made again, as Jobs are meant to.
 pub(super) fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
-    match (object.group(), object.kind()) {
+    match (object.home_group(), object.kind()) {
         _ if !replaced => Some(Severity::Refused),
         ("batch", "Job") => None,
         _ if holds_data(object) => Some(Severity::DataLoss),
@@ -156,7 +175,7 @@ pub(super) fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
 }
 
 fn holds_data(object: &Manifest) -> bool {
-    object.group().is_empty() && matches!(object.kind(), "PersistentVolumeClaim" | "PersistentVolume")
+    object.home_group().is_empty() && matches!(object.kind(), "PersistentVolumeClaim" | "PersistentVolume")
 }
 
 /// Reference: kubernetes docs/concepts/workloads/controllers/job, "Elastic Indexed Jobs".
@@ -219,7 +238,7 @@ fn cluster_ip(old: &Manifest, new: &Manifest) -> Option<String> {
         ("", new) => new == "None",
         (old, new) => old != new,
     };
-    let is_service = (new.group(), new.kind()) == ("", "Service");
+    let is_service = (new.home_group(), new.kind()) == ("", "Service");
     (is_service && !external && is_other).then(|| "spec.clusterIP".to_owned())
 }
 

@@ -30,7 +30,7 @@ pub(super) fn refused(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
 fn reasons(object: &Manifest) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let value = object.object();
-    match (object.group(), object.kind()) {
+    match (object.home_group(), object.kind()) {
         ("apps", "Deployment") => found.extend(deployment(value)),
         ("apps", "DaemonSet") => found.extend(rolling((value, "updateStrategy"), (0, 1))),
         ("autoscaling", "HorizontalPodAutoscaler") => found.extend(autoscaler(value)),

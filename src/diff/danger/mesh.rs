@@ -14,7 +14,7 @@ use crate::manifest::Manifest;
 const NAMED_MAX: usize = 4;
 
 fn is_policy(object: &Manifest) -> bool {
-    (object.group(), object.kind()) == ("security.istio.io", "AuthorizationPolicy")
+    (object.home_group(), object.kind()) == ("security.istio.io", "AuthorizationPolicy")
 }
 
 /// The action of a policy: ALLOW when it has none.
@@ -150,7 +150,7 @@ fn left_out<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Op
 pub(super) fn subsets<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     let advice = "keep the subset in the DestinationRule, or add it there in a commit before this one";
     let danger = |text| Danger::said(Severity::Outage, "noSubset", text, advice);
-    match (new.group(), new.kind()) {
+    match (new.home_group(), new.kind()) {
         ("networking.istio.io", "VirtualService") => {
             let was = old.map(|old| lacking(around.before(old), &around.model.before)).unwrap_or_default();
             let named = old.map(|old| destinations(around.before(old))).unwrap_or_default();

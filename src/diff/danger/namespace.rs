@@ -6,7 +6,12 @@ use crate::manifest::Manifest;
 /// What that means: the API server knows a new object, the old one goes as anything that is no longer in git.
 ///
 /// Where the Application has the namespace, what is no worse for this object than for all of its is said of the Application.
-pub(super) fn changed(old: &Manifest, new: &Manifest, pair: &Pair<'_>, around: &Around<'_>) -> Option<Danger> {
+pub(super) fn changed<'a>(
+    old: &'a Manifest,
+    new: &'a Manifest,
+    pair: &Pair<'a>,
+    around: &Around<'a>,
+) -> Option<Danger> {
     let pruning = around.pruning.of(old);
     let (severity, loss) = match pruning.removes() {
         true => loss(old),
@@ -15,23 +20,17 @@ pub(super) fn changed(old: &Manifest, new: &Manifest, pair: &Pair<'_>, around: &
     if pair.destinations.is_some() && !severity.is_severe() {
         return None;
     }
-    let [from, to] = pair.destinations.unwrap_or([namespace(old), namespace(new)]).map(str::to_owned);
+    let namespaces = [around.before(old), around.after(new)].map(|placed| placed.namespace);
+    let [from, to] = pair.destinations.unwrap_or(namespaces).map(str::to_owned);
     Some(Danger::new(severity, What::NamespaceChanged { from, to, loss }).pruned(pruning))
-}
-
-fn namespace(object: &Manifest) -> &str {
-    match object.namespace() {
-        "" => "(default)",
-        namespace => namespace,
-    }
 }
 
 fn loss(old: &Manifest) -> (Severity, &'static str) {
     let keeps_data = !items(old.object(), &["spec", "volumeClaimTemplates"]).is_empty();
-    match (old.group(), old.kind()) {
+    match (old.home_group(), old.kind()) {
         ("", "PersistentVolumeClaim") => (Severity::DataLoss, "the new claim is empty, the old one goes with its data"),
         ("apps", "StatefulSet") if keeps_data => (Severity::DataLoss, "it starts with empty volumes"),
-        ("apps", _) | ("argoproj.io", "Rollout") | ("batch", _) => {
+        ("apps", _) | ("argoproj.io", "Rollout") | ("batch", _) | ("", "ReplicationController") => {
             (Severity::Outage, "new Pods start there, the old ones go")
         }
         ("", "Service") => (Severity::Outage, "its address and its name in DNS change"),

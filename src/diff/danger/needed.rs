@@ -110,7 +110,7 @@ pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
         });
         let is_known = |was: &&Use| around.model.before.provides(&was.thing);
         let near = near(&one.thing, around).or_else(|| Some(replaced.filter(is_known)?.thing.name.clone()));
-        if let Some(near) = near {
+        if let Some(near) = near.filter(|_| around.model.is_whole) {
             found.push((one.thing.clone(), absent(one, &near)));
         }
     }
@@ -147,6 +147,7 @@ pub(super) fn target<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &
 /// What an autoscaler scales, where that is of a kind that is known.
 fn scaled(of: Placed<'_>) -> Option<Thing> {
     let (kind, name) = Autoscaler::of(of)?.target;
-    let kind = ["Deployment", "StatefulSet", "Rollout"].into_iter().find(|one| *one == kind)?;
+    let kind =
+        ["Deployment", "StatefulSet", "Rollout", "ReplicationController"].into_iter().find(|one| *one == kind)?;
     Some(Thing { kind, namespace: of.namespace.to_owned(), name: name.to_owned() })
 }

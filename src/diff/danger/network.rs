@@ -33,7 +33,7 @@ const DIRECTIONS: [Direction; 2] = [
 /// are not isolated.
 pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, around: &Around<'a>) -> Vec<Danger> {
     let is_policy =
-        |manifest: &&'a Manifest| manifest.kind() == "NetworkPolicy" && manifest.group() == "networking.k8s.io";
+        |manifest: &&'a Manifest| manifest.kind() == "NetworkPolicy" && manifest.home_group() == "networking.k8s.io";
     match (old.filter(is_policy), new.filter(is_policy)) {
         (Some(old), None) => removed(old, around).into_iter().collect(),
         (old, Some(new)) => {
@@ -214,7 +214,7 @@ const INTERNAL: [(&str, &str); 9] = [
 
 /// A Service that can be reached from more places than before.
 pub(super) fn exposed(old: Option<&Manifest>, new: Option<&Manifest>) -> Option<Danger> {
-    let service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.group().is_empty();
+    let service = |manifest: &&Manifest| manifest.kind() == "Service" && manifest.home_group().is_empty();
     let (old, new) = (old.filter(service), new.filter(service)?);
     let (before, after) = (old.map_or(Reach::Inside, Reach::of), Reach::of(new));
     let how = match after {

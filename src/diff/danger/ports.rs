@@ -42,7 +42,7 @@ fn lacking_probes(workload: &Manifest) -> Vec<(String, String)> {
 ///
 /// Reference: kubernetes docs/concepts/services-networking/service, "Port definitions".
 pub(super) fn targets<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    if (new.group(), new.kind()) != ("", "Service") {
+    if (new.home_group(), new.kind()) != ("", "Service") {
         return Vec::new();
     }
     let was = old.map(|old| lacking_targets(around.before(old), &around.model.before)).unwrap_or_default();
@@ -74,7 +74,7 @@ fn unready<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opt
 ///
 /// Reference: prometheus-operator docs/api-reference/api, Endpoint: `port` is the name of a port of the Service.
 pub(super) fn monitored<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    if (new.group(), new.kind()) != ("monitoring.coreos.com", "ServiceMonitor") {
+    if (new.home_group(), new.kind()) != ("monitoring.coreos.com", "ServiceMonitor") {
         return Vec::new();
     }
     let was = old.map(|old| unmonitored(around.before(old), &around.model.before)).unwrap_or_default();
@@ -120,15 +120,18 @@ fn lacking_targets(service: Placed<'_>, side: &Side<'_>) -> Vec<String> {
     named.into_iter().filter(is_lacking).filter_map(|target| target.as_str().map(str::to_owned)).collect()
 }
 
-/// Ports of a Service that go.
+/// Ports of a Service that go. A headless one leads to its Pods by DNS alone, whichever ports it lists.
+///
+/// Reference: kubernetes docs/concepts/services-networking/service, "Headless Services".
 pub(super) fn gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     let Some((old, new)) = services(Some(old), Some(new)) else { return Vec::new() };
     let is_elsewhere = word(new.object(), &["spec", "type"]) == "ExternalName";
+    let is_headless = word(old.object(), &["spec", "clusterIP"]) == "None";
     let ports = |service: &'_ Manifest| -> Vec<i64> {
         items(service.object(), &["spec", "ports"]).iter().filter_map(|port| number(port, &["port"])).collect()
     };
     let now = ports(new);
-    let gone = ports(old).into_iter().filter(|port| !is_elsewhere && !now.contains(port));
+    let gone = ports(old).into_iter().filter(|port| !is_elsewhere && !is_headless && !now.contains(port));
     let danger = |port: i64| {
         let text = format!("port {port} removed: who connects to it is refused");
         Danger::said(Severity::Outage, "portGone", text, "keep the old port beside the new one until nothing uses it")

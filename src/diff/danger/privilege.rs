@@ -158,7 +158,7 @@ fn root_of(old: &Value, new: &Value, whose: &str) -> Vec<String> {
 }
 
 fn lowered(old: &Manifest, new: &Manifest) -> Option<String> {
-    let is_namespace = new.kind() == "Namespace" && new.group().is_empty();
+    let is_namespace = new.kind() == "Namespace" && new.home_group().is_empty();
     let (before, after) = (level(old)?, level(new)?);
     let lowered = is_namespace && after < before;
     lowered.then(|| format!("the rights of Pod security level {} instead of {}", LEVELS[after], LEVELS[before]))

@@ -16,7 +16,7 @@ use crate::manifest::Manifest;
 ///
 /// Reference: kubernetes docs/concepts/policy/resource-quotas: what runs stays, what would go over is not made.
 pub(super) fn quota<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    if (new.group(), new.kind()) != ("", "ResourceQuota") || new.object().at(&["spec", "scopes"]).is_some() {
+    if (new.home_group(), new.kind()) != ("", "ResourceQuota") || new.object().at(&["spec", "scopes"]).is_some() {
         return Vec::new();
     }
     let was = old.map(|old| exceeded(around.before(old), &around.model.before)).unwrap_or_default();
@@ -118,7 +118,7 @@ fn asks(workload: Placed<'_>, resource: &str, side: &Side<'_>) -> Option<f64> {
 ///
 /// Reference: kubernetes docs/concepts/policy/limit-range.
 pub(super) fn limit_range<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    if (new.group(), new.kind()) != ("", "LimitRange") {
+    if (new.home_group(), new.kind()) != ("", "LimitRange") {
         return Vec::new();
     }
     let was = old.map(|old| over_maximum(around.before(old), &around.model.before)).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 /// Reference: argo-cd 3.4 gitops-engine/pkg/sync/sync_context.go `applyObject`, pkg/utils/kube/resource_ops.go
 /// `ReplaceResource`: `kubectl replace --force` deletes and creates. CRDs and Namespaces are updated instead.
 fn is_replaced(object: &Manifest) -> bool {
-    let is_kept = matches!((object.group(), object.kind()), ("apiextensions.k8s.io", _) | ("", "Namespace"));
+    let is_kept = matches!((object.home_group(), object.kind()), ("apiextensions.k8s.io", _) | ("", "Namespace"));
     !is_kept && has_sync_option(object, "Force=true") && has_sync_option(object, "Replace=true")
 }
 

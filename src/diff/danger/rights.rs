@@ -19,7 +19,7 @@ const EVERYBODY: [&str; 3] = ["system:unauthenticated", "system:anonymous", "sys
 /// What an object grants that it did not grant before. A role or binding that is new counts only where it gives
 /// unbounded rights, or rights to everybody: each chart brings roles of its own.
 pub(super) fn widened(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
-    if new.group() != "rbac.authorization.k8s.io" {
+    if new.home_group() != "rbac.authorization.k8s.io" {
         return Vec::new();
     }
     match (new.kind(), old) {

@@ -27,7 +27,7 @@ pub(super) fn strategy<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around
 
 fn all_at_once(workload: Placed<'_>, side: &Side<'_>) -> Option<String> {
     let object = workload.manifest.object();
-    let (strategy, is_recreated) = match (workload.manifest.group(), workload.manifest.kind()) {
+    let (strategy, is_recreated) = match (workload.manifest.home_group(), workload.manifest.kind()) {
         ("apps", "Deployment") => ("strategy", word(object, &["spec", "strategy", "type"]) == "Recreate"),
         ("apps", "DaemonSet") => ("updateStrategy", false),
         _ => return None,
@@ -51,7 +51,7 @@ fn all_at_once(workload: Placed<'_>, side: &Side<'_>) -> Option<String> {
 /// Reference: kubernetes docs/concepts/workloads/controllers/deployment, "Pausing"; cron-jobs, "Schedule suspension"; velero.io
 /// docs/main/api-types/schedule; cloudnative-pg docs, backup.
 pub(super) fn paused(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let (field, text) = match (new.group(), new.kind()) {
+    let (field, text) = match (new.home_group(), new.kind()) {
         ("apps", "Deployment") => ("paused", "paused: changes of its Pods are not rolled out"),
         ("batch", "CronJob") => ("suspend", "suspended: it no longer runs"),
         ("velero.io", "Schedule") => ("paused", "paused: no backups are made"),

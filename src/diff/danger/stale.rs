@@ -62,7 +62,7 @@ fn name(of: &Placed<'_>) -> String {
 /// What a manifest is, of what containers read.
 fn config_kind(manifest: &Manifest) -> Option<&'static str> {
     let kind = ["ConfigMap", "Secret"].into_iter().find(|kind| *kind == manifest.kind());
-    kind.filter(|_| manifest.group().is_empty())
+    kind.filter(|_| manifest.home_group().is_empty())
 }
 
 /// Whether a workload was there and runs on with the Pods that it has.

@@ -17,7 +17,10 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml"].into_iter().flat_map(read_cases).collect()
+    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml"]
+        .into_iter()
+        .flat_map(read_cases)
+        .collect()
 }
 
 fn read_cases(file: &str) -> Vec<Case> {
@@ -120,11 +123,12 @@ fn what_is_said_of_pruning() {
 }
 
 /// Advice on what is done outside of git, or with judgement.
-const OF_OTHERS: [&str; 14] = [
+const OF_OTHERS: [&str; 15] = [
     "back up the data, or set `whenScaled: Retain` in a commit before this one",
     "change what it refuses",
     "copy the data to the other claim first",
     "copy what shall be kept first",
+    "delete it with `--cascade=orphan`, which keeps its Pods, and sync: claims that are there stay as they are",
     "grant only what is needed",
     "grow the claims with `kubectl patch pvc`, delete the StatefulSet with `--cascade=orphan`, which keeps its Pods, and sync",
     "move the clients of this version first",

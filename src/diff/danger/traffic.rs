@@ -4,7 +4,7 @@ use go_yaml::Value;
 
 use super::around::{service_type, services};
 use super::{Around, Danger, Severity, items, network};
-use crate::diff::model::{Route, Side, hosts, number, routes, word};
+use crate::diff::model::{Placed, Route, Side, hosts, ingress_class, number, routes, word};
 use crate::manifest::Manifest;
 
 /// From which change of a share on it is worth a word, in percent of all requests.
@@ -14,7 +14,9 @@ const SHARE_MIN: f64 = 1.0;
 pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     let (before, after) = (routes(around.before(old)), routes(around.after(new)));
     let mut found = Vec::new();
-    for was in &before {
+    // Another object may have the rule now, for the same gateways.
+    let is_other = |was: &&Route| !around.model.after.routes().any(|now| now == **was);
+    for was in before.iter().filter(is_other) {
         match after.iter().find(|now| now.matches == was.matches) {
             Some(now) => {
                 found.extend(share(was, now));
@@ -56,7 +58,7 @@ fn subpaths_gone(was: &Route, own: &[Route], after: &Side<'_>) -> Option<Danger>
         return None;
     }
     let covers = |route: &Route| route.has_subpaths && was.matches.starts_with(route.matches.trim_end_matches('/'));
-    let is_served = after.all().iter().flat_map(|placed| routes(*placed)).any(|route| covers(&route));
+    let is_served = after.routes().any(|route| covers(&route));
     (!is_served).then(|| {
         let text = format!("{} is for this path alone: no path below it is served any more", was.matches);
         Danger::said(Severity::Outage, "pathGone", text, "keep the type of path that is for what is below it too")
@@ -70,7 +72,7 @@ fn path_gone(was: &Route, new: &Manifest, after: &Side<'_>) -> Option<Danger> {
         let prefix = route.matches.trim_end_matches('/');
         route.matches.starts_with(host) && was.matches.starts_with(prefix)
     };
-    let mut all = after.all().iter().flat_map(|placed| routes(*placed));
+    let mut all = after.routes();
     let is_host_gone = !host.is_empty() && host != "*" && !after.serves(host);
     (!is_host_gone && !all.any(|route| is_served(&route))).then(|| {
         let text = format!("{host}/{path} is no longer served");
@@ -81,18 +83,21 @@ fn path_gone(was: &Route, new: &Manifest, after: &Side<'_>) -> Option<Danger> {
 /// Another controller, and so another address.
 ///
 /// Reference: kubernetes docs/concepts/services-networking/ingress, "Ingress class".
-pub(super) fn class(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let (sort, path): (_, &[&str]) = match (new.group(), new.kind()) {
-        ("networking.k8s.io", "Ingress") => ("Ingress class", &["spec", "ingressClassName"]),
+pub(super) fn class(old: &Manifest, new: &Manifest, after: &Side<'_>) -> Option<Danger> {
+    let (sort, path): (_, &[&str]) = match (new.home_group(), new.kind()) {
+        ("networking.k8s.io", "Ingress") => ("Ingress class", &[]),
         ("gateway.networking.k8s.io", "Gateway") => ("Gateway class", &["spec", "gatewayClassName"]),
         _ => return None,
     };
-    let class = |manifest: &'_ Manifest| match word(manifest.object(), path) {
-        "" => word(manifest.object(), &["metadata", "annotations", "kubernetes.io/ingress.class"]).to_owned(),
-        class => class.to_owned(),
+    let class = |manifest: &'_ Manifest| match new.kind() {
+        "Ingress" => ingress_class(manifest.object()).to_owned(),
+        _ => word(manifest.object(), path).to_owned(),
     };
     let (from, to) = (class(old), class(new));
-    (from != to && !from.is_empty() && !to.is_empty()).then(|| {
+    let is_taken_over = |was: &Route| after.routes().any(|now| now == *was);
+    let routes = routes(Placed::new(old, None));
+    let all_stay = !routes.is_empty() && routes.iter().all(is_taken_over);
+    (from != to && !from.is_empty() && !to.is_empty() && !all_stay).then(|| {
         let text = format!("{sort} {from} → {to}: another controller serves its hosts, at another address");
         Danger::said(Severity::Outage, "elsewhere", text, "have both for a while, and move the names in DNS")
     })
@@ -154,7 +159,7 @@ fn node_port(old: &Manifest, new: &Manifest) -> Option<(i64, i64)> {
 /// Reference: kubernetes docs/concepts/services-networking/ingress, "TLS"; gateway-api Listener `tls`; istio.io
 /// docs/reference/config/security/peer_authentication.
 pub(super) fn plain_text(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let text = match (new.group(), new.kind()) {
+    let text = match (new.home_group(), new.kind()) {
         ("networking.k8s.io", "Ingress") => {
             let hosts = hosts_without(old, new);
             (!hosts.is_empty()).then(|| format!("TLS removed: {} is served in plain HTTP", hosts.join(", ")))?

@@ -20,7 +20,7 @@ pub(super) fn distrusted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Arou
 /// Why clients do not trust what an object signs or asks for.
 fn distrust(of: Placed<'_>, side: &Side<'_>) -> Option<String> {
     let object = of.manifest.object();
-    match (of.manifest.group(), of.manifest.kind()) {
+    match (of.manifest.home_group(), of.manifest.kind()) {
         ("cert-manager.io", "Issuer" | "ClusterIssuer") => issuer(of.manifest),
         ("cert-manager.io", "Certificate") => {
             let reference = |key| word(object, &["spec", "issuerRef", key]);

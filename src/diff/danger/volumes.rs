@@ -81,7 +81,7 @@ pub(super) fn cannot_grow<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
     let path = ["spec", "resources", "requests", "storage"];
     let storage = |claim: &Manifest| claim.object().at(&path).and_then(quantity);
     let class = word(new.object(), &["spec", "storageClassName"]);
-    let is_claim = (new.group(), new.kind()) == ("", "PersistentVolumeClaim");
+    let is_claim = (new.home_group(), new.kind()) == ("", "PersistentVolumeClaim");
     if !is_claim || storage(new)? <= storage(old)? {
         return None;
     }
@@ -102,7 +102,7 @@ pub(super) fn renumbered(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let start = |set: &Manifest| number(set.object(), &["spec", "ordinals", "start"]).unwrap_or(0);
     let (from, to) = (start(old), start(new));
     let has_claims = !items(new.object(), &["spec", "volumeClaimTemplates"]).is_empty();
-    ((new.group(), new.kind()) == ("apps", "StatefulSet") && from != to).then(|| {
+    ((new.home_group(), new.kind()) == ("apps", "StatefulSet") && from != to).then(|| {
         let claims = if has_claims { ", with claims of their own, which are empty" } else { "" };
         let text = format!("`ordinals.start` {from} → {to}: its Pods get other names{claims}");
         Danger::said(Severity::Outage, "renumbered", text, "check that the data of those that go are elsewhere")
@@ -114,7 +114,7 @@ pub(super) fn renumbered(old: &Manifest, new: &Manifest) -> Option<Danger> {
 /// Reference: kubernetes docs/concepts/workloads/controllers/statefulset, "PersistentVolumeClaim retention";
 /// docs/concepts/storage/persistent-volumes, "Reclaiming".
 pub(super) fn armed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    let rows: &[(&[&str], &str, &str)] = match (new.group(), new.kind()) {
+    let rows: &[(&[&str], &str, &str)] = match (new.home_group(), new.kind()) {
         ("apps", "StatefulSet") => &[
             (
                 &["spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"],

@@ -21,7 +21,7 @@ impl<'a> Autoscaler<'a> {
     pub(in crate::diff) fn of(placed: Placed<'a>) -> Option<Self> {
         let object = placed.manifest.object();
         let target = |key| word(object, &["spec", "scaleTargetRef", key]);
-        let (kind, minimum) = match (placed.manifest.group(), placed.manifest.kind()) {
+        let (kind, minimum) = match (placed.manifest.home_group(), placed.manifest.kind()) {
             ("autoscaling", "HorizontalPodAutoscaler") => (target("kind"), ("minReplicas", 1)),
             ("keda.sh", "ScaledObject") if target("kind").is_empty() => ("Deployment", ("minReplicaCount", 0)),
             ("keda.sh", "ScaledObject") => (target("kind"), ("minReplicaCount", 0)),

@@ -20,11 +20,18 @@ const SPECS: [(&str, &str, &[&str]); 10] = [
 ];
 
 /// Workloads that run one replica when they do not say how many.
-const REPLICATED: [&str; 4] = ["Deployment", "StatefulSet", "ReplicaSet", "Rollout"];
+const REPLICATED: [&str; 5] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"];
+
+/// Whether an object keeps Pods running.
+pub(in crate::diff) fn is_workload(manifest: &Manifest) -> bool {
+    let key = (manifest.home_group(), manifest.kind());
+    matches!(key, ("apps", _) | ("argoproj.io", "Rollout") | ("", "ReplicationController"))
+}
 
 /// The specification of the Pods that an object makes; none for one that makes none.
 pub(in crate::diff) fn spec(manifest: &Manifest) -> Option<&Value> {
-    let (.., path) = SPECS.iter().find(|(group, kind, _)| (*group, *kind) == (manifest.group(), manifest.kind()))?;
+    let (.., path) =
+        SPECS.iter().find(|(group, kind, _)| (*group, *kind) == (manifest.home_group(), manifest.kind()))?;
     manifest.object().at(path)
 }
 

@@ -12,6 +12,8 @@ use crate::manifest::Manifest;
 pub(in crate::diff) struct Route {
     /// `shop.example.com/api`; what else it matches comes behind.
     pub matches: String,
+    /// By which gateways, or which class of Ingress controllers, in order.
+    pub through: Vec<String>,
     /// The backends with their shares, in percent; without any, nothing answers.
     pub shares: BTreeMap<String, f64>,
     /// Whether it is for the paths below too.
@@ -23,8 +25,8 @@ pub(in crate::diff) struct Route {
 /// The hosts that an object serves: those of an Ingress, a route of the Gateway API, a Route of OpenShift.
 pub(in crate::diff) fn hosts(manifest: &Manifest) -> Vec<&str> {
     let object = manifest.object();
-    match (manifest.group(), manifest.kind()) {
-        ("networking.k8s.io" | "extensions", "Ingress") => {
+    match (manifest.home_group(), manifest.kind()) {
+        ("networking.k8s.io", "Ingress") => {
             let rules = items(object, &["spec", "rules"]).iter();
             rules.filter_map(|rule| rule.get("host").and_then(Value::as_str)).collect()
         }
@@ -39,44 +41,86 @@ pub(in crate::diff) fn hosts(manifest: &Manifest) -> Vec<&str> {
 /// The rules of an object that routes; none for any other.
 pub(in crate::diff) fn routes(of: Placed<'_>) -> Vec<Route> {
     let object = of.manifest.object();
-    match (of.manifest.group(), of.manifest.kind()) {
+    match (of.manifest.home_group(), of.manifest.kind()) {
         ("networking.k8s.io", "Ingress") => ingress(object),
         ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute") => {
             let hosts = items(object, &["spec", "hostnames"]).iter().filter_map(Value::as_str).collect::<Vec<_>>();
-            let hosts = hosts.join(", ");
+            let from = From { hosts: hosts.join(", "), through: parents(of) };
             let rules = items(object, &["spec", "rules"]).iter().enumerate();
-            rules.map(|(index, rule)| gateway(&hosts, index, rule)).collect()
+            rules.map(|(index, rule)| gateway(&from, index, rule)).collect()
         }
         ("networking.istio.io", "VirtualService") => {
             let hosts = items(object, &["spec", "hosts"]).iter().filter_map(Value::as_str).collect::<Vec<_>>();
-            let hosts = hosts.join(", ");
+            let mut through: Vec<String> =
+                items(object, &["spec", "gateways"]).iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            through.sort();
+            let from = From { hosts: hosts.join(", "), through };
             let rules = items(object, &["spec", "http"]).iter().enumerate();
-            rules.map(|(index, rule)| istio(&hosts, index, rule)).collect()
+            rules.map(|(index, rule)| istio(&from, index, rule)).collect()
         }
         _ => Vec::new(),
     }
 }
 
+/// Where the requests of a rule come from.
+struct From {
+    hosts: String,
+    through: Vec<String>,
+}
+
+/// The gateways of a route, each with its namespace and listener.
+fn parents(of: Placed<'_>) -> Vec<String> {
+    let parent = |parent: &Value| {
+        let namespace = match word(parent, &["namespace"]) {
+            "" => of.namespace,
+            namespace => namespace,
+        };
+        format!("{namespace}/{}/{}", word(parent, &["name"]), word(parent, &["sectionName"]))
+    };
+    let mut all: Vec<String> = items(of.manifest.object(), &["spec", "parentRefs"]).iter().map(parent).collect();
+    all.sort();
+    all
+}
+
+/// The class of an Ingress, by its field or by the annotation that was before it.
+pub(in crate::diff) fn ingress_class(object: &Value) -> &str {
+    match word(object, &["spec", "ingressClassName"]) {
+        "" => word(object, &["metadata", "annotations", "kubernetes.io/ingress.class"]),
+        class => class,
+    }
+}
+
+/// The name of the Service that an Ingress leads to. `extensions/v1beta1` and `networking.k8s.io/v1beta1` write it otherwise.
+pub(in crate::diff) fn ingress_service(backend: Option<&Value>) -> &str {
+    let Some(backend) = backend else { return "" };
+    match word(backend, &["service", "name"]) {
+        "" => word(backend, &["serviceName"]),
+        name => name,
+    }
+}
+
 fn ingress(object: &Value) -> Vec<Route> {
     let mut routes = Vec::new();
+    let through = vec![ingress_class(object).to_owned()];
     for rule in items(object, &["spec", "rules"]) {
         let host = match word(rule, &["host"]) {
             "" => "*",
             host => host,
         };
         for path in items(rule, &["http", "paths"]) {
-            let backend = ["service", "resource"].map(|sort| word(path, &["backend", sort, "name"])).concat();
+            let resource = word(path, &["backend", "resource", "name"]);
+            let backend = format!("{}{resource}", ingress_service(path.get("backend")));
             let shares = BTreeMap::from([(backend, 100.0)]);
             let has_subpaths = word(path, &["pathType"]) != "Exact";
             let matches = format!("{host}{}", word(path, &["path"]));
-            routes.push(Route { matches, shares, has_subpaths, is_dead: false });
+            routes.push(Route { matches, through: through.clone(), shares, has_subpaths, is_dead: false });
         }
     }
     routes
 }
 
 /// A rule without a name or path is known by its place.
-fn gateway(hosts: &str, index: usize, rule: &Value) -> Route {
+fn gateway(from: &From, index: usize, rule: &Value) -> Route {
     let path = |one: &Value| word(one, &["path", "value"]).to_owned();
     let paths: Vec<String> = items(rule, &["matches"]).iter().map(path).filter(|path| !path.is_empty()).collect();
     let backend = |backend: &Value| (word(backend, &["name"]).to_owned(), weight(backend));
@@ -85,14 +129,15 @@ fn gateway(hosts: &str, index: usize, rule: &Value) -> Route {
     let is_exact = |one: &Value| word(one, &["path", "type"]) == "Exact";
     let matched_by = items(rule, &["matches"]);
     Route {
-        matches: matched(hosts, (word(rule, &["name"]), index), &paths),
+        matches: matched(&from.hosts, (word(rule, &["name"]), index), &paths),
+        through: from.through.clone(),
         has_subpaths: matched_by.is_empty() || !matched_by.iter().all(is_exact),
         is_dead: !backends.is_empty() && shares.is_empty(),
         shares,
     }
 }
 
-fn istio(hosts: &str, index: usize, rule: &Value) -> Route {
+fn istio(from: &From, index: usize, rule: &Value) -> Route {
     let path = |one: &Value| ["prefix", "exact", "regex"].map(|sort| word(one, &["uri", sort])).concat();
     let paths: Vec<String> = items(rule, &["match"]).iter().map(path).filter(|path| !path.is_empty()).collect();
     let routes = items(rule, &["route"]);
@@ -110,7 +155,8 @@ fn istio(hosts: &str, index: usize, rule: &Value) -> Route {
     let is_exact = |one: &Value| one.at(&["uri", "exact"]).is_some();
     let matched_by = items(rule, &["match"]);
     Route {
-        matches: matched(hosts, (word(rule, &["name"]), index), &paths),
+        matches: matched(&from.hosts, (word(rule, &["name"]), index), &paths),
+        through: from.through.clone(),
         has_subpaths: matched_by.is_empty() || !matched_by.iter().all(is_exact),
         is_dead: !routes.is_empty() && shares.is_empty(),
         shares,

@@ -34,10 +34,23 @@ fn is_met(expression: &Value, labels: &Mapping) -> bool {
 
 /// The selector of a Service as a label selector; none for a Service that selects no Pods.
 pub(super) fn of_service(service: &Manifest) -> Option<Value> {
-    let labels = service.object().at(&["spec", "selector"])?;
-    let is_empty = labels.as_mapping().is_none_or(Mapping::is_empty);
     let is_elsewhere = word(service.object(), &["spec", "type"]) == "ExternalName";
-    (!is_empty && !is_elsewhere).then(|| Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
+    plain(service).filter(|_| !is_elsewhere)
+}
+
+/// The selector of a workload as a label selector: that of a ReplicationController is one of labels alone.
+pub(in crate::diff) fn of_workload(workload: &Manifest) -> Option<Value> {
+    match (workload.home_group(), workload.kind()) {
+        ("", "ReplicationController") => plain(workload),
+        _ => workload.object().at(&["spec", "selector"]).cloned(),
+    }
+}
+
+/// A selector that is a mapping of labels, as a label selector; none where it is empty.
+fn plain(object: &Manifest) -> Option<Value> {
+    let labels = object.object().at(&["spec", "selector"])?;
+    let is_empty = labels.as_mapping().is_none_or(Mapping::is_empty);
+    (!is_empty).then(|| Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
 }
 
 /// Whether two selectors are the same, or the second chooses all Pods.

@@ -19,12 +19,13 @@ pub(in crate::diff) struct Thing {
 }
 
 /// Kinds that others name, by group.
-const NAMED: [(&str, &str); 24] = [
+const NAMED: [(&str, &str); 25] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "Service"),
     ("", "ServiceAccount"),
     ("", "PersistentVolumeClaim"),
+    ("", "ReplicationController"),
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
     ("apps", "DaemonSet"),
@@ -86,7 +87,7 @@ pub(in crate::diff) fn lost_with(of: Placed<'_>) -> Vec<Thing> {
 pub(in crate::diff) fn keys_of(of: Placed<'_>) -> Option<(Thing, BTreeSet<String>)> {
     let object = of.manifest.object();
     let keys = |path: &[&str]| object.at(path).and_then(Value::as_mapping).into_iter().flat_map(Mapping::keys).cloned();
-    match (of.manifest.group(), of.manifest.kind()) {
+    match (of.manifest.home_group(), of.manifest.kind()) {
         ("", "ConfigMap" | "Secret") => {
             let all = ["data", "binaryData", "stringData"].into_iter().flat_map(|field| keys(&[field]));
             Some((own(of)?, all.collect()))
@@ -112,7 +113,7 @@ pub(in crate::diff) fn keys_of(of: Placed<'_>) -> Option<(Thing, BTreeSet<String
 }
 
 fn own(of: Placed<'_>) -> Option<Thing> {
-    let (group, kind) = (of.manifest.group(), of.manifest.kind());
+    let (group, kind) = (of.manifest.home_group(), of.manifest.kind());
     if (group, kind) == ("apiextensions.k8s.io", DEFINITION) {
         let spec = |path: &[&str]| word(of.manifest.object(), path);
         let name = format!("{}.{}", spec(&["spec", "names", "kind"]), spec(&["spec", "group"]));
@@ -129,7 +130,7 @@ fn home<'n>(group: &str, kind: &str, namespace: &'n str) -> &'n str {
 }
 
 fn made(of: Placed<'_>, is_wanted: impl Fn(bool) -> bool) -> impl Iterator<Item = Thing> {
-    let key = (of.manifest.group(), of.manifest.kind());
+    let key = (of.manifest.home_group(), of.manifest.kind());
     let makers = MAKERS.iter().filter(move |(group, kind, ..)| key == (*group, *kind));
     makers.filter(move |(.., goes)| is_wanted(*goes)).map(move |(_, _, kind, path, _)| {
         let name = match word(of.manifest.object(), path) {

@@ -4,7 +4,7 @@ use go_yaml::Value;
 
 use super::pods::{containers, spec};
 use super::thing::{DEFINITION, Thing};
-use super::{Placed, items, word};
+use super::{Placed, ingress_service, items, word};
 
 /// One thing that an object names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
         found.pods(pods);
     }
     let object = of.manifest.object();
-    match (of.manifest.group(), of.manifest.kind()) {
+    match (of.manifest.home_group(), of.manifest.kind()) {
         ("apps", "StatefulSet") => {
             for claim in items(object, &["spec", "volumeClaimTemplates"]) {
                 found.cluster(How::Storage, "StorageClass", word(claim, &["spec", "storageClassName"]));
@@ -114,8 +114,8 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
         }
         _ => {}
     }
-    if of.manifest.group().contains('.') && !of.manifest.group().ends_with(".k8s.io") {
-        found.cluster(How::Controller, DEFINITION, &format!("{}.{}", of.manifest.kind(), of.manifest.group()));
+    if of.manifest.home_group().contains('.') && !of.manifest.home_group().ends_with(".k8s.io") {
+        found.cluster(How::Controller, DEFINITION, &format!("{}.{}", of.manifest.kind(), of.manifest.home_group()));
     }
     found.uses
 }
@@ -219,11 +219,12 @@ impl Found<'_> {
     }
 
     fn ingress(&mut self, object: &Value) {
-        let default = word(object, &["spec", "defaultBackend", "service", "name"]);
-        self.add(How::Backend, "Service", default);
+        for default in ["defaultBackend", "backend"] {
+            self.add(How::Backend, "Service", ingress_service(object.at(&["spec", default])));
+        }
         for rule in items(object, &["spec", "rules"]) {
             for path in items(rule, &["http", "paths"]) {
-                self.add(How::Backend, "Service", word(path, &["backend", "service", "name"]));
+                self.add(How::Backend, "Service", ingress_service(path.get("backend")));
             }
         }
         for tls in items(object, &["spec", "tls"]) {

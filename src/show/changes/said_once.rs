@@ -1,7 +1,10 @@
-//! What an API server refuses of an object that differs is a danger of it, and no warning beside that.
+//! What is known in two ways is said in one: of what an API server refuses that it is a danger of the object, and no warning beside
+//! that; of an Application that goes how many objects go with it, and not again of the object that its parent has of it.
+
+use std::collections::BTreeSet;
 
 use super::EnvironmentDiff;
-use crate::diff::{ObjectDiff, ObjectName};
+use crate::diff::{Change, ObjectDiff, ObjectName};
 use crate::preview::Refusal;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -39,6 +42,19 @@ pub(super) fn refusals(environments: &mut [EnvironmentDiff], warnings: &mut Vec<
     };
     let told: Vec<&Diagnostic> = said.iter().filter(is_told).map(|refusal| &refusal.diagnostic).collect();
     warnings.retain(|warning| !told.contains(&warning));
+}
+
+/// Drops what is said of Applications as objects of their parents that go, where it is said of what they deploy.
+pub(super) fn applications(environments: &mut [EnvironmentDiff]) {
+    let all = environments.iter().flat_map(|environment| &environment.applications);
+    let going: BTreeSet<String> = all.filter_map(|one| Some(one.goes.as_ref()?.0.name.clone())).collect();
+    let objects = environments.iter_mut().flat_map(|environment| &mut environment.applications);
+    let objects = objects.flat_map(|application| &mut application.objects);
+    for object in objects.filter(|one| one.change == Change::Removed && one.object.is_application()) {
+        if going.contains(&object.object.name) {
+            object.dangers.retain(|danger| danger.kind() != "removed");
+        }
+    }
 }
 
 /// `Kubernetes 1.36 refuses it, so the sync fails: `spec.x` must be y (apps/web/dev/flow.yaml:1)`.

@@ -35,7 +35,7 @@ pub(super) fn reasons(object: &Manifest) -> Vec<String> {
 
 fn restart_policy(object: &Manifest, pods: &Value) -> Option<String> {
     let policy = word(pods, &["restartPolicy"]);
-    match (object.group(), object.kind()) {
+    match (object.home_group(), object.kind()) {
         ("apps", kind) if !matches!(policy, "" | "Always") => {
             Some(format!("the `restartPolicy` of a {kind} must be `Always`, not `{policy}`"))
         }

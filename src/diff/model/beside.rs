@@ -1,0 +1,58 @@
+//! What is beside the Applications of a branch that change: the objects of those that do not.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use super::{Placed, Thing, hosts, provided_by};
+use crate::manifest::{Source, read};
+
+/// `manifest.yaml` of the Applications that do not change. It is read when a rule asks for what no other object provides.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beside {
+    manifests: Vec<(Vec<u8>, Option<String>)>,
+    is_cut: bool,
+    known: OnceLock<Known>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Known {
+    things: BTreeSet<Thing>,
+    hosts: BTreeSet<String>,
+}
+
+impl Beside {
+    /// Of manifests, each with the namespace of objects that name none, if that is known. `is_cut` where there are others, which are not known.
+    pub(crate) fn new(manifests: Vec<(Vec<u8>, Option<String>)>, is_cut: bool) -> Self {
+        Self { manifests, is_cut, known: OnceLock::new() }
+    }
+
+    /// Whether there are objects that are not known.
+    pub(in crate::diff) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Whether some object is, or makes, the thing, or may: its namespace may not be known.
+    pub(in crate::diff) fn provides(&self, thing: &Thing) -> bool {
+        let anywhere = || Thing { namespace: String::new(), ..thing.clone() };
+        self.known().things.contains(thing) || self.known().things.contains(&anywhere())
+    }
+
+    /// Whether some object serves a host.
+    pub(in crate::diff) fn serves(&self, host: &str) -> bool {
+        self.known().hosts.contains(host)
+    }
+
+    fn known(&self) -> &Known {
+        self.known.get_or_init(|| {
+            let mut known = Known::default();
+            for (text, namespace) in &self.manifests {
+                // What cannot be read is reported where it changes.
+                for manifest in read(text, Source::Output("the environment branch")).unwrap_or_default() {
+                    known.things.extend(provided_by(Placed::new(&manifest, namespace.as_deref())));
+                    known.hosts.extend(hosts(&manifest).into_iter().map(str::to_owned));
+                }
+            }
+            known
+        })
+    }
+}
