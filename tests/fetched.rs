@@ -1,5 +1,7 @@
 //! Inputs that the server fetches by itself, once: real pushes, servers on loopback.
 
+mod charts;
+
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -14,9 +14,9 @@ use crate::manifest;
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::setup::Observer;
-use crate::render::needs::{Found, Need, Scan, Source};
+use crate::render::needs::{Content, Found, Need, Scan, Source};
 use crate::render::{Renderers, directory_of};
-use inputs::{self, KeptInputs, Kind};
+use inputs::{self, KeptInputs, Kind, Wanted};
 use live::{Known, Reads};
 
 /// What a dry tree needs from elsewhere.
@@ -108,6 +108,16 @@ pub(crate) fn needs_of(
     Ok(scan.finish().needs.into_keys().collect())
 }
 
+/// What a record may have for a need; none where that can be another thing tomorrow.
+pub(crate) fn wanted(need: Need) -> Option<Wanted> {
+    let wanted = match need {
+        Need::Chart(key, _) => Wanted::whole(key),
+        Need::Directory(key, directory) | Need::Either(_, key, directory) => Wanted { key, directory },
+        Need::File(_) => return None,
+    };
+    wanted.key.is_pinned().then_some(wanted)
+}
+
 fn add_referenced(scan: &mut Scan<'_>, application: &Application, (profile, dry_commit): (Profile, &str)) {
     let environment = Environment::new(profile, application, dry_commit);
     for (source, span) in referenced(application, &environment) {
@@ -118,21 +128,22 @@ fn add_referenced(scan: &mut Scan<'_>, application: &Application, (profile, dry_
 /// What the source of an Application of one source needs from elsewhere. The tool is not known of what is not here yet.
 fn needed(application: &Application, tool: Option<&Tool>) -> Option<Source> {
     let path = application.dry.path.clone();
-    let components = match tool {
-        Some(Tool::Kustomize(options)) => Some(options.components.clone()),
-        _ => None,
+    let content = match tool {
+        Some(Tool::Kustomize(options)) => Content::Kustomization(options.components.clone()),
+        Some(Tool::Helm(_)) => Content::Chart,
+        Some(Tool::Directory(_) | Tool::Plugin(_)) | None => Content::Plain,
     };
     if let Some(key) = &application.dry.input {
         let root = application.dry.root.clone();
         return Some(match path.strip_prefix(&root).filter(|_| key.kind == Kind::Git) {
-            Some(directory) => Source::From((key.clone(), root), directory, components),
+            Some(directory) => Source::From((key.clone(), root), directory, content),
             None => Source::ChartFrom(key.clone(), root),
         });
     }
-    match (tool?, components) {
-        (Tool::Helm(_), _) => Some(Source::Chart(path)),
-        (_, Some(components)) => Some(Source::Kustomization(path, components)),
-        _ => None,
+    match content {
+        Content::Chart => Some(Source::Chart(path)),
+        Content::Kustomization(components) => Some(Source::Kustomization(path, components)),
+        Content::Plain => None,
     }
 }
 
@@ -146,7 +157,7 @@ fn referenced(application: &Application, environment: &Environment) -> Vec<(Sour
             let referenced = application.referenced(&environment.file(text), &source.dry_path);
             let Some(Ok(Referenced { root, path, input: Some(key) })) = referenced else { continue };
             if let Some(directory) = directory_of(&path).strip_prefix(&root) {
-                found.push((Source::From((key, root), directory, None), source.dry_path.clone()));
+                found.push((Source::From((key, root), directory, Content::Plain), source.dry_path.clone()));
             }
         }
     }

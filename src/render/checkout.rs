@@ -16,13 +16,13 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dry_files::diag::Span;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Files, Kind, View, ViewError};
 use tempfile::TempDir;
 
 use super::failure::{Error, Failure};
-use super::outside::Replaced;
+use super::outside::{Placed, Replaced};
 use dry_files::scratch::Scratch;
 
 /// How many files and directories one checkout may have.
@@ -171,6 +171,38 @@ impl<'a> Checkout<'a> {
         Ok(Copy { dir: copy })
     }
 
+    /// A chart in a directory of its own, with charts in its `charts/` that are kept elsewhere. Removed when it is dropped.
+    ///
+    /// Errors: its `.helmignore` leaves out files of them, which it would not do if they were packaged.
+    pub(super) fn with_charts(&self, view: &View<'_>, chart: &RepoPath, charts: &[Placed]) -> Result<Copy, Failure> {
+        let from = self.part(view, chart)?;
+        let copy = self.copy("chart-")?;
+        link_all(&from, copy.path(), 0)?;
+        for Placed { at, kept } in charts {
+            let files =
+                inputs::files(view, kept).map_err(|error| Failure::unreadable(error, Span::file(kept.clone())))?;
+            let files: Vec<RepoPath> = files.iter().map(|file| at.join(&file.path)).collect();
+            if let Ok(Some(hidden)) = helm_template::hidden(view, chart, &files) {
+                let text =
+                    format!("the .helmignore of `{chart}` hides {hidden}, which Helm renders of a packaged dependency");
+                let mistake = Diagnostic::error(text).at(Span::file(chart.clone()));
+                let hint = "change the rule so that it leaves out charts/";
+                return Err(Failure::mistake(mistake.hint(hint)));
+            }
+            let (from, below) = (self.part(view, kept)?, at.strip_prefix(chart).unwrap_or_default());
+            let to = on_disk(copy.path(), &below);
+            make_dir(&to)?;
+            link_all(&from, &to, 0)?;
+        }
+        Ok(copy)
+    }
+
+    fn copy(&self, prefix: &str) -> Result<Copy, Failure> {
+        let top = self.dir.path();
+        let made = tempfile::Builder::new().prefix(prefix).tempdir_in(top);
+        Ok(Copy { dir: made.map_err(io_error(format!("creating a directory in {}", top.display())))? })
+    }
+
     /// A directory of its own with these files, links followed, and these directories, each at its path, and nothing else:
     /// what other Applications read is not in it. `view` notes the files as read. Removed when it is dropped.
     pub(super) fn only(
@@ -179,9 +211,7 @@ impl<'a> Checkout<'a> {
         files: &BTreeSet<RepoPath>,
         dirs: &BTreeSet<RepoPath>,
     ) -> Result<Copy, Failure> {
-        let top = self.dir.path();
-        let made = tempfile::Builder::new().prefix("only-").tempdir_in(top);
-        let copy = Copy { dir: made.map_err(io_error(format!("creating a directory in {}", top.display())))? };
+        let copy = self.copy("only-")?;
         for dir in dirs {
             make_dir(&on_disk(copy.path(), dir))?;
         }

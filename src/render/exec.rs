@@ -93,9 +93,14 @@ impl Exec {
     /// What `helm template` prints.
     pub(super) fn helm(&self, version: Helm, site: &Site<'_>, release: &Release) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
-        outside::check_chart(view, &release.chart)?;
+        let charts = outside::charts(view, &release.chart)?;
         let helm = self.helm_of(version, stop)?;
         let chart = checkout.part(view, &release.chart)?;
+        let with_charts = match charts.is_empty() {
+            true => None,
+            false => Some(checkout.with_charts(view, &release.chart, &charts)?),
+        };
+        let chart = with_charts.as_ref().map_or(chart, |copy| copy.path().to_owned());
         let mut args = Args(vec!["template".to_owned(), ".".to_owned()]);
         args.optional("--name-template", release.name.as_deref());
         args.optional("--namespace", release.namespace.as_deref().filter(|namespace| !namespace.is_empty()));

@@ -69,23 +69,42 @@ pub(super) fn replaced(
     all.finish(edited)
 }
 
-/// An error unless the charts that a chart of the tree depends on are those that the lock file says.
-pub(super) fn check_chart(view: &View<'_>, chart: &RepoPath) -> Result<(), Failure> {
+/// A chart that is kept where Helm does not look for it.
+#[derive(Debug)]
+pub(super) struct Placed {
+    /// Where Helm looks for it.
+    pub at: RepoPath,
+    /// Where it is.
+    pub kept: RepoPath,
+}
+
+/// The dependencies of a chart that are kept elsewhere. An error unless those in its `charts/` are those that the lock file says.
+pub(super) fn charts(view: &View<'_>, chart: &RepoPath) -> Result<Vec<Placed>, Failure> {
     let none = || Span::file(chart.clone());
     let kept = || KeptInputs::read(view).map_err(|error| failure(&error, none()));
     let mut scan = Scan::new(view, kept()?);
     scan.add("", &Source::Chart(chart.clone()), &none());
     let (found, kept) = (scan.finish(), kept()?);
-    if let Ok(charts) = chart.child("charts") {
-        kept.are_alone(&charts).map_err(|error| failure(&error, none()))?;
+    let charts = chart.child("charts").ok();
+    if let Some(charts) = &charts {
+        kept.are_alone(charts).map_err(|error| failure(&error, none()))?;
     }
+    let mut placed = Vec::new();
     for (need, uses) in &found.needs {
         let place = || uses.first().map_or_else(none, |used| used.span.clone());
-        if let Need::Chart(key, at) = need {
-            kept.judge(at, key).map_err(|error| failure(&error, place()))?;
+        let Need::Chart(key, at) = need else { continue };
+        kept.judge(at, key).map_err(|error| failure(&error, place()))?;
+        let is_own = at.parent() == charts;
+        if is_own && view.kind(at).ok().flatten().is_some() {
+            continue;
         }
+        let elsewhere = kept.chart(key).map_err(|error| failure(&error, place()))?;
+        // Of another repository, nothing has a place in `charts/`.
+        let below = || charts.as_ref()?.child(at.file_name()?).ok();
+        let at = if is_own { Some(at.clone()) } else { below().filter(|_| elsewhere.as_ref() == Some(at)) };
+        placed.extend(at.zip(elsewhere).map(|(at, kept)| Placed { at, kept }));
     }
-    Ok(())
+    Ok(placed)
 }
 
 fn failure(error: &Unusable, place: Span) -> Failure {
@@ -130,18 +149,38 @@ impl Replacing<'_> {
                 }
                 None => Ok(()),
             },
-            What::Chart { repo, at, .. } if repo.is_empty() => check_chart(self.view, at),
+            What::Chart { repo, at, .. } if repo.is_empty() => self.chart(at),
             What::Chart { name, version, repo, at } => {
+                let key = Key::chart(repo, name, version);
                 if self.view.kind(at).ok().flatten() != Some(Kind::Directory) {
-                    let text = format!("helm chart '{name}' of '{repo}' is not in this repository");
-                    let mistake = Diagnostic::error(text).at(span.clone());
-                    return Err(Failure::mistake(mistake.hint(inputs::VENDOR)));
+                    let elsewhere = key.map(|key| self.kept.chart(&key)).unwrap_or(Ok(None));
+                    return match elsewhere.map_err(|error| failure(&error, span.clone()))? {
+                        Some(kept) => self.directory(at, &kept, span),
+                        None => {
+                            let text = format!("helm chart '{name}' of '{repo}' is not in this repository");
+                            Err(Failure::mistake(Diagnostic::error(text).at(span.clone()).hint(inputs::VENDOR)))
+                        }
+                    };
                 }
-                let Ok(key) = Key::chart(repo, name, version) else { return Ok(()) };
+                let Ok(key) = key else { return Ok(()) };
                 self.kept.judge(at, &key).map_err(|error| failure(&error, span.clone()))?;
-                check_chart(self.view, at)
+                self.chart(at)
             }
         }
+    }
+
+    /// A chart of the tree, with the dependencies that are kept elsewhere.
+    fn chart(&mut self, at: &RepoPath) -> Result<(), Failure> {
+        let span = Span::file(at.clone());
+        charts(self.view, at)?.iter().try_for_each(|Placed { at, kept }| self.directory(at, kept, &span))
+    }
+
+    /// The files of a directory get further names.
+    fn directory(&mut self, at: &RepoPath, kept: &RepoPath, span: &Span) -> Result<(), Failure> {
+        let files = inputs::files(self.view, kept).map_err(|error| Failure::unreadable(error, span.clone()))?;
+        let named = files.into_iter().map(|file| (at.join(&file.path), kept.join(&file.path)));
+        self.replaced.names.extend(named);
+        Ok(())
     }
 
     /// A file gets a second name beside the kustomization.

@@ -63,6 +63,15 @@ pub trait Inputs: fmt::Debug + Send + Sync {
         fitting: &[RepoPath],
     ) -> Result<(), InputError>;
 
+    /// The charts that are kept where no tool looks for them, of the dependencies of a chart that are called one of `names`: the
+    /// directory of each, once. None for one that is not kept.
+    ///
+    /// Errors: the lock file of the chart is of other dependencies.
+    fn dependencies(&self, view: &View<'_>, chart: &RepoPath, names: &[&str]) -> Result<Vec<RepoPath>, InputError>;
+
+    /// The directory of a chart that is kept where no tool looks for it; none where it is not kept.
+    fn chart(&self, view: &View<'_>, chart: &ChartInput<'_>) -> Result<Option<RepoPath>, InputError>;
+
     /// The file that is kept of a URL.
     fn file(&self, view: &View<'_>, url: &str) -> Result<RepoPath, InputError>;
 
@@ -83,6 +92,14 @@ impl Inputs for NoInputs {
         _fitting: &[RepoPath],
     ) -> Result<(), InputError> {
         Ok(())
+    }
+
+    fn dependencies(&self, _view: &View<'_>, _chart: &RepoPath, _names: &[&str]) -> Result<Vec<RepoPath>, InputError> {
+        Ok(Vec::new())
+    }
+
+    fn chart(&self, _view: &View<'_>, _chart: &ChartInput<'_>) -> Result<Option<RepoPath>, InputError> {
+        Ok(None)
     }
 
     fn file(&self, _view: &View<'_>, url: &str) -> Result<RepoPath, InputError> {

@@ -48,6 +48,11 @@ impl Default for Ignore {
 }
 
 impl Ignore {
+    /// No rule at all: how Helm reads an archive.
+    pub(super) fn nothing() -> Self {
+        Self(Vec::new())
+    }
+
     /// Reads the rules. A mistake comes with its line, 1-based.
     pub(super) fn parse(text: &str) -> Result<Self, (u32, Mistake)> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -44,7 +44,8 @@ pub struct Source<'a> {
 /// Loads the chart at a path: a directory or a packaged chart.
 ///
 /// A dependency that is not in `charts/` but has a `file://` repository is loaded from there, as after `helm dependency
-/// build` in each chart. Any other that is missing is an error, as in Helm, which names only those of the chart itself.
+/// build` in each chart; so is one that the inputs keep elsewhere. Any other that is missing is an error, as in Helm, which names
+/// only those of the chart itself.
 pub(crate) fn load(source: Source<'_>, path: &RepoPath) -> Result<Arc<Chart>, Error> {
     let view = source.view;
     let mut chart = match view.kind(path)? {
@@ -99,6 +100,15 @@ fn directory(source: Source<'_>, dir: &RepoPath) -> Result<Chart, Error> {
     };
     check_version(source.helm, &path, &head)?;
     chart_of(source, walk::walk(source, dir)?, dir, 0)
+}
+
+/// A chart that was fetched for a dependency and unpacked: it counts as its archive in `charts/`.
+fn unpacked(source: Source<'_>, dir: &RepoPath) -> Result<Chart, Error> {
+    let files = walk::whole(source, dir)?;
+    if let Some(head) = files.iter().find(|file| file.name == "Chart.yaml") {
+        check_version(source.helm, &head.origin, head.content()?)?;
+    }
+    chart_of(source, files, dir, 1)
 }
 
 fn packaged(source: Source<'_>, path: &RepoPath) -> Result<Chart, Error> {

@@ -77,6 +77,25 @@ impl<'v> KeptInputs<'v> {
         Ok(place)
     }
 
+    /// Where a chart is that no tool looks for itself; none where nothing of it is kept there.
+    pub fn chart(&self, key: &Key) -> Result<Option<RepoPath>, Unusable> {
+        let place = self.place(key);
+        match self.entry(key) {
+            Err(Unusable::Missing(_)) => Ok(None),
+            Ok(entry) if !entry.at.is_empty() && !entry.at.contains(&place) => Ok(None),
+            Ok(_) => self.find(key).map(Some),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The kind of the input that a directory is of; none where it is the dry tree's own.
+    pub fn kind_of(&self, dir: &RepoPath) -> Option<Kind> {
+        let usual = InputsDir::default();
+        let below = dir.strip_prefix(self.lock().map_or(&usual, Lock::dir).path())?;
+        let kind = below.components().next()?;
+        Kind::ALL.into_iter().find(|known| known.word() == kind)
+    }
+
     /// An error where a link leads to what is at a place.
     fn is_real(&self, place: &RepoPath) -> Result<(), Unusable> {
         match self.view.real_path(place) {
@@ -223,11 +242,19 @@ impl<'v> KeptInputs<'v> {
 
     /// Whether neither the lock file nor the record has anything of an input.
     pub fn lacks(&self, wanted: &Wanted) -> bool {
-        let recorded = || match wanted.key.kind {
+        self.locked(&wanted.key).is_none() && matches!(self.recorded_of(wanted), Ok(None))
+    }
+
+    /// What is recorded of an input that the lock file does not list.
+    pub fn of_record(&self, wanted: &Wanted) -> Option<Recorded> {
+        self.recorded_of(wanted).ok().flatten().filter(|_| self.locked(&wanted.key).is_none())
+    }
+
+    fn recorded_of(&self, wanted: &Wanted) -> Result<Option<Recorded>, Unusable> {
+        match wanted.key.kind {
             Kind::Git => self.recorded_directory(&wanted.key, &wanted.directory),
-            _ => self.recorded(&wanted.key, &RepoPath::root()),
-        };
-        self.locked(&wanted.key).is_none() && matches!(recorded(), Ok(None))
+            Kind::Helm | Kind::Oci | Kind::File => self.recorded(&wanted.key, &RepoPath::root()),
+        }
     }
 
     fn locked(&self, key: &Key) -> Option<&Entry> {

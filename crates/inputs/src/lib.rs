@@ -26,7 +26,7 @@ mod unusable;
 mod wanted;
 pub mod wire;
 
-pub use chart_lock::ChartLock;
+pub use chart_lock::{ChartLock, StaleLock};
 pub use content::InputFile;
 pub use content::{digest, files, without_those_of_git};
 pub use dir::InputsDir;

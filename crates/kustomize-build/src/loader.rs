@@ -133,11 +133,7 @@ impl Loader {
     /// A file: its path without links, and its content.
     pub(crate) fn open(&self, view: &View<'_>, path: &str) -> Result<(RepoPath, Blob)> {
         let real = self.file(view, path)?;
-        match view.read(&real) {
-            Ok(blob) => Ok((real, blob)),
-            Err(ViewError::IsDirectory(path)) => Err(Error::new(format!("read {path}: is a directory"))),
-            Err(other) => Err(other.into()),
-        }
+        read(view, &real).map(|blob| (real, blob))
     }
 
     /// A loader for another directory that a kustomization here names.
@@ -204,6 +200,15 @@ impl Loader {
             referrer = &loader.referrer;
         }
         depth
+    }
+}
+
+/// The content of a file whose path is known.
+pub(crate) fn read(view: &View<'_>, path: &RepoPath) -> Result<Blob> {
+    match view.read(path) {
+        Ok(blob) => Ok(blob),
+        Err(ViewError::IsDirectory(path)) => Err(Error::new(format!("read {path}: is a directory"))),
+        Err(other) => Err(other.into()),
     }
 }
 

@@ -16,7 +16,6 @@ use crate::hydrate::stopped::Stopped;
 use crate::inspect;
 use crate::known::FailureKind;
 use crate::owners::setup::Fetching;
-use crate::render::needs::Need;
 use inputs::{InputsDir, KeptInputs, Wanted};
 
 /// What is said before the push is accepted.
@@ -77,21 +76,10 @@ fn missing(
     // What cannot be read is a mistake already.
     let needs = inspect::needs_of(application, view, profile, dry).unwrap_or_default();
     let missing: BTreeSet<Wanted> = match KeptInputs::read(view) {
-        Ok(kept) => needs.into_iter().filter_map(|need| wanted(need, &kept)).collect(),
+        Ok(kept) => needs.into_iter().filter_map(inspect::wanted).filter(|wanted| kept.lacks(wanted)).collect(),
         Err(_) => BTreeSet::new(),
     };
     missing.into_iter()
-}
-
-/// What is wanted by a need; none where that is here, or no record has such a thing.
-fn wanted(need: Need, kept: &KeptInputs<'_>) -> Option<Wanted> {
-    let wanted = match need {
-        Need::Chart(key, at) if at == InputsDir::default().place(&key) => Wanted::whole(key),
-        Need::Directory(key, directory) | Need::Either(_, key, directory) => Wanted { key, directory },
-        // A tool looks for it at a place of its own, or it can be another thing tomorrow.
-        Need::Chart(..) | Need::File(_) => return None,
-    };
-    (wanted.key.is_pinned() && kept.lacks(&wanted)).then_some(wanted)
 }
 
 fn errors(application: &Application, waits: &[Wanted], fetching: &dyn Fetching) -> Vec<Diagnostic> {

@@ -1,12 +1,13 @@
 //! Inputs that the dry tree keeps, for the engines that ask for them.
 
-use dry_files::diag::{Diagnostic, Refusal};
+use dry_files::diag::{Diagnostic, Refusal, Span};
 use dry_files::inputs::{ChartInput, GitInput, InputError, Inputs, KeptDirectory};
 use dry_files::path::RepoPath;
 use dry_files::view::View;
-use inputs::{KeptInputs, Key, Unusable};
+use inputs::{KeptInputs, Key, Kind, Unusable};
 use kustomize_build::Remote;
 
+use super::dependencies::{self, Dependency, stale_hint};
 use super::git_key;
 
 /// What `git hydrate vendor` brought, as the lock file lists it.
@@ -34,6 +35,26 @@ impl Inputs for Vendored {
         kept.judge(place, &wanted).map_err(|error| unusable(&error))
     }
 
+    fn dependencies(&self, view: &View<'_>, chart: &RepoPath, names: &[&str]) -> Result<Vec<RepoPath>, InputError> {
+        let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
+        // What was published is whole: Helm fetches nothing for it.
+        if matches!(kept.kind_of(chart), Some(Kind::Helm | Kind::Oci)) {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for key in keys(view, chart, names)? {
+            let path = kept.chart(&key).map_err(|error| unusable(&error))?;
+            found.extend(path.filter(|path| !found.contains(path)));
+        }
+        Ok(found)
+    }
+
+    fn chart(&self, view: &View<'_>, chart: &ChartInput<'_>) -> Result<Option<RepoPath>, InputError> {
+        let Ok(key) = Key::chart(chart.repository, chart.name, chart.version) else { return Ok(None) };
+        let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
+        kept.chart(&key).map_err(|error| unusable(&error))
+    }
+
     /// Where no file is kept, but a repository that the same text names, Kustomize goes on to that.
     fn file(&self, view: &View<'_>, url: &str) -> Result<RepoPath, InputError> {
         let kept = KeptInputs::read(view).map_err(|error| unusable(&error))?;
@@ -55,6 +76,28 @@ impl Inputs for Vendored {
         let (path, repository) = kept.directory(&key, &below).map_err(|error| unusable(&error))?;
         Ok(KeptDirectory { path, repository })
     }
+}
+
+/// The keys of the dependencies of a chart that have one of these names and come from a repository or registry.
+fn keys(view: &View<'_>, chart: &RepoPath, names: &[&str]) -> Result<Vec<Key>, InputError> {
+    let read = |name: &str| {
+        let path = chart.child(name).ok()?;
+        Some((String::from_utf8_lossy(&view.read(&path).ok()?.data).into_owned(), path))
+    };
+    let mut keys = Vec::new();
+    for (file, lock) in dependencies::FILES {
+        let Some((text, path)) = read(file) else { continue };
+        let lock = read(lock).map(|(lock, _)| lock);
+        let all = dependencies::read(&text, lock.as_deref(), file == dependencies::OLD).map_err(|stale| {
+            let mistake = Diagnostic::error(stale.to_string()).at(Span::file(path));
+            InputError::Mistake(Box::new(mistake.hint(stale_hint(chart, &stale))))
+        })?;
+        let asked = all.iter().filter(|dependency| names.contains(&dependency.name.as_str()));
+        keys.extend(
+            asked.filter_map(|Dependency { name, repository, version, .. }| Key::chart(repository, name, version).ok()),
+        );
+    }
+    Ok(keys)
 }
 
 /// Whether the directory of a remote base is kept, or another one that the lock file lists of its repository.

@@ -10,9 +10,10 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
 use go_yaml::{self as yaml, Limits, Node, Value};
 
+use super::dependencies::{self, Dependency, stale_hint};
 use super::git_key;
 use super::walk::{Mention, Repository, What, walk};
-use inputs::{ChartLock, KeptInputs, Key, KeyError};
+use inputs::{KeptInputs, Key, KeyError};
 use kustomize_build::Remote;
 
 /// A directory that is rendered.
@@ -22,11 +23,21 @@ pub(crate) enum Source {
     Chart(RepoPath),
     /// A chart that an Application names by its repository, and where it is looked for.
     ChartFrom(Key, RepoPath),
-    /// A directory of another repository, and where that is looked for; with components when it is known to be a
-    /// kustomization.
-    From(Repository, RepoPath, Option<Vec<String>>),
+    /// A directory of another repository, where that is looked for, and what it has.
+    From(Repository, RepoPath, Content),
     /// A kustomization, with components that are named elsewhere.
     Kustomization(RepoPath, Vec<String>),
+}
+
+/// What a directory of another repository has.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Content {
+    /// Plain files; or it is not known, since it is not here yet.
+    Plain,
+    /// A chart.
+    Chart,
+    /// A kustomization, with components that are named elsewhere.
+    Kustomization(Vec<String>),
 }
 
 /// What is needed.
@@ -73,13 +84,6 @@ pub(crate) struct Scan<'v> {
     found: Found,
 }
 
-/// The file of a chart that names dependencies.
-struct Site<'s> {
-    dir: &'s RepoPath,
-    file: &'s RepoPath,
-    text: &'s str,
-}
-
 impl<'v> Scan<'v> {
     /// Nothing found yet.
     pub(crate) fn new(view: &'v View<'v>, kept: KeptInputs<'v>) -> Self {
@@ -92,10 +96,13 @@ impl<'v> Scan<'v> {
         self.seen.clear();
         match source {
             Source::ChartFrom(key, place) => self.need(Need::Chart(key.clone(), place.clone()), span.clone()),
-            Source::From(repository, directory, components) => {
+            Source::From(repository, directory, content) => {
                 self.need(Need::Directory(repository.0.clone(), directory.clone()), span.clone());
-                if let Some(components) = components {
-                    self.kustomization((&repository.1.join(directory), Some(repository)), components);
+                let dir = repository.1.join(directory);
+                match content {
+                    Content::Plain => {}
+                    Content::Chart => self.chart(&dir),
+                    Content::Kustomization(components) => self.kustomization((&dir, Some(repository)), components),
                 }
             }
             Source::Chart(dir) => self.chart(dir),
@@ -152,46 +159,29 @@ impl<'v> Scan<'v> {
         if !self.seen.insert(dir.clone()) {
             return;
         }
-        for (name, lock) in [("Chart.yaml", "Chart.lock"), ("requirements.yaml", "requirements.lock")] {
+        for (name, lock) in dependencies::FILES {
             let (Ok(file), Ok(lock)) = (dir.child(name), dir.child(lock)) else { continue };
             let Some(text) = self.file(&file) else { continue };
-            let lock =
-                self.file(&lock).and_then(|text| yaml::sigs::unmarshal(text.as_bytes(), &Limits::default()).ok());
-            let site = Site { dir, file: &file, text: &text };
-            self.dependencies(&site, lock.as_ref().map(ChartLock::of));
+            let lock = self.file(&lock);
+            self.dependencies(dir, &file, &text, lock.as_deref());
         }
     }
 
-    fn dependencies(&mut self, site: &Site<'_>, lock: Option<ChartLock>) {
-        let Ok(Some(root)) = yaml::parse_first(site.text.as_bytes(), &Limits::default()) else { return };
+    fn dependencies(&mut self, dir: &RepoPath, file: &RepoPath, text: &str, lock: Option<&str>) {
+        let Ok(Some(root)) = yaml::parse_first(text.as_bytes(), &Limits::default()) else { return };
         let items = root.get("dependencies").and_then(Node::as_sequence).unwrap_or_default();
-        let Ok(value) = yaml::sigs::unmarshal(site.text.as_bytes(), &Limits::default()) else { return };
-        let mut requested = value.get("dependencies").and_then(Value::as_sequence).unwrap_or_default().to_vec();
-        let is_v1 = site.file.file_name() == Some("requirements.yaml");
-        if let Some(lock) = &lock {
-            for (item, (_, repository, _)) in requested.iter_mut().zip(&lock.dependencies) {
-                // Names of a machine's own list are known by what they meant.
-                if let Value::Mapping(fields) = item
-                    && fields.get("repository").and_then(Value::as_str).is_some_and(is_alias)
-                {
-                    fields.insert("repository".to_owned(), Value::String(repository.clone()));
-                }
+        let dependencies = match dependencies::read(text, lock, file.file_name() == Some(dependencies::OLD)) {
+            Ok(dependencies) => dependencies,
+            Err(stale) => {
+                let hint = stale_hint(dir, &stale);
+                let mistake = Diagnostic::error(stale.to_string()).at(Span::file(file.clone())).hint(hint);
+                return self.found.mistakes.push(mistake);
             }
-            if let Err(stale) = lock.check(&requested, is_v1) {
-                let hint = format!("run `helm dependency update {}`, or remove {}", site.dir, stale.lock);
-                let mistake = Diagnostic::error(stale.to_string()).at(Span::file(site.file.clone())).hint(hint);
-                self.found.mistakes.push(mistake);
-                return;
-            }
-        }
-        let names: Vec<(String, String)> =
-            requested.iter().map(|item| (text(item, "name"), text(item, "version"))).collect();
-        for (index, (item, node)) in requested.iter().zip(items).enumerate() {
-            let (name, repository) = (text(item, "name"), text(item, "repository"));
-            let locked = lock.as_ref().and_then(|lock| lock.dependencies.get(index));
-            let version = locked.map_or_else(|| text(item, "version"), |(_, _, version)| version.clone());
+        };
+        for (dependency, node) in dependencies.iter().zip(items) {
+            let Dependency { name, repository, version, .. } = dependency;
             if let Some(relative) = repository.strip_prefix("file://") {
-                if let Ok(path) = site.dir.resolve(relative) {
+                if let Ok(path) = dir.resolve(relative) {
                     self.chart(&path);
                 }
                 continue;
@@ -199,18 +189,21 @@ impl<'v> Scan<'v> {
             if repository.is_empty() {
                 continue;
             }
-            let span = span(site, node.get("repository").unwrap_or(node));
-            let is_alone = names.iter().all(|(other, wanted)| *other != name || *wanted == text(item, "version"));
-            match Key::chart(&repository, &name, &version) {
+            let node = node.get("repository").unwrap_or(node);
+            let span = Span::at(file.clone(), node.mark.line, node.mark.column).quoting(text);
+            match Key::chart(repository, name, version) {
                 Ok(key) => {
+                    let is_alone = dependencies.iter().all(|other| other.is_alike(dependency));
                     let place = if is_alone { name.clone() } else { format!("{name}-{version}") };
-                    let at = site.dir.resolve(&format!("charts/{place}"));
-                    if let Some(at) = at.ok().filter(|at| !self.is_by_hand(site.dir, &name, at)) {
+                    let at = dir.resolve(&format!("charts/{place}"));
+                    if let Some(at) = at.ok().filter(|at| !self.is_by_hand(dir, name, at)) {
+                        // Nothing is added to what is kept of another repository.
+                        let at = if self.kept.kind_of(dir).is_some() { self.kept.place(&key) } else { at };
                         self.need(Need::Chart(key, at), span);
                     }
                 }
                 Err(error) => {
-                    if !self.is_by_hand(site.dir, &name, &RepoPath::root()) {
+                    if !self.is_by_hand(dir, name, &RepoPath::root()) {
                         self.mistake(&format!("the dependency `{name}`"), &error, span);
                     }
                 }
@@ -261,10 +254,10 @@ impl<'v> Scan<'v> {
                     return self.chart(&at);
                 }
                 match Key::chart(&repo, &name, &version) {
-                    Ok(_) if repository.is_some() => {
-                        let text = format!("the chart `{name}` is named by a kustomization of another repository");
-                        let hint = "name the chart in a kustomization of this repository";
-                        self.found.mistakes.push(Diagnostic::error(text).at(span).hint(hint));
+                    // Nothing is added to what is kept of another repository.
+                    Ok(key) if repository.is_some() => {
+                        let place = self.kept.place(&key);
+                        self.need(Need::Chart(key, place), span);
                     }
                     Ok(key) => self.need(Need::Chart(key, at), span),
                     Err(error) => self.mistake(&format!("the chart `{name}`"), &error, span),
@@ -296,15 +289,6 @@ impl<'v> Scan<'v> {
     }
 }
 
-/// Whether this names an entry of the list of repositories that a machine has.
-fn is_alias(repository: &str) -> bool {
-    repository.starts_with('@') || repository.starts_with("alias:")
-}
-
 fn text(value: &Value, key: &str) -> String {
     value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-fn span(site: &Site<'_>, node: &Node) -> Span {
-    Span::at(site.file.clone(), node.mark.line, node.mark.column).quoting(site.text)
 }

@@ -11,7 +11,8 @@ use crate::chart::Chart;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::Dependency;
 
-/// Adds the charts that dependencies name by `file://` and `charts/` lacks, with all that those depend on in turn.
+/// Adds the charts that dependencies name by `file://` and `charts/` lacks, with all that those depend on in turn, and those that
+/// are kept elsewhere.
 ///
 /// `outer` are the directories of the charts that led here. A dependency that is missing still is an error.
 pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<RepoPath>) -> Result<(), Error> {
@@ -51,11 +52,43 @@ pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<Rep
         chart.charts.push(Arc::new(found));
     }
     outer.pop();
+    add_kept(source, chart, &dir, &mut missing)?;
     if missing.is_empty() {
         return Ok(());
     }
     let hint = format!("run `git hydrate vendor`, or `helm dependency update {dir}`, and commit {dir}/charts");
     Err(ErrorKind::MissingDependencies(missing).at(Span::file(chart.origin.clone())).hint(hint))
+}
+
+/// Adds the charts of missing dependencies that are kept elsewhere: as `helm dependency build` would put them into `charts/`.
+fn add_kept(source: Source<'_>, chart: &mut Chart, dir: &RepoPath, missing: &mut Vec<String>) -> Result<(), Error> {
+    let names: Vec<&str> = missing.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let kept = source.inputs.dependencies(source.view, dir, &names).map_err(|error| of_input(error, chart))?;
+    for path in kept {
+        let wrap = |error: Error| error.in_subchart(path.file_name().unwrap_or_default(), &chart.metadata.name);
+        let found = super::unpacked(source, &path).map_err(wrap)?;
+        chart.charts.push(Arc::new(found));
+    }
+    // Helm looks for their own names, whatever they were fetched by.
+    missing.retain(|name| chart.charts.iter().all(|subchart| subchart.name() != name));
+    Ok(())
+}
+
+fn of_input(error: InputError, chart: &Chart) -> Error {
+    match error {
+        InputError::World(error) => error.into(),
+        InputError::Mistake(mistake) => {
+            let Diagnostic { message, span, hint, .. } = *mistake;
+            let error = ErrorKind::Input(message).at(span.unwrap_or_else(|| Span::file(chart.origin.clone())));
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+    }
 }
 
 /// An error unless the charts that are kept of a dependency are those that were fetched for it.
@@ -68,15 +101,5 @@ fn judge(source: Source<'_>, chart: &Chart, dependency: &Dependency, version: &s
     let fitting: Vec<RepoPath> =
         chart.charts.iter().filter(is_taken).filter_map(|subchart| subchart.origin.parent()).collect();
     let wanted = ChartInput { repository: &dependency.repository, name: &dependency.name, version };
-    source.inputs.judge_chart(source.view, &wanted, &places, &fitting).map_err(|error| match error {
-        InputError::World(error) => error.into(),
-        InputError::Mistake(mistake) => {
-            let Diagnostic { message, span, hint, .. } = *mistake;
-            let error = ErrorKind::Input(message).at(span.unwrap_or_else(|| Span::file(chart.origin.clone())));
-            match hint {
-                Some(hint) => error.hint(hint),
-                None => error,
-            }
-        }
-    })
+    source.inputs.judge_chart(source.view, &wanted, &places, &fitting).map_err(|error| of_input(error, chart))
 }

@@ -14,9 +14,18 @@ use crate::ignore::{self, Ignore};
 /// All files below a directory that `.helmignore` leaves in, in the order of their names, directory by directory.
 /// Symbolic links are followed.
 pub(super) fn walk(source: Source<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
+    walked(source, dir, rules(source.view, dir)?)
+}
+
+/// All files below a directory, in that order: what an archive of them has.
+pub(super) fn whole(source: Source<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
+    walked(source, dir, Ignore::nothing())
+}
+
+fn walked(source: Source<'_>, dir: &RepoPath, ignore: Ignore) -> Result<Vec<Raw>, Error> {
     let Source { view, helm, .. } = source;
     let limits = archive::Limits::of(helm.switches().sizes);
-    let mut walk = Walk { view, ignore: rules(view, dir)?, files: Vec::new(), bytes: 0, limits };
+    let mut walk = Walk { view, ignore, files: Vec::new(), bytes: 0, limits };
     walk.directory(dir, "", 0)?;
     Ok(walk.files)
 }

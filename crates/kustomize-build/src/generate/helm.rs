@@ -10,7 +10,7 @@ use go_yaml::{self as yaml, Value};
 
 use super::super::error::{Error, Result};
 use super::super::kustomization::{HelmChart, HelmGlobals};
-use super::super::loader::Loader;
+use super::super::loader::{self, Loader};
 use super::super::merge::{self, NewItems};
 use super::super::session::Session;
 use super::super::text;
@@ -54,18 +54,18 @@ impl Chart {
         if chart.values_file.is_empty() {
             chart.values_file = format!("{dir}/values.yaml");
         }
+        let kept = Kept::find(session.view, loader, &dir, &chart)?;
         let mut values = Vec::new();
         for file in chart.additional_values_files.iter().flatten() {
-            let path =
-                loader.file(session.view, file).map_err(|error| error.prefix("could not load additionalValuesFile"))?;
-            values.push(ValuesFile::Path(path));
+            let path = kept.file(session.view, loader, file);
+            values.push(ValuesFile::Path(path.map_err(|error| error.prefix("could not load additionalValuesFile"))?));
         }
         match chart.values_merge.as_str() {
             "" | "merge" | "override" | "replace" => {}
             _ => return Err(Error::new("valuesMerge must be one of [merge override replace]")),
         }
-        let chart_dir = find_chart(session.view, loader, &dir, &chart)?;
-        values.insert(0, first_values(session, loader, &chart)?);
+        let chart_dir = kept.directory(session.view, loader, &chart)?;
+        values.insert(0, first_values(session, (loader, &kept), &chart)?);
         if chart.release_name.is_empty() && chart.name_template.is_empty() {
             return Err(Error::unsupported(
                 format!("helm chart '{}' has no releaseName: Helm would make up a new one for each render", chart.name),
@@ -117,23 +117,62 @@ fn not_rendered(diagnostic: Diagnostic) -> Error {
     error
 }
 
-fn find_chart(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) -> Result<RepoPath> {
-    let path = loader.root().resolve(dir).map_err(|error| Error::new(format!("'{dir}': {error}")))?;
-    if view.kind(&path)? == Some(Kind::Directory) {
-        let wanted = ChartInput { repository: &chart.repo, name: &chart.name, version: &chart.version };
-        loader.inputs().judge_chart(view, &wanted, std::slice::from_ref(&path), &[])?;
-        return Ok(view.real_path(&path)?);
+/// Where a chart is.
+struct Kept {
+    /// Where Kustomize looks for it.
+    place: RepoPath,
+    /// Where it is kept instead; none where it is in its place, or not here at all.
+    elsewhere: Option<RepoPath>,
+}
+
+impl Kept {
+    fn find(view: &View<'_>, loader: &Loader, dir: &str, chart: &HelmChart) -> Result<Self> {
+        let place = loader.root().resolve(dir).map_err(|error| Error::new(format!("'{dir}': {error}")))?;
+        let elsewhere = match view.kind(&place)? {
+            Some(Kind::Directory) => None,
+            _ if chart.repo.is_empty() => None,
+            _ => loader.inputs().chart(view, &wanted(chart))?,
+        };
+        Ok(Self { place, elsewhere })
     }
-    if chart.repo.is_empty() {
-        return Err(Error::new(format!("no repo specified for pull, no chart found at '{path}'")));
+
+    /// The directory of the chart.
+    fn directory(&self, view: &View<'_>, loader: &Loader, chart: &HelmChart) -> Result<RepoPath> {
+        let Self { place, elsewhere } = self;
+        if let Some(elsewhere) = elsewhere {
+            return Ok(elsewhere.clone());
+        }
+        if view.kind(place)? == Some(Kind::Directory) {
+            loader.inputs().judge_chart(view, &wanted(chart), std::slice::from_ref(place), &[])?;
+            return Ok(view.real_path(place)?);
+        }
+        if chart.repo.is_empty() {
+            return Err(Error::new(format!("no repo specified for pull, no chart found at '{place}'")));
+        }
+        Err(Error::unsupported(
+            format!("helm chart '{}' of '{}' is not in this repository", chart.name, chart.repo),
+            format!(
+                "run `git hydrate vendor`, or at the top of the repository `{}`; commit what it writes, with `git add --force` where a .gitignore leaves it out",
+                pull(place, chart)
+            ),
+        ))
     }
-    Err(Error::unsupported(
-        format!("helm chart '{}' of '{}' is not in this repository", chart.name, chart.repo),
-        format!(
-            "run `git hydrate vendor`, or at the top of the repository `{}`; commit what it writes, with `git add --force` where a .gitignore leaves it out",
-            pull(&path, chart)
-        ),
-    ))
+
+    /// A file that a kustomization names. One of the chart is where the chart is.
+    fn file(&self, view: &View<'_>, loader: &Loader, text: &str) -> Result<RepoPath> {
+        let named = loader.root().resolve(text).ok();
+        let below = named.as_ref().and_then(|path| path.strip_prefix(&self.place));
+        match self.elsewhere.as_ref().zip(below) {
+            Some((elsewhere, below)) if view.kind(&elsewhere.join(&below))? == Some(Kind::File) => {
+                Ok(elsewhere.join(&below))
+            }
+            _ => loader.file(view, text),
+        }
+    }
+}
+
+fn wanted(chart: &HelmChart) -> ChartInput<'_> {
+    ChartInput { repository: &chart.repo, name: &chart.name, version: &chart.version }
 }
 
 /// The command that brings a chart to `path`.
@@ -154,16 +193,16 @@ fn pull(path: &RepoPath, chart: &HelmChart) -> String {
 }
 
 /// The values that the kustomization gives: its file, merged with its inline values if there are any.
-fn first_values(session: &mut Session<'_>, loader: &Loader, chart: &HelmChart) -> Result<ValuesFile> {
+fn first_values(session: &mut Session<'_>, (loader, kept): (&Loader, &Kept), chart: &HelmChart) -> Result<ValuesFile> {
     let inline = chart.values_inline.clone().unwrap_or_default();
     if inline.is_empty() {
-        return Ok(ValuesFile::Path(loader.file(session.view, &chart.values_file)?));
+        return Ok(ValuesFile::Path(kept.file(session.view, loader, &chart.values_file)?));
     }
     let inline = Value::Mapping(inline);
     if chart.values_merge == "replace" {
         return Ok(ValuesFile::Text(marshal(&inline)?));
     }
-    let blob = loader.load(session.view, &chart.values_file)?;
+    let blob = loader::read(session.view, &kept.file(session.view, loader, &chart.values_file)?)?;
     let tree = &mut session.tree;
     let own = match yaml::parse_first(&blob.data, &text::limits()) {
         Ok(Some(node)) => {
