@@ -353,18 +353,21 @@ fn charts_of_a_registry_are_fetched() {
     let lab = Lab::new();
     let archive = packed(&chart("web", "1.2.3"));
     let digest = sha256(&archive);
+    let text = format!(
+        "{{\"schemaVersion\": 2, \"config\": {{\"mediaType\": \"application/vnd.cncf.helm.config.v1+json\", \"digest\": \"sha256:{0}\", \
+         \"size\": 2}}, \"layers\": [{{\"mediaType\": \"application/vnd.cncf.helm.chart.content.v1.tar+gzip\", \"digest\": \
+         \"sha256:{digest}\", \"size\": {1}}}]}}",
+        "0".repeat(64),
+        archive.len()
+    );
+    let (own, other) = (format!("sha256:{}", sha256(text.as_bytes())), format!("sha256:{}", "f".repeat(64)));
+    // The tag, the digest, and a digest of something else.
+    let names = ["1.2.3", &own, &other].map(|name| format!("/v2/charts/web/manifests/{name}"));
     let charts = Liar::start(move |request, stream| {
-        let manifest = format!(
-            "{{\"schemaVersion\": 2, \"config\": {{\"mediaType\": \"application/vnd.cncf.helm.config.v1+json\", \"digest\": \"sha256:{0}\", \
-             \"size\": 2}}, \"layers\": [{{\"mediaType\": \"application/vnd.cncf.helm.chart.content.v1.tar+gzip\", \"digest\": \
-             \"sha256:{digest}\", \"size\": {1}}}]}}",
-            "0".repeat(64),
-            archive.len()
-        );
         let kind = "Content-Type: application/vnd.oci.image.manifest.v1+json\r\n";
-        match request.path.as_str() {
-            "/v2/charts/web/manifests/1.2.3" => respond(stream, "200 OK", kind, manifest.as_bytes()),
-            path if path == format!("/v2/charts/web/blobs/sha256:{digest}") => respond(stream, "200 OK", "", &archive),
+        match &request.path {
+            path if names.contains(path) => respond(stream, "200 OK", kind, text.as_bytes()),
+            path if *path == format!("/v2/charts/web/blobs/sha256:{digest}") => respond(stream, "200 OK", "", &archive),
             _ => respond(stream, "404 Not Found", "", b""),
         }
     });
@@ -375,6 +378,19 @@ fn charts_of_a_registry_are_fetched() {
     let told = clone.push().success().remote().join("\n");
     assert!(told.contains("fetching chart web 1.2.3 of oci://") && !told.contains("error"), "{told}");
     assert!(manifest(&server, "environments/dev", "shop").contains("version: 1.2.3"));
+
+    // By its digest, which names one chart for ever: what the registry has by it is compared with it.
+    let by_digest = |digest: &str| {
+        let source = format!("source: {{repoURL: '{url}/web', path: ., targetRevision: '{digest}'}}");
+        plain("shop", "dev", &source)
+    };
+    clone.commit("by its digest", &[("web.yaml", &by_digest(&own))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains(&format!("fetching chart web {own} of oci://")) && !told.contains("error"), "{told}");
+    assert!(server.hydrate(&["inputs"]).success().stdout.contains(&own));
+    clone.commit("by another digest", &[("web.yaml", &by_digest(&other))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains(&format!("the registry says {other}, the manifest has {own}")), "{told}");
 
     // A chart that the registry does not have, and one beside the rule.
     clone.commit("missing", &[("web.yaml", &charted(&url, "9.9.9"))]);

@@ -51,7 +51,7 @@ impl Fetcher {
             .into());
         }
         let files = unpacked(&received, &url)?;
-        check(&files, &key.name, &release.version, &url)?;
+        check(&files, &key.name, Some(&release.version), &url)?;
         let warnings = plain_warning(&url).into_iter().collect();
         Ok(Fetched { version: release.version.clone(), origin: format!("sha256:{digest}"), warnings, files })
     }
@@ -77,8 +77,8 @@ pub(crate) fn unpacked(received: &[u8], url: &str) -> Result<Vec<InputFile>> {
     Ok(files.map_err(|error| format!("{url}: {error}"))?)
 }
 
-/// An error unless a chart is the one that was asked for.
-pub(crate) fn check(files: &[InputFile], name: &str, version: &str, url: &str) -> Result<()> {
+/// The version of a chart. An error unless it is the one that was asked for, by a version or by nothing but its name.
+pub(crate) fn check(files: &[InputFile], name: &str, version: Option<&str>, url: &str) -> Result<String> {
     let head = files.iter().find(|file| file.path.as_str() == "Chart.yaml");
     let head = head.ok_or_else(|| format!("{url}: it has no Chart.yaml"))?;
     let head = go_yaml::sigs::unmarshal(&head.data, &Limits::default())
@@ -86,8 +86,9 @@ pub(crate) fn check(files: &[InputFile], name: &str, version: &str, url: &str) -
     let text = |key: &str| head.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (found_name, found_version) = (text("name"), text("version"));
     let bare = |version: &str| version.trim_start_matches('v').to_owned();
+    let version = version.unwrap_or(&found_version);
     if found_name != name || bare(&found_version) != bare(version) {
         return Err(format!("{url}: it is the chart {found_name} {found_version}, not {name} {version}").into());
     }
-    Ok(())
+    Ok(version.to_owned())
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use data_encoding::HEXLOWER;
 use go_std::semver::Version;
 use go_std::url::{Part, escape};
-use inputs::{Key, index, is_exact_version};
+use inputs::{Key, index, is_digest, is_exact_version};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -72,7 +72,7 @@ struct Registry<'f> {
 }
 
 impl Fetcher {
-    /// The chart that a version or range of a registry means.
+    /// The chart that a version, range or digest of a registry means.
     pub(crate) fn registry_chart(&self, key: &Key) -> Result<Fetched> {
         let rest = key.url.strip_prefix("oci://").unwrap_or(&key.url);
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -84,17 +84,22 @@ impl Fetcher {
         let site = Site::of(&base)?;
         let mut registry = Registry { fetcher: self, base, name, site, authorization: None, is_named: false };
         // What reads as a version is a tag, as it is written: only a range chooses among the tags.
-        let (tag, version) = match is_exact_version(&key.want) || Version::new(&key.want).is_ok() {
-            true => (index::tag(&key.want), key.want.clone()),
-            false => index::choose_tag(&registry.tags()?, &key.want)
-                .map_err(|error| format!("{}: {error}", registry.base))?,
+        let (tag, version) = if is_digest(&key.want) {
+            (key.want.clone(), None)
+        } else if is_exact_version(&key.want) || Version::new(&key.want).is_ok() {
+            (index::tag(&key.want), Some(key.want.clone()))
+        } else {
+            let (tag, version) = index::choose_tag(&registry.tags()?, &key.want)
+                .map_err(|error| format!("{}: {error}", registry.base))?;
+            (tag, Some(version))
         };
         let (manifest, digest) = registry.manifest(&tag, 0)?;
-        let layer = content(&manifest).map_err(|error| format!("{}:{tag}: {}", registry.base, error.reason))?;
+        let named = if version.is_some() { format!(":{tag}") } else { format!("@{tag}") };
+        let layer = content(&manifest).map_err(|error| format!("{}{named}: {}", registry.base, error.reason))?;
         let received = registry.blob(layer)?;
-        let url = format!("{}/{}:{tag}", key.url, key.name);
+        let url = format!("{}/{}{named}", key.url, key.name);
         let files = unpacked(&received, &url)?;
-        check(&files, &key.name, &version, &url)?;
+        let version = check(&files, &key.name, version.as_deref(), &url)?;
         Ok(Fetched { version, origin: digest, warnings: Vec::new(), files })
     }
 }
@@ -255,11 +260,6 @@ impl Registry<'_> {
         }
         Ok(body)
     }
-}
-
-fn is_digest(text: &str) -> bool {
-    let digits = text.strip_prefix("sha256:").unwrap_or_default();
-    digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn is_basic(challenge: &str) -> bool {

@@ -161,6 +161,7 @@ impl Key {
         let Self { kind, want, .. } = self;
         match kind {
             Kind::Helm | Kind::Oci if want.is_empty() => Some("no version is given, so it is the newest".to_owned()),
+            Kind::Oci if is_digest(want) => None,
             Kind::Helm | Kind::Oci if !is_exact_version(want) => Some(format!("`{want}` is a range of versions")),
             Kind::Git if want.is_empty() => Some("no ref is given, so it is the newest commit".to_owned()),
             Kind::Helm | Kind::Oci | Kind::Git | Kind::File => None,
@@ -209,6 +210,12 @@ pub fn is_exact_version(text: &str) -> bool {
     let core = numbers.split(['-', '+']).next().unwrap_or_default();
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     core.split('.').count() == 3 && core.split('.').all(is_number) && Version::new(text).is_ok()
+}
+
+/// Whether this is a digest, by which a registry has one thing for ever.
+pub fn is_digest(text: &str) -> bool {
+    let digits = text.strip_prefix("sha256:").unwrap_or_default();
+    digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Whether git and the tools that start it take this for a branch, a tag or a commit and for nothing else.

@@ -31,7 +31,7 @@ pub use content::InputFile;
 pub use content::{digest, files, without_those_of_git};
 pub use dir::InputsDir;
 pub use kept::{KeptInputs, check, used};
-pub use key::{Key, is_exact_version};
+pub use key::{Key, is_digest, is_exact_version};
 pub use key::{KeyError, Kind};
 pub use lock::{Entry, Lock, LockError};
 pub use recorded::{FILES as RECORDED_FILES, RECORDED, Recorded};

@@ -3,7 +3,7 @@
 use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Kind, is_exact_version};
+use super::{Key, Kind, is_digest, is_exact_version};
 
 /// An input that is recorded by itself: a chart, or a directory of a git repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,9 +53,11 @@ impl TryFrom<Text> for Wanted {
 }
 
 impl Key {
-    /// Whether it names one thing for ever: an exact version of a chart, or a full commit. What a tag or a file is may change.
+    /// Whether it names one thing for ever: an exact version of a chart, a digest of a registry, or a full commit. What a tag or a file
+    /// is may change.
     pub fn is_pinned(&self) -> bool {
         match self.kind {
+            Kind::Oci if is_digest(&self.want) => true,
             Kind::Helm | Kind::Oci => is_exact_version(&self.want),
             Kind::Git => {
                 let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
