@@ -13,8 +13,8 @@ use super::place::Place;
 use super::setup::Fetching;
 use crate::argo::BranchName;
 use crate::repo::{
-    Error, Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Refs, Repository, Signature, TransactionError,
-    TreeEdit, update_refs,
+    Error, Expected, Mode, NewCommit, ObjectBuffer, ObjectId, Quarantine, RefEdit, Refs, Repository, Signature,
+    TransactionError, TreeEdit, update_refs,
 };
 use inputs::{InputFile, InputsDir, Kind, LOCK, Lock, RECORDED, RECORDED_FILES, Recorded, Wanted};
 
@@ -219,11 +219,14 @@ pub(crate) fn record(
     more: &[(Recorded, Vec<InputFile>)],
     who: &Signature,
 ) -> Result<bool, TransactionError> {
-    let message = match more {
+    changed(repository, who, &message_of(more), |tree, buffer| with_more(tree, more, buffer))
+}
+
+fn message_of(more: &[(Recorded, Vec<InputFile>)]) -> String {
+    match more {
         [(one, _)] => format!("Record {}\n", one.key),
         _ => format!("Record {} inputs\n", more.len()),
-    };
-    changed(repository, who, &message, |tree, buffer| with_more(tree, more, buffer))
+    }
 }
 
 /// Takes inputs out of the record, and says why: nothing may use them any more.
@@ -261,21 +264,56 @@ fn changed(
     for _ in 0..TRIES {
         let buffer = ObjectBuffer::new(repository);
         let old = repository.refs()?.get(INPUTS_REF);
-        let before =
-            old.map(|old| buffer.commit(old)).transpose()?.map_or(buffer.empty_tree_id(), |commit| commit.tree);
-        let tree = make(before, &buffer)?;
-        if tree == before {
-            return Ok(false);
-        }
-        let parents = old.into_iter().collect();
-        let (author, committer, message) = (who.clone(), who.clone(), message.to_owned());
-        let new = buffer.write_commit(&NewCommit { tree, parents, author, committer, message })?;
+        let Some(new) = next(&buffer, old, who, message, &make)? else { return Ok(false) };
         let _kept = buffer.flush()?;
-        let edit = RefEdit { name: INPUTS_REF.to_owned(), new: Some(new), expected: Expected::from(old) };
-        match update_refs(repository, &[edit], "inputs") {
+        match update_refs(repository, &[moved(old, new)], REFLOG) {
             Err(TransactionError::Raced(why)) => raced = why,
             moved => return moved.map(|()| true),
         }
     }
     Err(TransactionError::Raced(raced))
+}
+
+/// What the reflog says of it.
+const REFLOG: &str = "inputs";
+
+fn moved(old: Option<ObjectId>, new: ObjectId) -> RefEdit {
+    RefEdit { name: INPUTS_REF.to_owned(), new: Some(new), expected: Expected::from(old) }
+}
+
+/// The next commit of a record, in a buffer; none where its tree stays as it is.
+fn next(
+    buffer: &ObjectBuffer<'_>,
+    old: Option<ObjectId>,
+    who: &Signature,
+    message: &str,
+    make: &impl Fn(ObjectId, &ObjectBuffer<'_>) -> Result<ObjectId, Error>,
+) -> Result<Option<ObjectId>, Error> {
+    let before = old.map(|old| buffer.commit(old)).transpose()?.map_or(buffer.empty_tree_id(), |commit| commit.tree);
+    let tree = make(before, buffer)?;
+    if tree == before {
+        return Ok(None);
+    }
+    let parents = old.into_iter().collect();
+    let (author, committer, message) = (who.clone(), who.clone(), message.to_owned());
+    buffer.write_commit(&NewCommit { tree, parents, author, committer, message }).map(Some)
+}
+
+/// Records inputs beside the objects of a push that is not accepted yet, on top of the record that `after` has. Answers its commit, to
+/// which nothing leads, and the pack that it is in; none where nothing is new.
+pub(crate) fn record_quarantined(
+    after: &Repository,
+    quarantine: &Quarantine,
+    more: &[(Recorded, Vec<InputFile>)],
+    who: &Signature,
+) -> Result<Option<(ObjectId, ObjectId)>, Error> {
+    let buffer = ObjectBuffer::new(after);
+    let old = after.refs()?.get(INPUTS_REF);
+    let new = next(&buffer, old, who, &message_of(more), &|tree, buffer| with_more(tree, more, buffer))?;
+    new.map(|new| buffer.flush_quarantined(quarantine).map(|pack| (new, pack))).transpose()
+}
+
+/// Makes a commit that was made for an accepted push the record, where that still is `old`.
+pub(crate) fn accept(repository: &Repository, old: Option<ObjectId>, new: ObjectId) -> Result<(), TransactionError> {
+    update_refs(repository, &[moved(old, new)], REFLOG)
 }

@@ -4,6 +4,7 @@
 //! by `git-hydrate-fetch`, which can write nowhere here, recorded under `refs/hydrate/inputs`, and the run begins again. What is
 //! not to be had keeps its branch waiting, and no other.
 
+mod early;
 pub(crate) mod fetcher;
 mod login;
 mod missed;
@@ -25,6 +26,7 @@ use dry_files::path::RepoPath;
 use inputs::wire::What;
 use inputs::{InputFile, Kind, Recorded, Wanted};
 
+pub(crate) use early::{Early, accept_early};
 use fetcher::{Fetched, Fetchers};
 use missed::Missed;
 pub(crate) use rules::Rule;
@@ -104,16 +106,49 @@ impl Fetches {
     /// Errors: the repository.
     pub(crate) fn fetch(&self, wanted: &BTreeSet<(Wanted, BranchName)>, say: Say<'_>) -> Result<(), HydrateError> {
         let repository = Repository::open(&self.git_dir, Location::Hook)?;
+        let more = self.bring(&repository, wanted, say);
+        let more = self.admitted(&repository, more)?;
+        if !more.is_empty()
+            && let Err(error) = recorded::record(&repository, &more, &server())
+        {
+            more.iter().for_each(|(one, _)| self.miss(&wanted_of(one), format!("recording it: {}", chain(&error))));
+        }
+        self.missed.borrow().write(&repository);
+        Ok(())
+    }
+
+    /// Fetches inputs for a push that is not accepted yet, and records them with it: see [`Early`].
+    ///
+    /// Errors: the repository.
+    pub(crate) fn fetch_early(
+        &self,
+        wanted: &BTreeSet<(Wanted, BranchName)>,
+        (early, after): (&mut Early<'_>, &Repository),
+        say: Say<'_>,
+    ) -> Result<(), HydrateError> {
+        let repository = Repository::open(&self.git_dir, Location::Hook)?;
+        let more = self.bring(&repository, wanted, say);
+        let more = self.admitted(after, more)?;
+        if !more.is_empty() {
+            early.record(after, &more)?;
+        }
+        self.missed.borrow().write(&repository);
+        Ok(())
+    }
+
+    /// Fetches inputs. What is not to be had is noted.
+    fn bring(&self, repository: &Repository, wanted: &BTreeSet<(Wanted, BranchName)>, say: Say<'_>) -> Vec<Taken> {
         self.rounds.set(self.rounds.get() + 1);
+        let is_last = self.rounds.get() >= ROUNDS_MAX;
         let started = self.started.get().unwrap_or_else(Instant::now);
         self.started.set(Some(started));
         let mut by_rule: BTreeMap<&str, (&Rule, BTreeSet<Wanted>)> = BTreeMap::new();
         for (one, dry_branch) in wanted {
             if self.had.borrow().contains(one) {
                 self.miss(one, "it was recorded, and is not found".to_owned());
-                continue;
-            }
-            if let Some(rule) = self.rule(one, dry_branch) {
+            } else if is_last {
+                self.miss(one, "what was fetched keeps naming more".to_owned());
+            } else if let Some(rule) = self.rule(one, dry_branch) {
                 by_rule.entry(&rule.name).or_insert_with(|| (rule, BTreeSet::new())).1.insert(one.clone());
             }
         }
@@ -121,16 +156,9 @@ impl Fetches {
         for (rule, wanted) in by_rule.into_values() {
             let wanted: Vec<Wanted> = wanted.into_iter().collect();
             say(&told(&wanted));
-            more.extend(self.fetched(&repository, rule, &wanted, started + self.limits.time));
+            more.extend(self.fetched(repository, rule, &wanted, started + self.limits.time));
         }
-        self.record(&repository, more)?;
-        for (one, _) in wanted {
-            if self.rounds.get() >= ROUNDS_MAX {
-                self.miss(one, "what was fetched keeps naming more".to_owned());
-            }
-        }
-        self.missed.borrow().write(&repository);
-        Ok(())
+        more
     }
 
     /// What came of the inputs of one rule.
@@ -184,36 +212,29 @@ impl Fetches {
         Ok((Recorded { key, directory, version, origin, content, bytes, withdrawn: None }, files))
     }
 
-    fn record(&self, repository: &Repository, mut more: Vec<Taken>) -> Result<(), HydrateError> {
+    /// What of it may join the record of a repository.
+    fn admitted(&self, repository: &Repository, mut more: Vec<Taken>) -> Result<Vec<Taken>, HydrateError> {
         let known = recorded::recorded(&repository.refs()?, &ObjectBuffer::new(repository))?;
         let mut all = known.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
         more.retain(|(one, _)| {
             if let Some(gone) = known.iter().find(|gone| gone.is_withdrawn_as(one)) {
                 let why = gone.withdrawn.as_deref().unwrap_or_default();
-                self.miss(&wanted(one), format!("it is {}, which was withdrawn from this repository: {why}", gone.key));
+                let text = format!("it is {}, which was withdrawn from this repository: {why}", gone.key);
+                self.miss(&wanted_of(one), text);
                 return false;
             }
             let has_room = all.saturating_add(one.bytes) <= self.limits.all_bytes;
             match has_room {
                 true => all += one.bytes,
                 false => self.miss(
-                    &wanted(one),
+                    &wanted_of(one),
                     format!("more than {} bytes are recorded (hydrate.recordLimit)", self.limits.all_bytes),
                 ),
             }
             has_room
         });
-        if more.is_empty() {
-            return Ok(());
-        }
-        let moved = recorded::record(repository, &more, &server());
-        self.had.borrow_mut().extend(more.iter().map(|(one, _)| wanted(one)));
-        if let Err(error) = moved {
-            more.iter().for_each(|(one, _)| {
-                self.miss(&wanted(one), format!("recording it: {}", chain(&error)));
-            });
-        }
-        Ok(())
+        self.had.borrow_mut().extend(more.iter().map(|(one, _)| wanted_of(one)));
+        Ok(more)
     }
 
     fn miss(&self, wanted: &Wanted, why: String) {
@@ -246,7 +267,7 @@ pub(crate) fn until_had<T>(
 }
 
 /// What an entry of the record was fetched for.
-fn wanted(one: &Recorded) -> Wanted {
+fn wanted_of(one: &Recorded) -> Wanted {
     Wanted { key: one.key.clone(), directory: one.directory.clone() }
 }
 

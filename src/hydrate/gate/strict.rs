@@ -22,6 +22,7 @@ use crate::owners::heads::BACKLOG_MAX;
 use crate::owners::setup::{Setup, Wake};
 use crate::repo::{ObjectId, Quarantine, object_id};
 use crate::settings::SETTINGS_REF;
+use inputs::Wanted;
 use touched::{Formers, formers};
 
 /// What a push is refused for.
@@ -60,6 +61,8 @@ pub(crate) struct Judgement {
     pub warnings: Vec<Diagnostic>,
     /// What could not be judged in the time there was.
     pub undecided: Vec<Diagnostic>,
+    /// Inputs that may be fetched, each for a dry branch, and were not tried: without them it is not known what renders.
+    pub wanted: BTreeSet<(Wanted, BranchName)>,
 }
 
 /// Judges each Application of a push by itself: what is known to be wrong counts although others could not be judged. When
@@ -86,7 +89,8 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         Strictness::Touched => formers(&mut made, &pushed)?,
     };
     let judge = Judge { push, made: &made, pushed, formers, before: None, found: Judgement::default() };
-    let judgement = judge.judgement()?;
+    let mut judgement = judge.judgement()?;
+    judgement.wanted.clone_from(&made.wanted);
     let frozen = &made.found.policy.settings.frozen;
     let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
     let is_frozen = is_frozen || !made.found.holds.is_empty();

@@ -24,7 +24,7 @@ use crate::render::{Machine, Renderers};
 use crate::repo::{Error, Location, Lock, ObjectBuffer, ObjectId, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 use crate::show::{self, Console, Logged, PushedRef, Waiting, Wording, summary, wrap};
-use crate::tell::fetch::{Fetches, until_had};
+use crate::tell::fetch::{Fetches, accept_early, until_had};
 use crate::tell::forge::{self, Teller, start_for_all};
 use crate::tell::notify;
 use crate::tell::outbox::{self, Ask, Delivery};
@@ -308,6 +308,7 @@ impl Push<'_> {
         // After the wait it looks anew at what is there.
         let has_waited = started - wanted > Duration::from_millis(10);
         let repository = if has_waited { Repository::open(git_dir, Location::Hook)? } else { repository };
+        accept_early(&repository, updates)?;
         let refs = repository.refs()?;
         let pushed = pushed_branches(names.iter().map(String::as_str), &refs);
         let updates = resolved(updates, &refs);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::options::bad_guard;
 use super::post_receive::pushed_branches;
@@ -13,12 +13,13 @@ use crate::argo::PatternError;
 use crate::hydrate::{self, DAY, Judgement, Push, RefUpdate, Search};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
+use crate::owners::recorded::INPUTS_REF;
 use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::process::wall::{self, Ended};
 use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::repo::{Error, Location, Quarantine, Refs, Repository};
 use crate::show::{Console, diagnostics, wrap};
-use crate::tell::fetch::Fetches;
+use crate::tell::fetch::{Early, Fetches};
 use dry_files::diag::{Diagnostic, Severity, chain, printable};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may accept the push, and tells the pusher why
@@ -139,7 +140,7 @@ fn run(
         return Ok(undecided(&wall::died(signal), Vec::new(), &strict, console));
     }
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
-    match judge(&before, &after, pushed, quarantine.as_ref(), &strict, machine) {
+    match judge(&site, &before, (after, pushed), &strict, console) {
         Ok(judgement) => Ok(judged(judgement, &strict, console)),
         Err(error) => Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
     }
@@ -163,6 +164,12 @@ struct Guarded {
 }
 
 impl Site<'_> {
+    /// The repository as the push would leave it.
+    fn after(&self) -> Result<Repository, Error> {
+        let repository = open(self.git_dir, self.quarantine, &self.machine.temp_dir)?;
+        Ok(repository.after(self.updates.iter().map(|update| (update.name.clone(), update.new))))
+    }
+
     /// What the guard says; none where another process has to search for Applications.
     fn guarded(
         &self,
@@ -176,8 +183,7 @@ impl Site<'_> {
         let is_moved = |update: &&RefUpdate| update.name.starts_with("refs/heads/") && update.new.is_some();
         let (mut pushed, mut after) = (Vec::new(), None);
         if self.is_strict || self.updates.iter().filter(is_moved).count() > 1 {
-            let moved = open(self.git_dir, self.quarantine, &self.machine.temp_dir)?;
-            let moved = moved.after(self.updates.iter().map(|update| (update.name.clone(), update.new)));
+            let moved = self.after()?;
             pushed = pushed_branches(self.updates.iter().map(|update| update.name.as_str()), &moved.refs()?);
             after = Some(moved);
         }
@@ -204,32 +210,59 @@ fn setup<'a>(
     Setup { out_of_time, ..Setup::new(repository, Place::server(), wake, renderers, wall::now()) }
 }
 
-/// Hydrates what is pushed, in memory and within the time for it.
+/// Hydrates what is pushed, in memory and within the time for it. What that needs from elsewhere, and may be fetched, is fetched
+/// before the push is accepted, unless the push is refused anyway.
 fn judge(
+    site: &Site<'_>,
     before: &Setup<'_>,
-    after: &Repository,
-    pushed: Vec<String>,
-    quarantine: Option<&Quarantine>,
+    (mut after, pushed): (Repository, Vec<String>),
     strict: &Strict,
-    machine: &Machine,
+    console: &mut Console,
+) -> Result<Judgement, HydrateError> {
+    let fetches = Fetches::of(before.repository, false);
+    let fetching = fetches.as_ref().map(|fetches| fetches as &dyn Fetching);
+    let mut early = site.quarantine.map(|quarantine| Early::new(quarantine, site.updates));
+    let mut time = strict.time_limit.saturating_sub(site.machine.used);
+    loop {
+        let started = Instant::now();
+        let judgement = judge_once(site, (before, &after), &pushed, fetching, (strict, time))?;
+        time = time.saturating_sub(started.elapsed());
+        let has_to_fetch = !judgement.wanted.is_empty() && judgement.refusals.is_empty();
+        match (&fetches, &mut early) {
+            (Some(fetches), Some(early)) if has_to_fetch => {
+                let mut say = |text: &str| console.print(text);
+                fetches.fetch_early(&judgement.wanted, (&mut *early, &after), &mut say)?;
+                early.hand_over(before.repository)?;
+                after = site.after()?;
+                if let Some(record) = early.record {
+                    after = after.assuming(INPUTS_REF, Some(record));
+                }
+            }
+            _ => return Ok(judgement),
+        }
+    }
+}
+
+fn judge_once(
+    site: &Site<'_>,
+    (before, after): (&Setup<'_>, &Repository),
+    pushed: &[String],
+    fetching: Option<&dyn Fetching>,
+    (strict, time): (&Strict, Duration),
 ) -> Result<Judgement, HydrateError> {
     let started = Instant::now();
-    let time = strict.time_limit.saturating_sub(machine.used);
     let out_of_time = || started.elapsed() > time;
     let cancel = before.renderers.cancel_flag();
-    let pushed = Wake::Pushed(pushed);
-    // Nothing is fetched before a push is accepted: a push would otherwise ask servers for whatever it names.
-    let fetches = Fetches::of(before.repository, true);
-    let fetching = fetches.as_ref().map(|fetches| fetches as &dyn Fetching);
+    let pushed = Wake::Pushed(pushed.to_vec());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let push = Push {
         before: &Setup { fetching, ..setup(before.repository, pushed.clone(), before.renderers, &out_of_time) },
         after: &Setup { fetching, ..setup(after, pushed, before.renderers, &out_of_time) },
         strictness: strict.strictness,
         latest: i64::try_from(now).unwrap_or(i64::MAX).saturating_add(DAY),
-        quarantine,
+        quarantine: site.quarantine,
     };
-    match Watch::start(machine.isolation, None).within(time, &cancel, || hydrate::judge(&push)) {
+    match Watch::start(site.machine.isolation, None).within(time, &cancel, || hydrate::judge(&push)) {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(time_is_over(strict)),
         judged => judged,
     }
@@ -241,7 +274,7 @@ fn time_is_over(strict: &Strict) -> HydrateError {
 
 /// What a push is refused for. Everything that was found is reported to the pusher, and so is what could not be judged.
 fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
-    let Judgement { refusals, warnings, undecided: unjudged } = judgement;
+    let Judgement { refusals, warnings, undecided: unjudged, .. } = judgement;
     let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };
     if refusals.is_empty() && !unjudged.is_empty() {
         if !warnings.is_empty() {
