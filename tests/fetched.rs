@@ -528,6 +528,10 @@ fn what_is_recorded_is_listed_and_can_be_withdrawn() {
     let name = format!("chart web 1.2.3 of {}", charts.url());
     let listed = server.hydrate(&["inputs"]).success().stdout;
     assert!(listed.starts_with(&format!("{name}  ")) && listed.contains(" bytes  sha256:"), "{listed}");
+    let status = server.hydrate(&["status"]).success().stdout;
+    assert!(status.contains(&format!("up to date, last commit: 1 object added\n  uses {name}\n")), "{status}");
+    let json = server.hydrate(&["--json", "status"]).success().stdout;
+    assert!(json.contains(&format!("\"input\": \"{name}\"")) && json.contains("\"content\": \"sha256:"), "{json}");
     let json = server.hydrate(&["--json", "inputs"]).success().stdout;
     assert!(json.contains("\"format\": 1") && json.contains("\"want\": \"1.2.3\""), "{json}");
     let pushed = clone.run("git", &["push", "origin", "HEAD:refs/hydrate/inputs"]);
@@ -565,6 +569,25 @@ fn strict_mode_refuses_what_no_rule_leads_to() {
     clone.commit("elsewhere", &[("web.yaml", &charted("https://charts.example.com", "1.2.3"))]);
     let told = clone.push().exits(1).remote().join("\n");
     assert!(told.contains("is not in this repository"), "{told}");
+}
+
+/// Nothing changed but what the server may do, so only a retry finds that out.
+#[test]
+fn a_retry_fetches_what_a_rule_allows_since() {
+    let lab = Lab::new();
+    repository(&lab.path("charts"), &[("web", "1.2.3")]);
+    let charts = files_of(lab.path("charts"));
+    let (server, clone) = begun(&lab, &charts.url(), "1.2.3");
+    server.git(&["config", "hydrate.allowUnconfined", "true"]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("is not in this repository"), "{told}");
+    fetches(&server, &charts.url());
+    let caught_up = server.hydrate(&["catch-up", "--retry"]).success();
+    assert!(caught_up.stderr.contains("fetching chart web 1.2.3"), "{caught_up:?}");
+    assert!(manifest(&server, "environments/dev", "shop").contains("version: 1.2.3"));
+    assert_eq!(server.hydrate(&["verify"]).code, Some(0));
+    let status = server.hydrate(&["status"]).success();
+    assert!(!status.stdout.contains("fail"), "{status:?}");
 }
 
 /// A command that looks at the dry tree sees what the server would.

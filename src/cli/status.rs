@@ -222,6 +222,7 @@ fn text(
         for held in status.held.iter().filter(|held| !held.is_among(&status.paths_behind)) {
             let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&held.to_string())));
         }
+        text.push_str(&inputs(status));
         if !is_offline {
             text.push_str(&changed(status, paint));
         }
@@ -238,6 +239,19 @@ fn text(
         text.push_str(&wrong.of_branch(status, paint));
     }
     text
+}
+
+/// How many recorded inputs of a branch are named; of more, `--json` has the names.
+const INPUTS_MAX: usize = 5;
+
+/// The recorded inputs that a branch rests on.
+fn inputs(status: &BranchStatus) -> String {
+    let names: BTreeSet<&str> = status.inputs.iter().map(|used| used.input.as_str()).collect();
+    match names.len() {
+        0 => String::new(),
+        1..=INPUTS_MAX => names.iter().map(|name| format!("  uses {}\n", printable(name))).collect(),
+        count => format!("  uses {count} recorded inputs: git hydrate status --json\n"),
+    }
 }
 
 /// That a branch is missing, what was there, and what brings it back.

@@ -2,6 +2,7 @@
 
 mod near;
 mod noted;
+mod used_inputs;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -34,6 +35,7 @@ use crate::repo::{self, ObjectBuffer, ObjectId, object_id};
 use crate::settings::Hold;
 use crate::versions::Tools;
 use dry_files::diag::Diagnostic;
+use used_inputs::UsedInput;
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -91,6 +93,9 @@ pub(crate) struct BranchStatus {
     /// The Applications that the setting `hold` keeps as they are, whether or not they are behind, by its order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldAlone>,
+    /// The recorded inputs that its Applications use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<UsedInput>,
     /// The files in which its tip is not what hydration made, nor a promotion of that: somebody else changed them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed_by_others: Vec<String>,
@@ -318,6 +323,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
         }
     }
     near::note_near(setup.repository, &mut all)?;
+    used_inputs::note(&found, &mut all)?;
     Ok(all)
 }
 
@@ -440,6 +446,7 @@ fn one(
         tools,
         paths_behind,
         held: HeldAlone::all(found.hold(branch, sync)),
+        inputs: Vec::new(),
         changed_by_others,
         failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
     })
