@@ -41,6 +41,7 @@ fn a_fifo_in_place_of_a_file_of_ours_hangs_no_hook() {
         format!("hydrate/cache/{overlay}"),
         format!("hydrate/cache/{table}"),
         "hydrate.foreseen".to_owned(),
+        "hydrate.fetched".to_owned(),
         "hydrate.locks/1".to_owned(),
         "hydrate.log".to_owned(),
     ];

@@ -103,8 +103,8 @@ fn directory(source: Source<'_>, dir: &RepoPath) -> Result<Chart, Error> {
 }
 
 /// A chart that was fetched for a dependency and unpacked: it counts as its archive in `charts/`.
-fn unpacked(source: Source<'_>, dir: &RepoPath) -> Result<Chart, Error> {
-    let files = walk::whole(source, dir)?;
+fn unpacked(source: Source<'_>, dir: &RepoPath, total: &mut walk::Total) -> Result<Chart, Error> {
+    let files = walk::whole(source, dir, total)?;
     if let Some(head) = files.iter().find(|file| file.name == "Chart.yaml") {
         check_version(source.helm, &head.origin, head.content()?)?;
     }

@@ -7,6 +7,7 @@ use dry_files::inputs::{ChartInput, InputError};
 use dry_files::path::RepoPath;
 
 use super::Source;
+use super::walk::Total;
 use crate::chart::Chart;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::Dependency;
@@ -60,16 +61,18 @@ pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<Rep
     Err(ErrorKind::MissingDependencies(missing).at(Span::file(chart.origin.clone())).hint(hint))
 }
 
-/// Adds the charts of missing dependencies that are kept elsewhere: as `helm dependency build` would put them into `charts/`.
+/// Adds the charts of missing dependencies that are kept elsewhere: as `helm dependency build` would put them into `charts/`. All of
+/// them together have the limits of a directory.
 fn add_kept(source: Source<'_>, chart: &mut Chart, dir: &RepoPath, missing: &mut Vec<String>) -> Result<(), Error> {
     let names: Vec<&str> = missing.iter().map(String::as_str).collect();
     if names.is_empty() {
         return Ok(());
     }
     let kept = source.inputs.dependencies(source.view, dir, &names).map_err(|error| of_input(error, chart))?;
+    let mut total = Total::default();
     for path in kept {
         let wrap = |error: Error| error.in_subchart(path.file_name().unwrap_or_default(), &chart.metadata.name);
-        let found = super::unpacked(source, &path).map_err(wrap)?;
+        let found = super::unpacked(source, &path, &mut total).map_err(wrap)?;
         chart.charts.push(Arc::new(found));
     }
     // Helm looks for their own names, whatever they were fetched by.
@@ -102,4 +105,84 @@ fn judge(source: Source<'_>, chart: &Chart, dependency: &Dependency, version: &s
         chart.charts.iter().filter(is_taken).filter_map(|subchart| subchart.origin.parent()).collect();
     let wanted = ChartInput { repository: &dependency.repository, name: &dependency.name, version };
     source.inputs.judge_chart(source.view, &wanted, &places, &fitting).map_err(|error| of_input(error, chart))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::Helm;
+    use dry_files::inputs::{GitInput, KeptDirectory};
+    use dry_files::view::{MemoryFiles, View};
+
+    /// Keeps the charts `a` and `b`.
+    #[derive(Debug)]
+    struct Two;
+
+    impl dry_files::inputs::Inputs for Two {
+        fn judge_chart(
+            &self,
+            _view: &View<'_>,
+            _chart: &ChartInput<'_>,
+            _places: &[RepoPath],
+            _fitting: &[RepoPath],
+        ) -> Result<(), InputError> {
+            Ok(())
+        }
+
+        fn dependencies(
+            &self,
+            _view: &View<'_>,
+            _chart: &RepoPath,
+            names: &[&str],
+        ) -> Result<Vec<RepoPath>, InputError> {
+            Ok(names.iter().filter_map(|name| RepoPath::new(&format!("kept/{name}")).ok()).collect())
+        }
+
+        fn chart(&self, _view: &View<'_>, _chart: &ChartInput<'_>) -> Result<Option<RepoPath>, InputError> {
+            Ok(None)
+        }
+
+        fn file(&self, _view: &View<'_>, _url: &str) -> Result<RepoPath, InputError> {
+            unreachable!("charts name no files")
+        }
+
+        fn directory(&self, _view: &View<'_>, _directory: &GitInput<'_>) -> Result<KeptDirectory, InputError> {
+            unreachable!("charts name no directories")
+        }
+    }
+
+    fn charts(files: usize, name_of_b: &str) -> MemoryFiles {
+        let dependency = |name: &str| format!("- {{name: {name}, version: 1.0.0, repository: 'https://h'}}\n");
+        let own =
+            format!("apiVersion: v2\nname: own\nversion: 0.1.0\ndependencies:\n{}{}", dependency("a"), dependency("b"));
+        let mut all = MemoryFiles::new().file("own/Chart.yaml", own);
+        for (dir, name) in [("a", "a"), ("b", name_of_b)] {
+            let head = format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
+            all = all.file(&format!("kept/{dir}/Chart.yaml"), head);
+            all = all.file(&format!("kept/{dir}/.helmignore"), "*.txt\n");
+            for number in 0..files {
+                all = all.file(&format!("kept/{dir}/{number}.txt"), "x");
+            }
+        }
+        all
+    }
+
+    fn loaded(files: &MemoryFiles) -> Result<Arc<Chart>, Error> {
+        let source = Source { view: &View::new(files), inputs: &Two, helm: Helm::default() };
+        super::super::load(source, &RepoPath::new("own").expect("plain"))
+    }
+
+    #[test]
+    fn charts_that_are_kept_elsewhere_count_as_archives() {
+        let chart = loaded(&charts(2, "b")).expect("both are kept");
+        let names: Vec<&str> = chart.charts.iter().map(|subchart| subchart.name()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(chart.charts.iter().all(|subchart| subchart.files.len() == 3), "no rule hides one");
+    }
+
+    #[test]
+    fn a_chart_of_another_name_is_missing_still() {
+        let error = loaded(&charts(0, "c")).expect_err("Helm looks for `b`");
+        assert!(error.to_string().ends_with("missing in charts/ directory: b"), "{error}");
+    }
 }

@@ -14,19 +14,27 @@ use crate::ignore::{self, Ignore};
 /// All files below a directory that `.helmignore` leaves in, in the order of their names, directory by directory.
 /// Symbolic links are followed.
 pub(super) fn walk(source: Source<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
-    walked(source, dir, rules(source.view, dir)?)
+    walked(source, dir, rules(source.view, dir)?, &mut Total::default())
 }
 
-/// All files below a directory, in that order: what an archive of them has.
-pub(super) fn whole(source: Source<'_>, dir: &RepoPath) -> Result<Vec<Raw>, Error> {
-    walked(source, dir, Ignore::nothing())
+/// All files below a directory, in that order: what an archive of them has. They count with those of `total`.
+pub(super) fn whole(source: Source<'_>, dir: &RepoPath, total: &mut Total) -> Result<Vec<Raw>, Error> {
+    walked(source, dir, Ignore::nothing(), total)
 }
 
-fn walked(source: Source<'_>, dir: &RepoPath, ignore: Ignore) -> Result<Vec<Raw>, Error> {
+/// How many files have been read, and their bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Total {
+    files: usize,
+    bytes: u64,
+}
+
+fn walked(source: Source<'_>, dir: &RepoPath, ignore: Ignore, total: &mut Total) -> Result<Vec<Raw>, Error> {
     let Source { view, helm, .. } = source;
     let limits = archive::Limits::of(helm.switches().sizes);
-    let mut walk = Walk { view, ignore, files: Vec::new(), bytes: 0, limits };
+    let mut walk = Walk { view, ignore, files: Vec::new(), total: *total, limits };
     walk.directory(dir, "", 0)?;
+    *total = walk.total;
     Ok(walk.files)
 }
 
@@ -64,7 +72,7 @@ struct Walk<'a> {
     view: &'a View<'a>,
     ignore: Ignore,
     files: Vec<Raw>,
-    bytes: u64,
+    total: Total,
     limits: archive::Limits,
 }
 
@@ -108,13 +116,14 @@ impl Walk<'_> {
             Err(ViewError::TooLarge { .. }) => return Err(too_large(&name, &path)),
             Err(error) => return Err(error.into()),
         };
-        self.bytes += data.len() as u64;
-        if self.files.len() >= FILES_MAX {
+        self.total.bytes += data.len() as u64;
+        if self.total.files >= FILES_MAX {
             return Err(ErrorKind::TooManyFiles(FILES_MAX).at(Span::file(path)));
         }
-        if self.bytes > self.limits.directory_bytes_max {
+        if self.total.bytes > self.limits.directory_bytes_max {
             return Err(ErrorKind::TooLarge(self.limits.directory_bytes_max).at(Span::file(path)));
         }
+        self.total.files += 1;
         self.files.push(Raw { name, data, origin: path, unreadable });
         Ok(())
     }
@@ -124,5 +133,24 @@ fn without_mark(data: Arc<[u8]>) -> Arc<[u8]> {
     match data.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) => rest.into(),
         None => data,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::Helm;
+    use dry_files::inputs::NoInputs;
+    use dry_files::view::MemoryFiles;
+
+    #[test]
+    fn charts_that_are_read_one_after_the_other_have_the_limits_of_a_directory_together() {
+        let files = MemoryFiles::new().file("a/Chart.yaml", "name: a\n").file("a/x.txt", "x").file("b/x.txt", "x");
+        let source = Source { view: &View::new(&files), inputs: &NoInputs, helm: Helm::default() };
+        let path = |text: &str| RepoPath::new(text).expect("plain");
+        let mut total = Total { files: FILES_MAX - 2, bytes: 0 };
+        assert_eq!(whole(source, &path("a"), &mut total).map(|files| files.len()).ok(), Some(2));
+        let error = whole(source, &path("b"), &mut total).map(drop).expect_err("there are too many");
+        assert!(error.to_string().contains(&FILES_MAX.to_string()), "{error}");
     }
 }
