@@ -506,7 +506,9 @@ fn a_kustomization_or_values_with_a_slip_in_the_name_of_the_file_take_nothing_aw
     let kustomized: [(&str, &str); 2] =
         [("apps/web/dev/kustomization.yaml", kustomization), ("apps/web/dev/one.yaml", &resource)];
     let template = format!("{{{{ if .Values.enabled }}}}\n{}{{{{ end }}}}\n", deployment("x-one"));
-    let chart: [(&str, &str); 3] = [
+    let always = deployment("web");
+    let chart: [(&str, &str); 4] = [
+        ("apps/web/dev/templates/web.yaml", &always),
         ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n"),
         ("apps/web/dev/values.yaml", "enabled: true\n"),
         ("apps/web/dev/templates/one.yaml", &template),
