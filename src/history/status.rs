@@ -424,7 +424,8 @@ fn one(
     let is_left =
         dry_tip.is_some() && !found.dry_branches.is_empty() && !found.dry_branches.contains(&named.dry_branch);
     let is_empty = tip.map(|tip| found.buffer.commit(tip)).transpose()?;
-    let failures = ledger.failures.of(branch).iter();
+    let failures = ledger.failures.of(branch).iter().cloned();
+    let shown = |failure: Failure| if found.setup.place.believes_records() { failure } else { failure.quoted() };
     Ok(BranchStatus {
         is_left: is_left && state == BranchState::Hydrated,
         is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
@@ -448,7 +449,7 @@ fn one(
         held: HeldAlone::all(found.hold(branch, sync)),
         inputs: Vec::new(),
         changed_by_others,
-        failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).cloned().collect(),
+        failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).map(shown).collect(),
     })
 }
 

