@@ -72,6 +72,7 @@ pub(crate) use expand::{Set, Unexpanded};
 pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
 pub(crate) use ineffective::Ineffective;
+pub(crate) use machine::refusing_check;
 pub use machine::{Isolation, Limits, Machine};
 pub(crate) use nothing::{Nothing, why_nothing};
 pub(crate) use on_disk::render_directory;

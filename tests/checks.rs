@@ -99,3 +99,27 @@ fn the_preview_of_a_clone_asks_the_checks_of_the_clone() {
     let said = format!("{}{}", answer.stdout, answer.stderr);
     assert!(said.contains("check `judge`: ConfigMap web: bad is not good"), "{said}");
 }
+
+#[test]
+fn what_a_refusing_check_had_no_time_to_judge_does_not_go_in() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    with_check(&lab, &server, CHECK);
+    server.git(&["config", "hydrate.strict", "touched"]);
+    server.git(&["config", "hydrate.strictTimeLimit", "0"]);
+    server.git(&["config", "hydrate-check.judge.refuse", "true"]);
+    let before = tip(&server, "main");
+    clone.commit("bad", &[("apps/web/dev/config.yaml", &config_map("web", "bad"))]);
+    for undecided in ["accept", "refuse"] {
+        server.git(&["config", "hydrate.strictUndecided", undecided]);
+        let told = clone.push().exits(1).remote().join(" ");
+        assert!(told.contains("error: could not check this push: it takes more than 0 seconds"), "{told}");
+        assert!(told.contains("check `judge`, which refuses pushes, has not judged all of it"), "{told}");
+        assert_eq!(tip(&server, "main"), before);
+    }
+    server.git(&["config", "hydrate.strictUndecided", "accept"]);
+    server.git(&["config", "hydrate-check.judge.refuse", "false"]);
+    clone.push().success();
+}

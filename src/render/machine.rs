@@ -223,6 +223,11 @@ impl Renderers {
     }
 }
 
+/// The name of a check for which strict mode refuses pushes, if an admin set one.
+pub(crate) fn refusing_check(repository: &Repository) -> Option<String> {
+    checks(repository).into_iter().find(|check| check.refuses).map(|check| check.name)
+}
+
 /// The checks that an admin set.
 fn checks(repository: &Repository) -> Vec<Check> {
     let check = |name: String| {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::argo::{PatternError, Patterns, near};
 use crate::hydrate::{Access, Strictness};
 use crate::install::{GITEA, GITEA_PUSHER, is_executable};
+use crate::render::refusing_check;
 use crate::repo::Repository;
 
 /// What an admin may set for this machine in git config. Nothing of it changes a byte of what is hydrated.
@@ -82,7 +83,7 @@ impl PrePush {
 }
 
 /// Whether a push has to hydrate before it is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Strict {
     /// `hydrate.strict`: `touched` or `all`.
     pub strictness: Strictness,
@@ -93,6 +94,9 @@ pub(crate) struct Strict {
     /// refused (`refuse`) or goes in (`accept`, as when it is not set); hydration after it does what can be done. It is
     /// for trouble of the server only: no time left, a repository that cannot be read.
     pub refuse_undecided: bool,
+    /// A check that refuses pushes (`hydrate-check.NAME.refuse`), by name: what it could not judge does not go in, whatever
+    /// `hydrate.strictUndecided` says.
+    pub refusing_check: Option<String>,
 }
 
 /// A setting with a word that no one knows.
@@ -136,7 +140,7 @@ impl Strict {
         };
         let seconds = repository.config_number("hydrate.strictTimeLimit").and_then(|value| u64::try_from(value).ok());
         let time_limit = Duration::from_secs(seconds.unwrap_or(60));
-        Ok(Some(Self { strictness, time_limit, refuse_undecided }))
+        Ok(Some(Self { strictness, time_limit, refuse_undecided, refusing_check: refusing_check(repository) }))
     }
 }
 

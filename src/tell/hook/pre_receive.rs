@@ -296,8 +296,18 @@ fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<D
 /// What becomes of a push that could not be checked, or not all of it: `unjudged` names what.
 fn undecided(why: &str, unjudged: Vec<Diagnostic>, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
     let text = format!("could not check this push: {why}");
-    if strict.refuse_undecided {
-        let hint = "push again, or ask an admin: with hydrate.strictUndecided = accept, such a push is accepted";
+    let hint = match &strict.refusing_check {
+        Some(check) => Some(format!(
+            "push what is expensive to render on its own, or ask an admin: check `{}`, which refuses pushes, has not judged all of \
+             it, and hydrate.strictTimeLimit is the time for that",
+            printable(check)
+        )),
+        None if strict.refuse_undecided => Some(
+            "push again, or ask an admin: with hydrate.strictUndecided = accept, such a push is accepted".to_owned(),
+        ),
+        None => None,
+    };
+    if let Some(hint) = hint {
         return [Diagnostic::error(text).hint(hint)].into_iter().chain(unjudged).collect();
     }
     console.print(&wrap(&format!("warning: {text}"), "  "));
