@@ -17,7 +17,7 @@ mod status;
 mod verify;
 
 pub(crate) use back::{Back, back, back_on_active, before_change};
-pub(crate) use came::Pusher;
+pub(crate) use came::{Heard, Pusher};
 pub(crate) use explain::{
     Candidate, DryOrigin, ExplainError, Explanation, Extent, KindName, Object, SourceLine, Subject, explain,
     line_of_field, objects,

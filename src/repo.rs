@@ -16,6 +16,7 @@ mod growth;
 mod hidden;
 mod hiding;
 mod history;
+pub(crate) mod kept;
 pub(crate) mod limited;
 mod lock;
 mod notes;

@@ -124,6 +124,7 @@ mod verify;
 mod wall;
 mod whose_keys;
 mod whose_reports;
+mod whose_warnings;
 mod worker;
 mod worker_races;
 mod wrong_branch;

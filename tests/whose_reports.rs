@@ -11,10 +11,10 @@ use crate::support::{Answer, Lab, Repo, fifo, until};
 
 const DEV: &str = "environments/dev";
 const WEB: &str = "apps/web/dev/config.yaml";
-const BACKENDS: [&[&str]; 2] = [&[], &["--ref-format=reftable"]];
+pub(crate) const BACKENDS: [&[&str]; 2] = [&[], &["--ref-format=reftable"]];
 
 /// A push that waits between git and our hook, and whose commit is `dry`.
-struct Held {
+pub(crate) struct Held {
     push: Child,
     fifo: std::path::PathBuf,
     dry: String,
@@ -22,7 +22,7 @@ struct Held {
 
 impl Held {
     /// Pushes what a clone has checked out, to a branch, until its refs have moved.
-    fn begin(clone: &Repo, refspec: &str) -> Self {
+    pub(crate) fn begin(clone: &Repo, refspec: &str) -> Self {
         let dry = clone.git(&["rev-parse", "HEAD"]);
         let path = clone.path.join(".git").join(format!("held-{dry}"));
         fifo(&path);
@@ -34,7 +34,7 @@ impl Held {
     }
 
     /// Lets it go on, and answers what its pusher saw.
-    fn release(self) -> String {
+    pub(crate) fn release(self) -> String {
         std::fs::write(&self.fifo, "go\n").expect("read");
         said(&Answer::new(self.push.wait_with_output().expect("ends")).success())
     }
@@ -53,7 +53,7 @@ fn said(answer: &Answer) -> String {
 }
 
 /// A server that holds pushes which say so, with `web` and `api` on the environments.
-fn server(lab: &Lab, args: &[&str], envs: &[&str]) -> (Repo, Repo) {
+pub(crate) fn server(lab: &Lab, args: &[&str], envs: &[&str]) -> (Repo, Repo) {
     let server = lab.bare(args);
     server.hook("hooks/post-receive", "#!/bin/sh\n[ -z \"$HELD\" ] || { : >\"$HELD.here\"; read -r _ <\"$HELD\"; }\n");
     server.install_without_settings();
@@ -62,7 +62,7 @@ fn server(lab: &Lab, args: &[&str], envs: &[&str]) -> (Repo, Repo) {
     (server, clone)
 }
 
-fn push(clone: &Repo, refspec: &str) -> String {
+pub(crate) fn push(clone: &Repo, refspec: &str) -> String {
     said(&clone.run("git", &["push", "origin", refspec]).success())
 }
 
@@ -231,7 +231,7 @@ fn what_waited_after_a_kill_is_hydrated_and_told_to_nobody_but_the_log() {
 }
 
 /// A second dry branch, which hydrates `other` to an environment of its own.
-fn other_dry_branch(server: &Repo, clone: &Repo) -> Repo {
+pub(crate) fn other_dry_branch(server: &Repo, clone: &Repo) -> Repo {
     server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
     let other = server.clone_to("other");
     other.git(&["switch", "-q", "--orphan", "other"]);

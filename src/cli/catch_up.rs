@@ -6,6 +6,7 @@ use anyhow::Context as _;
 
 use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
+use crate::history::Pusher;
 use crate::hydrate::{self, Again};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
@@ -19,6 +20,7 @@ use crate::tell::forge::Teller;
 use crate::tell::hook::Options;
 use crate::tell::outbox::{Ask, Delivery};
 use crate::tell::{notify, outbox};
+use dry_files::diag::chain;
 
 /// Hydrate commits missed after a crash, import or settings change.
 ///
@@ -148,6 +150,10 @@ fn locked(
     let report = report?;
     if let Err(why) = teller.queue(repository, &before, &report) {
         output::warn(&format!("warning: {why}"));
+    }
+    // Who waits for this run to end reads what it says of his push.
+    if let Err(error) = Pusher::new(&[], &report, repository).exchange() {
+        output::warn(&format!("warning: what is said of pushes is not handed on: {}", chain(&error)));
     }
     if let Some(path) = Options::read(repository).log {
         show::log(&path, repository, &Logged { pusher: None, took: started.elapsed(), pushed: &[], report: &report })

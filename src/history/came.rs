@@ -2,13 +2,15 @@
 //!
 //! A run hydrates what it finds, and its report says which dry commit each part is about ([`Whose`](crate::hydrate::whose)): a pusher
 //! gets the parts about his commits. What an earlier run did for him is [looked up](past): hydrated commits name their dry
-//! commits, and failures are recorded. What is about the commits of others he does not read.
+//! commits, and failures are recorded, and what else it said is [kept](unread). What is about the commits of others he does not read.
 
 mod past;
+mod unread;
 
 use std::cell::OnceCell;
 
 use past::Past;
+pub(crate) use unread::Heard;
 
 use crate::hydrate::gate::RefUpdate;
 use crate::hydrate::report::{Aside, BranchReport, HydratedCommit, Outcome, Report};
@@ -145,10 +147,14 @@ impl<'p> Pusher<'p> {
     /// Whether the result of a dry commit is his: he pushed the commit, or he pushed settings for which the tip is
     /// looked at anew.
     fn owns(&self, dry: &DryPoint) -> bool {
-        let is_pushed = |(update, new)| self.is_pushed(update, new, &dry.dry_sha);
         let is_there = || self.whose().heads.get(&dry.dry_branch) == Some(&dry.dry_sha);
+        self.brings(dry) || (self.pushes(SETTINGS_REF) && is_there() && !self.whose().is_news(&dry.dry_branch))
+    }
+
+    /// Whether he pushed a dry commit.
+    fn brings(&self, dry: &DryPoint) -> bool {
+        let is_pushed = |(update, new)| self.is_pushed(update, new, &dry.dry_sha);
         self.update_of(&dry.dry_branch).is_some_and(is_pushed)
-            || (self.pushes(SETTINGS_REF) && is_there() && !self.whose().is_news(&dry.dry_branch))
     }
 
     /// Whether he brought what `branch` shows of a dry commit: he pushed that, or something beside which hydration made it again.

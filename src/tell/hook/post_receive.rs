@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::successor::{self, Patience};
 use super::{Options, STDIN_BYTES_MAX, access, namespace, ref_update};
 use crate::argo::BranchName;
-use crate::history::Pusher;
+use crate::history::{Heard, Pusher};
 use crate::hydrate::{self, RefUpdate, Report, SHOWING, naming_promoter};
 use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::error::HydrateError;
@@ -39,10 +39,14 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine, patienc
     let mut console = Console::new();
     outlive_the_pusher();
     match run(git_dir, stdin, (machine, patience), &mut console) {
-        Ok(Hydrated { report, updates, repository, teller }) => {
+        Ok(Hydrated { report, heard, updates, repository, teller }) => {
             let is_success = report.is_success();
             let pusher = Pusher::new(&updates, &report, &repository);
-            match pusher.told() {
+            let told = pusher.told().map(|mut told| {
+                heard.join(&mut told);
+                told
+            });
+            match told {
                 Ok(told) if told.is_empty() => {}
                 Ok(told) => console.print(&summary(&told, Wording::Pusher)),
                 Err(error) => {
@@ -175,6 +179,8 @@ fn outlive_the_pusher() {
 /// What a run did.
 struct Hydrated {
     report: Report,
+    /// What earlier runs said of what was pushed.
+    heard: Heard,
     /// What was pushed, symbolic refs resolved.
     updates: Vec<RefUpdate>,
     repository: Repository,
@@ -184,7 +190,8 @@ struct Hydrated {
 
 impl Hydrated {
     fn nothing(updates: &[RefUpdate], repository: Repository) -> Self {
-        Self { report: Report::default(), updates: updates.to_vec(), repository, teller: None }
+        let (report, heard) = (Report::default(), Heard::default());
+        Self { report, heard, updates: updates.to_vec(), repository, teller: None }
     }
 }
 
@@ -327,6 +334,10 @@ impl Push<'_> {
         if let Some(Err(why)) = teller.as_mut().map(|teller| teller.queue(&repository, &refs, &report)) {
             console.print(&wrap(&format!("warning: {why}"), "  "));
         }
+        let heard = Pusher::new(&updates, &report, &repository).exchange().unwrap_or_else(|error| {
+            console.print(&wrap(&format!("warning: what is said of pushes is not handed on: {}", chain(&error)), "  "));
+            Heard::default()
+        });
         if report.unfinished {
             start_for_all(&repository, &machine.program, &["catch-up", "--quiet"])
                 .map_err(|error| Error::new("starting the rest of the hydration", error))?;
@@ -340,7 +351,7 @@ impl Push<'_> {
             console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
         }
         drop(lock);
-        Ok(Hydrated { report, updates, repository, teller: teller.take() })
+        Ok(Hydrated { report, heard, updates, repository, teller: teller.take() })
     }
 }
 
