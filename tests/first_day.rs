@@ -4,6 +4,8 @@ use std::fs;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use crate::push::dry;
+use crate::strict::BROKEN;
 use crate::support::{Answer, Lab, Repo};
 use crate::truth::pushed;
 
@@ -478,4 +480,46 @@ fn no_json_has_a_key_twice() {
     let tip = clone.git(&["rev-parse", "HEAD"]);
     let dev = &found["branches"][0];
     assert_eq!((dev["drySha"].as_str(), dev["failedDrySha"].as_str()), (Some(tip.as_str()), Some(tip.as_str())));
+}
+
+#[test]
+fn a_correction_of_the_settings_is_not_blamed_for_what_was_wrong_before() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "dryBranches", "mian"]);
+    clone.commit("a slip", &[("apps/web/prod/config.yaml", BROKEN)]);
+    clone.push().success();
+    // Each step of the proposed chain goes on to the next one.
+    let chain = "git hydrate config add dryBranches main && git hydrate config unset dryBranches mian";
+    let told = server.run("sh", &["-c", chain]).success().stdout;
+    let expected = "the settings are saved; environments/prod was not up to date before either\n";
+    assert_eq!((told.matches(expected).count(), told.contains("to go back")), (2, false), "{told}");
+    assert_eq!(server.hydrate(&["config", "get", "dryBranches"]).stdout, "main\n");
+}
+
+#[test]
+fn a_server_that_hydrated_nothing_yet_is_not_told_to_go_back_to_the_wrong_dry_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "dryBranches", "mian"]);
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.commit("a slip", &[("apps/web/prod/config.yaml", BROKEN)]);
+    clone.push().success();
+    let told = server.hydrate(&["config", "set", "dryBranches", "main"]).success().stdout;
+    assert!(told.contains("environments/dev   new -> ") && !told.contains("to go back"), "{told}");
+}
+
+#[test]
+fn the_end_of_a_freeze_is_not_blamed_for_a_commit_that_fails() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
+    clone.commit("a slip", &[("apps/web/dev/config.yaml", BROKEN)]);
+    clone.push().success();
+    let told = server.hydrate(&["config", "unset", "frozen"]).success().stdout;
+    assert!(told.contains("environments/dev  stays at") && !told.contains("to go back"), "{told}");
 }

@@ -3,6 +3,7 @@
 //! Every change is a commit by its author, and is checked before it is made: down to the templates, as hydration
 //! itself would read it. On a server it takes effect at once, in a clone with a push.
 
+mod apply;
 mod change;
 mod editor;
 mod rebase;
@@ -19,9 +20,8 @@ use dry_files::regular;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::unpushed::{self, UNPUSHED_REF};
-use super::{Outcome, WrongUse, catch_up, in_the_way, output, settings_folder};
+use super::{Outcome, WrongUse, in_the_way, output, settings_folder};
 use crate::argo::BranchName;
-use crate::hydrate::{Outcome as Hydrated, Report};
 use crate::metadata::{NOTES_REF, Trailers};
 use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::error::HydrateError;
@@ -34,7 +34,7 @@ use crate::settings::{
     Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
     SettingsFiles as Files, Value, argocd_cm, edit, tools, unknown_key,
 };
-use crate::show::{Wording, summary};
+use apply::{Before, apply};
 use change::{add, list, set, take, unset, yaml};
 use dry_files::diag::{printable, shell_word};
 use editor::edit_file;
@@ -218,6 +218,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     seeds::tell_of_allowed(&files, &new);
     let way_back = way_back(&repository, &arguments.action, &files)?;
     let message = arguments.message.clone().unwrap_or_else(|| format!("settings: {message}"));
+    let before = Before::read(&repository)?;
     if !write(&repository, &new, &message)? {
         match json {
             true => output::print_json(&serde_json::json!({ "changed": false }))?,
@@ -226,7 +227,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Ok(Outcome::Done);
     }
     warn_of_changes(&repository, &files, &new)?;
-    apply(&repository, &way_back, changes.as_ref(), json)
+    apply(&repository, before.as_ref(), &way_back, changes.as_ref(), json)
 }
 
 /// Gives a folder of settings that is not the repository's another seed.
@@ -396,66 +397,6 @@ fn warn(text: Option<String>) {
 /// The remote that a clone gets its settings from; none on a server.
 pub(super) fn server_of(repository: &Repository) -> anyhow::Result<Option<String>> {
     if is_server(repository) { Ok(None) } else { remote_of(repository, "") }
-}
-
-/// Puts new settings into effect: on a server by hydrating anew, in a clone by saying how.
-///
-/// `way_back` is the command that brings the earlier ones back.
-fn apply(
-    repository: &Repository,
-    way_back: &str,
-    changes: Option<&seeds::Changes>,
-    json: bool,
-) -> anyhow::Result<Outcome> {
-    if let Some(remote) = server_of(repository)? {
-        let push = format!("git push {} {SETTINGS_REF}", shell_word(&remote));
-        match json {
-            true => output::print_json(&answer("next", &push, changes)?)?,
-            false => output::print(format!("to apply them on the server: {push}\n"))?,
-        }
-        return Ok(Outcome::Done);
-    }
-    let report = match catch_up::all(repository) {
-        Ok(report) => report,
-        Err(error) => {
-            output::complain(&format!(
-                "the settings are saved, but hydration fails with them: {error:#}\nhint: to go back: {way_back}"
-            ));
-            return Ok(Outcome::Found);
-        }
-    };
-    if json {
-        output::print_json(&answer("report", &report, changes)?)?;
-    } else {
-        output::print(summary(&report, Wording::Terminal) + &saved(&report, way_back))?;
-    }
-    Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
-}
-
-/// What is said of a change in JSON.
-fn answer(
-    key: &str,
-    what: &impl serde::Serialize,
-    changes: Option<&seeds::Changes>,
-) -> anyhow::Result<serde_json::Value> {
-    let mut answer = serde_json::json!({ "changed": true, key: what });
-    if let (Some(changes), Some(object)) = (changes, answer.as_object_mut()) {
-        object.insert("randomValues".to_owned(), serde_json::to_value(changes)?);
-    }
-    Ok(answer)
-}
-
-/// Which branches settings stop that are saved all the same.
-fn saved(report: &Report, way_back: &str) -> String {
-    let is_failed = |outcome: &Hydrated| matches!(outcome, Hydrated::Failed { unnamed: false, .. });
-    let failed = report.branches.iter().filter(|branch| is_failed(&branch.outcome));
-    let names: Vec<String> = failed.map(|branch| printable(&branch.branch)).collect();
-    let what = match &names[..] {
-        [] => return String::new(),
-        [name] => format!("{name} stays as it is"),
-        names => format!("{} branches stay as they are: {}", names.len(), names.join(", ")),
-    };
-    format!("the settings are saved, and with them {what}\nhint: to go back: {way_back}\n")
 }
 
 fn show(repository: &Repository, files: &Files, json: bool) -> anyhow::Result<Outcome> {

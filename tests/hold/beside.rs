@@ -100,7 +100,7 @@ fn an_application_that_fails_goes_back_with_its_branch() {
             ("prod".into(), "prod".into())
         );
         verified(server);
-        hold(server, "").exits(1);
+        hold(server, "").success();
         assert_eq!(
             (value(server, "environments/prod:web"), value(server, "environments/prod:db")),
             ("prod".into(), "two".into())
