@@ -50,6 +50,11 @@ fn strict_mode_refuses_for_a_check_that_may_and_for_no_other() {
     let answer = clone.push().exits(1);
     assert!(answer.stderr.contains("error: check `judge`: ConfigMap web: bad is not good"), "{}", answer.stderr);
     assert_eq!(tip(&server, DEV), before);
+    // It is never on the branch, and in the clone after `git hydrate`.
+    let place = "after `git hydrate` in a clone: git hydrate explain hydrate/environments/dev:web/manifest.yaml:";
+    assert!(answer.stderr.contains(place), "{}", answer.stderr);
+    clone.hydrate(&[]);
+    clone.hydrate(&["explain", "hydrate/environments/dev:web/manifest.yaml:6"]).success();
     // A program that cannot run judges nothing, so nothing goes in.
     server.git(&["config", "hydrate-check.judge.command", "/no/such/program"]);
     let answer = clone.push().exits(1);

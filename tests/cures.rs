@@ -1,11 +1,12 @@
 //! What messages say is true, and what they propose helps: in the order in which somebody without a guide met them.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::push::{application, config_map, dry, tip};
-use crate::support::{Answer, Lab, Repo};
+use crate::support::{Answer, BINARY, Lab, Repo};
 
 const PROD: &str = "environments/prod";
 
@@ -87,6 +88,7 @@ fn a_clone_sees_that_a_branch_was_deleted_at_its_remote() {
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let heard = clone.hydrate(&["status"]).exits(1).stdout;
     let line = heard.lines().find(|line| line.starts_with(PROD)).expect("a line");
+    assert!(line.contains("of main  missing: it was at ") && !line.contains("nothing yet"), "{line}");
     assert!(line.contains(&format!("git update-ref refs/heads/{PROD} {was}")), "{line}");
     // Nothing of the clone was deleted for that.
     assert_eq!(clone.git(&["rev-parse", "origin/environments/prod"]), was);
@@ -303,4 +305,62 @@ fn a_push_beside_the_dry_branches_proposes_to_add_its_branch() {
     clone.git(&["checkout", "-q", "-b", "other"]);
     clone.commit("feat: three", &[]);
     assert!(!clone.push().success().stderr.contains("config set"));
+}
+
+#[test]
+fn a_server_that_may_not_write_its_refs_does_not_promise_that_the_next_push_is_hydrated() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.git(&["config", "core.hooksPath", "/nonexistent"]);
+    clone.commit("feat: two", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    let git = server.run("sh", &["-c", "command -v git"]).success().stdout;
+    let lock = "refs/heads/environments/prod.lock";
+    lab.program(
+        "git",
+        &format!(
+            "#!/bin/sh\ncase \" $* \" in *' update-ref '*)\n  echo \"fatal: cannot lock ref: Unable to create '{lock}': Permission \
+             denied\" >&2\n  exit 128\nesac\nexec {} \"$@\"\n",
+            git.trim()
+        ),
+    );
+    // Not as a command of git, which would put its own directory in front of the lab's.
+    let mut hook = server.command(BINARY);
+    hook.args(["hook", "post-receive"]).stdin(Stdio::null());
+    let heard = flat(&Answer::new(hook.output().expect("runs")).stderr);
+    assert!(heard.contains(&format!("Unable to create '{lock}': Permission denied")), "{heard}");
+    let cure = "no push is hydrated until the user that git runs as on the server may write there";
+    assert!(heard.contains(cure) && !heard.contains("catch-up"), "{heard}");
+}
+
+#[test]
+fn status_in_a_clone_counts_the_commits_that_are_not_pushed() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    assert!(!clone.hydrate(&["status"]).success().stdout.contains("not pushed"));
+    for (count, expected) in
+        [("1", "1 commit of main here is not pushed\n"), ("2", "2 commits of main here are not pushed\n")]
+    {
+        clone.commit("feat: more", &[("apps/web/prod/config.yaml", &config_map("web", count))]);
+        let heard = clone.hydrate(&["status"]).success().stdout;
+        assert!(heard.ends_with(expected), "{heard}");
+    }
+    clone.push().success();
+    assert!(!clone.hydrate(&["status"]).success().stdout.contains("not pushed"));
+    assert!(!server.hydrate(&["status"]).success().stdout.contains("not pushed"));
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_reported_without_a_doubt_of_who_wrote_them() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    let wrong =
+        server.run("sh", &["-c", "printf 'dryBranches: {a: b}\\n' | git hash-object -w --stdin"]).success().stdout;
+    let tree = format!("printf '100644 blob {}\\tsettings.yaml\\n' | git mktree", wrong.trim());
+    let tree = server.run("sh", &["-c", &tree]).success().stdout;
+    let commit = server.git(&["commit-tree", "-m", "wrong", tree.trim()]);
+    server.git(&["update-ref", "refs/hydrate/config", &commit]);
+    let heard = clone.hydrate(&["status"]);
+    assert!(heard.stderr.contains("dryBranches") || heard.stdout.contains("dryBranches"), "{heard:?}");
+    assert!(!heard.stderr.contains("anyone may have written them"), "{heard:?}");
 }

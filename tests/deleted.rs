@@ -1,6 +1,6 @@
-//! Environment branches that somebody deletes on the server, where no hook runs.
+//! Branches that somebody deletes: environment branches on the server, where no hook runs, and dry branches.
 
-use crate::push::{both, config_map, dry, tip, verified};
+use crate::push::{application, both, config_map, dry, tip, verified};
 use crate::support::{Lab, Repo};
 
 const DEV: &str = "environments/dev";
@@ -56,4 +56,63 @@ fn a_deleted_branch_whose_commits_are_pruned_begins_anew_and_its_old_tip_is_name
         format!("`{DEV}` was deleted, and {}, where hydration left it, is lost: its history begins anew", &left[..7]);
     assert!(told.contains(&warning), "{told}");
     verified(&server);
+}
+
+/// A server whose `prod` is hydrated from `release`, which was deleted since, and its clone; with what the pusher read.
+fn without_release(lab: &Lab) -> (Repo, Repo, String) {
+    let server = lab.server();
+    server.hydrate(&["config", "set", "dryBranches", "main", "release"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, text) = application("web", "prod");
+    let of_release = text.replace("targetRevision: main", "targetRevision: release");
+    clone.commit("prod", &[(&file, &of_release), ("apps/web/prod/config.yaml", &config_map("web", "hotfix"))]);
+    clone.git(&["push", "-q", "origin", "main", "main:release"]);
+    let heard = clone.run("git", &["push", "origin", "--delete", "release"]).success().remote().join(" ");
+    (server, clone, heard)
+}
+
+#[test]
+fn who_deletes_a_dry_branch_reads_which_environments_it_fed_and_is_not_told_to_forget_it_first() {
+    let lab = Lab::new();
+    let (server, clone, heard) = without_release(&lab);
+    let heard = heard.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(heard.contains("does not exist: `environments/prod`, hydrated from it, stays as it is"), "{heard}");
+    assert!(heard.contains("hint: push it again; if another branch has all that it had"), "{heard}");
+    server.hydrate(&["config", "unset", "dryBranches", "release"]);
+    clone.commit("go on", &[]);
+    let heard = clone.push().success().remote().join(" ");
+    let heard = heard.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(heard.contains("if `release` was deleted, push it again: `main` may lack what it had"), "{heard}");
+}
+
+#[test]
+fn status_brings_a_deleted_dry_branch_back_by_a_command_that_works() {
+    let lab = Lab::new();
+    let (server, clone, _) = without_release(&lab);
+    for repo in [&server, &clone] {
+        let status = repo.hydrate(&["status"]).exits(1).stdout;
+        assert!(
+            status.contains("its dry branch does not exist") && status.contains("\n  push release again; if "),
+            "{status}"
+        );
+        let command = status
+            .lines()
+            .find_map(|line| Some(&line[line.find(" git push origin ").or(line.find(" git update-ref "))?..]));
+        repo.run("sh", &["-c", command.expect("a command")]).success();
+        repo.hydrate(&["status"]).success();
+        clone.run("git", &["push", "-q", "origin", "--delete", "release"]).success();
+    }
+}
+
+#[test]
+fn applications_of_a_dry_branch_that_was_deleted_are_not_counted_as_hydrated() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    assert!(clone.hydrate(&["apps"]).success().stdout.ends_with("1 of 1 Applications hydrated from main\n"));
+    clone.git(&["push", "-q", "origin", "--delete", "main"]);
+    let told = clone.hydrate(&["apps"]).success().stdout;
+    assert!(told.ends_with("1 of 1 Applications hydrate from main, which does not exist: none is now\n"), "{told}");
 }

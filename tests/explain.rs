@@ -211,7 +211,7 @@ fn what_keeps_an_object_as_it_is_is_told_where_it_is_explained() {
     clone.commit("more", &[("apps/chart/dev/values.yaml", "name: shop\nreplicas: 9\nimage: nginx:2\n")]);
     clone.push().success();
     let text = server.hydrate(&["explain", "deploy/shop"]).success().stdout;
-    assert!(text.contains("\n  held back    chart is paused: it shows "), "{text}");
+    assert!(text.contains("\n  held back    chart-dev is paused: chart shows "), "{text}");
     assert!(!server.hydrate(&["explain", "cm/dev-base"]).success().stdout.contains("held back"));
     server.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
     let text = server.hydrate(&["explain", "cm/dev-base"]).success().stdout;
@@ -362,4 +362,67 @@ fn a_branch_that_was_made_anew_leads_to_the_commit_that_changed_what_is_read() {
     assert_eq!(subject("Deployment/shop"), "image");
     assert_eq!(subject("Deployment/shop/spec.replicas"), "scale");
     assert_eq!(subject("ConfigMap/dev-base"), "base");
+}
+
+#[test]
+fn a_line_that_was_changed_by_hand_is_not_said_to_be_set_in_the_values() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "byhand", "origin/environments/dev"]);
+    let manifest = clone.git(&["show", "HEAD:chart/manifest.yaml"]).replace("nginx:2", "nginx:9") + "\n";
+    let id = clone.commit("hot fix", &[("chart/manifest.yaml", &manifest)]);
+    let path = clone.path.to_str().expect("UTF-8");
+    server.git(&["fetch", "-q", path, "byhand:environments/dev"]);
+    let found = explain(&server, &["deploy/shop/spec.template.spec.containers[0].image"]);
+    assert_eq!(found["changed"]["madeByOthers"]["author"], "Dev Eloper <dev@example.com>");
+    assert_eq!((found["origin"].get("setIn"), found["changed"].get("dry")), (None, None), "{found}");
+    let text = server.hydrate(&["explain", "deploy/shop/spec.template.spec.containers[0].image"]).success().stdout;
+    assert!(text.contains(&format!("\n  changed by   {} hot fix\n", &id[..7])), "{text}");
+    assert!(text.contains("not made by hydration") && !text.contains("hydrated as"), "{text}");
+    // The other lines of the object are explained as before.
+    let text = server.hydrate(&["explain", "deploy/shop/spec.replicas"]).success().stdout;
+    assert!(text.contains("set in       apps/chart/dev/values.yaml:2") && text.contains("hydrated as"), "{text}");
+}
+
+#[test]
+fn what_is_behind_is_explained_by_the_commit_that_it_shows_and_by_what_failed_since() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    let good = clone.git(&["rev-parse", "HEAD"]);
+    let bad = clone.commit("a slip", &[("apps/chart/dev/values.yaml", "name: [\n")]);
+    clone.push().success();
+    let failed = format!("{} failed: ", &bad[..7]);
+    let text = server.hydrate(&["explain", "deploy/shop/spec.replicas"]).success().stdout;
+    assert!(text.contains("\n  held back    1 dry commit behind\n") && text.contains(&failed), "{text}");
+    // The others of its branch go on.
+    server.hydrate(&["config", "set", "onFailure", "application"]);
+    clone.commit("more", &[("apps/base/config.yaml", &config_map("base", "z"))]);
+    clone.push().success();
+    let text = server.hydrate(&["explain", "deploy/shop/spec.replicas"]).success().stdout;
+    assert!(
+        text.contains("set in       apps/chart/dev/values.yaml:2") && !text.contains("cannot be determined"),
+        "{text}"
+    );
+    assert!(text.contains(&format!("\n  held back    chart-dev is behind: chart shows {}", &good[..7])), "{text}");
+    assert!(text.contains(" failed: ") && text.contains("(apps/chart/dev/values.yaml:"), "{text}");
+    assert!(!server.hydrate(&["explain", "cm/dev-base"]).success().stdout.contains("held back"));
+}
+
+#[test]
+fn what_keeps_a_branch_from_being_hydrated_at_all_is_told_where_something_of_it_is_explained() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    let (file, text) = application("api", "dev");
+    let staged = text.replace("environments/dev", "environments/test")
+        + "    hydrateTo: {targetBranch: environments/test-next}\n";
+    clone.commit("staged", &[(&file, &staged), ("apps/api/dev/config.yaml", &config_map("api", "1"))]);
+    clone.push().success();
+    let text = server.hydrate(&["explain", "cm/api", "environments/test-next"]).success().stdout;
+    assert!(text.contains("held back    not promoted to environments/test yet"), "{text}");
+    clone.git(&["push", "-q", "origin", "--delete", "main"]);
+    let text = server.hydrate(&["explain", "cm/web"]).success().stdout;
+    assert!(text.contains("held back    its dry branch does not exist"), "{text}");
 }

@@ -147,7 +147,7 @@ fn single_applications_go_back_and_the_others_go_on() {
         verified(server);
         change(&clone, "web", "three");
         let (_, told) = change(&clone, "db", "three");
-        assert!(told.contains("environments/prod") && told.contains("web is"), "{told}");
+        assert!(told.contains("environments/prod") && told.contains("web-prod is"), "{told}");
         assert_eq!(
             (value(server, "environments/prod:web"), value(server, "environments/prod:db")),
             ("prod".into(), "three".into())

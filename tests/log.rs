@@ -221,3 +221,24 @@ fn what_was_deployed_lately_is_listed_whatever_date_its_dry_commit_has() {
     assert_eq!(told, "");
     assert!(!clone.hydrate(&["log", "environments/dev"]).success().stdout.contains("deployed"));
 }
+
+#[test]
+fn a_commit_by_hand_is_shown_with_its_author_as_none_of_hydration() {
+    let lab = Lab::new();
+    let (server, clone, _) = history(&lab);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-B", "byhand", "origin/environments/dev"]);
+    clone.commit("hot fix", &[("web/manifest.yaml", &config_map("web", "byhand"))]);
+    let path = clone.path.to_str().expect("UTF-8");
+    server.git(&["fetch", "-q", path, "byhand:environments/dev"]);
+    let entries = log(&server, &["environments/dev"]);
+    assert_eq!(entries[0]["madeByOthers"]["author"], "Dev Eloper <dev@example.com>");
+    assert_eq!((entries[0].get("dry"), entries[1].get("madeByOthers")), (None, None));
+    let text = server.hydrate(&["log", "environments/dev", "-n", "1"]).success().stdout;
+    assert!(
+        text.contains("\n  not made by hydration\n") && text.contains("\n  Dev Eloper <dev@example.com>, "),
+        "{text}"
+    );
+    let text = server.hydrate(&["log", "--oneline", "environments/dev"]).success().stdout;
+    assert_eq!(text.matches(", not made by hydration").count(), 1, "{text}");
+}

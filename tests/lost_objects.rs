@@ -349,7 +349,7 @@ fn an_application_that_loses_an_object_stays_behind_alone_where_the_setting_says
     clone.push().success();
     clone.commit("slip", &[(WEB, "foo: bar\n"), ("apps/api/dev/config.yaml", &config_map("api", "two"))]);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("web is behind") && told.contains("gives no object now"), "{told}");
+    assert!(told.contains("web-dev is behind") && told.contains("gives no object now"), "{told}");
     let api = || server.git(&["show", &format!("{DEV}:api/manifest.yaml")]);
     assert!(has(&server, "one") && api().contains("value: two"), "{told}");
     clone.commit("the other one", &[("apps/api/dev/config.yaml", &config_map("api", "three"))]);
@@ -361,7 +361,7 @@ fn an_application_that_loses_an_object_stays_behind_alone_where_the_setting_says
     verified(&server);
     // What the trailer allows happens with its commit, although that commit changes no file.
     clone.commit("slip", &[(WEB, "foo: bar\n")]);
-    assert!(clone.push().success().remote().join("\n").contains("web is behind") && has(&server, "one"));
+    assert!(clone.push().success().remote().join("\n").contains("web-dev is behind") && has(&server, "one"));
     clone.commit(ALLOWED, &[]);
     let told = clone.push().success().remote().join("\n");
     assert!(!has(&server, "one") && told.contains("1 object removed") && !told.contains("behind"), "{told}");

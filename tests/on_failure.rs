@@ -54,7 +54,7 @@ fn an_application_that_fails_keeps_its_files_and_the_others_go_on() {
         let made = clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]);
         let told = clone.push().success().remote().join("\n");
         assert!(told.contains("1 of 2 manifests changed"), "{told}");
-        assert!(told.contains(&format!("web is behind: it shows {}", &good[..7])), "{told}");
+        assert!(told.contains(&format!("web-dev is behind: web shows {}", &good[..7])), "{told}");
         assert!(told.contains("error: not valid YAML"), "{told}");
         assert_eq!(tip(&server, DEV), made, "a clone makes another commit");
         assert_eq!(entries(&server, "web"), kept);
@@ -66,13 +66,13 @@ fn an_application_that_fails_keeps_its_files_and_the_others_go_on() {
         assert_eq!(failures["branches"][DEV][0]["behind"], json!(["web"]), "{failures}");
         let status = server.hydrate(&["status"]);
         assert_eq!(status.code, Some(1), "{status:?}");
-        assert!(status.stdout.contains("web is behind") && status.stdout.contains("not valid YAML"), "{status:?}");
+        assert!(status.stdout.contains("web-dev is behind") && status.stdout.contains("not valid YAML"), "{status:?}");
         assert_eq!(server.hydrate(&["catch-up"]).code, Some(1));
         verified(&server);
         // What others do goes on, and the failure is told each time.
         let next = clone.commit("api", &[(API, &config_map("api", "three"))]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("web is behind") && told.contains("not valid YAML"), "{told}");
+        assert!(told.contains("web-dev is behind") && told.contains("not valid YAML"), "{told}");
         assert_eq!((value(&server, "api"), note(&server, DEV)), ("three".to_owned(), note_of(&next)));
         assert_eq!((entries(&server, "web"), behind(&server)[0]["drySha"].clone()), (kept, json!(good)));
         // A dry commit that touches nothing moves the note alone.
@@ -104,7 +104,7 @@ fn the_official_tools_leave_the_same_behind() {
     clone.push().success();
     clone.commit("break web", &[(file, &template("fail \"not now\"")), (API, &config_map("api", "two"))]);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("web is behind"), "{told}");
+    assert!(told.contains("web-dev is behind"), "{told}");
     verified(&server);
     let tools = std::env::var("GIT_HYDRATE_TEST_TOOLS").expect("a directory with helm");
     server.git(&["config", "hydrate.helm", &format!("{tools}/helm")]);
@@ -139,7 +139,7 @@ fn a_new_application_that_fails_has_no_path_yet() {
         let clone = dry(server, &["web", "api"], &["dev"]);
         clone.commit("web is broken from the start", &[(WEB, BROKEN)]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("web is behind: nothing is hydrated yet"), "{told}");
+        assert!(told.contains("web-dev is behind: nothing is hydrated yet"), "{told}");
         assert_eq!(behind(server), json!([{ "path": "web" }]));
         assert_eq!((entries(server, "web"), value(server, "api")), (String::new(), "dev".to_owned()));
         verified(server);
@@ -227,7 +227,7 @@ fn an_application_whose_document_is_wrong_keeps_its_files() {
             let api = format!("round {round}");
             let dry = clone.commit("break it", &[(WEB_FILE, document), (API, &config_map("api", &api))]);
             let told = clone.push().success().remote().join("\n");
-            assert!(told.contains(said) && told.contains("web is behind"), "{document}: {told}");
+            assert!(told.contains(said) && told.contains("web-dev is behind"), "{document}: {told}");
             assert_eq!(entries(server, "web"), kept, "{told}");
             let web = json!({ "path": "web", "drySha": good });
             match is_alone {
@@ -415,7 +415,7 @@ fn an_application_of_a_set_that_never_rendered_and_may_make_others_holds_up_no_o
         clone.commit("what another of the set renders", &[(WEB, &config_map("web", "two"))]);
         let told = clone.push().success().remote().join("\n");
         assert_eq!(value(server, "web"), "two", "{told}");
-        assert!(told.contains("shop is behind: nothing is hydrated yet"), "{told}");
+        assert!(told.contains("shop-dev is behind: nothing is hydrated yet"), "{told}");
         verified(server);
     });
 }
@@ -462,7 +462,7 @@ fn strict_mode_refuses_what_a_push_breaks_and_not_what_was_behind() {
     server.git(&["config", "hydrate.strict", "touched"]);
     clone.commit("api", &[(API, &config_map("api", "two"))]);
     let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("web is behind"), "{told}");
+    assert!(told.contains("web-dev is behind"), "{told}");
     assert_eq!(value(&server, "api"), "two");
     clone.commit("break api", &[(API, BROKEN)]);
     let told = clone.push().exits(1).remote().join("\n");
@@ -489,7 +489,7 @@ fn a_paused_application_stays_as_it_is_until_it_is_not_paused() {
         let kept = entries(server, "web");
         clone.commit("pause web", &[(WEB_FILE, &with("\"true\"")), (WEB, &config_map("web", "two"))]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains(&format!("web is paused: it shows {}", &good[..7])), "{told}");
+        assert!(told.contains(&format!("web-dev is paused: web shows {}", &good[..7])), "{told}");
         assert!(!told.contains("error"), "{told}");
         assert_eq!(
             (entries(server, "web"), behind(server)),
@@ -500,7 +500,7 @@ fn a_paused_application_stays_as_it_is_until_it_is_not_paused() {
         clone.push().success();
         assert_eq!((entries(server, "web"), value(server, "api")), (kept, "two".to_owned()));
         let status = server.hydrate(&["status"]).success();
-        assert!(status.stdout.contains("web is paused: it shows"), "{status:?}");
+        assert!(status.stdout.contains("web-dev is paused: web shows"), "{status:?}");
         server.hydrate(&["catch-up"]).success();
         let apps = clone.hydrate(&["apps"]);
         assert!(apps.stdout.contains("not hydrated: paused by the annotation `git-hydrate/paused`"), "{apps:?}");
@@ -556,7 +556,10 @@ fn plan_and_diff_tell_what_stays() {
     clone.hydrate(&[]);
     clone.commit("break web", &[(WEB, BROKEN), (API, &config_map("api", "two"))]);
     let diff = clone.hydrate(&["diff"]).exits(1);
-    assert!(diff.stdout.contains("1 Application fails") && diff.stdout.contains("web is behind: it shows"), "{diff:?}");
+    assert!(
+        diff.stdout.contains("1 Application fails") && diff.stdout.contains("web-dev is behind: web shows"),
+        "{diff:?}"
+    );
     assert!(diff.stdout.contains("two") && diff.stdout.contains("not valid YAML"), "{diff:?}");
     clone.hydrate(&[]);
     let plan = clone.hydrate(&["plan", "--offline"]).exits(1);

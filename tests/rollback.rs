@@ -117,16 +117,20 @@ fn single_applications_are_rolled_back_held_and_resumed() {
     change(&clone, "db", "two");
     let roll = ["rollback", "prod", "--to", &tips[0], "--application", "web-prod", "--reason", "web fails", "--yes"];
     let told = server.hydrate(&roll).success().stdout;
-    assert!(told.contains("web is held: it shows") && told.contains(": web fails"), "{told}");
+    assert!(told.contains("web-prod is held: web shows") && told.contains(": web fails"), "{told}");
     assert_eq!(
         (value(&server, "environments/prod:web"), value(&server, "environments/prod:db")),
         ("prod".into(), "two".into())
     );
     let (_, told) = change(&clone, "db", "three");
-    assert!(told.contains("web is held: it shows"), "{told}");
+    assert!(told.contains("web-prod is held: web shows"), "{told}");
     assert_eq!(value(&server, "environments/prod:db"), "three");
     let status = server.hydrate(&["status"]).success().stdout;
-    assert!(status.contains("web is held: it shows") && status.contains(": web fails"), "{status}");
+    assert!(status.contains("web-prod is held: web shows") && status.contains(": web fails"), "{status}");
+    assert!(
+        status.contains("  an admin ends the hold on the server: git hydrate resume environments/prod\n"),
+        "{status}"
+    );
     verified(&server);
     let told = server.hydrate(&["resume", "prod", "--application", "db-prod", "--yes"]).exits(2).stderr;
     assert!(told.contains("`db-prod` is not held alone on `environments/prod`; held: web-prod"), "{told}");

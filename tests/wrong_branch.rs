@@ -31,8 +31,22 @@ fn a_misspelt_branch_is_told_without_a_word_of_how_to_remove_what_is_on_the_righ
     let doctor = server.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("did you mean `environments/prod`?"), "{doctor}");
     for text in [heard, status, doctor] {
-        assert!(!text.contains("Hydrate-Allow-Removal") && !text.contains("update-ref"), "{text}");
+        let removal = text.replace("Hydrate-Allow-Removal: environments/prdo", "");
+        assert!(!removal.contains("Hydrate-Allow-Removal") && !text.contains("update-ref"), "{text}");
     }
+}
+
+#[test]
+fn who_corrects_a_misspelt_branch_as_the_hint_says_pushes_once() {
+    let lab = Lab::new();
+    let (server, clone, heard) = led_to(&lab, &["web"], "environments/prdo");
+    let line = "Hydrate-Allow-Removal: environments/prdo";
+    assert!(heard.contains(&format!("the commit that corrects it ends with the line `{line}`")), "{heard}");
+    let (file, text) = application("web", "prod");
+    clone.commit(&format!("corrected\n\n{line}"), &[(&file, &text)]);
+    let heard = clone.push().success().remote().join("\n");
+    assert!(!heard.contains("failed"), "{heard}");
+    server.hydrate(&["status"]).success();
 }
 
 #[test]
@@ -42,6 +56,23 @@ fn what_left_for_a_branch_of_another_name_is_told_where_it_is() {
     assert!(heard.contains("hint: what left it is on `envs/production` now; if this is intended, push"), "{heard}");
     let status = server.hydrate(&["status"]).stdout;
     assert!(!status.contains("did you mean"), "{status}");
+}
+
+#[test]
+fn a_branch_that_all_left_for_another_says_where_they_are_before_it_says_how_to_delete_it() {
+    let lab = Lab::new();
+    let (server, clone, _) = led_to(&lab, &["web"], "envs/production");
+    let back = "what left it is on envs/production now; to put it back: push a commit to main in which its Applications name \
+                environments/prod again\n";
+    for repo in [&server, &clone] {
+        let status = repo.hydrate(&["status"]).exits(1).stdout;
+        let (before, after) = status.split_once(back).unwrap_or_else(|| panic!("{status}"));
+        assert!(
+            !before.contains("Hydrate-Allow-Removal")
+                && after.contains("to take all objects off it, if that is intended")
+        );
+        assert!(after.contains("to delete it, if nothing deploys it"), "{status}");
+    }
 }
 
 #[test]
@@ -64,8 +95,12 @@ fn log_and_explain_take_the_short_name_of_an_environment() {
         let [short, full] = [short, full].map(|args| clone.hydrate(&args).success().stdout);
         assert_eq!(short, full);
     }
-    let heard = clone.hydrate(&["log", "nowhere"]).exits(2).stderr;
-    assert!(heard.contains("`nowhere`"), "{heard}");
+    let known = "`nowhere` is neither a commit nor an environment branch; the hydrated branches are environments/dev, ";
+    for args in [&["log", "nowhere"][..], &["explain", "cm/api", "nowhere"], &["explain", "nowhere:api/manifest.yaml"]]
+    {
+        let heard = clone.hydrate(args).exits(2).stderr;
+        assert!(heard.contains(known), "{args:?}: {heard}");
+    }
 }
 
 #[test]

@@ -182,9 +182,10 @@ impl Conflict {
                 let url = pasted(url);
                 format!("set the right one on the server: git hydrate config set repoURL {url}")
             }
-            Conflict::NoSuchBranch { dry_branch, .. } => {
-                format!("use `targetRevision: {dry_branch}`, or `HEAD` for the first of the dry branches")
-            }
+            Conflict::NoSuchBranch { branch, dry_branch, .. } => format!(
+                "use `targetRevision: {dry_branch}`, or `HEAD` for the first of the dry branches; if `{branch}` was deleted, push it \
+                 again: `{dry_branch}` may lack what it had"
+            ),
             Conflict::Pinned { dry_branch, .. } => {
                 format!("to hydrate it on each push: `targetRevision: {dry_branch}`")
             }

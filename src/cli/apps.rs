@@ -7,7 +7,7 @@ use dry_files::diag::{Diagnostic, printable};
 use go_yaml as yaml;
 
 use super::check::Site;
-use super::clone;
+use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{Outcome, WrongUse, output};
 use crate::argo::BranchName;
@@ -73,7 +73,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if json {
         output::print_json(&listed)?;
     } else {
-        Screen::new(site.repository()).show(&text(&listed))?;
+        let is_gone = site.repository().is_some() && is_gone(&listed.dry_branch, &arguments.clone)?;
+        Screen::new(site.repository()).show(&text(&listed, is_gone))?;
     }
     let is_known = !listed.problems.iter().any(Diagnostic::is_error);
     Ok(if is_known { Outcome::Done } else { Outcome::Found })
@@ -93,7 +94,15 @@ fn show(name: &str, found: &[Manifest], json: bool) -> anyhow::Result<Outcome> {
     Ok(if found.is_empty() { Outcome::Found } else { Outcome::Done })
 }
 
-fn text(listed: &Listed) -> String {
+/// Whether a dry branch is not where its pushes are hydrated, as far as that has branches at all.
+fn is_gone(dry_branch: &str, arguments: &clone::Arguments) -> anyhow::Result<bool> {
+    let clone = Clone::offline(arguments)?;
+    let clone = if arguments.offline { clone } else { clone.without_deleted()? };
+    let (refs, Ok(branch)) = (clone.repository.refs()?, BranchName::new(dry_branch)) else { return Ok(false) };
+    Ok(clone.place.tip(&refs, &branch).is_none() && clone.place.branches(&refs).next().is_some())
+}
+
+fn text(listed: &Listed, is_gone: bool) -> String {
     let mut text = String::new();
     let mut branch = None;
     for application in &listed.applications {
@@ -121,12 +130,13 @@ fn text(listed: &Listed) -> String {
     }
     let is_hydrated = |application: &&ListedApplication| application.hydrated && application.reason.is_none();
     let hydrated = listed.applications.iter().filter(is_hydrated).count();
-    let _ = writeln!(
-        text,
-        "{} of {} Applications hydrated from {}",
-        hydrated,
-        listed.applications.len(),
-        printable(&listed.dry_branch)
-    );
+    let (all, dry_branch) = (listed.applications.len(), printable(&listed.dry_branch));
+    let _ = match is_gone {
+        false => writeln!(text, "{hydrated} of {all} Applications hydrated from {dry_branch}"),
+        true => writeln!(
+            text,
+            "{hydrated} of {all} Applications hydrate from {dry_branch}, which does not exist: none is now"
+        ),
+    };
     text
 }

@@ -244,9 +244,12 @@ impl Clone {
         };
         match self.commit(tip) {
             Ok(commit) => Ok(Line { name: tip.to_owned(), tip: commit, after }),
-            Err(error) => match self.environment(tip) {
+            Err(_) => match self.environment(tip) {
                 Ok(branch) => Ok(Line { tip: self.commit(branch.as_str())?, name: branch.to_string(), after }),
-                Err(_) => Err(error),
+                Err(_) => {
+                    let (tip, known) = (printable(tip), self.known_branches()?);
+                    Err(WrongUse(format!("`{tip}` is neither a commit nor an environment branch; {known}")).into())
+                }
             },
         }
     }
@@ -269,6 +272,16 @@ impl Clone {
         let end = ends.into_iter().flatten().min().unwrap_or(revision.len());
         self.repository.refs().ok()?.get(&revision[..end])?;
         self.repository.rev_parse(revision).ok()
+    }
+
+    /// Which branches are hydrated, as a sentence.
+    fn known_branches(&self) -> anyhow::Result<String> {
+        let lines = history::lines(&self.repository, &self.place)?;
+        let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+        Ok(match names.is_empty() {
+            true => "no branch is hydrated yet".to_owned(),
+            false => format!("the hydrated branches are {}", names.join(", ")),
+        })
     }
 
     /// The environment branch of this name, or of this last part.

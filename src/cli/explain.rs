@@ -1,5 +1,7 @@
 //! `git hydrate explain`: from a hydrated object or line back to where it comes from.
 
+mod held_back;
+
 use std::fmt::Write as _;
 
 use anyhow::bail;
@@ -14,11 +16,9 @@ use crate::history;
 use crate::history::{
     Candidate, DryOrigin, ExplainError, Explanation, Extent, KindName, Line, Object, SourceLine, Subject,
 };
-use crate::hydrate::HeldAlone;
-use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
-use crate::render::process::wall;
 use crate::show::{Paint, Style};
+use held_back::held_back;
 
 /// Trace a hydrated object or line back to its Application, its dry files and the dry commit that last changed it.
 #[derive(Debug, clap::Args)]
@@ -73,28 +73,6 @@ struct Explained {
     held_back: Vec<String>,
 }
 
-/// See [`Explained::held_back`]; nothing where that cannot be found out here, since what is explained is in the branch.
-fn held_back(clone: &Clone, renderers: &Renderers, explanation: &Explanation) -> Vec<String> {
-    let setup = Setup::new(&clone.repository, clone.place.clone(), Wake::Everything, renderers, wall::now());
-    let all = history::status(&setup).unwrap_or_default();
-    let Some(status) = all.iter().find(|status| status.branch == explanation.branch) else { return Vec::new() };
-    let mut lines = Vec::new();
-    lines.extend(status.frozen.as_ref().map(ToString::to_string));
-    lines.extend(match status.behind {
-        None | Some(0) => None,
-        Some(1) => Some("1 dry commit behind".to_owned()),
-        Some(count) => Some(format!("{count} dry commits behind")),
-    });
-    let is_at = |path: &RepoPath| RepoPath::new(&explanation.path).is_ok_and(|file| file.starts_with(path));
-    let behind = status.paths_behind.iter().filter(|behind| is_at(&behind.path));
-    lines.extend(behind.map(ToString::to_string));
-    let name = explanation.origin.as_ref().map(|origin| origin.application.as_str());
-    let of = |held: &&HeldAlone| held.application.rsplit('/').next() == name;
-    let held = status.held.iter().filter(of).filter(|held| !held.is_among(&status.paths_behind));
-    lines.extend(held.map(ToString::to_string));
-    lines
-}
-
 /// What `BRANCH:PATH[:LINE]` means; `None` when it is the name of an object instead.
 fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
     let Some((branch, rest)) = clone.elsewhere_in(what)?.or(what.split_once(':')) else { return Ok(None) };
@@ -102,7 +80,7 @@ fn place(clone: &Clone, what: &str) -> anyhow::Result<Option<Subject>> {
         Ok(line) => line,
         // Names of objects may have colons, but no slashes behind them.
         Err(_) if branch.contains('/') && !rest.contains(['/', ':']) => return Ok(None),
-        Err(error) => return Err(error.context(known(clone)?)),
+        Err(error) => return Err(error),
     };
     let (path, number) = match rest.rsplit_once(':').map(|(path, number)| (path, number.parse::<u32>())) {
         Some((path, Ok(number))) => (path, Some(number)),
@@ -224,16 +202,6 @@ fn elsewhere(clone: &Clone, lines: &[Line], kind: &KindName, name: &str) -> anyh
 /// How like the name of an object must be to count as what was meant.
 const CLOSE_MIN: f64 = 0.85;
 
-fn known(clone: &Clone) -> anyhow::Result<String> {
-    let lines = history::lines(&clone.repository, &clone.place)?;
-    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
-    Ok(if names.is_empty() {
-        "no branch is hydrated yet".to_owned()
-    } else {
-        format!("the hydrated branches are {}", names.join(", "))
-    })
-}
-
 fn with_known_paths(error: ExplainError) -> anyhow::Error {
     let known = match &error {
         ExplainError::NoFile { known, .. } => known.clone(),
@@ -277,11 +245,11 @@ fn text(Explained { explanation, held_back }: &Explained, paint: Paint) -> Strin
     } else {
         row("Application", "unknown");
     }
-    match &changed.dry {
-        Some(dry) => {
-            row("changed by", &format!("{} {}", short(&dry.sha), dry.subject));
-            if !dry.author.is_empty() {
-                row("", &format!("{}, {}", dry.author, super::log::date(&dry.date)));
+    match changed.dry.as_ref().or(changed.made_by_others.as_ref()) {
+        Some(commit) => {
+            row("changed by", format!("{} {}", short(&commit.sha), commit.subject).trim_end());
+            if !commit.author.is_empty() {
+                row("", &format!("{}, {}", commit.author, super::log::date(&commit.date)));
             }
         }
         None => row("changed by", &changed.subject),
@@ -292,7 +260,10 @@ fn text(Explained { explanation, held_back }: &Explained, paint: Paint) -> Strin
             None => row("", file),
         }
     }
-    row("hydrated as", short(&changed.id));
+    match changed.made_by_others {
+        Some(_) => row("", "not made by hydration: no dry file says so"),
+        None => row("hydrated as", short(&changed.id)),
+    }
     for (index, line) in held_back.iter().enumerate() {
         row(if index == 0 { "held back" } else { "" }, line);
     }

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// Only commits that came until then.
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
-    /// Only commits whose dry commit's author has this text in name or address.
+    /// Only commits whose author has this text in name or address; of a hydrated commit that is its dry commit's.
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
     /// Show the objects and fields that changed.
@@ -215,6 +215,9 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
             let _ = write!(text, " {}", printable(&entry.subject));
         }
     }
+    if entry.made_by_others.is_some() {
+        let _ = write!(text, ", {}", paint.by(Style::Warning, &BY_OTHERS));
+    }
     if let Some(rollback) = &entry.rollback {
         let _ = write!(text, ", {}", paint.by(Style::Warning, &printable(&rollback.to_string())));
     }
@@ -226,6 +229,9 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
     }
     text + "\n"
 }
+
+/// Of a commit that somebody else pushed to the branch.
+const BY_OTHERS: &str = "not made by hydration";
 
 /// That what was held goes on.
 fn end_of_hold(applications: &[String]) -> String {
@@ -243,14 +249,21 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
     if let Some(ended) = &entry.resumed {
         let _ = writeln!(text, "  {}", paint.by(Style::Warning, &end_of_hold(ended)));
     }
-    match &entry.dry {
-        Some(dry) => {
+    if entry.made_by_others.is_some() {
+        let _ = writeln!(text, "  {}", paint.by(Style::Warning, &BY_OTHERS));
+    }
+    match (&entry.dry, &entry.made_by_others) {
+        (Some(dry), _) => {
             let _ = writeln!(text, "  {} {}", paint.by(Style::Id, short(&dry.sha)), printable(&dry.subject));
             if !dry.author.is_empty() {
                 let _ = writeln!(text, "  {}, {}", printable(&dry.author), date(&dry.date));
             }
         }
-        None => {
+        (None, Some(own)) => {
+            let (subject, author) = (printable(&own.subject), printable(&own.author));
+            let _ = writeln!(text, "  {subject}\n  {author}, {}", date(&own.date));
+        }
+        (None, None) => {
             let _ = writeln!(text, "  {}\n  {}", printable(&entry.subject), date(&entry.date));
         }
     }

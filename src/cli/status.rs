@@ -1,5 +1,8 @@
 //! `git hydrate status`: the state of each environment branch.
 
+mod cures;
+pub(super) mod row;
+mod unpushed_commits;
 mod wrong;
 
 use std::collections::BTreeSet;
@@ -8,8 +11,7 @@ use std::fmt::Write as _;
 use super::clone::{self, Clone};
 use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output, unpushed};
-use crate::argo::ref_of;
-use crate::history::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, status, surveyed};
+use crate::history::{BranchState, BranchStatus, Surveyed, status, surveyed};
 use crate::install::has_platform;
 use crate::owners::setup::{Setup, Wake};
 use crate::preview::{RandomValues, public_values};
@@ -20,6 +22,9 @@ use crate::show::{Paint, Style};
 use crate::tell::outbox::{self, Standing};
 use dry_files::diag::{Diagnostic, printable, shell_word};
 
+use cures::{Gone, unnamed};
+use row::short;
+use unpushed_commits::Unpushed;
 use wrong::Wrong;
 
 /// Show the state of each environment branch, and what failed.
@@ -53,7 +58,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let random = public_values(&setup).unwrap_or_default();
     let (warning, random_values) = random.map_or((None, Vec::new()), |(warning, values)| (Some(warning), values));
     let hidden = hidden(&clone, &branches)?;
-    let mut found = Found { branches, problems, pinned, random_values, hidden, destinations };
+    let unpushed = unpushed_commits::of(&clone, &branches)?;
+    let mut found = Found { branches, problems, pinned, random_values, hidden, destinations, unpushed };
     if let Some(name) = &arguments.clone.branch {
         found.branches.retain(|status| status.dry_branch == *name || status.branch == *name);
         if found.branches.is_empty() {
@@ -71,10 +77,15 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let problems: Vec<Diagnostic> =
             found.problems.iter().chain(&found.hidden).chain(&found.pinned).chain(&warning).cloned().collect();
         let mut wrong = Wrong::new(arguments.all, unpushed::settings(&clone.repository)?.map(|id| id.to_string()));
-        let known = (!clone.has_remote()).then_some(&found.destinations[..]);
-        let is_of_platform = clone.remote().is_none() && has_platform(&clone.repository);
-        let branches = text(&found.branches, known, (is_offline, is_of_platform), &mut wrong, screen.paint());
-        screen.show(&(branches + &wrong.of_none(&problems) + &wrong.rest()))?;
+        let here = Here {
+            remote: clone.remote(),
+            destinations: (!clone.has_remote()).then_some(&found.destinations[..]),
+            is_offline,
+            is_of_platform: clone.remote().is_none() && has_platform(&clone.repository),
+        };
+        let branches = text(&found.branches, &here, &mut wrong, screen.paint());
+        let unpushed: String = found.unpushed.iter().map(|unpushed| format!("{unpushed}\n")).collect();
+        screen.show(&(branches + &wrong.of_none(&problems) + &wrong.rest() + &unpushed))?;
     }
     let is_delivered = found.destinations.iter().all(|standing| standing.is_delivered);
     let is_current = is_delivered && found.problems.is_empty() && found.branches.iter().all(BranchStatus::is_current);
@@ -112,6 +123,9 @@ struct Found {
     /// How the branches of other repositories are there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     destinations: Vec<Standing>,
+    /// The commits of dry branches that only this clone has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unpushed: Vec<Unpushed>,
 }
 
 /// Warnings of refs that git takes for a branch of hydration, or for one that it is hydrated from.
@@ -152,19 +166,28 @@ fn not_there(status: &BranchStatus, destinations: Option<&[Standing]>, paint: Pa
     format!("  {}\n", paint.by(Style::Error, &printable(&what)))
 }
 
-fn text(
-    branches: &[BranchStatus],
-    destinations: Option<&[Standing]>,
-    (is_offline, is_of_platform): (bool, bool),
-    wrong: &mut Wrong,
-    paint: Paint,
-) -> String {
+/// Where the status is asked for.
+struct Here<'a> {
+    /// The remote of a clone.
+    remote: Option<&'a str>,
+    /// How the branches of other repositories are there, on the server.
+    destinations: Option<&'a [Standing]>,
+    /// Whether a clone may not fetch.
+    is_offline: bool,
+    /// Whether a platform runs the server.
+    is_of_platform: bool,
+}
+
+fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Paint) -> String {
+    let mut gone = Gone::new(here.remote);
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
     let mut text = String::new();
     for status in branches {
-        let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
-        let dry = status.dry_sha.as_deref().map_or_else(|| "nothing yet".to_owned(), short);
-        let from = format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch));
+        let dry = status.dry_sha.as_deref().map_or("nothing yet", short);
+        let from = match status.state {
+            BranchState::Missing => format!("of {}", printable(&status.dry_branch)),
+            _ => format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch)),
+        };
         let style = if status.is_current() && status.frozen.is_none() { Style::Added } else { Style::Warning };
         let branch = printable(&status.branch);
         let branch = paint.by(Style::Branch, &branch);
@@ -172,7 +195,7 @@ fn text(
         let elsewhere = match status.state {
             BranchState::Hydrated | BranchState::Missing | BranchState::NotMade => None,
             BranchState::NotHydrated => Some("not made by hydration".to_owned()),
-            BranchState::Promoted => Some(promoted(status)),
+            BranchState::Promoted => Some(row::promoted(status)),
         };
         if let Some(what) = elsewhere {
             let at = match (status.state, &status.dry_sha) {
@@ -182,36 +205,22 @@ fn text(
             let what = paint.by(style, &printable(&what)).to_string();
             let _ = writeln!(text, "{branch:width$}  {at}, {what}{}", last_commit(status));
             text.push_str(&changed(status, paint));
-            text.push_str(&not_there(status, destinations, paint));
+            text.push_str(&not_there(status, here.destinations, paint));
             continue;
         }
-        let behind = match status.behind {
-            _ if is_offline && !status.changed_by_others.is_empty() => {
+        let behind = match status.changed_by_others.is_empty() {
+            false if here.is_offline => {
                 "newer than what was fetched of the records; to fetch them: git hydrate status".to_owned()
             }
-            _ if status.is_left => format!("{} is not a dry branch any more", printable(&status.dry_branch)),
-            _ if status.has_leftovers() => "left as it is: no Application names it any more".to_owned(),
-            _ if status.recorded_tip.is_some() => {
-                let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
-                format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
-            }
-            Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
-            Some(0) if status.tools.is_some() => "hydrated with other tools".to_owned(),
-            Some(0) => "up to date".to_owned(),
-            Some(1) => "1 dry commit behind".to_owned(),
-            Some(count) => format!("{count} dry commits behind"),
-            None if status.state == BranchState::Missing => missing(status, is_of_platform),
-            None if status.state == BranchState::NotMade => "not made yet".to_owned(),
-            None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
-            None if status.dry_sha.is_none() => "nothing is hydrated from it yet".to_owned(),
-            None => "its dry branch was rewound".to_owned(),
+            _ => row::state(status, here.is_of_platform),
         };
         let behind = match &status.frozen {
             Some(frozen) => format!("{behind}, {}", printable(&frozen.to_string())),
             None => behind,
         };
         let _ = writeln!(text, "{branch:width$}  {from}  {}{}", paint.by(style, &behind), last_commit(status));
-        text.push_str(&not_there(status, destinations, paint));
+        text.push_str(&gone.cure(status));
+        text.push_str(&not_there(status, here.destinations, paint));
         if let Some(tools) = &status.tools {
             let _ = writeln!(text, "  {}", paint.by(Style::Warning, &tools.to_string()));
         }
@@ -223,11 +232,12 @@ fn text(
             let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&held.to_string())));
         }
         text.push_str(&inputs(status));
-        if !is_offline {
+        text.push_str(&cures::held(status));
+        if !here.is_offline {
             text.push_str(&changed(status, paint));
         }
         text.push_str(&misspelt(status, paint));
-        if is_unexplained(status) && !is_offline {
+        if is_unexplained(status) && !here.is_offline {
             text.push_str(
                 "  nothing says why: a run is going on, or an admin finds the cause with git hydrate doctor\n",
             );
@@ -254,34 +264,6 @@ fn inputs(status: &BranchStatus) -> String {
     }
 }
 
-/// That a branch is missing, what was there, and what brings it back.
-fn missing(status: &BranchStatus, is_of_platform: bool) -> String {
-    let name = shell_word(&ref_of(&status.branch));
-    let again = match is_of_platform {
-        true => format!(" && git hydrate tell --again {}", shell_word(&status.branch)),
-        false => String::new(),
-    };
-    let at = |tip: &str| tip.get(..7).unwrap_or(tip).to_owned();
-    let (was, command) = match &status.restorable {
-        Some(Restorable { tip, is_start: true }) => {
-            return format!(
-                "missing: push the commit that was deployed from a clone; if nothing was promoted yet, on the server: git \
-                 update-ref {name} {tip}{again}"
-            );
-        }
-        Some(Restorable { tip, is_start: false }) => {
-            (format!(": it was at {}", at(tip)), format!("git update-ref {name} {tip}{again}"))
-        }
-        None => (String::new(), "git hydrate catch-up".to_owned()),
-    };
-    match status.is_named || status.dry_tip.is_none() {
-        true => format!("missing{was}; to restore it, on the server: {command}"),
-        false => format!(
-            "missing{was}, and no Application names it: git hydrate catch-up on the server forgets it; to restore it: {command}"
-        ),
-    }
-}
-
 /// `, last commit: 1 object changed`; empty when no object was, and of a branch that is left as it is.
 fn last_commit(status: &BranchStatus) -> String {
     let is_left = status.state == BranchState::Hydrated && (status.is_left || !status.is_named);
@@ -301,45 +283,6 @@ fn misspelt(status: &BranchStatus, paint: Paint) -> String {
 fn is_unexplained(status: &BranchStatus) -> bool {
     let is_behind = status.behind.is_some_and(|behind| behind > 0) && status.recorded_tip.is_none();
     is_behind && status.failures.is_empty() && status.frozen.is_none() && !status.is_left
-}
-
-/// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that.
-fn unnamed(status: &BranchStatus) -> String {
-    if !status.has_leftovers() {
-        return String::new();
-    }
-    if let Some(hint) = status.misspelt() {
-        return format!("  {}\n", printable(hint));
-    }
-    format!(
-        "  to delete it, if nothing deploys it, on the server: git update-ref -d {}\n  to empty it: push a commit to {} whose \
-         message ends with the line `Hydrate-Allow-Removal: {}`\n",
-        shell_word(&ref_of(&status.branch)),
-        printable(&status.dry_branch),
-        printable(&status.branch)
-    )
-}
-
-/// What was promoted to a sync branch.
-fn promoted(status: &BranchStatus) -> String {
-    let names: Vec<&str> = status.promoted_from.iter().map(|staging| staging.branch.as_str()).collect();
-    let from = names.join(", ");
-    match &status.promoted_from[..] {
-        [] if status.dry_sha.is_none() => "nothing is promoted to it yet".to_owned(),
-        [] => "written by a promoter".to_owned(),
-        _ if status.dry_sha.is_none() && status.is_empty => format!("nothing is promoted from {from} yet"),
-        _ if status.dry_sha.is_none() => format!("not as it was promoted from {from}"),
-        [Promotion { ahead: Some(0), .. }] => format!("promoted from {from}"),
-        [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 dry commit ahead"),
-        [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} dry commits ahead"),
-        _ => format!("promoted from {from}"),
-    }
-}
-
-/// Whether the dry commit that a branch shows failed when the settings changed.
-fn fails_again(status: &BranchStatus) -> bool {
-    let failed = |dry_sha: &str| status.dry_sha.as_deref() == Some(dry_sha);
-    status.paths_behind.is_empty() && status.failures.iter().any(|failure| failed(&failure.dry_sha))
 }
 
 /// That a branch ends with something else than hydration made.

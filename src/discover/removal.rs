@@ -118,7 +118,10 @@ impl RemovalMistake {
         }
         let names = names.join(", ");
         if let Some(misspelt) = why.misspelt(branch) {
-            let hint = format!("did you mean `{branch}`? What left it is on `{misspelt}` now (paths: {names})");
+            let hint = format!(
+                "did you mean `{branch}`? What left it is on `{misspelt}` now (paths: {names}); the commit that corrects it ends \
+                 with the line `{ALLOW_TRAILER}: {misspelt}`, since it empties that branch"
+            );
             let near = Some(branch.to_string());
             return Diagnostic { near, lasting: self.lasting(), ..Diagnostic::error(self.to_string()).hint(hint) };
         }

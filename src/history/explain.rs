@@ -85,6 +85,9 @@ pub(crate) struct Changed {
     /// The dry commit that it was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry: Option<Dry>,
+    /// Itself with its author, where somebody else than hydration made it: no dry file says what it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by_others: Option<Dry>,
     /// The files that the dry commit changed, of those that the render read.
     pub files: Vec<String>,
     /// Where in these files, as far as that is known.
@@ -217,7 +220,8 @@ pub(crate) fn explain(
         (Some(number), object, _) => Wanted::Line(number, object.clone()),
     };
     let last = last_change::find(&buffer, &subject.line, &path, &wanted)?;
-    let origin = origin(&buffer, renderers, subject, &path, (object.as_ref(), field.as_ref()))?;
+    let rendered = field.as_ref().filter(|_| !last.is_of_others);
+    let origin = origin(&buffer, renderers, subject, &path, (object.as_ref(), rendered))?;
     let line = subject.number.and_then(|number| text.lines().nth(number as usize - 1));
     let value = line.filter(|_| subject.extent != Extent::Object).and_then(value_of);
     let changed = changed(&buffer, &last, origin.as_ref(), value)?;
@@ -290,7 +294,8 @@ fn changed(
     }
     let dry = dry.as_ref().map(Dry::of).or_else(|| last.dry.map(|id| Dry::unknown(&id.to_string())));
     let subject = crate::metadata::DryCommit::new(&last.commit).subject;
-    Ok(Changed { id: last.commit.id.to_string(), subject, dry, files, places })
+    let made_by_others = last.is_of_others.then(|| Dry::of(&last.commit));
+    Ok(Changed { id: last.commit.id.to_string(), subject, dry, made_by_others, files, places })
 }
 
 /// How many commits are looked at to find the one that a branch which begins later shows.

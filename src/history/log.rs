@@ -47,6 +47,9 @@ pub(crate) struct Entry {
     /// The dry commit behind it; none when it was not made by hydration, or starts the branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry: Option<Dry>,
+    /// Itself with its author, where somebody else than hydration made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by_others: Option<Dry>,
     /// What it goes back to, where its files were copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollback: Option<RolledBack>,
@@ -106,7 +109,7 @@ impl Entry {
     }
 }
 
-/// A dry commit.
+/// A dry commit, or one of others on a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Dry {
@@ -174,6 +177,17 @@ pub(crate) fn dry_of(
     Ok(recorded(buffer, commit.tree)?.filter(|dry| before != Some(*dry)))
 }
 
+/// Whether others than hydration and promoters made a commit: it names no dry commit, and changes no `hydrator.metadata`.
+pub(super) fn is_of_others(buffer: &ObjectBuffer<'_>, commit: &Commit, parent: Option<&Commit>) -> Result<bool, Error> {
+    if Trailers::read(&commit.message).is_some() {
+        return Ok(false);
+    }
+    let base = parent.map_or(buffer.empty_tree_id(), |parent| parent.tree);
+    let changes = buffer.diff_trees(base, commit.tree)?;
+    let is_metadata = |path: &str| path.rsplit('/').next() == Some(METADATA);
+    Ok(!changes.is_empty() && !changes.iter().any(|change| is_metadata(&change.path)))
+}
+
 /// Which commits are wanted; all of them unless something is said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
@@ -181,7 +195,7 @@ pub(crate) struct Selection {
     pub applications: Vec<String>,
     /// Those that change manifests at or below one of these paths of the branch.
     pub paths: Vec<RepoPath>,
-    /// Those whose dry commit's author has this text in name or address, in whichever case.
+    /// Those whose author, of a hydrated one its dry commit's, has this text in name or address, in whichever case.
     pub author: Option<String>,
     /// Those that came to the branch then or later, in seconds since 1970; where that is unknown, that were committed then.
     pub since: Option<i64>,
@@ -196,7 +210,8 @@ impl Selection {
 
     /// Whether time and author are as asked for.
     fn admits(&self, entry: &Entry) -> bool {
-        let author = entry.dry.as_ref().map_or_else(String::new, |dry| dry.author.to_lowercase());
+        let made_by = entry.dry.as_ref().or(entry.made_by_others.as_ref());
+        let author = made_by.map_or_else(String::new, |commit| commit.author.to_lowercase());
         let seconds = entry.moved.as_ref().map_or(entry.seconds, |moved| moved.seconds);
         self.since.is_none_or(|since| seconds >= since)
             && self.until.is_none_or(|until| seconds <= until)
@@ -307,6 +322,7 @@ impl<'a> History<'a> {
             moved: None,
             subject: dry.subject.clone(),
             dry: Some(dry),
+            made_by_others: None,
             rollback: None,
             resumed: None,
             changed: Vec::new(),
@@ -355,6 +371,7 @@ impl<'a> History<'a> {
             moved: None,
             subject: own.subject,
             dry: dry.map(|dry| self.dry(dry)),
+            made_by_others: is_of_others(&self.buffer, commit, parent)?.then(|| Dry::of(commit)),
             rollback: RolledBack::of(commit),
             resumed: self.resumed(&trailers, parent)?,
             changed,

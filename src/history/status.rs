@@ -1,5 +1,6 @@
 //! Where each environment branch is: up to date, behind, failed, changed by others.
 
+mod left;
 mod near;
 mod noted;
 mod used_inputs;
@@ -115,6 +116,11 @@ pub(crate) struct BranchStatus {
     /// Whether an Application of a dry branch that is there names it.
     #[serde(skip)]
     pub is_named: bool,
+    /// How many Applications of the tip of its dry branch write to it.
+    pub applications: usize,
+    /// The branches that the Applications name now which left it, where none names it any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub now_on: Vec<String>,
     /// Whether its dry branch is not one any more: nothing is hydrated onto it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_left: bool,
@@ -324,6 +330,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     }
     near::note_near(setup.repository, &mut all)?;
     used_inputs::note(&found, &mut all)?;
+    left::note_now_on(&found, &mut all);
     Ok(all)
 }
 
@@ -433,6 +440,8 @@ fn one(
         restorable,
         near: None,
         is_named: false,
+        applications: named.applications.len(),
+        now_on: Vec::new(),
         promoted_from,
         branch: branch.to_string(),
         state,

@@ -131,16 +131,26 @@ pub(crate) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
         return;
     }
     for missing in found.policy.settings.dry_branches.iter().filter(|branch| found.tip(branch).is_none()) {
-        let text = format!("the setting `dryBranches` names `{missing}`, which does not exist");
-        let hint = match near(missing.as_str(), &names) {
+        let hydrated: Vec<&BranchName> = found.hydrated_from(missing).collect();
+        let mut text = format!("the setting `dryBranches` names `{missing}`, which does not exist");
+        if !hydrated.is_empty() {
+            let verb = if hydrated.len() == 1 { "stays as it is" } else { "stay as they are" };
+            text.push_str(&format!(": {}, hydrated from it, {verb}", listed(&hydrated)));
+        }
+        let hint = match near(missing.as_str(), &names).filter(|_| hydrated.is_empty()) {
             Some(near) => format!(
                 "did you mean `{near}`? on the server: git hydrate config add dryBranches {} && git hydrate config unset \
                  dryBranches {}",
                 shell_word(near),
                 shell_word(missing.as_str())
             ),
-            None => format!(
+            None if hydrated.is_empty() => format!(
                 "push it, or take it away on the server: git hydrate config unset dryBranches {}",
+                shell_word(missing.as_str())
+            ),
+            None => format!(
+                "push it again; if another branch has all that it had, let the Applications name that one (`targetRevision`), then \
+                 take it away on the server: git hydrate config unset dryBranches {}",
                 shell_word(missing.as_str())
             ),
         };

@@ -187,7 +187,7 @@ pub struct BehindPath {
     pub held: Option<String>,
 }
 
-/// `web is behind: it shows 1a2b3c4`, `web is held: it shows 1a2b3c4: outage`
+/// `web-prod is behind: web shows 1a2b3c4`, `web is held: it shows 1a2b3c4: outage` of an Application of the name of its path
 impl fmt::Display for BehindPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (&self.held, self.paused) {
@@ -195,9 +195,14 @@ impl fmt::Display for BehindPath {
             (None, true) => "paused",
             (None, false) => "behind",
         };
+        let path = self.path.as_str();
+        let (name, shown) = match self.application.as_deref().filter(|name| *name != path) {
+            Some(name) => (name, path),
+            None => (path, "it"),
+        };
         match self.dry_sha.as_deref().and_then(|dry_sha| dry_sha.get(..7)) {
-            Some(dry_sha) => write!(f, "{} is {what}: it shows {dry_sha}", self.path)?,
-            None => write!(f, "{} is {what}: nothing is hydrated yet", self.path)?,
+            Some(dry_sha) => write!(f, "{name} is {what}: {shown} shows {dry_sha}")?,
+            None => write!(f, "{name} is {what}: nothing is hydrated yet")?,
         }
         self.held.iter().try_for_each(|reason| write!(f, ": {reason}"))
     }

@@ -119,6 +119,10 @@ pub(crate) fn doubt(
         return Ok(None);
     }
     let (now, buffer) = (refs.get(SETTINGS_REF), ObjectBuffer::new(repository));
+    // What keeps them from being used is reported, and they change nothing.
+    if Policy::at(now, &buffer).is_err() {
+        return Ok(None);
+    }
     let named = named_by_branches(place, &refs, &buffer);
     let is_known = named.is_empty() || named.iter().any(|(settings, _)| are_alike(*settings, now, &buffer));
     let is_here = |settings: &Option<ObjectId>| settings.is_none_or(|id| repository.has(id));

@@ -1,7 +1,7 @@
 //! Moves several refs at once, or none: `git update-ref --stdin`.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -98,9 +98,14 @@ impl<'a> Transaction<'a> {
                 if status.signal().is_some() {
                     stale::clear(self.repository);
                 }
+                let is_denied = complaint.contains("Permission denied");
                 let complaint = explained(&complaint);
                 let error = match status.success() {
                     true => Error::message(format!("git update-ref committed nothing: {complaint}")),
+                    false if is_denied => Error::new(
+                        format!("git update-ref: {status}"),
+                        io::Error::new(ErrorKind::PermissionDenied, complaint),
+                    ),
                     false => Error::new(format!("git update-ref: {status}"), complaint),
                 };
                 Err(error.into())

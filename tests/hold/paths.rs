@@ -61,7 +61,7 @@ fn an_application_that_is_gone_comes_back_only_when_it_is_named() {
         // It stays while others change.
         clone.commit("db", &[("apps/db/prod/config.yaml", &config_map("db", "two"))]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("web is held: it shows"), "{told}");
+        assert!(told.contains("web-prod is held: web shows"), "{told}");
         assert_eq!(
             (paths(server), value(server, "environments/prod:db")),
             (vec!["db".into(), "web".into()], "two".into())

@@ -40,7 +40,7 @@ fn an_application_stays_held_when_a_second_one_is_held_or_goes_back() {
     verified(&server);
     // Each has its own place and reason.
     let told = rollback(&server, &["--application", "db-prod"]).success().stdout;
-    assert!(told.contains("web is held: it shows") && told.contains("db is held: it shows"), "{told}");
+    assert!(told.contains("web-prod is held: web shows") && told.contains("db-prod is held: db shows"), "{told}");
     assert_eq!(values(&server), ("three".into(), "prod".into()));
     let message = server.git(&["log", "-1", "--format=%B", PROD]);
     for line in ["Hydrate-Held: db-prod", "Hydrate-Held: web-prod", "Hydrate-Rolled-Back: db-prod"] {

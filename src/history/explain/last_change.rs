@@ -5,7 +5,7 @@ use dry_files::path::RepoPath;
 use super::document::documents;
 use super::object::Object;
 use crate::diff::{self, Line as DiffLine};
-use crate::history::log::dry_of;
+use crate::history::log::{dry_of, is_of_others};
 use crate::history::verify::Line;
 use crate::repo::{Commit, Error, Mode, ObjectBuffer, ObjectId};
 
@@ -30,6 +30,8 @@ pub(super) struct LastChange {
     pub dry: Option<ObjectId>,
     /// The dry commit behind the commit below it.
     pub dry_before: Option<ObjectId>,
+    /// Whether somebody else than hydration made it.
+    pub is_of_others: bool,
 }
 
 /// Walks down a line of commits while a file, or what is wanted of it, stays the same.
@@ -54,8 +56,9 @@ pub(super) fn find(
             (Some(parent), Some(below)) => (here, blob, wanted) = (parent, before, below),
             (parent, _) => {
                 let dry = dry_of(buffer, &here, parent.as_ref())?;
+                let is_of_others = is_of_others(buffer, &here, parent.as_ref())?;
                 let dry_before = parent.map_or(Ok(None), |parent| last_dry(buffer, &parent))?;
-                return Ok(LastChange { commit: here, dry, dry_before });
+                return Ok(LastChange { commit: here, dry, dry_before, is_of_others });
             }
         }
     }

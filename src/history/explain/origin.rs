@@ -78,12 +78,16 @@ pub(super) fn origin(
     let settings = trailers.as_ref().and_then(|trailers| trailers.settings_commit).filter(|id| repository.has(*id));
     let policy = Policy::at(settings.or(refs.get(SETTINGS_REF)), buffer)?;
     let dir = path.parent().unwrap_or_default();
+    let root = provenance(buffer, tip.tree, METADATA)?;
+    let behind = root.into_iter().flat_map(|root| root.behind).find(|behind| path.starts_with(&behind.path));
     let recorded = provenance(buffer, tip.tree, &format!("{dir}/{METADATA}"))?.and_then(|found| found.dry_commit);
     let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
     let mut notes = Notes::open(notes.map(|commit| commit.tree), buffer)?;
     let noted = notes.get(tip.id, buffer)?.and_then(|note| read_note(&note));
     let by_trailer = trailers.as_ref().map(|trailers| trailers.dry_commit);
-    let dry = [noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
+    // A path that is behind shows an earlier dry commit than its branch.
+    let own = behind.and_then(|behind| behind.dry_commit);
+    let dry = [own, noted, recorded, by_trailer].into_iter().flatten().find(|dry| repository.has(*dry));
     let Some(dry) = dry else { return Ok(None) };
     let tree = dry_tree(repository, &Place::server(), policy.plain.inputs(), dry)?;
     let files = TreeFiles::new(repository, tree);

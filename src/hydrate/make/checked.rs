@@ -84,7 +84,12 @@ fn warning(said: &Said, entry: Option<&Entry>, object: Option<&ObjectName>, plac
     let place = place.unwrap_or_else(|| entry.application.places.name.clone());
     let line = said.line.map(|line| {
         let (branch, path) = (entry.application.environment_branch(), &entry.application.sync_path);
-        format!("more of that line, once it is hydrated: git hydrate explain {branch}:{path}/{MANIFEST}:{line}")
+        let place = format!("{branch}:{path}/{MANIFEST}:{line}");
+        match said.refuses {
+            // It may never be on the branch.
+            true => format!("more of that line, after `git hydrate` in a clone: git hydrate explain hydrate/{place}"),
+            false => format!("more of that line, once it is hydrated: git hydrate explain {place}"),
+        }
     });
     let warning = entry.application.tells(warning.at(place));
     match line {

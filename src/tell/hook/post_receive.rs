@@ -86,7 +86,8 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine, patienc
 fn hint(error: &HydrateError, is_taken_up: bool, git_dir: &Path) -> String {
     match error {
         _ if is_denied(error) => {
-            "hint: the push was accepted; an admin finds the cause with `git hydrate doctor` on the\n  server"
+            "hint: the push was accepted, and no push is hydrated until the user that git runs as on the\n  server may write \
+             there: an admin finds how with `git hydrate doctor`"
                 .to_owned()
         }
         HydrateError::Settings(_) | HydrateError::Template(_) => {

@@ -1,0 +1,81 @@
+//! What to do about a branch, in lines below it.
+
+use std::collections::BTreeSet;
+
+use dry_files::diag::{printable, shell_word};
+
+use super::row::short;
+use crate::argo::ref_of;
+use crate::history::{BranchState, BranchStatus};
+
+/// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that;
+/// where they are on another branch, first how they come back.
+pub(super) fn unnamed(status: &BranchStatus) -> String {
+    if !status.has_leftovers() {
+        return String::new();
+    }
+    if let Some(hint) = status.misspelt() {
+        return format!("  {}\n", printable(hint));
+    }
+    let (branch, dry_branch) = (printable(&status.branch), printable(&status.dry_branch));
+    let back = match &status.now_on[..] {
+        [] => String::new(),
+        branches => format!(
+            "  what left it is on {} now; to put it back: push a commit to {dry_branch} in which its Applications name {branch} again\n",
+            printable(&branches.join(", "))
+        ),
+    };
+    format!(
+        "{back}  to delete it, if nothing deploys it, on the server: git update-ref -d {}\n  to take all objects off it, if that \
+         is intended: push a commit to {dry_branch} whose message ends with the line `Hydrate-Allow-Removal: {branch}`\n",
+        shell_word(&ref_of(&status.branch)),
+    )
+}
+
+/// Who goes on with what the setting `hold` keeps as it is, and how.
+pub(super) fn held(status: &BranchStatus) -> String {
+    let is_whole = status.frozen.as_ref().is_some_and(|frozen| frozen.why.at.is_some());
+    match is_whole || !status.held.is_empty() {
+        true => format!("  an admin ends the hold on the server: git hydrate resume {}\n", shell_word(&status.branch)),
+        false => String::new(),
+    }
+}
+
+/// Dry branches that do not exist, and what brings each back: said below the first branch that is hydrated from it.
+pub(super) struct Gone<'a> {
+    remote: Option<&'a str>,
+    shown: BTreeSet<String>,
+}
+
+impl<'a> Gone<'a> {
+    /// In a clone of `remote`, or on the server.
+    pub(super) fn new(remote: Option<&'a str>) -> Self {
+        Self { remote, shown: BTreeSet::new() }
+    }
+
+    pub(super) fn cure(&mut self, status: &BranchStatus) -> String {
+        let is_gone = status.state == BranchState::Hydrated && status.dry_tip.is_none();
+        if !is_gone || !self.shown.insert(status.dry_branch.clone()) {
+            return String::new();
+        }
+        let (name, branch) = (shell_word(&ref_of(&status.dry_branch)), printable(&status.dry_branch));
+        let back = match (&status.dry, self.remote) {
+            (None, _) => format!("push {branch} again"),
+            (Some(dry), Some(remote)) => format!(
+                "push {branch} again; if {} was its newest commit: git push {} {}:{name}",
+                short(&dry.sha),
+                shell_word(remote),
+                dry.sha
+            ),
+            (Some(dry), None) => format!(
+                "push {branch} again; if {} was its newest commit, on the server: git update-ref {name} {}",
+                short(&dry.sha),
+                dry.sha
+            ),
+        };
+        format!(
+            "  {back}\n  if another branch takes its place, on the server: git hydrate config set dryBranches BRANCH; the \
+             Applications name that one then (targetRevision)\n"
+        )
+    }
+}

@@ -1,0 +1,95 @@
+//! How a branch is, in words.
+
+use dry_files::diag::{printable, shell_word};
+
+use crate::argo::ref_of;
+use crate::history::{BranchState, BranchStatus, Promotion, Restorable};
+
+/// How a branch of hydration is, beside its dry branch.
+pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> String {
+    match status.behind {
+        _ if status.is_left => format!("{} is not a dry branch any more", printable(&status.dry_branch)),
+        _ if status.has_leftovers() => "left as it is: no Application names it any more".to_owned(),
+        _ if status.recorded_tip.is_some() => {
+            let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
+            format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
+        }
+        Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
+        Some(0) if status.tools.is_some() => "hydrated with other tools".to_owned(),
+        Some(0) => UP_TO_DATE.to_owned() + &exceptions(status),
+        Some(1) => "1 dry commit behind".to_owned(),
+        Some(count) => format!("{count} dry commits behind"),
+        None if status.state == BranchState::Missing => missing(status, is_of_platform),
+        None if status.state == BranchState::NotMade => "not made yet".to_owned(),
+        None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
+        None if status.dry_sha.is_none() => "nothing is hydrated from it yet".to_owned(),
+        None => "its dry branch was rewound".to_owned(),
+    }
+}
+
+/// What a branch is that shows the tip of its dry branch.
+pub(in crate::cli) const UP_TO_DATE: &str = "up to date";
+
+/// ` but for 2 of 30 Applications`, each of which is listed below.
+fn exceptions(status: &BranchStatus) -> String {
+    let (behind, all) = (status.paths_behind.len(), status.applications);
+    match behind {
+        0 => String::new(),
+        _ if behind > all => format!(" but for {behind} paths"),
+        _ => format!(" but for {behind} of {all} Application{}", if all == 1 { "" } else { "s" }),
+    }
+}
+
+/// That a branch is missing, what was there, and what brings it back.
+fn missing(status: &BranchStatus, is_of_platform: bool) -> String {
+    let name = shell_word(&ref_of(&status.branch));
+    let again = match is_of_platform {
+        true => format!(" && git hydrate tell --again {}", shell_word(&status.branch)),
+        false => String::new(),
+    };
+    let (was, command) = match &status.restorable {
+        Some(Restorable { tip, is_start: true }) => {
+            return format!(
+                "missing: push the commit that was deployed from a clone; if nothing was promoted yet, on the server: git \
+                 update-ref {name} {tip}{again}"
+            );
+        }
+        Some(Restorable { tip, is_start: false }) => {
+            (format!(": it was at {}", short(tip)), format!("git update-ref {name} {tip}{again}"))
+        }
+        None => (String::new(), "git hydrate catch-up".to_owned()),
+    };
+    match status.is_named || status.dry_tip.is_none() {
+        true => format!("missing{was}; to restore it, on the server: {command}"),
+        false => format!(
+            "missing{was}, and no Application names it: git hydrate catch-up on the server forgets it; to restore it: {command}"
+        ),
+    }
+}
+
+/// What was promoted to a sync branch.
+pub(in crate::cli) fn promoted(status: &BranchStatus) -> String {
+    let names: Vec<&str> = status.promoted_from.iter().map(|staging| staging.branch.as_str()).collect();
+    let from = names.join(", ");
+    match &status.promoted_from[..] {
+        [] if status.dry_sha.is_none() => "nothing is promoted to it yet".to_owned(),
+        [] => "written by a promoter".to_owned(),
+        _ if status.dry_sha.is_none() && status.is_empty => format!("nothing is promoted from {from} yet"),
+        _ if status.dry_sha.is_none() => format!("not as it was promoted from {from}"),
+        [Promotion { ahead: Some(0), .. }] => format!("promoted from {from}"),
+        [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 dry commit ahead"),
+        [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} dry commits ahead"),
+        _ => format!("promoted from {from}"),
+    }
+}
+
+/// Whether the dry commit that a branch shows failed when the settings changed.
+fn fails_again(status: &BranchStatus) -> bool {
+    let failed = |dry_sha: &str| status.dry_sha.as_deref() == Some(dry_sha);
+    status.paths_behind.is_empty() && status.failures.iter().any(|failure| failed(&failure.dry_sha))
+}
+
+/// The beginning of an id.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..7).unwrap_or(id)
+}
