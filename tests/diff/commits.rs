@@ -92,6 +92,12 @@ fn routes_of_two_gateways_that_swap_their_names_send_requests_where_they_went() 
     assert_eq!(said(&old, &[route("one", "inside", "cam"), route("two", "outside", "proxy")]), [""; 0]);
     let swapped = said(&old, &[route("one", "outside", "cam"), route("two", "inside", "proxy")]);
     assert_eq!(swapped, ["other traffic", "other traffic"]);
+    let clone = clone();
+    commit_web(&clone, &old);
+    clone.push().success();
+    commit_web(&clone, &[route("one", "inside", "cam"), route("two", "outside", "login")]);
+    let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(shown.contains("go elsewhere: login 0% → 100%, proxy 100% → 0%") && !shown.contains("cam 0%"), "{shown}");
 }
 
 #[test]

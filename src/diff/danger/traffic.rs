@@ -17,9 +17,11 @@ pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     // Another object may have the rule now, for the same gateways.
     let is_other = |was: &&Route| !around.model.after.routes().any(|now| now == **was);
     for was in before.iter().filter(is_other) {
-        match after.iter().find(|now| now.matches == was.matches) {
+        let is_rule = |now: &&Route| now.matches == was.matches;
+        let mut by_gateway = around.model.after.routes().filter(|now| is_rule(&now) && now.through == was.through);
+        match by_gateway.next().or_else(|| after.iter().find(is_rule).cloned()) {
             Some(now) => {
-                found.extend(share(was, now));
+                found.extend(share(was, &now));
                 found.extend(subpaths_gone(was, &after, &around.model.after));
             }
             None => found.extend(path_gone(was, new, &around.model.after)),

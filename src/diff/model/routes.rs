@@ -8,7 +8,7 @@ use super::{Placed, items, number, word};
 use crate::manifest::Manifest;
 
 /// One rule of an object that routes: what it matches, and who gets which share of it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(in crate::diff) struct Route {
     /// `shop.example.com/api`; what else it matches comes behind.
     pub matches: String,
