@@ -28,7 +28,7 @@ mod values_of_argocd;
 mod writer;
 
 pub(crate) use behind::Behind;
-pub(crate) use copied::{Followed, Hydrated, copy_metadata, read_copy_metadata};
+pub(crate) use copied::{Followed, Hydrated, copies_readme, copies_readme_with, copy_metadata, read_copy_metadata};
 pub use dry::DryCommit;
 pub(crate) use dry::Message;
 pub use go_std::mail::Address;

@@ -31,8 +31,8 @@ use crate::owners::error::HydrateError;
 use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::heads::{BACKLOG_MAX, DryHead};
 use crate::repo::{Commit, ObjectId};
-use branch::Changes;
 pub(crate) use branch::copies;
+use branch::{Changes, There};
 use wanted::{Wanted, directory_of, directory_of_set, wanted};
 
 const CHOOSE: &str = "choose a branch of its own: git hydrate config set applicationsTo BRANCH";
@@ -83,11 +83,12 @@ impl Run<'_> {
             return Ok(());
         }
         let changes = Changes { written: wanted.copies.iter().collect(), removed: removed.iter().collect() };
-        self.commit_copies(&name, &head, &followed, &changes, (Some(&there), there.len()))?;
+        self.commit_copies(&name, &head, &followed, &changes, There::Listed(&there))?;
         let gone: Vec<&RepoPath> = removed.iter().collect();
         if known::is_settled(&there, &gone, &wanted) {
             let earlier = wanted.earlier.iter().map(ToString::to_string).collect();
-            known::keep(self, &name, (&followed, heads), (earlier, wanted.warnings));
+            let are_rendered = !wanted.rendered.is_empty();
+            known::keep(self, &name, (&followed, heads), (earlier, are_rendered, wanted.warnings));
         }
         Ok(())
     }
@@ -141,9 +142,9 @@ impl Run<'_> {
             self.reach_with_copies(&name, head, environment::BranchUpdate::default(), known.count)?;
         } else {
             let changes = Changes { written: changed.iter().collect(), removed: BTreeSet::new() };
-            self.commit_copies(&name, head, followed, &changes, (None, known.count))?;
+            self.commit_copies(&name, head, followed, &changes, There::Counted(known.count))?;
         }
-        known::keep(self, &name, (followed, heads), (known.earlier, known.warnings));
+        known::keep(self, &name, (followed, heads), (known.earlier, known.are_rendered, known.warnings));
         Ok(None)
     }
 
@@ -311,7 +312,7 @@ impl Run<'_> {
         head: &DryHead,
         followed: &[Followed],
         changes: &Changes<'_>,
-        (there, before): (Option<&BTreeMap<RepoPath, Vec<Hydrated>>>, usize),
+        there: There<'_>,
     ) -> Result<(), Stopped> {
         let Some(branch) = self.branches.get(name) else { return Ok(()) };
         let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
@@ -325,7 +326,7 @@ impl Run<'_> {
             }
         };
         let removed = changes.removed.iter().map(|dir| (*dir).clone()).collect();
-        let count = made.as_ref().and_then(|made| made.count).unwrap_or(before);
+        let count = made.as_ref().map_or(there.count(), |made| made.count);
         let mut update = environment::BranchUpdate::default();
         if let Some(made) = made {
             (update.commit, update.changed, update.removed) = (Some(made.commit), made.changed, removed);
@@ -398,7 +399,8 @@ impl Run<'_> {
         let changes = Changes { written: wanted.copies.iter().collect(), removed };
         let is_first = parent.parents.is_empty() && parent.tree == self.found.buffer.empty_tree_id();
         let tip = Some(parent).filter(|_| !is_first);
-        let made = branch::commit(&self.found, &trailers.branch, tip, &origin, &followed, &changes, Some(&before))?;
+        let made =
+            branch::commit(&self.found, &trailers.branch, tip, &origin, &followed, &changes, There::Listed(&before))?;
         Ok(Ok(made.ok().flatten().map(|made| made.commit)))
     }
 

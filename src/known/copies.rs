@@ -25,6 +25,9 @@ pub(crate) struct CopyBranch {
     pub earlier: Vec<String>,
     /// How many copies there are.
     pub count: usize,
+    /// Whether hydrated Applications render some that have no copies therefore.
+    #[serde(default = "unknown")]
+    pub are_rendered: bool,
     /// What is odd, and repeated each time.
     pub warnings: Vec<Diagnostic>,
 }
@@ -38,6 +41,11 @@ pub(crate) struct CopiedFrom {
     pub commit: String,
     /// The dry branch and the dry commit that it shows; none for a branch that a promoter writes.
     pub dry: Option<(String, String)>,
+}
+
+/// What earlier versions did not say may be.
+fn unknown() -> bool {
+    true
 }
 
 impl CopyBranch {
@@ -65,6 +73,7 @@ mod tests {
             followed: vec![CopiedFrom { branch: text("a"), commit: text("3"), dry: Some((text("main"), text("4"))) }],
             earlier: vec![text("applications/argocd/web")],
             count: 5,
+            are_rendered: false,
             warnings: vec![Diagnostic::warning("odd")],
         };
         let bytes = copies.written();

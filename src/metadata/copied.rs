@@ -1,6 +1,6 @@
 //! What the branch of copies says of them: the commits that they follow, and where each leads to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::path::RepoPath;
 
@@ -80,20 +80,41 @@ fn read_hydrated(value: &serde_json::Value) -> Option<Hydrated> {
     Some((BranchName::read(fields.text("branch").ok()?).ok()?, path))
 }
 
+const README_HEAD: &str = "# Applications\n\nCopies of Applications that lead to what is hydrated of them. git-hydrate writes \
+                           this branch: change the\nApplications on the dry branch.\n\n\
+                           | Copy | Branch | Path |\n|---|---|---|\n";
+
 /// The `README.md` of a branch of copies, by their directories.
-pub(super) fn readme(copies: &BTreeMap<RepoPath, Vec<Hydrated>>) -> Vec<u8> {
-    let mut text =
-        "# Applications\n\nCopies of Applications that lead to what is hydrated of them. git-hydrate writes \
-                    this branch: change the\nApplications on the dry branch.\n\n\
-                    | Copy | Branch | Path |\n|---|---|---|\n"
-            .to_owned();
-    for (dir, leads_to) in copies {
-        for (branch, path) in leads_to {
-            let row = [dir.as_str(), branch.as_str(), path.as_str()].map(|cell| markdown(cell).replace('|', "\\|"));
-            text += &format!("| {} |\n", row.join(" | "));
-        }
+pub(crate) fn copies_readme(copies: &BTreeMap<RepoPath, Vec<Hydrated>>) -> Vec<u8> {
+    let rows = copies.iter().map(|(dir, leads_to)| rows(dir, leads_to));
+    [README_HEAD.to_owned()].into_iter().chain(rows).collect::<String>().into_bytes()
+}
+
+/// [`copies_readme`] of the copies of `text` and those that come; none where the text is not that of copies in the directories
+/// `there`.
+pub(crate) fn copies_readme_with(
+    text: &[u8],
+    there: &BTreeSet<RepoPath>,
+    coming: &BTreeMap<RepoPath, Vec<Hydrated>>,
+) -> Option<Vec<u8>> {
+    let mut text = str::from_utf8(text).ok().filter(|text| text.starts_with(README_HEAD))?.to_owned();
+    for (dir, leads_to) in coming {
+        let at = match there.range::<RepoPath, _>(dir..).next() {
+            Some(next) => text.find(&format!("\n| {} | ", cell(next.as_str())))? + 1,
+            None => text.len(),
+        };
+        text.insert_str(at, &rows(dir, leads_to));
     }
-    text.into_bytes()
+    Some(text.into_bytes())
+}
+
+fn rows(dir: &RepoPath, leads_to: &[Hydrated]) -> String {
+    let row = |(branch, path): &Hydrated| [dir.as_str(), branch.as_str(), path.as_str()].map(cell).join(" | ");
+    leads_to.iter().map(|hydrated| format!("| {} |\n", row(hydrated))).collect()
+}
+
+fn cell(text: &str) -> String {
+    markdown(text).replace('|', "\\|")
 }
 
 #[cfg(test)]
@@ -114,5 +135,26 @@ mod tests {
         let leads_to = vec![(branch("environments/dev"), RepoPath::new("web/a").expect("a path"))];
         assert_eq!(read_copy_metadata(&copy_metadata(&leads_to)), leads_to);
         assert!(read_copy_metadata(b"{").is_empty());
+    }
+
+    #[test]
+    fn a_copy_that_comes_is_listed_where_a_new_list_has_it() {
+        let path = |text: &str| RepoPath::new(text).expect("a path");
+        let copies = |dirs: &[&str]| -> BTreeMap<RepoPath, Vec<Hydrated>> {
+            let leads_to = |dir: &&str| vec![(BranchName::new("environments/dev").expect("a branch"), path(dir))];
+            dirs.iter().map(|dir| (path(dir), leads_to(dir))).collect()
+        };
+        let all = ["applications/a/web", "applications/a/web-1", "applications/a/x_y", "applicationsets/a/web"];
+        for come in 0_usize..16 {
+            let (coming, there): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|index| (come >> *index) & 1 == 1);
+            let [coming, there] =
+                [coming, there].map(|part| copies(&part.iter().map(|index| all[*index]).collect::<Vec<_>>()));
+            let text = copies_readme(&there);
+            let with = copies_readme_with(&text, &there.keys().cloned().collect(), &coming);
+            assert_eq!(with, Some(copies_readme(&copies(&all))), "{coming:?}");
+        }
+        let there = [path("applications/b")].into();
+        assert_eq!(copies_readme_with(README_HEAD.as_bytes(), &there, &copies(&["applications/a"])), None);
+        assert_eq!(copies_readme_with(b"", &BTreeSet::new(), &copies(&["applications/a"])), None);
     }
 }

@@ -7,10 +7,9 @@ use crate::manifest::{self, Manifest};
 use crate::repo::{ObjectId, Signature};
 use crate::versions::Tools;
 use dry_files::diag::Diagnostic;
-use dry_files::path::RepoPath;
 
 use super::behind::{self, Behind};
-use super::copied::{self, Followed, Hydrated};
+use super::copied::{self, Followed};
 use super::dry::DryCommit;
 use super::json::Json;
 use super::message::{self, Trailers};
@@ -157,7 +156,7 @@ impl Writer {
         &self,
         origin: &Origin<'_>,
         followed: &[Followed],
-        copies: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
+        readme: Option<Vec<u8>>,
     ) -> Files {
         let mut metadata = values::commit_metadata(origin, self.settings.profile);
         metadata.push((copied::FOLLOWED, copied::written(followed)));
@@ -165,7 +164,7 @@ impl Writer {
             ("hydrator.metadata", Json::Object(metadata).without_empty().pretty()),
             (".gitattributes", GITATTRIBUTES.to_vec()),
         ]);
-        files.extend(copies.map(|copies| ("README.md".to_owned(), copied::readme(copies))));
+        files.extend(readme.map(|readme| ("README.md".to_owned(), readme)));
         files
     }
 

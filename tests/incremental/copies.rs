@@ -117,8 +117,19 @@ fn a_push_that_changes_some_applications_looks_at_no_other_copy() {
     assert_eq!(push(&twins, &dry), [Some(77), Some(12)]);
     dry.put("docs/a.md", "a");
     assert_eq!(push(&twins, &dry), [Some(77), Some(12)]);
-    // One that comes has all of them looked at.
-    dry.sources(12);
-    dry.application(12, "dev", "app-12", &Dry::options(12, 0));
-    assert_eq!(push(&twins, &dry), [Some(13), Some(13)]);
+    // One that comes, and two.
+    for (come, copies) in [(12..13, 13), (13..15, 15)] {
+        let expected = [Some(77 + come.len()), Some(copies)];
+        for n in come {
+            dry.sources(n);
+            dry.application(n, "dev", &format!("app-{n}"), &Dry::options(n, 0));
+        }
+        assert_eq!(push(&twins, &dry), expected);
+    }
+    // One that has the name of another one has all of them looked at.
+    dry.sources(17);
+    dry.application(17, "prod", "app-17", "");
+    let text = dry.0["applications/app-17.yaml"].replace("name: app-17\n", "name: app-12\n");
+    dry.put("applications/app-17.yaml", text);
+    assert_eq!(push(&twins, &dry), [Some(15), Some(15)]);
 }

@@ -7,11 +7,12 @@ use dry_files::path::RepoPath;
 
 use crate::argo::BranchName;
 use crate::hydrate::make::branch::initial;
-use crate::metadata::{Followed, Hydrated, Origin, Stated, copy_metadata, read_copy_metadata};
+use crate::metadata::{Followed, Hydrated, Origin, Stated};
+use crate::metadata::{copies_readme, copies_readme_with, copy_metadata, read_copy_metadata};
 use crate::owners::error::HydrateError;
-use crate::owners::files::{MANIFEST, METADATA};
+use crate::owners::files::{MANIFEST, METADATA, README};
 use crate::owners::snapshot::Snapshot;
-use crate::repo::publish::Edits;
+use crate::repo::publish::{Edits, HydratedTree};
 use crate::repo::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
 
 /// The directories of copies, by kind.
@@ -42,13 +43,22 @@ pub(crate) fn copies(
     buffer: &ObjectBuffer<'_>,
 ) -> Result<BTreeMap<RepoPath, Vec<Hydrated>>, HydrateError> {
     let mut found = BTreeMap::new();
+    for (dir, copy) in copy_directories(tree, buffer)? {
+        let Some((Mode::File, metadata)) = buffer.entry(copy, METADATA)? else { continue };
+        found.insert(dir, read_copy_metadata(&buffer.blob(metadata)?));
+    }
+    Ok(found)
+}
+
+/// The directories that copies may be in.
+fn copy_directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<RepoPath, ObjectId>, HydrateError> {
+    let mut found = BTreeMap::new();
     for kind in [APPLICATIONS, SETS] {
         let Some((Mode::Directory, kinds)) = buffer.entry(tree, kind)? else { continue };
         for (namespace, inner) in directories(kinds, buffer)? {
             for (name, copy) in directories(inner, buffer)? {
-                let Ok(dir) = RepoPath::new(&format!("{kind}/{namespace}/{name}")) else { continue };
-                let Some((Mode::File, metadata)) = buffer.entry(copy, METADATA)? else { continue };
-                found.insert(dir, read_copy_metadata(&buffer.blob(metadata)?));
+                let dir = RepoPath::new(&format!("{kind}/{namespace}/{name}")).ok();
+                found.extend(dir.map(|dir| (dir, copy)));
             }
         }
     }
@@ -66,12 +76,31 @@ pub(super) struct CopiesCommit {
     pub commit: Commit,
     /// The directories of copies that changed, new ones included.
     pub changed: Vec<RepoPath>,
-    /// How many copies there are; none where there are as many as before.
-    pub count: Option<usize>,
+    /// How many copies there are.
+    pub count: usize,
 }
 
-/// Makes the commit of what changes beside the copies that are `there`, of which none comes, goes or leads elsewhere where they are
-/// not given; none when nothing does. Within, why it cannot be made on what is there.
+/// The copies that are there.
+#[derive(Clone, Copy)]
+pub(super) enum There<'t> {
+    /// Each, and what it leads to.
+    Listed(&'t BTreeMap<RepoPath, Vec<Hydrated>>),
+    /// So many, of which none goes or leads elsewhere.
+    Counted(usize),
+}
+
+impl There<'_> {
+    /// How many they are.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Listed(there) => there.len(),
+            Self::Counted(count) => *count,
+        }
+    }
+}
+
+/// Makes the commit of what changes beside the copies that are `there`; none when nothing does. Within, why it cannot be made on
+/// what is there.
 pub(super) fn commit(
     found: &Snapshot<'_>,
     name: &BranchName,
@@ -79,13 +108,12 @@ pub(super) fn commit(
     origin: &Origin<'_>,
     followed: &[Followed],
     changes: &Changes<'_>,
-    there: Option<&BTreeMap<RepoPath, Vec<Hydrated>>>,
+    there: There<'_>,
 ) -> Result<Result<Option<CopiesCommit>, Diagnostic>, HydrateError> {
     let (buffer, policy) = (&found.buffer, &found.policy);
     let base = tip.map_or(buffer.empty_tree_id(), |tip| tip.tree);
     let tree = found.tree_of(base);
-    let mut left = there.cloned();
-    let (mut edits, mut changed) = (Edits::default(), Vec::new());
+    let (mut edits, mut changed, mut coming) = (Edits::default(), Vec::new(), BTreeMap::new());
     for (dir, copy) in &changes.written {
         let metadata = copy_metadata(&copy.leads_to);
         let files = [(MANIFEST, copy.manifest.clone()), (METADATA, metadata)];
@@ -98,21 +126,29 @@ pub(super) fn commit(
             let files = files.into_iter().map(|(file, content)| (file.to_owned(), content)).collect();
             edits.write(buffer, dir, &files)?;
             changed.push((*dir).clone());
-        }
-        if let Some(left) = &mut left {
-            left.insert((*dir).clone(), copy.leads_to.clone());
+            if tree.entry(dir)?.is_none() {
+                coming.insert((*dir).clone(), copy.leads_to.clone());
+            }
         }
     }
     for dir in &changes.removed {
         edits.remove(dir, [MANIFEST, METADATA]);
-        if let Some(left) = &mut left {
-            left.remove(*dir);
-        }
     }
     if changed.is_empty() && changes.removed.is_empty() {
         return Ok(Ok(None));
     }
-    edits.write(buffer, &RepoPath::root(), &policy.writer.files_for_copies(origin, followed, left.as_ref()))?;
+    let (count, readme) = match there {
+        There::Listed(there) => {
+            let stays = there.iter().filter(|(dir, _)| !changes.removed.contains(dir));
+            let mut left: BTreeMap<RepoPath, Vec<Hydrated>> =
+                stays.map(|(dir, leads_to)| (dir.clone(), leads_to.clone())).collect();
+            left.extend(changes.written.iter().map(|(dir, copy)| ((*dir).clone(), copy.leads_to.clone())));
+            (left.len(), Some(copies_readme(&left)))
+        }
+        There::Counted(count) if coming.is_empty() => (count, None),
+        There::Counted(count) => (count + coming.len(), Some(readme_with(coming, &tree, base, buffer)?)),
+    };
+    edits.write(buffer, &RepoPath::root(), &policy.writer.files_for_copies(origin, followed, readme))?;
     if let Some(fault) = edits.fault(&tree)? {
         let hint = "`git fsck` names the tree: replace it with a commit on that branch, made on the server, or delete \
                     the branch there";
@@ -129,5 +165,22 @@ pub(super) fn commit(
     let (author, committer) = (signature.clone(), signature);
     let new = NewCommit { tree, parents: vec![parent.id], author, committer, message };
     let commit = buffer.commit(buffer.write_commit(&new)?)?;
-    Ok(Ok(Some(CopiesCommit { commit, changed, count: left.map(|left| left.len()) })))
+    Ok(Ok(Some(CopiesCommit { commit, changed, count })))
+}
+
+/// The list of the copies of a tree and those that come: by the list that is there, where that is one.
+fn readme_with(
+    coming: BTreeMap<RepoPath, Vec<Hydrated>>,
+    tree: &HydratedTree<'_>,
+    root: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Vec<u8>, HydrateError> {
+    let listed = tree.file(&RepoPath::new(README).unwrap_or_default())?;
+    let there = copy_directories(root, buffer)?.into_keys().collect();
+    if let Some(text) = listed.and_then(|listed| copies_readme_with(&listed, &there, &coming)) {
+        return Ok(text);
+    }
+    let mut all = copies(root, buffer)?;
+    all.extend(coming);
+    Ok(copies_readme(&all))
 }

@@ -1,7 +1,8 @@
 //! The copies that differ from those of the last run, by what the dry branches changed since.
 //!
 //! A copy is another one only with the document of its Application, or where the path of its Application came or went on the
-//! sync branch. Where neither shows all of it, all copies are made again ([`wanted`](mod@super::wanted)).
+//! sync branch. One that comes has a name that no other copy has. Where that does not show all of it, all copies are made again
+//! ([`wanted`](mod@super::wanted)).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -46,11 +47,16 @@ pub(super) fn changed(
     for head in heads {
         let Some(since) = run.since.remove(&head.branch) else { continue };
         let objects = HashMap::new();
-        let mut look = Look { run, known, tree, followed, namespace: &namespace, head, objects };
-        let found = look.all(&since)?;
+        let mut look = Look { run, known, tree, since: &since, followed, namespace: &namespace, head, objects };
+        let found = look.all()?;
         run.since.insert(head.branch.clone(), since);
         let Some(found) = found else { return Ok(None) };
-        changed.extend(found);
+        for (dir, copy) in found {
+            // Two of one name.
+            if changed.insert(dir, copy).is_some() {
+                return Ok(None);
+            }
+        }
     }
     Ok(Some(changed))
 }
@@ -82,6 +88,8 @@ struct Look<'l, 'a> {
     known: &'l known::CopyBranch,
     /// The tree of copies.
     tree: ObjectId,
+    /// What its dry branch changed.
+    since: &'l Since,
     followed: &'l [Followed],
     /// The namespace of what names none.
     namespace: &'l str,
@@ -91,9 +99,9 @@ struct Look<'l, 'a> {
 }
 
 impl Look<'_, '_> {
-    fn all(&mut self, since: &Since) -> Result<Option<Vec<(RepoPath, Copy)>>, Stopped> {
+    fn all(&mut self) -> Result<Option<Vec<(RepoPath, Copy)>>, Stopped> {
         let mut changed = Vec::new();
-        for (application, is_document) in since.applications() {
+        for (application, is_document) in self.since.applications() {
             match self.application(application, is_document)? {
                 Some(differs) => changed.extend(differs),
                 None => return Ok(None),
@@ -166,7 +174,12 @@ impl Look<'_, '_> {
         let leads_to = vec![(application.sync_branch.clone(), application.sync_path.clone())];
         let tree = found.tree_of(self.tree);
         let (Ok(file), Ok(metadata)) = (dir.child(MANIFEST), dir.child(METADATA)) else { return Ok(None) };
-        if tree.file(&metadata)?.is_none_or(|text| read_copy_metadata(&text) != leads_to) {
+        let is_known = match tree.file(&metadata)? {
+            Some(text) => read_copy_metadata(&text) == leads_to,
+            // One that a hydrated Application renders as well is in the manifests of that one.
+            None => self.since.is_new(application) && !self.known.are_rendered && tree.entry(&dir)?.is_none(),
+        };
+        if !is_known {
             return Ok(None);
         }
         Ok(match tree.has(&file, Mode::File, &manifest)? {

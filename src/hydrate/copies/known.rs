@@ -31,7 +31,7 @@ pub(super) fn keep(
     run: &mut Run<'_>,
     name: &BranchName,
     (followed, heads): (&[Followed], &[DryHead]),
-    (earlier, warnings): (Vec<String>, Vec<Diagnostic>),
+    (earlier, are_rendered, warnings): (Vec<String>, bool, Vec<Diagnostic>),
 ) {
     let is_made = |branch: &&Branch| branch.failure().is_none();
     let branch = run.branches.get(name).filter(is_made);
@@ -48,6 +48,7 @@ pub(super) fn keep(
         followed: followed.iter().map(copied_from).collect(),
         earlier,
         count,
+        are_rendered,
         warnings,
     };
     run.memory.keep_copies(Some(copies), &run.found);

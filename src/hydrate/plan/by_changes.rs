@@ -222,7 +222,7 @@ impl ByChanges {
 
     /// Whether the set of Applications is unchanged: each was there before, on the same branch, and none was made anew.
     pub(crate) fn has_same_applications(&self) -> bool {
-        !self.has_joined && !self.has_moved && !self.since.is_more
+        self.since.has_same_applications()
     }
 
     /// Whether what was rendered is plain too. Errors: it is not.

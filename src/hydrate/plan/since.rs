@@ -1,6 +1,6 @@
 //! What a dry branch changed since the dry commit that the last run left, as far as copies of its Applications rest on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::touched::Touched;
@@ -19,14 +19,23 @@ pub(crate) struct Since {
     former: Vec<Arc<Application>>,
     /// Those that were rendered.
     rendered: BTreeMap<Identity, Arc<Application>>,
-    /// Whether Applications came, went or moved, or something that makes some was asked again: more may differ then.
+    /// Those that were not there.
+    coming: BTreeSet<Identity>,
+    /// Whether Applications went or moved, or something that makes some was asked again: more may differ then.
     pub is_more: bool,
 }
 
 impl Since {
     /// Nothing since a dry commit.
     pub(crate) fn nothing(base: ObjectId) -> Self {
-        Self { base, documents: BTreeMap::new(), former: Vec::new(), rendered: BTreeMap::new(), is_more: false }
+        Self {
+            base,
+            documents: BTreeMap::new(),
+            former: Vec::new(),
+            rendered: BTreeMap::new(),
+            coming: BTreeSet::new(),
+            is_more: false,
+        }
     }
 
     /// Notes the Applications of a file that changed.
@@ -47,10 +56,20 @@ impl Since {
 
     /// Notes what one dry commit touches.
     pub(crate) fn note_touched(&mut self, touched: &Touched) {
-        let is_here = touched.coming().next().is_none() && touched.gone.is_empty();
-        self.is_more |= !is_here || touched.has_moved() || touched.asks_makers;
+        self.is_more |= !touched.gone.is_empty() || touched.asks_makers;
+        self.coming.extend(touched.coming().map(|application| identity(application)));
         let rendered = touched.work.iter().map(|(identity, (application, _))| (identity.clone(), application.clone()));
         self.rendered.extend(rendered);
+    }
+
+    /// Whether an Application was not there at the dry commit that the last run left.
+    pub(crate) fn is_new(&self, application: &Application) -> bool {
+        self.coming.contains(&identity(application))
+    }
+
+    /// Whether the Applications are those that there were, each on its branch.
+    pub(crate) fn has_same_applications(&self) -> bool {
+        self.coming.is_empty() && !self.is_more
     }
 
     /// The Applications, by their files, and whether their document may say something else.
