@@ -1,15 +1,19 @@
-//! Expressions of CEL in the schemas of custom resources: `x-kubernetes-validations`.
+//! Expressions of CEL in the schemas of custom resources, `x-kubernetes-validations`, and what is wrong with those that CRDs and
+//! admission policies have.
 //!
 //! Judged are those that the crate `cel` evaluates. What it has no function for, what is too long or could take too long, and
 //! what asks for the object before is left out, and counted: nothing is guessed.
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema/cel/validation.go.
 
+mod check;
 mod cost;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+
+pub(crate) use check::Names;
 
 use cel::objects::{Key, Map};
 use cel::{Context, ExecutionError, Program};

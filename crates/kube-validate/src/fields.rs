@@ -15,8 +15,15 @@ pub(crate) fn text<'v>(object: &'v Mapping, key: &str) -> &'v str {
 }
 
 pub(crate) fn int(object: &Mapping, key: &str) -> Option<i64> {
-    match get(object, key) {
-        Some(Value::Int(number)) => Some(*number),
+    get(object, key).and_then(whole)
+}
+
+/// An integer, or a float that is one.
+pub(crate) fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(number) => Some(*number),
+        #[expect(clippy::cast_possible_truncation, reason = "it is a whole number of fewer bits")]
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => Some(*number as i64),
         _ => None,
     }
 }

@@ -86,7 +86,14 @@ pub(crate) struct Findings {
     /// How many steps may be taken, and whether more were asked for.
     left: u64,
     is_spent: bool,
+    /// Where the findings of the choice begin that is looked at.
+    choice: usize,
+    /// Expressions of CEL of which it is not known whether a server takes them.
+    pub(crate) unjudged: usize,
 }
+
+/// Among how many findings one is looked for that says the same.
+const NEAR: usize = 32;
 
 /// What it takes to write a finding.
 const FINDING: u64 = 30;
@@ -97,7 +104,7 @@ const DEPTH_MAX: u32 = 150;
 impl Findings {
     /// None, and so many steps to find some.
     pub(crate) fn within_steps(left: u64) -> Self {
-        Self { at: String::new(), all: Vec::new(), depth: 0, left, is_spent: false }
+        Self { at: String::new(), all: Vec::new(), depth: 0, left, is_spent: false, choice: 0, unjudged: 0 }
     }
 
     /// Takes steps; answers whether there were so many left.
@@ -155,7 +162,17 @@ impl Findings {
         let severity = if reason == Reason::Warning { Severity::Warning } else { Severity::Refused };
         let field = format!("{}{at}", self.at);
         let field = field.strip_prefix('.').map(str::to_owned).unwrap_or(field);
-        self.all.push(Finding { field, rule, reason, message: message.into(), severity });
+        let finding = Finding { field, rule, reason, message: message.into(), severity };
+        // What a value of another type is besides is not said, nor anything twice.
+        let is_alike = |said: &Finding| {
+            *said == finding
+                || said.reason == Reason::Type
+                || (said.reason, reason) == (Reason::Required, Reason::Required)
+        };
+        let is_said = |said: &Finding| said.field == finding.field && is_alike(said);
+        if !self.all.iter().skip(self.choice).rev().take(NEAR).any(is_said) {
+            self.all.push(finding);
+        }
     }
 
     /// Adds a mistake of the field `at`, seen from where one looks: `.name`, `[0].name`, or nothing.
@@ -175,13 +192,13 @@ impl Findings {
         self.add(at, rule, Reason::Warning, message);
     }
 
-    /// Whether a branch of a choice is met: looks, and forgets what it found.
+    /// Whether a branch of a choice is met, or anything else is not refused: looks, and forgets what it found.
     pub(crate) fn is_clean(&mut self, look: impl FnOnce(&mut Self)) -> bool {
-        let count = self.all.len();
+        let (count, choice) = (self.all.len(), self.choice);
+        self.choice = count;
         look(self);
-        let is_clean = self.all.len() == count;
-        self.all.truncate(count);
-        is_clean
+        self.choice = choice;
+        !self.all.drain(count..).any(|finding| finding.is_refusal())
     }
 }
 

@@ -6,9 +6,9 @@
 //!
 //! Guarantees: no object makes it panic, or take more than an [`Effort`] allows. It opens no file and no connection.
 //!
-//! Limits: of expressions of CEL those in CRDs are judged that the crate `cel` evaluates; how many were not is said. Those of
-//! admission policies are not judged. What depends on a cluster, such as whether a
-//! namespace, a port of a node or a class exists, is not asked.
+//! Limits: of expressions of CEL those of custom resources are judged that the crate `cel` evaluates; how many were not is said. In
+//! CRDs and admission policies as objects, their syntax, names and patterns are judged, neither types nor cost, and each counts as
+//! one that was not. What depends on a cluster, such as whether a namespace, a port of a node or a class exists, is not asked.
 //!
 //! Measured against kube-apiserver 1.36.3; the tests of this crate have cases of its answers.
 //!
@@ -55,9 +55,10 @@ pub use schemas::MINORS;
 pub use update::stored;
 
 use cel::Expressions;
-use crds::Read;
+use crds::{Group, Read};
 use custom::Patterns;
 use finding::{Findings, shown};
+use nearest::nearest;
 use rules::Context;
 use schemas::Schemas;
 use walk::Walk;
@@ -87,7 +88,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Whether no schema of the kind is known, so that nothing but this is said.
     pub is_unknown_kind: bool,
-    /// Expressions of CEL that a server would evaluate for the object, and that were not judged.
+    /// Expressions of CEL that a server would evaluate for the object, or compile, and that were not judged as a whole.
     pub expressions_unjudged: usize,
 }
 
@@ -135,6 +136,7 @@ impl Judge {
             out = Findings::within_steps(OBJECT_UNJUDGED);
             out.warn("", "not-judged", "is not judged: that would take too long");
         }
+        verdict.expressions_unjudged += out.unjudged;
         verdict.findings = out.all;
         verdict
     }
@@ -159,19 +161,28 @@ impl Judge {
             return rules::metadata(&context, false, out);
         }
         if self.schemas.has_group(group) && !group.contains("gateway") {
-            return self.not_served(api_version, kind, out);
+            return self.not_served(group, version, kind, None, out);
         }
         let mut read = self.read.borrow_mut();
-        let Some(found) = read.group(&self.crds, group).get(&format!("{version}/{kind}")) else {
+        let defined = read.group(&self.crds, group, kind);
+        if let Some(found) = defined.version(version, kind) {
+            verdict.expressions_unjudged += self.custom(&context, found, object, out);
+        } else if let Some(meant) = defined.kind_of_name(kind).filter(|meant| *meant != kind) {
+            let text = format!("no kind {} is served in {}; did you mean {}?", shown(kind), shown(group), shown(meant));
+            out.refuse(".kind", "not-served", Reason::NotServed, text);
+        } else if self.crds.is_all() || defined.has_kind(kind) || self.is_impossible(group, kind, defined) {
+            self.not_served(group, version, kind, defined.newest(kind), out);
+        } else {
             // A CRD that is not known may serve another kind of the group.
-            let is_kind = |served: &String| served.split_once('/').is_some_and(|(_, served)| served == kind);
-            if self.crds.is_all() || read.group(&self.crds, group).keys().any(is_kind) {
-                return self.not_served(api_version, kind, out);
-            }
             verdict.is_unknown_kind = true;
-            return;
-        };
-        verdict.expressions_unjudged += self.custom(&context, found, object, out);
+        }
+    }
+
+    /// Whether no CRD can serve a kind in a group, so that its name is a slip: a group of CRDs has a dot; those of Kubernetes' own
+    /// domains are for others to define, and none that is not known has a kind of Kubernetes' own.
+    fn is_impossible(&self, group: &str, kind: &str, defined: &Group) -> bool {
+        let is_reserved = [".k8s.io", ".kubernetes.io", ".k8s"].iter().any(|domain| group.ends_with(domain));
+        !group.contains('.') || is_reserved && defined.is_empty() && self.schemas.served(kind).next().is_some()
     }
 
     fn custom(&self, context: &Context<'_>, version: &crds::Version, object: &Mapping, out: &mut Findings) -> usize {
@@ -207,17 +218,26 @@ impl Judge {
         if out.all.iter().any(Finding::is_refusal) { 0 } else { self.expressions.judge(schema, &whole, out) }
     }
 
-    fn not_served(&self, api_version: &str, kind: &str, out: &mut Findings) {
-        let mut served: Vec<String> =
-            self.schemas.served(kind).map(|(group, version)| joined(group, version)).collect();
-        served.sort();
-        let hint = match served.first() {
-            Some(served) => format!("; {kind} is served in {}", shown(served)),
-            None => String::new(),
-        };
+    /// `defined` is the newest version that a CRD serves the kind in.
+    fn not_served(&self, group: &str, version: &str, kind: &str, defined: Option<&str>, out: &mut Findings) {
+        // The group first that is written, and the newest version first.
+        let mut served: Vec<(&str, &str)> = self.schemas.served(kind).collect();
+        served.extend(defined.map(|version| (group, version)));
+        served.sort_by_key(|(of, version)| (*of != group, *of, std::cmp::Reverse(*version)));
+        let api_version = joined(group, version);
         let message =
-            format!("no kind {} is served in {} by Kubernetes 1.{}{hint}", shown(kind), shown(api_version), self.minor);
-        out.refuse(".apiVersion", "not-served", Reason::NotServed, message);
+            format!("no kind {} is served in {} by Kubernetes 1.{}", shown(kind), shown(&api_version), self.minor);
+        let meant = || nearest(self.schemas.kinds_in(group, version), kind);
+        let (field, hint) = match served.first() {
+            Some((group, version)) => {
+                (".apiVersion", format!("; {kind} is served in {}", shown(&joined(group, version))))
+            }
+            None => match meant() {
+                Some(meant) => (".kind", format!("; did you mean {}?", shown(meant))),
+                None => (".apiVersion", String::new()),
+            },
+        };
+        out.refuse(field, "not-served", Reason::NotServed, format!("{message}{hint}"));
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Reference: apimachinery 0.36 pkg/util/validation. Each function gives what is wrong with a text, `None` if nothing is.
 
+use std::net::IpAddr;
+
 /// What is wrong with a text, in words that follow its quoted value.
 pub(crate) type Wrong = Option<&'static str>;
 
@@ -160,16 +162,77 @@ pub(crate) fn percent(text: &str) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// An address of IPv4 or IPv6, in the form of Go's `net/netip`.
+const NO_IP: &str = "must be an IP address, such as 10.9.8.7 or 2001:db8::ffff";
+
+/// An address of IPv4 or IPv6, in the form of Go's `net/netip`. Servers ask for it since 1.36.
 pub(crate) fn ip(text: &str) -> Wrong {
-    text.parse::<std::net::IpAddr>().is_err().then_some("must be an IP address, such as 10.9.8.7 or 2001:db8::ffff")
+    match text.parse::<IpAddr>() {
+        Ok(address) if is_mapped(address) => Some("must not be an IPv4 address in the form of IPv6"),
+        Ok(_) => None,
+        Err(_) if sloppy_ip(text).is_none() => Some("must not have leading zeros"),
+        Err(_) => Some(NO_IP),
+    }
 }
 
-/// A network: an address, `/`, how many bits of it count.
+fn is_mapped(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some())
+}
+
+/// An address whose numbers of IPv4 may have leading zeros.
+pub(crate) fn sloppy_ip(text: &str) -> Wrong {
+    address(text).is_none().then_some(NO_IP)
+}
+
+/// An address as old servers read it.
+pub(crate) fn address(text: &str) -> Option<IpAddr> {
+    if !text.contains('.') {
+        return text.parse().ok();
+    }
+    let (start, numbers) = text.rfind(':').map_or(("", text), |colon| text.split_at(colon + 1));
+    let plain = |number: &str| match number.trim_start_matches('0') {
+        "" if !number.is_empty() => "0".to_owned(),
+        number => number.to_owned(),
+    };
+    let numbers: Vec<String> = numbers.split('.').map(plain).collect();
+    format!("{start}{}", numbers.join(".")).parse().ok()
+}
+
+/// An address that is none of those with a meaning of their own; what is not an address is not looked at.
+pub(crate) fn ordinary_ip(text: &str) -> Wrong {
+    let (is_link, is_group) = match address(text)? {
+        IpAddr::V4(address) => (address.is_link_local(), address.octets().starts_with(&[224, 0, 0])),
+        IpAddr::V6(address) => (address.is_unicast_link_local(), address.segments()[0] & 0xff0f == 0xff02),
+    };
+    match address(text)? {
+        address if address.is_unspecified() => Some("must not be the address of no host"),
+        address if address.is_loopback() => Some("must not be a loopback address"),
+        _ if is_link => Some("must not be a link-local address"),
+        _ if is_group => Some("must not be a link-local multicast address"),
+        _ => None,
+    }
+}
+
+/// A domain in which short names are looked up: with a dot at its end or without, and `_` in it.
+pub(crate) fn search(text: &str) -> Wrong {
+    let is_part = |part: &str| {
+        let part = part.strip_prefix('_').unwrap_or(part);
+        ends(part, is_lower) && all(part, |byte| is_lower(byte) || matches!(byte, b'-' | b'_'))
+    };
+    let plain = text.strip_suffix('.').unwrap_or(text);
+    let is_right = text == "." || plain.len() <= 253 && plain.split('.').all(is_part);
+    (!is_right).then_some("must be lower case letters, digits, `-`, `_` or `.`, and no more than 253 characters")
+}
+
+/// A domain in which short names are looked up, before 1.33.
+pub(crate) fn strict_search(text: &str) -> Wrong {
+    subdomain(text.strip_suffix('.').unwrap_or(text))
+}
+
+/// A network: an address, `/`, how many bits of it count. Its numbers may have leading zeros.
 pub(crate) fn cidr(text: &str) -> Wrong {
     const WRONG: &str = "must be a CIDR, such as 10.9.8.0/24 or 2001:db8::/64";
-    let Some((address, length)) = text.split_once('/') else { return Some(WRONG) };
-    let Ok(address) = address.parse::<std::net::IpAddr>() else { return Some(WRONG) };
+    let Some((start, length)) = text.split_once('/') else { return Some(WRONG) };
+    let Some(address) = address(start) else { return Some(WRONG) };
     let bits_max = if address.is_ipv4() { 32 } else { 128 };
     let is_number =
         !length.is_empty() && all(length, |byte| byte.is_ascii_digit()) && (length == "0" || !length.starts_with('0'));
@@ -181,11 +244,14 @@ pub(crate) fn strict_cidr(text: &str) -> Wrong {
     if let Some(wrong) = cidr(text) {
         return Some(wrong);
     }
-    let (address, length) = text.split_once('/')?;
+    let (start, length) = text.split_once('/')?;
+    if let Some(wrong) = ip(start) {
+        return Some(wrong);
+    }
     let length: u32 = length.parse().ok()?;
-    let is_exact = match address.parse().ok()? {
-        std::net::IpAddr::V4(address) => u32::from(address).checked_shl(length).unwrap_or(0) == 0,
-        std::net::IpAddr::V6(address) => u128::from(address).checked_shl(length).unwrap_or(0) == 0,
+    let is_exact = match start.parse().ok()? {
+        IpAddr::V4(address) => u32::from(address).checked_shl(length).unwrap_or(0) == 0,
+        IpAddr::V6(address) => u128::from(address).checked_shl(length).unwrap_or(0) == 0,
     };
     (!is_exact).then_some("must not have bits set beyond the prefix length")
 }
@@ -196,4 +262,9 @@ pub(crate) fn local_path(text: &str) -> Wrong {
         return Some("must be a relative path");
     }
     text.split('/').any(|part| part == "..").then_some("must not contain `..`")
+}
+
+/// The path of a file in a volume, whose names with `..` at their beginning are not free.
+pub(crate) fn file_path(text: &str) -> Wrong {
+    local_path(text).or(text.starts_with("..").then_some("must not begin with `..`"))
 }

@@ -59,9 +59,11 @@ impl Quantity {
         self.0 % 1_000_000_000 == 0
     }
 
-    /// Whether it has no fraction of a thousandth.
-    pub(crate) fn is_whole_milli(self) -> bool {
-        self.0 % 1_000_000 == 0
+    /// The amount, where a part of a thousandth counts as one.
+    pub(crate) fn in_thousandths(self) -> Self {
+        const THOUSANDTH: i128 = 1_000_000;
+        let rest = self.0 % THOUSANDTH;
+        Self(if rest == 0 { self.0 } else { (self.0 - rest).saturating_add(THOUSANDTH * rest.signum()) })
     }
 
     /// Whether `self / other` is less than one.

@@ -1,13 +1,14 @@
 //! What a server refuses beyond what its schemas say: one table, asked at each type of the API that a row is of.
 //!
 //! Types are those of the API, so that a row counts wherever the type is: a container is one in a Pod, in a Deployment and in a
-//! CronJob. A row holds since a minor version, or always.
+//! CronJob. A row holds since a minor version, until one, or always.
 
 mod access;
 mod admission;
 mod autoscaling;
 mod core;
 mod crd;
+mod job;
 mod metadata;
 mod names;
 mod network;
@@ -77,12 +78,29 @@ pub(crate) enum Check {
     Whole(fn(&Context<'_>, &Mapping, &mut Findings)),
 }
 
-/// A rule: the type that it is of, the field, what must hold, and the first minor in which it does.
+/// A rule: the type that it is of, the field, what must hold, and the first and the last minor in which it does.
 pub(crate) struct Row {
     of: &'static str,
     field: &'static str,
     check: Check,
     since: u8,
+    until: u8,
+}
+
+impl Row {
+    /// The rule, from a minor on.
+    const fn since(self, minor: u8) -> Self {
+        Self { since: minor, ..self }
+    }
+
+    /// The rule, up to a minor.
+    const fn until(self, minor: u8) -> Self {
+        Self { until: minor, ..self }
+    }
+
+    fn holds_in(&self, minor: u8) -> bool {
+        (self.since..=self.until).contains(&minor)
+    }
 }
 
 impl std::fmt::Debug for Row {
@@ -92,11 +110,13 @@ impl std::fmt::Debug for Row {
 }
 
 const fn row(of: &'static str, field: &'static str, check: Check) -> Row {
-    Row { of, field, check, since: 0 }
+    Row { of, field, check, since: 0, until: u8::MAX }
 }
 
-/// Fields that the schema requires and a server does without.
+/// Fields that the schema requires and a server does without: what is not set is an empty text or list to it, and may be one.
 pub(crate) const NOT_REQUIRED: &[(&str, &str)] = table::NOT_REQUIRED;
+/// Fields of objects that are refused where they are not set, though an object without fields would be taken.
+pub(crate) const REQUIRED: &[(&str, &str)] = table::REQUIRED;
 /// Fields whose values the schema lists and a server does not look at.
 pub(crate) const ANY_TEXT: &[(&str, &str)] = table::ANY_TEXT;
 
@@ -119,7 +139,7 @@ pub(crate) fn types() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 pub(crate) fn judge(rows: &[&Row], context: &Context<'_>, object: &Mapping, out: &mut Findings) {
-    for row in rows.iter().filter(|row| context.minor >= row.since) {
+    for row in rows.iter().filter(|row| row.holds_in(context.minor)) {
         match row.check {
             Check::Whole(look) => look(context, object, out),
             Check::One(fields) => one(object, fields, out),

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::rules::{NOT_REQUIRED, Row, rows_of};
+use crate::rules::{NOT_REQUIRED, REQUIRED, Row, rows_of};
 
 const TABLE: &str = include_str!("schemas.txt");
 /// The minors of the table; the bit of each is its index.
@@ -50,6 +50,8 @@ pub(crate) struct Definition {
     pub(crate) fields: Vec<Field>,
     /// The names of those that must be set.
     pub(crate) required: Vec<&'static str>,
+    /// Those that a server takes for an object without fields where they are not set, each with the index of its type.
+    pub(crate) objects: Vec<(&'static str, usize)>,
     pub(crate) rules: &'static [&'static Row],
 }
 
@@ -122,12 +124,22 @@ impl Schemas {
 
     fn read_definition(&self, (name, _, lines): &Entry) -> Definition {
         let fields: Vec<Field> = lines.iter().filter_map(|line| field(line, &self.by_name)).collect();
-        // A number or a boolean that is not set is zero or false; rows of the table require more.
-        let is_zero = |field: &Field| matches!(field.types.first(), Some(Type::Int32 | Type::Int64 | Type::Bool));
-        let is_needed =
-            |field: &&Field| field.is_required && !is_zero(field) && !NOT_REQUIRED.contains(&(*name, field.name));
-        let required = fields.iter().filter(is_needed).map(|field| field.name).collect();
-        Definition { name, fields, required, rules: rows_of(name) }
+        // What is not set has the zero value of its type to a server: zero, false, an object without fields, an empty text. Rows of
+        // the table require more.
+        let is_zero = |field: &Field| {
+            matches!(field.types.first(), Some(Type::Int32 | Type::Int64 | Type::Bool | Type::Quantity))
+                || NOT_REQUIRED.contains(&(*name, field.name))
+        };
+        let (mut required, mut objects) = (Vec::new(), Vec::new());
+        for field in fields.iter().filter(|field| field.is_required && !is_zero(field)) {
+            match field.types.first() {
+                Some(Type::Object(index)) if !REQUIRED.contains(&(*name, field.name)) => {
+                    objects.push((field.name, *index));
+                }
+                _ => required.push(field.name),
+            }
+        }
+        Definition { name, fields, required, objects, rules: rows_of(name) }
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<&Definition> {
@@ -144,6 +156,14 @@ impl Schemas {
             let (group, rest) = served.split_once('/')?;
             let (version, name) = rest.split_once('/')?;
             (name == kind && is_on(group, version)).then_some((group, version))
+        })
+    }
+
+    /// The kinds of a version of a group.
+    pub(crate) fn kinds_in<'s>(&'s self, group: &'s str, version: &'s str) -> impl Iterator<Item = &'static str> + 's {
+        self.kinds.keys().filter_map(move |served| {
+            let name = served.strip_prefix(group)?.strip_prefix('/')?.strip_prefix(version)?.strip_prefix('/')?;
+            is_on(group, version).then_some(name)
         })
     }
 

@@ -4,6 +4,7 @@
 
 use go_yaml::{Mapping, Value};
 
+use crate::fields;
 use crate::finding::{Findings, Reason, shown};
 use crate::nearest::nearest;
 use crate::quantity::Quantity;
@@ -21,6 +22,10 @@ impl Walk<'_> {
         for (key, value) in object {
             match definition.field(key) {
                 Some(field) => out.within_field(key, |out| self.field(definition, field, value, is_status, out)),
+                None if definition.name == "meta.v1.LabelSelector" && value.as_str().is_some() => {
+                    let text = "is not a field of a selector; labels are below `matchLabels`";
+                    out.refuse(&format!(".{key}"), "unknown-field", Reason::Unknown, text);
+                }
                 None => unknown(definition.fields.iter().map(|field| field.name), key, out),
             }
         }
@@ -33,7 +38,18 @@ impl Walk<'_> {
                 out.required(&format!(".{name}"), "must be set");
             }
         }
+        for (name, index) in &definition.objects {
+            if object.get(*name).is_none_or(Value::is_null) && !self.takes_nothing(*index, out) {
+                out.required(&format!(".{name}"), "must be set");
+            }
+        }
         rules::judge(definition.rules, &self.context, object, out);
+    }
+
+    /// Whether a server takes an object of a type without fields.
+    fn takes_nothing(&self, index: usize, out: &mut Findings) -> bool {
+        let Some(definition) = self.schemas.definition(index) else { return true };
+        out.is_clean(|out| self.object(definition, &Mapping::new(), false, out))
     }
 
     fn field(&self, owner: &Definition, field: &Field, value: &Value, is_status: bool, out: &mut Findings) {
@@ -52,6 +68,11 @@ impl Walk<'_> {
 
     fn value(&self, types: &[Type], value: &Value, is_status: bool, out: &mut Findings) {
         let Some((first, rest)) = types.split_first() else { return };
+        // YAML's 2.0 is the number 2 when it gets to a server.
+        let whole =
+            matches!(first, Type::Int32 | Type::Int64 | Type::IntOrText).then(|| fields::whole(value)).flatten();
+        let whole = whole.map(Value::Int);
+        let value = whole.as_ref().unwrap_or(value);
         match (first, value) {
             (_, Value::Null)
             | (Type::Any, _)
@@ -69,7 +90,13 @@ impl Walk<'_> {
                 }
             }
             (Type::Map, Value::Mapping(entries)) => {
+                let is_of_texts = matches!(rest.first(), Some(Type::Text));
                 for (key, entry) in entries {
+                    if is_of_texts && key == "matchLabels" && entry.as_mapping().is_some() {
+                        let text = "must be a string, not a mapping; labels are not below `matchLabels` here";
+                        out.refuse("[matchLabels]", "type", Reason::Type, text);
+                        continue;
+                    }
                     out.within(format_args!("[{key}]"), |out| self.value(rest, entry, is_status, out));
                 }
             }
@@ -97,7 +124,7 @@ fn scalar_value(kind: Type, value: &Value, out: &mut Findings) {
         | (Type::Number, Value::Int(_) | Value::Uint(_) | Value::Float(_)) => return,
         (Type::Bytes, Value::String(text)) => match bytes(text) {
             Some(_) => return,
-            None => return out.invalid("", "base64", "must be base64"),
+            None => return out.invalid("", "base64", "must be base64; a Secret takes plain text as `stringData`"),
         },
         (Type::Time, Value::String(text)) => match go_std::time::parse("2006-01-02T15:04:05Z07:00", text.as_bytes()) {
             Ok(_) => return,
@@ -141,7 +168,9 @@ pub(crate) fn mistyped(wanted: &str, value: &Value, out: &mut Findings) {
         Value::Mapping(_) => "a mapping".to_owned(),
         Value::Null => "null".to_owned(),
     };
-    out.refuse("", "type", Reason::Type, format!("must be {wanted}, not {what}"));
+    let is_bare = matches!(value, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_));
+    let hint = if wanted == "a string" && is_bare { "; quote it, in a template by `| quote`" } else { "" };
+    out.refuse("", "type", Reason::Type, format!("must be {wanted}, not {what}{hint}"));
 }
 
 /// A field that no type has.

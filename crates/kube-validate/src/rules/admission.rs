@@ -1,13 +1,14 @@
-//! Webhooks and policies of admission. Expressions of CEL are not judged.
+//! Webhooks and policies of admission.
 //!
 //! Reference: kubernetes 1.36 pkg/apis/admissionregistration/validation/validation.go.
 
 use go_yaml::{Mapping, Value};
 
 use super::{Context, name_of};
+use crate::cel::{self, Names};
 use crate::fields::{get, has, items, list, map, set, text};
 use crate::finding::{Findings, Reason, shown};
-use crate::{cel, names};
+use crate::names;
 
 pub(super) fn webhook(_: &Context<'_>, webhook: &Mapping, out: &mut Findings) {
     let name = text(webhook, "name");
@@ -25,11 +26,15 @@ pub(super) fn webhook(_: &Context<'_>, webhook: &Mapping, out: &mut Findings) {
         let version = version.as_str().unwrap_or_default();
         name_of("name", names::label_1035, version, format_args!(".admissionReviewVersions[{index}]"), out);
     }
-    conditions(webhook, out);
+    conditions(webhook, &Names::new(OBJECTS), out);
 }
 
-fn conditions(object: &Mapping, out: &mut Findings) {
+/// What expressions of admission may name.
+const OBJECTS: &[&str] = &["object", "oldObject", "request", "authorizer", "namespaceObject", "variables"];
+
+fn conditions(object: &Mapping, names: &Names<'_>, out: &mut Findings) {
     for (index, condition) in items(object, "matchConditions") {
+        names.check(text(condition, "expression"), &format!(".matchConditions[{index}].expression"), out);
         let name = text(condition, "name");
         if !name.is_empty() {
             name_of("name", names::qualified, name, format_args!(".matchConditions[{index}].name"), out);
@@ -120,8 +125,14 @@ pub(super) fn policy(context: &Context<'_>, spec: &Mapping, out: &mut Findings) 
     } else if map(spec, "matchConstraints").is_some_and(|constraints| list(constraints, "resourceRules").is_empty()) {
         out.required(".matchConstraints.resourceRules", "must be set");
     }
+    let names = match has(spec, "paramKind") {
+        true => Names::new(&[OBJECTS, &["params"]].concat()),
+        false => Names::new(OBJECTS),
+    };
     let mut seen: Vec<&str> = Vec::new();
     for (index, variable) in items(spec, "variables") {
+        let at = format!(".variables[{index}].expression");
+        names.with_variables(&seen).check(text(variable, "expression"), &at, out);
         let (at, name) = (format!(".variables[{index}].name"), text(variable, "name"));
         if !name.is_empty() && !is_identifier(name) {
             out.invalid(&at, "identifier", format!("is {}, which is not an identifier of CEL", shown(name)));
@@ -151,7 +162,28 @@ pub(super) fn policy(context: &Context<'_>, spec: &Mapping, out: &mut Findings) 
             out.required(&format!(".paramKind.{field}"), "must be set");
         }
     }
-    conditions(spec, out);
+    conditions(spec, &names, out);
+    expressions(spec, &names.with_variables(&seen), out);
+}
+
+/// Expressions of a policy beside its variables and conditions.
+fn expressions(spec: &Mapping, names: &Names<'_>, out: &mut Findings) {
+    const PARTS: &[(&str, &[&str])] = &[
+        ("validations", &["expression", "messageExpression"]),
+        ("auditAnnotations", &["valueExpression"]),
+        ("mutations", &["applyConfiguration", "jsonPatch"]),
+    ];
+    for (part, fields) in PARTS {
+        for (index, each) in items(spec, part) {
+            for field in *fields {
+                let at = format!(".{part}[{index}].{field}");
+                match map(each, field) {
+                    Some(inner) => names.check(text(inner, "expression"), &format!("{at}.expression"), out),
+                    None => names.check(text(each, field), &at, out),
+                }
+            }
+        }
+    }
 }
 
 pub(super) fn mutation(_: &Context<'_>, mutation: &Mapping, out: &mut Findings) {

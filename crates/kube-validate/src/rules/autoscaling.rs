@@ -10,7 +10,7 @@ use crate::finding::Findings;
 use crate::names;
 use crate::quantity::Quantity;
 
-pub(super) fn spec(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
+pub(super) fn spec(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     let (least, most) = (int(spec, "minReplicas"), int(spec, "maxReplicas").unwrap_or(0));
     if most < 1 {
         out.invalid(".maxReplicas", "range", "must be at least 1");
@@ -22,7 +22,9 @@ pub(super) fn spec(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
         out.within(".minReplicas", |out| between(least, 0, super::MAX, out));
         let scales_to_zero =
             items(spec, "metrics").any(|(_, metric)| matches!(text(metric, "type"), "Object" | "External"));
-        if least == 0 && !scales_to_zero {
+        if least == 0 && context.minor < 36 {
+            out.invalid(".minReplicas", "range", "must be at least 1 before Kubernetes 1.36");
+        } else if least == 0 && !scales_to_zero {
             out.invalid(".minReplicas", "range", "must be at least 1 without a metric of type Object or External");
         }
     }

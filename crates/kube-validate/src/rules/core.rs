@@ -131,8 +131,8 @@ pub(super) fn endpoints(_: &Context<'_>, object: &Mapping, out: &mut Findings) {
 pub(super) fn endpoint_slice(_: &Context<'_>, object: &Mapping, out: &mut Findings) {
     let kind = text(object, "addressType");
     let is_wrong: fn(&str) -> bool = match kind {
-        "IPv4" => |text| text.parse::<std::net::Ipv4Addr>().is_err(),
-        "IPv6" => |text| text.parse::<std::net::Ipv6Addr>().is_err(),
+        "IPv4" => |text| text.contains(':') || names::address(text).is_none(),
+        "IPv6" => |text| !text.contains(':') || names::address(text).is_none(),
         "FQDN" => |text| names::subdomain(text).is_some(),
         _ => return,
     };
@@ -147,6 +147,10 @@ pub(super) fn endpoint_slice(_: &Context<'_>, object: &Mapping, out: &mut Findin
             let text =
                 format!("is {}, which is not a valid {kind} address", shown(address.as_str().unwrap_or_default()));
             out.invalid(&format!(".endpoints[{index}].addresses[{at}]"), "address", text);
+        }
+        for (at, address) in addresses.iter().enumerate().filter(|_| kind != "FQDN") {
+            let at = format!(".endpoints[{index}].addresses[{at}]");
+            name_of("address", names::ordinary_ip, address.as_str().unwrap_or_default(), at, out);
         }
     }
     let mut seen: Vec<&str> = Vec::new();

@@ -6,6 +6,7 @@ use go_std::regexp::Regex;
 use go_yaml::{Mapping, Value};
 
 use super::{Context, name_of};
+use crate::cel::Names;
 use crate::custom::{self, Patterns};
 use crate::fields::{get, has, is_true, items, list, map, text};
 use crate::finding::{Findings, Reason, shown};
@@ -165,9 +166,6 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
     if !kind.is_empty() && !TYPES.contains(&kind) {
         out.within(".type", |out| crate::walk::not_one_of(TYPES, kind, out));
     }
-    if is_true(schema, "x-kubernetes-int-or-string") && !kind.is_empty() {
-        out.refuse(".type", "crd-schema", Reason::Forbidden, "must not be set beside x-kubernetes-int-or-string");
-    }
     if is_true(schema, "x-kubernetes-embedded-resource") && kind != "object" {
         out.invalid(".type", "crd-schema", "must be `object` for x-kubernetes-embedded-resource");
     }
@@ -179,6 +177,7 @@ fn structural(schema: &Mapping, is_root: bool, out: &mut Findings) {
     }
     limits(schema, out);
     list_type(schema, out);
+    validations(schema, out);
     if kind == "array" && !has(schema, "items") {
         out.required(".items", "must be set");
     }
@@ -251,6 +250,15 @@ fn value_schema(owner: &Mapping, schema: &Mapping, out: &mut Findings) {
     for choice in ["allOf", "anyOf", "oneOf"] {
         for (index, each) in items(schema, choice) {
             out.within(format_args!(".{choice}[{index}]"), |out| value_schema(owner, each, out));
+        }
+    }
+}
+
+fn validations(schema: &Mapping, out: &mut Findings) {
+    for (index, rule) in items(schema, "x-kubernetes-validations") {
+        let names = Names::of_schema(schema);
+        for field in ["rule", "messageExpression"] {
+            names.check(text(rule, field), &format!(".x-kubernetes-validations[{index}].{field}"), out);
         }
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn name_rule(context: &Context<'_>) -> Rule {
         ("", "Namespace") => ("name", label),
         ("", "Service") if context.minor >= 36 => ("name", label),
         ("", "Service") => ("name", label_1035),
+        ("apps", "StatefulSet") => ("name", label),
         ("rbac.authorization.k8s.io", _) => ("name", path_segment),
         ("batch", "CronJob") => ("name", cron_job),
         ("batch", "Job") => ("name", job),

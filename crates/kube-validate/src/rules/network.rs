@@ -9,7 +9,7 @@ use crate::fields::{get, has, int, items, list, map, set, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::names;
 
-pub(super) fn service(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
+pub(super) fn service(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     let kind = match text(spec, "type") {
         "" => "ClusterIP",
         kind => kind,
@@ -19,7 +19,7 @@ pub(super) fn service(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     if kind != "ExternalName" && !is_headless && list(spec, "ports").is_empty() {
         out.required(".ports", "must be set");
     }
-    cluster_ips(spec, kind, ip, out);
+    cluster_ips(context, spec, kind, ip, out);
     if kind == "ExternalName" {
         let name = text(spec, "externalName").trim_end_matches('.');
         if name.is_empty() {
@@ -32,8 +32,9 @@ pub(super) fn service(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     external(spec, kind, out);
 }
 
-fn cluster_ips(spec: &Mapping, kind: &str, ip: &str, out: &mut Findings) {
+fn cluster_ips(context: &Context<'_>, spec: &Mapping, kind: &str, ip: &str, out: &mut Findings) {
     let is_external = kind == "ExternalName";
+    let is_wrong = if context.minor >= 36 { names::ip } else { names::sloppy_ip };
     if is_external && (!ip.is_empty() || !list(spec, "clusterIPs").is_empty()) {
         out.refuse(".clusterIPs", "forbidden", Reason::Forbidden, "must not be set where `type` is ExternalName");
         return;
@@ -42,13 +43,13 @@ fn cluster_ips(spec: &Mapping, kind: &str, ip: &str, out: &mut Findings) {
         out.invalid(".clusterIP", "cluster-ip", format!("must not be None where `type` is {kind}"));
     }
     if !matches!(ip, "" | "None") {
-        name_of("ip", names::ip, ip, ".clusterIP", out);
+        name_of("ip", is_wrong, ip, ".clusterIP", out);
     }
     let all = list(spec, "clusterIPs");
     for (index, each) in all.iter().enumerate() {
         let each = each.as_str().unwrap_or_default();
         if !(each == "None" && index == 0) {
-            name_of("ip", names::ip, each, format_args!(".clusterIPs[{index}]"), out);
+            name_of("ip", is_wrong, each, format_args!(".clusterIPs[{index}]"), out);
         }
     }
     if let Some(first) = all.first().and_then(Value::as_str)
@@ -179,8 +180,11 @@ fn host(host: &str, at: &str, out: &mut Findings) {
     if host.is_empty() {
         return;
     }
-    if names::ip(host).is_none() {
+    if names::sloppy_ip(host).is_none() {
         out.invalid(at, "host", "must be a name, not an address");
+    }
+    if let Some((scheme, _)) = host.split_once("://") {
+        return out.invalid(at, "host", format!("is {}, and must be a name without `{scheme}://`", shown(host)));
     }
     name_of("host", names::wildcard, host, at, out);
 }
@@ -206,7 +210,7 @@ pub(super) fn ingress_path(_: &Context<'_>, path: &Mapping, out: &mut Findings) 
     }
 }
 
-pub(super) fn backend(_: &Context<'_>, backend: &Mapping, out: &mut Findings) {
+pub(super) fn backend(context: &Context<'_>, backend: &Mapping, out: &mut Findings) {
     match set(backend, &["service", "resource"]).len() {
         0 => out.required("", "must have one of `service`, `resource`"),
         1 => {}
@@ -215,7 +219,8 @@ pub(super) fn backend(_: &Context<'_>, backend: &Mapping, out: &mut Findings) {
     let Some(service) = map(backend, "service") else { return };
     let name = text(service, "name");
     if !name.is_empty() {
-        name_of("name", names::label_1035, name, ".service.name", out);
+        let is_wrong = if context.minor >= 36 { names::label } else { names::label_1035 };
+        name_of("name", is_wrong, name, ".service.name", out);
     }
     let empty = Mapping::new();
     let port = map(service, "port").unwrap_or(&empty);
@@ -230,6 +235,12 @@ pub(super) fn backend(_: &Context<'_>, backend: &Mapping, out: &mut Findings) {
 
 pub(super) fn policy_port(_: &Context<'_>, port: &Mapping, out: &mut Findings) {
     let value = get(port, "port");
+    let range = value.and_then(Value::as_str).and_then(|text| text.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((start, end)) = range.filter(|(start, end)| is_number(start) && is_number(end)) {
+        let text = format!("is `{start}-{end}`: a range is `port: {start}` and `endPort: {end}`");
+        return out.invalid(".port", "port-name", text);
+    }
     if let Some(value) = value {
         number_or_name(value, ".port", out);
     }
@@ -288,5 +299,18 @@ fn is_inside(inner: &str, outer: &str) -> bool {
 pub(super) fn policy(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     if list(spec, "policyTypes").len() > 2 {
         out.invalid(".policyTypes", "too-many", "must be two at most");
+    }
+}
+
+/// What an IngressClass is configured by.
+pub(super) fn class_parameters(_: &Context<'_>, parameters: &Mapping, out: &mut Findings) {
+    let namespace = text(parameters, "namespace");
+    match text(parameters, "scope") {
+        "Namespace" if namespace.is_empty() => out.required(".namespace", "must be set where `scope` is Namespace"),
+        "Namespace" => name_of("name", names::label, namespace, ".namespace", out),
+        _ if has(parameters, "namespace") => {
+            out.refuse(".namespace", "forbidden", Reason::Forbidden, "must be set where `scope` is Namespace only");
+        }
+        _ => {}
     }
 }

@@ -10,7 +10,7 @@ use crate::finding::{Findings, Reason, shown};
 
 /// What concerns several parts of a Pod at once.
 pub(super) fn spec(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
-    let volumes = volume_names(context, pod);
+    let volumes = volumes(context, pod);
     let mut seen: Vec<&str> = Vec::new();
     for (field, is_init) in [("containers", false), ("initContainers", true)] {
         for (index, container) in items(pod, field) {
@@ -21,60 +21,73 @@ pub(super) fn spec(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
                 }
                 seen.push(name);
                 mounts(container, &volumes, out);
+                devices(container, &volumes, out);
                 host_ports(pod, container, out);
-                sleep(pod, container, out);
-                restart(container, is_init, out);
+                sleep(context, pod, container, out);
+                restart(context, container, is_init, out);
+                resize(context, pod, container, out);
                 windows(pod, container, out);
             });
         }
     }
-    if context.kind != "Pod" && !list(pod, "ephemeralContainers").is_empty() {
-        out.refuse(".ephemeralContainers", "forbidden", Reason::Forbidden, "must not be in a template");
+    if !list(pod, "ephemeralContainers").is_empty() {
+        out.refuse(".ephemeralContainers", "forbidden", Reason::Forbidden, "must be added to a Pod that runs");
     }
-    windows_pod(pod, out);
-    shared(pod, out);
+    if context.kind == "Pod" && !list(pod, "schedulingGates").is_empty() && !text(pod, "nodeName").is_empty() {
+        out.refuse(".nodeName", "forbidden", Reason::Forbidden, "must not be set beside `schedulingGates`");
+    }
+    taken_ports(context, pod, out);
+    windows_pod(context, pod, out);
+    shared(context, pod, out);
     dns(pod, out);
     resource_claims(pod, out);
 }
 
-/// The names that a mount may have; claims of a StatefulSet are volumes too.
-fn volume_names<'p>(context: &Context<'p>, pod: &'p Mapping) -> Vec<(&'p str, bool)> {
-    let named = |(_, volume): (usize, &'p Mapping)| {
-        (
-            text(volume, "name"),
-            is_block(map(volume, "ephemeral").and_then(|claim| at(claim, &["volumeClaimTemplate", "spec"]))),
-        )
+/// What a mount or a device may name.
+struct Volume<'p> {
+    name: &'p str,
+    /// Whether it may be a block device.
+    is_claim: bool,
+}
+
+/// The volumes of a Pod; claims of a StatefulSet are volumes too.
+fn volumes<'p>(context: &Context<'p>, pod: &'p Mapping) -> Vec<Volume<'p>> {
+    let volume = |(_, volume): (usize, &'p Mapping)| Volume {
+        name: text(volume, "name"),
+        is_claim: has(volume, "persistentVolumeClaim") || has(volume, "ephemeral"),
     };
-    let mut names: Vec<_> = items(pod, "volumes").map(named).collect();
+    let claim = |(_, claim): (usize, &'p Mapping)| Volume {
+        name: map(claim, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default(),
+        is_claim: true,
+    };
+    let mut all: Vec<_> = items(pod, "volumes").map(volume).collect();
     if context.kind == "StatefulSet"
         && let Some(spec) = map(context.root, "spec")
     {
-        names.extend(items(spec, "volumeClaimTemplates").map(|(_, claim)| {
-            (
-                map(claim, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default(),
-                is_block(map(claim, "spec")),
-            )
-        }));
+        all.extend(items(spec, "volumeClaimTemplates").map(claim));
     }
-    names
+    all
 }
 
-fn is_block(claim: Option<&Mapping>) -> bool {
-    claim.is_some_and(|claim| text(claim, "volumeMode") == "Block")
+fn no_volume(at: &str, name: &str, volumes: &[Volume<'_>], out: &mut Findings) {
+    let near = crate::nearest::nearest(volumes.iter().map(|volume| volume.name), name);
+    let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let text = format!("no volume is named {}{hint}", shown(name));
+    out.refuse(at, "mount-without-volume", Reason::NotFound, text);
 }
 
-fn mounts(container: &Mapping, volumes: &[(&str, bool)], out: &mut Findings) {
+fn mounts(container: &Mapping, volumes: &[Volume<'_>], out: &mut Findings) {
+    let is_privileged = map(container, "securityContext").is_some_and(|security| is_true(security, "privileged"));
     let mut paths: Vec<&str> = Vec::new();
     for (index, mount) in items(container, "volumeMounts") {
         out.within(format_args!(".volumeMounts[{index}]"), |out| {
             let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
-            if !volumes.iter().any(|(volume, _)| *volume == name && !name.is_empty()) {
-                out.refuse(
-                    ".name",
-                    "mount-without-volume",
-                    Reason::NotFound,
-                    format!("no volume is named {}", shown(name)),
-                );
+            if !volumes.iter().any(|volume| volume.name == name && !name.is_empty()) {
+                no_volume(".name", name, volumes, out);
+            }
+            if text(mount, "mountPropagation") == "Bidirectional" && !is_privileged {
+                let text = "must not be Bidirectional, unless the container is privileged";
+                out.refuse(".mountPropagation", "forbidden", Reason::Forbidden, text);
             }
             if !path.is_empty() && paths.contains(&path) {
                 out.invalid(".mountPath", "duplicate-mount", format!("{} is mounted already", shown(path)));
@@ -85,11 +98,52 @@ fn mounts(container: &Mapping, volumes: &[(&str, bool)], out: &mut Findings) {
             }
         });
     }
+}
+
+fn devices(container: &Mapping, volumes: &[Volume<'_>], out: &mut Findings) {
     for (index, device) in items(container, "volumeDevices") {
-        let name = text(device, "name");
-        if !volumes.iter().any(|(volume, _)| *volume == name) {
-            let at = format!(".volumeDevices[{index}].name");
-            out.refuse(&at, "mount-without-volume", Reason::NotFound, format!("no volume is named {}", shown(name)));
+        let (name, at) = (text(device, "name"), format!(".volumeDevices[{index}].name"));
+        match volumes.iter().find(|volume| volume.name == name) {
+            None => no_volume(&at, name, volumes, out),
+            Some(volume) if !volume.is_claim => {
+                let text = format!("is {}, and must be a volume of a PersistentVolumeClaim", shown(name));
+                out.invalid(&at, "device", text);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Ports of a node that two containers of a Pod want.
+fn taken_ports(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
+    // In a Pod of the network of its node each port is one of the node; in a template a server looks at `hostPort` alone.
+    let is_of_node = context.kind == "Pod" && is_true(pod, "hostNetwork");
+    let mut seen: Vec<(&str, &str, i64)> = Vec::new();
+    for (index, container) in items(pod, "containers") {
+        for (at, port) in items(container, "ports") {
+            let own = int(port, "hostPort").filter(|port| *port != 0);
+            let Some(number) = own.or(int(port, "containerPort").filter(|_| is_of_node)) else { continue };
+            let protocol = Some(text(port, "protocol")).filter(|protocol| !protocol.is_empty()).unwrap_or("TCP");
+            let taken = (protocol, text(port, "hostIP"), number);
+            if seen.contains(&taken) {
+                let at = format!(".containers[{index}].ports[{at}].hostPort");
+                let text = format!("{protocol} {number} of the node is there already");
+                out.refuse(&at, "duplicate-port", Reason::Duplicate, text);
+            }
+            seen.push(taken);
+        }
+    }
+}
+
+/// What happens to a container whose resources change.
+fn resize(context: &Context<'_>, pod: &Mapping, container: &Mapping, out: &mut Findings) {
+    if context.minor < 33 || text(pod, "restartPolicy") != "Never" {
+        return;
+    }
+    for (index, policy) in items(container, "resizePolicy") {
+        if text(policy, "restartPolicy") == "RestartContainer" {
+            let at = format!(".resizePolicy[{index}].restartPolicy");
+            out.invalid(&at, "resize", "must be NotRequired where `restartPolicy` of the Pod is Never");
         }
     }
 }
@@ -112,22 +166,32 @@ fn host_ports(pod: &Mapping, container: &Mapping, out: &mut Findings) {
     }
 }
 
-fn sleep(pod: &Mapping, container: &Mapping, out: &mut Findings) {
+fn sleep(context: &Context<'_>, pod: &Mapping, container: &Mapping, out: &mut Findings) {
     let grace = int(pod, "terminationGracePeriodSeconds").unwrap_or(30);
     for hook in ["preStop", "postStart"] {
         let Some(seconds) = at(container, &["lifecycle", hook, "sleep"]).and_then(|sleep| int(sleep, "seconds")) else {
             continue;
         };
-        if seconds < 0 || seconds > grace {
-            let text =
-                format!("is {seconds}, and must be between 0 and `terminationGracePeriodSeconds`, which is {grace}");
+        let least = i64::from(context.minor < 33);
+        if seconds < least || seconds > grace {
+            let text = format!(
+                "is {seconds}, and must be between {least} and `terminationGracePeriodSeconds`, which is {grace}"
+            );
             out.invalid(&format!(".lifecycle.{hook}.sleep"), "sleep", text);
         }
     }
 }
 
 /// Probes and hooks of a container that runs to its end before the others begin.
-fn restart(container: &Mapping, is_init: bool, out: &mut Findings) {
+fn restart(context: &Context<'_>, container: &Mapping, is_init: bool, out: &mut Findings) {
+    if context.minor < 34 && has(container, "restartPolicy") {
+        let policy = text(container, "restartPolicy");
+        if !is_init {
+            out.refuse(".restartPolicy", "forbidden", Reason::Forbidden, "must be set for init containers only");
+        } else if policy != "Always" {
+            out.within(".restartPolicy", |out| crate::walk::not_one_of(&["Always"], policy, out));
+        }
+    }
     if !is_init || text(container, "restartPolicy") == "Always" {
         return;
     }
@@ -186,7 +250,7 @@ fn os_fields(os: &str, security: &Mapping, not_in_windows: &[&str], out: &mut Fi
     }
 }
 
-fn windows_pod(pod: &Mapping, out: &mut Findings) {
+fn windows_pod(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
     if let Some(security) = map(pod, "securityContext") {
         os_fields(os(pod), security, NOT_IN_WINDOWS_PODS, out);
     }
@@ -194,17 +258,23 @@ fn windows_pod(pod: &Mapping, out: &mut Findings) {
         return;
     }
     for field in ["hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"] {
-        if has(pod, field) && (is_true(pod, field) || field == "hostUsers") {
+        let is_set = if field == "hostUsers" { has_users(context, pod) } else { is_true(pod, field) };
+        if is_set {
             out.refuse(&format!(".{field}"), "forbidden", Reason::Forbidden, "must not be set for a Pod of windows");
         }
     }
 }
 
-fn shared(pod: &Mapping, out: &mut Findings) {
+/// Whether it says whose users the Pod has; servers do not look at it before 1.33.
+fn has_users(context: &Context<'_>, pod: &Mapping) -> bool {
+    context.minor >= 33 && has(pod, "hostUsers")
+}
+
+fn shared(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
     if is_true(pod, "shareProcessNamespace") && is_true(pod, "hostPID") {
         out.invalid(".shareProcessNamespace", "one-of", "must not be true beside `hostPID`");
     }
-    if get(pod, "hostUsers").and_then(Value::as_bool) == Some(false) {
+    if has_users(context, pod) && get(pod, "hostUsers").and_then(Value::as_bool) == Some(false) {
         for field in ["hostPID", "hostIPC"] {
             if is_true(pod, field) {
                 out.refuse(

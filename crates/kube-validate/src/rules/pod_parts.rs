@@ -58,7 +58,10 @@ pub(super) fn env(context: &Context<'_>, env: &Mapping, out: &mut Findings) {
     if !text(env, "value").is_empty() {
         out.invalid(".valueFrom", "one-of", "must not be set beside `value`");
     }
-    out.within(".valueFrom", |out| super::one(from, SOURCES, out));
+    // Files were switched on in 1.35, and what names one is dropped before.
+    let sources =
+        if context.minor >= 35 { SOURCES } else { SOURCES.split_last().map_or(SOURCES, |(_, others)| others) };
+    out.within(".valueFrom", |out| super::one(from, sources, out));
 }
 
 const ENV_FIELDS: &[&str] = &[
@@ -83,6 +86,9 @@ pub(super) fn field_source(_: &Context<'_>, source: &Mapping, out: &mut Findings
 
 pub(super) fn file_source(_: &Context<'_>, file: &Mapping, out: &mut Findings) {
     sources(file, FILE_FIELDS, out);
+    if map(file, "resourceFieldRef").is_some_and(|source| text(source, "containerName").is_empty()) {
+        out.required(".resourceFieldRef.containerName", "must be set in a volume");
+    }
     match (has(file, "fieldRef"), has(file, "resourceFieldRef")) {
         (false, false) => out.required(".fieldRef", "must be set, or `resourceFieldRef`"),
         (true, true) => out.invalid("", "one-of", "must not have both `fieldRef` and `resourceFieldRef`"),

@@ -18,9 +18,10 @@ fn amounts<'v>(object: &'v Mapping, field: &str) -> impl Iterator<Item = (&'v st
     all.filter_map(|(name, value)| Some((name.as_str(), amount_of(value)?)))
 }
 
-/// A null is nothing.
+/// What a server makes of an amount: a null is nothing, and what is less than a thousandth is one.
 fn amount_of(value: &Value) -> Option<Quantity> {
-    if value.is_null() { Quantity::of(&Value::Int(0)) } else { Quantity::of(value) }
+    let amount = if value.is_null() { Quantity::of(&Value::Int(0)) } else { Quantity::of(value) };
+    amount.map(Quantity::in_thousandths)
 }
 
 fn is_of_containers(name: &str) -> bool {
@@ -58,9 +59,6 @@ pub(super) fn requirements(_: &Context<'_>, resources: &Mapping, out: &mut Findi
             }
             if is_extended(name) && !amount.is_whole() {
                 out.invalid(&at, "quantity", "must be an integer");
-            }
-            if name == "cpu" && !amount.is_whole_milli() {
-                out.invalid(&at, "quantity", "must be no finer than 1m");
             }
         }
     }
@@ -161,7 +159,7 @@ const SCOPES: &[&str] = &[
     "VolumeAttributesClass",
 ];
 
-pub(super) fn quota(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
+pub(super) fn quota(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (name, amount) in amounts(spec, "hard") {
         let at = format!(".hard[{name}]");
         resource_name(name, &at, is_of_quotas, out);
@@ -175,7 +173,7 @@ pub(super) fn quota(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     let hard: Vec<&str> = amounts(spec, "hard").map(|(name, _)| name).collect();
     let scopes: Vec<&str> = list(spec, "scopes").iter().map(|scope| scope.as_str().unwrap_or_default()).collect();
     for (index, scope) in scopes.iter().enumerate() {
-        scope_of(scope, &format!(".scopes[{index}]"), &hard, out);
+        scope_of(context, scope, &format!(".scopes[{index}]"), &hard, out);
     }
     for pair in [["Terminating", "NotTerminating"], ["BestEffort", "NotBestEffort"]] {
         if pair.iter().all(|scope| scopes.contains(scope)) {
@@ -186,7 +184,7 @@ pub(super) fn quota(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     for (index, each) in selector.into_iter().flat_map(|selector| items(selector, "matchExpressions")) {
         let at = format!(".scopeSelector.matchExpressions[{index}]");
         let (scope, operator, values) = (text(each, "scopeName"), text(each, "operator"), list(each, "values").len());
-        scope_of(scope, &format!("{at}.scopeName"), &hard, out);
+        scope_of(context, scope, &format!("{at}.scopeName"), &hard, out);
         match operator {
             "In" | "NotIn" if values == 0 => out.required(&format!("{at}.values"), "must be set for In and NotIn"),
             "Exists" | "DoesNotExist" if values > 0 => {
@@ -204,8 +202,8 @@ pub(super) fn quota(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
 const OF_BEST_EFFORT: &[&str] = &["pods"];
 const OF_PODS: &[&str] = &["pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
-fn scope_of(scope: &str, at: &str, hard: &[&str], out: &mut Findings) {
-    if !SCOPES.contains(&scope) {
+fn scope_of(context: &Context<'_>, scope: &str, at: &str, hard: &[&str], out: &mut Findings) {
+    if !SCOPES.contains(&scope) || scope == "VolumeAttributesClass" && context.minor < 34 {
         return out.invalid(at, "scope", format!("is {}, which is not a scope", shown(scope)));
     }
     let fitting = match scope {

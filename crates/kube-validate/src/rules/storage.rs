@@ -56,6 +56,7 @@ pub(super) fn volume(_: &Context<'_>, volume: &Mapping, out: &mut Findings) {
         out.invalid(".emptyDir.sizeLimit", "range", "must not be negative");
     }
     if let Some(projected) = map(volume, "projected") {
+        out.within(".projected", |out| files(projected, out));
         for (index, source) in items(projected, "sources") {
             let sources: Vec<&String> =
                 source.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key).collect();
@@ -67,11 +68,28 @@ pub(super) fn volume(_: &Context<'_>, volume: &Mapping, out: &mut Findings) {
     }
 }
 
+/// Files that two sources of a volume give.
+fn files(projected: &Mapping, out: &mut Findings) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (index, source) in items(projected, "sources") {
+        for from in ["secret", "configMap", "downwardAPI"] {
+            for (at, file) in map(source, from).into_iter().flat_map(|source| items(source, "items")) {
+                let path = text(file, "path");
+                if !path.is_empty() && seen.contains(&path) {
+                    let at = format!(".sources[{index}].{from}.items[{at}].path");
+                    out.invalid(&at, "duplicate", format!("{} is there already", shown(path)));
+                }
+                seen.push(path);
+            }
+        }
+    }
+}
+
 /// Files of a volume.
 pub(super) fn file(_: &Context<'_>, item: &Mapping, out: &mut Findings) {
     let path = text(item, "path");
     if !path.is_empty() {
-        name_of("path", names::local_path, path, ".path", out);
+        name_of("path", names::file_path, path, ".path", out);
     }
 }
 
@@ -97,6 +115,11 @@ fn access_modes(spec: &Mapping, out: &mut Findings) {
 pub(super) fn claim(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     access_modes(spec, out);
     super::resources::claim(spec, out);
+    if let (Some(source), Some(reference)) = (map(spec, "dataSource"), map(spec, "dataSourceRef"))
+        && ["apiGroup", "kind", "name"].iter().any(|field| text(source, field) != text(reference, field))
+    {
+        out.invalid(".dataSource", "data-source", "must be the object that `dataSourceRef` is");
+    }
     let Some(source) = map(spec, "dataSource").or_else(|| map(spec, "dataSourceRef")) else { return };
     if text(source, "apiGroup").is_empty() && text(source, "kind") != "PersistentVolumeClaim" {
         out.invalid(".dataSource", "data-source", "must have an `apiGroup`, unless it is a PersistentVolumeClaim");

@@ -5,18 +5,38 @@ use super::Check::{
 };
 use super::{MAX, Row, row};
 use super::{
-    access, admission, autoscaling, core, crd, network, pod, pod_parts, resources, storage, template_labels, workload,
+    access, admission, autoscaling, core, crd, job, network, pod, pod_parts, resources, storage, template_labels,
+    workload,
 };
-use crate::names::{config_key, env, header, ip, label, label_value, port, qualified, subdomain};
+use crate::names::{
+    config_key, env, header, ip, label, label_value, ordinary_ip, port, qualified, search, sloppy_ip, strict_search,
+    subdomain,
+};
 
 /// Fields that the schema requires and a server does without.
 pub(super) const NOT_REQUIRED: &[(&str, &str)] = &[
+    ("apps.v1.StatefulSetSpec", "serviceName"),
     ("batch.v1.PodFailurePolicy", "rules"),
+    ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status"),
     ("core.v1.HTTPHeader", "value"),
     ("core.v1.LimitRangeSpec", "limits"),
+    ("core.v1.Sysctl", "value"),
     ("discovery.v1.EndpointSlice", "endpoints"),
+    ("meta.v1.GroupResource", "group"),
     ("rbac.v1.RoleRef", "apiGroup"),
-    ("storage.v1.CSIDriver", "spec"),
+    ("storage.v1.CSINodeSpec", "drivers"),
+    ("storage.v1.TokenRequest", "audience"),
+];
+
+/// Fields of objects that are refused where they are not set, though an object without fields would be taken.
+pub(super) const REQUIRED: &[(&str, &str)] = &[
+    ("apps.v1.DaemonSetSpec", "selector"),
+    ("apps.v1.DeploymentSpec", "selector"),
+    ("apps.v1.ReplicaSetSpec", "selector"),
+    ("apps.v1.StatefulSetSpec", "selector"),
+    ("core.v1.Binding", "target"),
+    ("core.v1.ScaleIOPersistentVolumeSource", "secretRef"),
+    ("core.v1.ScaleIOVolumeSource", "secretRef"),
 ];
 
 /// Fields whose values the schema lists and a server does not look at.
@@ -65,20 +85,25 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.PodOS", "name", OneOf(&["linux", "windows"])),
     row("core.v1.PodReadinessGate", "conditionType", Text("name", qualified)),
     row("core.v1.PodSchedulingGate", "name", Any("name", qualified)),
-    row("core.v1.HostAlias", "ip", Text("ip", ip)),
+    row("core.v1.HostAlias", "ip", Text("ip", ip)).since(36),
+    row("core.v1.HostAlias", "ip", Text("ip", sloppy_ip)).until(35),
     row("core.v1.HostAlias", "hostnames", Each("name", subdomain)),
-    row("core.v1.PodDNSConfig", "nameservers", Each("ip", ip)),
+    row("core.v1.PodDNSConfig", "nameservers", Each("ip", ip)).since(36),
+    row("core.v1.PodDNSConfig", "nameservers", Each("ip", sloppy_ip)).until(35),
+    row("core.v1.PodDNSConfig", "searches", Each("name", strict_search)).until(32),
+    row("core.v1.PodDNSConfig", "searches", Each("name", search)).since(33),
     row("core.v1.PodDNSConfigOption", "name", Required),
     row("core.v1.PodSecurityContext", "fsGroup", Between(0, ID_MAX)),
     row("core.v1.PodSecurityContext", "runAsUser", Between(0, ID_MAX)),
     row("core.v1.PodSecurityContext", "runAsGroup", Between(0, ID_MAX)),
     row("core.v1.PodSecurityContext", "fsGroupChangePolicy", Exactly(&["OnRootMismatch", "Always"])),
     row("core.v1.PodSecurityContext", "", Whole(groups)),
+    row("core.v1.PodSecurityContext", "sysctls", Unique("name")),
     row("core.v1.Sysctl", "name", Required),
     row("core.v1.Sysctl", "name", Text("sysctl", sysctl)),
     row("core.v1.Toleration", "", Whole(pod_parts::toleration)),
     row("core.v1.Toleration", "key", Text("label-key", qualified)),
-    row("core.v1.Toleration", "operator", OneOf(&["Exists", "Equal", "Lt", "Gt"])),
+    row("core.v1.Toleration", "operator", OneOf(&["Exists", "Equal"])),
     row("core.v1.Toleration", "effect", OneOf(&["NoSchedule", "PreferNoSchedule", "NoExecute"])),
     row("core.v1.TopologySpreadConstraint", "maxSkew", Required),
     row("core.v1.TopologySpreadConstraint", "maxSkew", Between(1, MAX)),
@@ -107,7 +132,9 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.Container", "ports", Unique("name")),
     row("core.v1.Container", "imagePullPolicy", OneOf(PULL)),
     row("core.v1.Container", "terminationMessagePolicy", OneOf(&["File", "FallbackToLogsOnError"])),
-    row("core.v1.Container", "restartPolicy", Exactly(&["Always", "Never", "OnFailure"])),
+    row("core.v1.Container", "restartPolicy", Exactly(&["Always", "Never", "OnFailure"])).since(35),
+    row("core.v1.ContainerResizePolicy", "resourceName", OneOf(&["cpu", "memory"])).since(33),
+    row("core.v1.ContainerResizePolicy", "restartPolicy", OneOf(&["NotRequired", "RestartContainer"])).since(33),
     row("core.v1.ContainerPort", "containerPort", Required),
     row("core.v1.ContainerPort", "containerPort", Between(1, 65535)),
     row("core.v1.ContainerPort", "hostPort", Between(0, 65535)),
@@ -176,6 +203,10 @@ pub(super) const ROWS: &[Row] = &[
         "", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice",
     ])),
     row("core.v1.EphemeralVolumeSource", "volumeClaimTemplate", Required),
+    row("core.v1.CephFSPersistentVolumeSource", "monitors", Required),
+    row("core.v1.CephFSVolumeSource", "monitors", Required),
+    row("core.v1.RBDPersistentVolumeSource", "monitors", Required),
+    row("core.v1.RBDVolumeSource", "monitors", Required),
     row("core.v1.CSIPersistentVolumeSource", "driver", Text("name", subdomain)),
     row("core.v1.PersistentVolume", "spec", Required),
     row("core.v1.PersistentVolumeSpec", "", Whole(storage::persistent_volume)),
@@ -204,15 +235,20 @@ pub(super) const ROWS: &[Row] = &[
     row("core.v1.ServiceSpec", "ipFamilies", EachOf(&["IPv4", "IPv6"])),
     row("core.v1.ServiceSpec", "selector", Keys("label-key", qualified)),
     row("core.v1.ServiceSpec", "selector", Values("label-value", label_value)),
-    row("core.v1.ServiceSpec", "externalIPs", Each("ip", ip)),
+    row("core.v1.ServiceSpec", "externalIPs", Each("ip", ip)).since(36),
+    row("core.v1.ServiceSpec", "externalIPs", Each("ip", sloppy_ip)).until(35),
+    row("core.v1.ServiceSpec", "externalIPs", Each("ip", ordinary_ip)),
     row("core.v1.ServiceSpec", "ports", Unique("name")),
     row("core.v1.ServiceSpec", "loadBalancerClass", Any("name", qualified)),
-    row("core.v1.ServiceSpec", "trafficDistribution", Exactly(&["PreferClose", "PreferSameZone", "PreferSameNode"])),
+    row("core.v1.ServiceSpec", "trafficDistribution", Exactly(&["PreferClose", "PreferSameZone", "PreferSameNode"])).since(34),
+    row("core.v1.ServiceSpec", "trafficDistribution", Exactly(&["PreferClose"])).since(31).until(33),
     row("core.v1.ServicePort", "protocol", OneOf(PROTOCOLS)),
     row("core.v1.ServicePort", "nodePort", Between(0, 65535)),
     row("core.v1.ServicePort", "appProtocol", Any("name", qualified)),
     row("core.v1.Endpoints", "", Whole(core::endpoints)),
-    row("core.v1.EndpointAddress", "ip", Text("ip", ip)),
+    row("core.v1.EndpointAddress", "ip", Text("ip", ip)).since(36),
+    row("core.v1.EndpointAddress", "ip", Text("ip", sloppy_ip)).until(35),
+    row("core.v1.EndpointAddress", "ip", Text("ip", ordinary_ip)),
     row("core.v1.EndpointAddress", "hostname", Text("name", label)),
     row("core.v1.EndpointPort", "port", Required),
     row("core.v1.EndpointPort", "port", Between(1, 65535)),
@@ -253,7 +289,7 @@ pub(super) const ROWS: &[Row] = &[
     row("apps.v1.StatefulSet", "spec", Required),
     row("apps.v1.StatefulSetSpec", "", Whole(workload::controller)),
     row("apps.v1.StatefulSetSpec", "", Whole(workload::stateful_set)),
-    row("apps.v1.StatefulSetSpec", "", Whole(workload::governing_service)),
+    row("apps.v1.StatefulSetSpec", "", Whole(workload::governing_service)).since(33),
     row("apps.v1.StatefulSetSpec", "", Whole(storage::claim_template)),
     row("apps.v1.StatefulSetSpec", "replicas", Between(0, MAX)),
     row("apps.v1.StatefulSetSpec", "minReadySeconds", Between(0, MAX)),
@@ -265,7 +301,7 @@ pub(super) const ROWS: &[Row] = &[
     row("apps.v1.ControllerRevision", "revision", Between(0, MAX)),
     row("apps.v1.ControllerRevision", "", Whole(core::revision)),
     row("batch.v1.Job", "spec", Required),
-    row("batch.v1.JobSpec", "", Whole(workload::job)),
+    row("batch.v1.JobSpec", "", Whole(job::job)),
     row("batch.v1.JobSpec", "parallelism", Between(0, MAX)),
     row("batch.v1.JobSpec", "completions", Between(0, MAX)),
     row("batch.v1.JobSpec", "activeDeadlineSeconds", Between(0, MAX)),
@@ -273,10 +309,15 @@ pub(super) const ROWS: &[Row] = &[
     row("batch.v1.JobSpec", "backoffLimitPerIndex", Between(0, MAX)),
     row("batch.v1.JobSpec", "maxFailedIndexes", Between(0, MAX)),
     row("batch.v1.JobSpec", "ttlSecondsAfterFinished", Between(0, MAX)),
+    row("batch.v1.JobSpec", "", Whole(job::failure_policy)),
+    row("batch.v1.JobSpec", "", Whole(job::success_policy)).since(31),
+    row("batch.v1.JobSpec", "managedBy", Any("name", domain_path)).since(32),
+    row("batch.v1.PodFailurePolicyRule", "action", OneOf(&["Count", "FailIndex", "FailJob", "Ignore"])),
+    row("batch.v1.PodFailurePolicyOnExitCodesRequirement", "operator", OneOf(&["In", "NotIn"])),
     row("batch.v1.JobSpec", "completionMode", Exactly(&["NonIndexed", "Indexed"])),
     row("batch.v1.JobSpec", "podReplacementPolicy", Exactly(&["Failed", "TerminatingOrFailed"])),
     row("batch.v1.CronJob", "spec", Required),
-    row("batch.v1.CronJobSpec", "", Whole(workload::cron_job)),
+    row("batch.v1.CronJobSpec", "", Whole(job::cron_job)),
     row("batch.v1.CronJobSpec", "concurrencyPolicy", OneOf(&["Allow", "Forbid", "Replace"])),
     row("batch.v1.CronJobSpec", "startingDeadlineSeconds", Between(0, MAX)),
     row("batch.v1.CronJobSpec", "successfulJobsHistoryLimit", Between(0, MAX)),
@@ -291,8 +332,8 @@ pub(super) const ROWS: &[Row] = &[
     row("autoscaling.v2.HorizontalPodAutoscaler", "spec", Required),
     row("autoscaling.v1.HorizontalPodAutoscalerSpec", "", Whole(autoscaling::spec)),
     row("autoscaling.v2.HorizontalPodAutoscalerSpec", "", Whole(autoscaling::spec)),
-    row("autoscaling.v1.HorizontalPodAutoscalerSpec", "", Whole(autoscaling::scale_target)),
-    row("autoscaling.v2.HorizontalPodAutoscalerSpec", "", Whole(autoscaling::scale_target)),
+    row("autoscaling.v1.HorizontalPodAutoscalerSpec", "", Whole(autoscaling::scale_target)).since(34),
+    row("autoscaling.v2.HorizontalPodAutoscalerSpec", "", Whole(autoscaling::scale_target)).since(34),
     row("autoscaling.v1.HorizontalPodAutoscalerSpec", "targetCPUUtilizationPercentage", Between(1, MAX)),
     row("autoscaling.v1.CrossVersionObjectReference", "", Whole(autoscaling::target)),
     row("autoscaling.v2.CrossVersionObjectReference", "", Whole(autoscaling::target)),
@@ -317,7 +358,8 @@ pub(super) const ROWS: &[Row] = &[
     row("networking.v1.NetworkPolicyPort", "", Whole(network::policy_port)),
     row("networking.v1.NetworkPolicyPeer", "", Whole(network::policy_peer)),
     row("networking.v1.IPBlock", "", Whole(network::ip_block)),
-    row("networking.v1.IngressClassSpec", "controller", Text("name", controller)),
+    row("networking.v1.IngressClassSpec", "controller", Text("name", domain_path)),
+    row("networking.v1.IngressClassParametersReference", "", Whole(network::class_parameters)),
     row("networking.v1.IngressClassParametersReference", "scope", Exactly(&["Cluster", "Namespace"])),
     row("discovery.v1.EndpointSlice", "addressType", OneOf(&["FQDN", "IPv4", "IPv6"])),
     row("discovery.v1.EndpointSlice", "", Whole(core::endpoint_slice)),
@@ -341,7 +383,8 @@ pub(super) const ROWS: &[Row] = &[
 
     // Storage, scheduling, coordination.
     row("storage.v1.StorageClass", "", Whole(storage::storage_class)),
-    row("storage.v1.StorageClass", "reclaimPolicy", Exactly(&["Delete", "Retain"])),
+    row("storage.v1.VolumeAttachmentSource", "", One(&["persistentVolumeName", "inlineVolumeSpec"])),
+    row("storage.v1.StorageClass", "reclaimPolicy", OneOf(&["Delete", "Retain"])),
     row("storage.v1.StorageClass", "volumeBindingMode", Exactly(&["Immediate", "WaitForFirstConsumer"])),
     row("storage.v1.VolumeAttributesClass", "driverName", Text("name", subdomain)),
     row("storage.v1.CSIDriverSpec", "volumeLifecycleModes", EachOf(&["Persistent", "Ephemeral"])),
@@ -351,6 +394,10 @@ pub(super) const ROWS: &[Row] = &[
     row("coordination.v1.LeaseSpec", "leaseDurationSeconds", Between(1, MAX)),
     row("coordination.v1.LeaseSpec", "leaseTransitions", Between(0, MAX)),
     row("node.v1.RuntimeClass", "handler", Text("name", label)),
+    row("flowcontrol.v1.FlowSchema", "spec", Required),
+    row("flowcontrol.v1.PriorityLevelConfiguration", "spec", Required),
+    row("flowcontrol.v1.NonResourcePolicyRule", "verbs", Required),
+    row("flowcontrol.v1.NonResourcePolicyRule", "nonResourceURLs", Required),
     row("flowcontrol.v1.FlowSchema", "", Whole(core::flow_schema)),
     row("flowcontrol.v1.FlowSchemaSpec", "matchingPrecedence", Between(1, 10000)),
     row("flowcontrol.v1.FlowDistinguisherMethod", "type", OneOf(&["ByUser", "ByNamespace"])),
@@ -358,6 +405,7 @@ pub(super) const ROWS: &[Row] = &[
     row("flowcontrol.v1.LimitResponse", "type", Exactly(&["Queue", "Reject"])),
     row("flowcontrol.v1.LimitedPriorityLevelConfiguration", "limitResponse", Required),
     row("resource.v1.DeviceSelector", "cel", Required),
+    row("resource.v1.CapacityRequestPolicyRange", "min", Required),
 
     row("certificates.v1.CertificateSigningRequestSpec", "request", Text("pem", certificate_request)),
     row("certificates.v1.CertificateSigningRequestSpec", "usages", Required),
@@ -365,7 +413,9 @@ pub(super) const ROWS: &[Row] = &[
     // Admission and extension.
     row("admissionregistration.v1.ValidatingWebhook", "", Whole(admission::webhook)),
     row("admissionregistration.v1.MutatingWebhook", "", Whole(admission::webhook)),
+    row("admissionregistration.v1.ValidatingWebhook", "admissionReviewVersions", Required),
     row("admissionregistration.v1.ValidatingWebhook", "failurePolicy", Exactly(&["Ignore", "Fail"])),
+    row("admissionregistration.v1.MutatingWebhook", "admissionReviewVersions", Required),
     row("admissionregistration.v1.MutatingWebhook", "failurePolicy", Exactly(&["Ignore", "Fail"])),
     row("admissionregistration.v1.ValidatingWebhook", "matchPolicy", Exactly(&["Exact", "Equivalent"])),
     row("admissionregistration.v1.MutatingWebhook", "matchPolicy", Exactly(&["Exact", "Equivalent"])),
@@ -401,6 +451,7 @@ pub(super) const ROWS: &[Row] = &[
     row("admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec", "validationActions", EachOf(&["Deny", "Warn", "Audit"])),
     row("admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec", "", Whole(admission::binding)),
     row("apiextensions.v1.CustomResourceDefinitionSpec", "", Whole(crd::spec)),
+    row("apiextensions.v1.WebhookConversion", "conversionReviewVersions", Required),
     row("apiextensions.v1.CustomResourceDefinitionSpec", "scope", OneOf(&["Cluster", "Namespaced"])),
 ];
 
@@ -427,7 +478,7 @@ fn limit_type(text: &str) -> crate::names::Wrong {
 }
 
 /// The name of a controller: a domain and a path.
-fn controller(text: &str) -> crate::names::Wrong {
+fn domain_path(text: &str) -> crate::names::Wrong {
     let Some((domain, path)) = text.split_once('/') else { return Some("must have a domain before a `/`") };
     subdomain(domain)
         .or((text.len() > 250 || path.is_empty()).then_some("must have a path of no more than 250 characters"))

@@ -1,12 +1,11 @@
-//! Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs, CronJobs, PodDisruptionBudgets.
+//! Deployments, StatefulSets, DaemonSets, ReplicaSets, PodDisruptionBudgets.
 //!
-//! Reference: kubernetes 1.36 pkg/apis/apps/validation, pkg/apis/batch/validation, pkg/apis/policy/validation.
+//! Reference: kubernetes 1.36 pkg/apis/apps/validation, pkg/apis/policy/validation.
 
 use go_yaml::{Mapping, Value};
 
 use super::{Context, name_of};
-use crate::cron;
-use crate::fields::{at, get, has, int, items, list, map, set, text};
+use crate::fields::{at, get, has, int, items, list, map, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::names;
 
@@ -37,7 +36,7 @@ pub(super) fn controller(context: &Context<'_>, spec: &Mapping, out: &mut Findin
     });
 }
 
-fn selects(spec: &Mapping, kind: &str, out: &mut Findings) {
+pub(super) fn selects(spec: &Mapping, kind: &str, out: &mut Findings) {
     let Some(selector) = map(spec, "selector") else { return };
     let empty = Mapping::new();
     let labels = map(selector, "matchLabels").unwrap_or(&empty);
@@ -180,105 +179,6 @@ pub(super) fn stateful_set(_: &Context<'_>, spec: &Mapping, out: &mut Findings) 
             }
         });
     });
-}
-
-const GENERATED: &[&str] =
-    &["controller-uid", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "job-name"];
-
-pub(super) fn job(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
-    let pod = at(spec, &["template", "spec"]);
-    let policy = pod.map(|pod| text(pod, "restartPolicy")).unwrap_or_default();
-    if matches!(policy, "" | "Always") {
-        let (reason, text) = if policy.is_empty() {
-            (Reason::Required, "must be set: OnFailure or Never")
-        } else {
-            (Reason::NotSupported, "must be OnFailure or Never")
-        };
-        out.refuse(".template.spec.restartPolicy", "required", reason, text);
-    }
-    let is_indexed = text(spec, "completionMode") == "Indexed";
-    let (completions, parallelism) = (int(spec, "completions"), int(spec, "parallelism"));
-    if is_indexed {
-        if completions.is_none() {
-            out.required(".completions", "must be set where `completionMode` is Indexed");
-        }
-        if parallelism.is_some_and(|count| count > 100_000) {
-            out.invalid(".parallelism", "range", "must be no more than 100000 where `completionMode` is Indexed");
-        }
-        let name = map(context.root, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default();
-        let last = completions.unwrap_or(1).max(1) - 1;
-        if context.kind == "Job" && !name.is_empty() && names::label(&format!("{name}-{last}")).is_some() {
-            out.invalid(".completions", "name", "the name of a Pod of it would be no label of DNS");
-        }
-    }
-    for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
-        if has(spec, field) && !is_indexed {
-            out.invalid(&format!(".{field}"), "one-of", "must be set where `completionMode` is Indexed only");
-        }
-    }
-    if has(spec, "maxFailedIndexes") && !has(spec, "backoffLimitPerIndex") {
-        out.required(".backoffLimitPerIndex", "must be set where `maxFailedIndexes` is");
-    }
-    manual_selector(context, spec, out);
-    failure_policy(spec, policy, out);
-}
-
-fn manual_selector(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
-    let is_manual = crate::fields::is_true(spec, "manualSelector");
-    if is_manual {
-        if !has(spec, "selector") {
-            out.required(".selector", "must be set where `manualSelector` is true");
-        }
-        return selects(spec, "Job", out);
-    }
-    if context.kind == "CronJob" {
-        if has(spec, "selector") {
-            out.invalid(".selector", "selector", "is made by the server");
-        }
-        return;
-    }
-    let Some(selector) = map(spec, "selector") else { return };
-    let labels = map(selector, "matchLabels");
-    let is_own = labels.is_some_and(|labels| labels.keys().all(|key| GENERATED.contains(&key.as_str())));
-    if !is_own || !list(selector, "matchExpressions").is_empty() {
-        out.invalid(".selector", "selector", "is made by the server, unless `manualSelector` is true");
-    }
-}
-
-fn failure_policy(spec: &Mapping, restart: &str, out: &mut Findings) {
-    let Some(policy) = map(spec, "podFailurePolicy") else { return };
-    if restart != "Never" {
-        out.invalid(".template.spec.restartPolicy", "failure-policy", "must be Never where `podFailurePolicy` is set");
-    }
-    for (index, rule) in items(policy, "rules") {
-        out.within(format_args!(".podFailurePolicy.rules[{index}]"), |out| {
-            if set(rule, &["onExitCodes", "onPodConditions"]).len() != 1 {
-                out.invalid("", "one-of", "must have one of `onExitCodes`, `onPodConditions`");
-            }
-            if let Some(codes) = map(rule, "onExitCodes")
-                && list(codes, "values").is_empty()
-            {
-                out.required(".onExitCodes.values", "must be set");
-            }
-        });
-    }
-}
-
-pub(super) fn cron_job(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {
-    let schedule = text(spec, "schedule");
-    if let Some(wrong) = cron::wrong(schedule).filter(|_| !schedule.is_empty()) {
-        out.invalid(".schedule", "cron", format!("is {}: {wrong}", shown(schedule)));
-    }
-    let Some(zone) = get(spec, "timeZone").and_then(Value::as_str) else { return };
-    let is_known =
-        !zone.is_empty() && !zone.eq_ignore_ascii_case("local") && (go_std::time::Zone::named(zone).is_some());
-    if !is_known {
-        out.invalid(
-            ".timeZone",
-            "time-zone",
-            format!("is {}, and must be a name of IANA such as Europe/Berlin", shown(zone)),
-        );
-    }
 }
 
 pub(super) fn disruption_budget(_: &Context<'_>, spec: &Mapping, out: &mut Findings) {

@@ -4,7 +4,7 @@ use go_yaml::{Limits, sigs};
 
 use crate::{Crds, Judge, Verdict};
 
-fn judged(minor: u8, crds: Crds, text: &str) -> Verdict {
+pub(super) fn judged(minor: u8, crds: Crds, text: &str) -> Verdict {
     let object = sigs::unmarshal(text.as_bytes(), &Limits::default()).expect("YAML");
     Judge::new(minor, crds).expect("a minor that is known").judge(&object)
 }
@@ -73,6 +73,10 @@ fn a_pod_is_refused_for_what_a_server_refuses_it_for() {
 const OBJECTS: &[(&str, &[&str])] = &[
     ("{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: a}}", &["apiVersion not-served"]),
     ("{apiVersion: v1, kind: ConfigMap, metadata: {}}", &["metadata.name required"]),
+    (
+        "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: http}]}}",
+        &["spec.ports[0].port type"],
+    ),
     ("{apiVersion: v1, kind: ConfigMap, metadata: {name: A_b}}", &["metadata.name name"]),
     ("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {a//b: c}}}", &["metadata.labels label-key"]),
     ("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {a: -b}}}", &["metadata.labels[a] label-value"]),
@@ -110,7 +114,7 @@ const OBJECTS: &[(&str, &[&str])] = &[
     ),
     (
         "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: [{apiGroups: [''], resources: [pods]}]}",
-        &["rules[0].verbs required", "rules[0].verbs required"],
+        &["rules[0].verbs required"],
     ),
 ];
 
@@ -246,12 +250,126 @@ fn a_kind_without_schema_is_refused_only_where_all_definitions_are_known() {
     let mut crds = Crds::new();
     crds.and_no_others();
     assert_eq!(refusals(&judged(36, crds, text)), ["apiVersion not-served"]);
-    // Of a group of which one kind is known there may be others; of a kind that is known, all versions are.
-    for (kind, is_refused) in [("Other", false), ("Test", true)] {
+    // Of a group of which one kind is known there may be others; of a kind that is known, all versions are, and all names.
+    let rows = [("v9", "Other", ""), ("v9", "Test", "apiVersion not-served"), ("v1", "Tests", "kind not-served")];
+    for (version, kind, wanted) in rows {
         let mut crds = Crds::new();
         crds.add(CRD.as_bytes().to_vec());
-        let verdict = judged(36, crds, &format!("{{apiVersion: example.com/v9, kind: {kind}, metadata: {{name: a}}}}"));
-        assert_eq!((verdict.is_refused(), verdict.is_unknown_kind), (is_refused, !is_refused), "{kind}");
+        let text = format!("{{apiVersion: example.com/{version}, kind: {kind}, metadata: {{name: a}}}}");
+        let verdict = judged(36, crds, &text);
+        let wanted: Vec<&str> = Some(wanted).filter(|wanted| !wanted.is_empty()).into_iter().collect();
+        assert_eq!(
+            (refusals(&verdict), verdict.is_unknown_kind),
+            (wanted.iter().map(|at| (*at).to_owned()).collect(), wanted.is_empty()),
+            "{kind}"
+        );
+    }
+}
+
+/// Group and version, kind, and what is refused with which hint.
+const SLIPS: &[(&str, &str, &str)] = &[
+    ("extensions/v1beta1", "Ingress", "apiVersion: ; Ingress is served in `networking.k8s.io/v1`"),
+    ("app/v1", "Deployment", "apiVersion: ; Deployment is served in `apps/v1`"),
+    ("batch.k8s.io/v1", "Job", "apiVersion: ; Job is served in `batch/v1`"),
+    ("rbac.authorization.k8s/v1", "Role", "apiVersion: ; Role is served in `rbac.authorization.k8s.io/v1`"),
+    (
+        "autoscaling/v2beta2",
+        "HorizontalPodAutoscaler",
+        "apiVersion: ; HorizontalPodAutoscaler is served in `autoscaling/v2`",
+    ),
+    ("apps/v1", "Deploymnet", "kind: ; did you mean `Deployment`?"),
+    ("policy/v1beta1", "PodSecurityPolicy", "apiVersion: "),
+    ("autoscaling.k8s.io/v1", "VerticalPodAutoscaler", ""),
+    ("externaldns.k8s.io/v1alpha1", "DNSEndpoint", ""),
+    ("gateway.networking.k8s.io/v1", "HTTPRoute", ""),
+];
+
+#[test]
+fn a_group_that_no_definition_can_serve_is_a_slip() {
+    for (version, kind, wanted) in SLIPS {
+        let text = format!("{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}");
+        let verdict = judged(36, Crds::new(), &text);
+        let said = verdict.findings.iter().map(|finding| {
+            let hint = finding.message.split_once("by Kubernetes 1.36").map(|(_, hint)| hint).unwrap_or_default();
+            format!("{}: {hint}", finding.field)
+        });
+        assert_eq!(said.collect::<Vec<_>>().join(" "), *wanted, "{version} {kind}");
+        assert_eq!(verdict.is_unknown_kind, wanted.is_empty(), "{version} {kind}");
+    }
+}
+
+#[test]
+fn definitions_of_one_text_are_read_each_for_its_kind() {
+    let other = CRD.replace("tests", "others").replace("test,", "other,").replace("Test", "Other");
+    let group = CRD.replace("example.com", "example.org");
+    for separator in ["\n---\n", "\n--- # another\n"] {
+        let mut crds = Crds::new();
+        crds.add([other.as_str(), &group, CRD].join(separator).into_bytes());
+        let judge = Judge::new(36, crds).expect("a minor that is known");
+        for (kind, is_refused) in [("Test", true), ("Other", true), ("Third", false)] {
+            let text =
+                format!("{{apiVersion: example.com/v1, kind: {kind}, metadata: {{name: a}}, spec: {{sise: 1}}}}");
+            let object = sigs::unmarshal(text.as_bytes(), &Limits::default()).expect("YAML");
+            let verdict = judge.judge(&object);
+            assert_eq!((verdict.is_refused(), verdict.is_unknown_kind), (is_refused, !is_refused), "{kind}");
+        }
+    }
+}
+
+/// Rules of a schema that has the fields `size`, `least` and `name`, and whether a server takes the CRD.
+const RULES: &[(&str, bool)] = &[
+    ("self.least <= self.size", true),
+    ("!has(self.name) || self.name.matches('^[a-z]+$')", true),
+    ("oldSelf.size == self.size", true),
+    ("self.tags.all(tag, tag.size() < 9) && self.tags.exists(tag, tag in ['a'])", true),
+    ("type(self.size) == int && dyn(self.size) == 1", true),
+    ("isURL(self.name) && quantity('1').isInteger()", true),
+    ("self.?least.orValue(1) == 1", true),
+    ("self.least <=", false),
+    ("self.leest <= self.size", false),
+    ("has(self.leest)", false),
+    ("seld.size > 1", false),
+    ("self.tags.all(tag, tg == 'a')", false),
+    ("self.name.matches('(')", false),
+];
+
+#[test]
+fn a_rule_of_a_definition_is_refused_for_its_syntax_and_its_names() {
+    for (rule, is_taken) in RULES {
+        let text = CRD.replace("'!has(self.least) || self.least <= self.size'", &format!("\"{rule}\""));
+        let verdict = judged(36, Crds::new(), &text);
+        assert_eq!((verdict.is_refused(), verdict.expressions_unjudged), (!is_taken, usize::from(*is_taken)), "{rule}");
+    }
+}
+
+/// Variables and a validation of a policy, and whether a server takes them.
+const POLICIES: &[(&str, &str, bool)] = &[
+    ("[{name: most, expression: '5'}]", "object.spec.replicas <= variables.most", true),
+    ("[{name: a, expression: '5'}, {name: b, expression: variables.a + 1}]", "variables.b > 1", true),
+    ("[]", "object.spec.replicas <= variables.most", false),
+    ("[{name: b, expression: variables.a}, {name: a, expression: '1'}]", "variables.b > 1", false),
+    ("[{name: b, expression: b +}]", "true", false),
+    ("[]", "foo.bar", false),
+    ("[]", "params.most > 1", false),
+    ("[]", "object.metadata.name.matches('(')", false),
+    (
+        "[]",
+        "request.userInfo.groups.exists(group, group == 'a') && authorizer.group('').resource('pods').check('get').allowed()",
+        true,
+    ),
+];
+
+#[test]
+fn an_expression_of_a_policy_is_refused_for_its_syntax_and_its_names() {
+    for (variables, validation, is_taken) in POLICIES {
+        let text = format!(
+            "{{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {{name: a}}, spec: {{ \
+             matchConstraints: {{resourceRules: [{{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}}]}}, \
+             variables: {variables}, validations: [{{expression: \"{validation}\"}}]}}}}"
+        );
+        let verdict = judged(36, Crds::new(), &text);
+        assert_eq!(verdict.is_refused(), !is_taken, "{variables} {validation} {:?}", verdict.findings);
+        assert!(!is_taken || verdict.expressions_unjudged > 0, "{validation}");
     }
 }
 
@@ -260,5 +378,7 @@ fn a_definition_is_refused_for_a_schema_that_says_too_little() {
     let text = CRD.replace("least: {type: integer}", "least: {description: a}");
     let at = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[least].type required";
     assert_eq!(refusals(&judged(36, Crds::new(), &text)), [at]);
+    let both = CRD.replace("least: {type: integer}", "least: {type: string, x-kubernetes-int-or-string: true}");
+    assert_eq!(refusals(&judged(36, Crds::new(), &both)), Vec::<String>::new());
     assert_eq!(refusals(&judged(36, Crds::new(), CRD)), Vec::<String>::new());
 }
