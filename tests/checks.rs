@@ -116,7 +116,9 @@ fn what_a_refusing_check_had_no_time_to_judge_does_not_go_in() {
     server.git(&["config", "hydrate.strictTimeLimit", "0"]);
     server.git(&["config", "hydrate-check.judge.refuse", "true"]);
     let before = tip(&server, "main");
-    clone.commit("bad", &[("apps/web/dev/config.yaml", &config_map("web", "bad"))]);
+    // After the first commit the time is over.
+    clone.commit("one", &[("apps/web/dev/config.yaml", &config_map("web", "one"))]);
+    clone.commit("two", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
     for undecided in ["accept", "refuse"] {
         server.git(&["config", "hydrate.strictUndecided", undecided]);
         let told = clone.push().exits(1).remote().join(" ");

@@ -255,7 +255,8 @@ mod tests {
             assert!(KEYS.iter().any(|(known, _)| known == key), "{key}");
         }
         let (_, chapter) = readme.split_once("## Another repository as destination").expect("a chapter");
-        for (key, _) in KEYS_OF_DESTINATION {
+        let destinations = NAMED.iter().find(|(top, _)| *top == "hydrate.destination.").expect("a table").1;
+        for (key, _) in destinations {
             assert!(chapter.contains(&format!("| `hydrate.destination.NAME.{key}` |")), "{key}");
         }
     }
