@@ -237,6 +237,10 @@ fn fields(schema: &Mapping, entries: &Mapping, left_out: &mut Vec<String>) -> ce
         let schema = property.or_else(|| map(schema, "additionalProperties")).unwrap_or(&empty);
         match converted(schema, value, left_out) {
             Some(value) => {
+                // Public CRDs name a field such as `namespace` as it is too.
+                if name != *key {
+                    all.insert(key.clone().into(), value.clone());
+                }
                 all.insert(name.into(), value);
             }
             None => left_out.push(name),

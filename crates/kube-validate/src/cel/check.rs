@@ -205,6 +205,6 @@ fn is_closed(schema: &Mapping) -> bool {
 fn property<'n>(schema: &'n Mapping, name: &str) -> Option<&'n Mapping> {
     static ANY: std::sync::LazyLock<Mapping> = std::sync::LazyLock::new(Mapping::new);
     let mut all = map(schema, "properties").into_iter().flatten();
-    let found = all.find(|(key, _)| escaped(key) == name).and_then(|(_, schema)| schema.as_mapping());
+    let found = all.find(|(key, _)| *key == name || escaped(key) == name).and_then(|(_, schema)| schema.as_mapping());
     found.or(matches!(name, "apiVersion" | "kind" | "metadata").then_some(&*ANY))
 }

@@ -204,6 +204,7 @@ spec:
               least: {type: integer}
               net: {type: string, format: cidr}
               name: {type: string, pattern: '^[a-z]+$'}
+              namespace: {type: string}
               any: {type: object, x-kubernetes-preserve-unknown-fields: true}
               tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
               one:
@@ -325,6 +326,7 @@ const RULES: &[(&str, bool)] = &[
     ("type(self.size) == int && dyn(self.size) == 1", true),
     ("isURL(self.name) && quantity('1').isInteger()", true),
     ("self.?least.orValue(1) == 1", true),
+    ("self.namespace != '' && self.__namespace__ != ''", true),
     ("self.least <=", false),
     ("self.leest <= self.size", false),
     ("has(self.leest)", false),
