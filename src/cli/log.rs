@@ -216,7 +216,7 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
         }
     }
     if entry.made_by_others.is_some() {
-        let _ = write!(text, ", {}", paint.by(Style::Warning, &BY_OTHERS));
+        let _ = write!(text, ", {}", paint.by(Style::Warning, BY_OTHERS));
     }
     if let Some(rollback) = &entry.rollback {
         let _ = write!(text, ", {}", paint.by(Style::Warning, &printable(&rollback.to_string())));
@@ -250,7 +250,7 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
         let _ = writeln!(text, "  {}", paint.by(Style::Warning, &end_of_hold(ended)));
     }
     if entry.made_by_others.is_some() {
-        let _ = writeln!(text, "  {}", paint.by(Style::Warning, &BY_OTHERS));
+        let _ = writeln!(text, "  {}", paint.by(Style::Warning, BY_OTHERS));
     }
     match (&entry.dry, &entry.made_by_others) {
         (Some(dry), _) => {

@@ -186,12 +186,12 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
         let dry = status.dry_sha.as_deref().map_or("nothing yet", short);
         let from = match status.state {
             BranchState::Missing => format!("of {}", printable(&status.dry_branch)),
-            _ => format!("{} of {}", paint.by(Style::Id, &dry), printable(&status.dry_branch)),
+            _ => format!("{} of {}", paint.by(Style::Id, dry), printable(&status.dry_branch)),
         };
         let style = if status.is_current() && status.frozen.is_none() { Style::Added } else { Style::Warning };
         let branch = printable(&status.branch);
         let branch = paint.by(Style::Branch, &branch);
-        let at = paint.by(Style::Id, &short(&status.tip)).to_string();
+        let at = paint.by(Style::Id, short(&status.tip)).to_string();
         let elsewhere = match status.state {
             BranchState::Hydrated | BranchState::Missing | BranchState::NotMade => None,
             BranchState::NotHydrated => Some("not made by hydration".to_owned()),
