@@ -43,11 +43,12 @@ fn a_branch_that_a_typo_made_is_reported_once_and_not_at_every_push_after_the_ty
         clone.commit("strict", &[("NOTES", strict)]);
         clone.push().success();
     }
-    // Who asks for it is told, with both ways out.
+    // Who asks for it reads where its Application is now, and all ways out.
     let status = server.hydrate(&["status"]).exits(1).stdout;
     let expected = "left as it is: no Application names it any more
+  what left it is on environments/dev now; to put it back: push a commit to main in which its Applications name environments/deev again
   to delete it, if nothing deploys it, on the server: git update-ref -d refs/heads/environments/deev
-  to empty it: push a commit to main whose message ends with the line `Hydrate-Allow-Removal: environments/deev`\n";
+  to take all objects off it, if that is intended: push a commit to main whose message ends with the line `Hydrate-Allow-Removal: environments/deev`\n";
     assert!(status.contains(expected) && !status.contains(LEFT), "{status}");
     let doctor = server.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("no Application names environments/deev any more"), "{doctor}");

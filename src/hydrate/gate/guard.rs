@@ -104,8 +104,8 @@ struct Guard<'a> {
     ignores_case: bool,
     survey: OnceCell<Option<Survey>>,
     taken: OnceCell<BTreeMap<String, BTreeSet<String>>>,
-    /// The setting `dryBranches`, whether they exist or not.
-    meant_dry: Vec<BranchName>,
+    /// Those of the setting `dryBranches` that do not exist.
+    missing_dry: Vec<BranchName>,
     search: Search,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Guard<'a> {
             ignores_case: setup.repository.ignores_case(),
             survey: OnceCell::new(),
             taken: OnceCell::new(),
-            meant_dry: settings.dry_branches,
+            missing_dry: settings.dry_branches.into_iter().filter(|dry| refs.branch(dry.as_str()).is_none()).collect(),
             search: Search::Here,
         })
     }
@@ -232,12 +232,12 @@ impl<'a> Guard<'a> {
         if self.ignores_case { name.to_lowercase().into() } else { name.into() }
     }
 
-    /// The dry branches of the settings, the branches that Applications name, and where git cannot distinguish it from theirs any
+    /// The dry branches that are not there, the branches that Applications name, and where git cannot distinguish it from theirs any
     /// other, by [`Guard::folded`] name.
     fn taken(&self) -> Result<&BTreeMap<String, BTreeSet<String>>, HydrateError> {
         if self.taken.get().is_none() {
             let recorded = self.records.iter().map(|(branch, _)| branch);
-            let named = self.named()?.keys().chain(recorded).chain(&self.meant_dry).map(BranchName::as_str);
+            let named = self.named()?.keys().chain(recorded).chain(&self.missing_dry).map(BranchName::as_str);
             let existing = self.refs.below("refs/heads/").map(|(branch, _)| branch).filter(|_| self.ignores_case);
             let mut taken: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
             for branch in named.chain(existing) {
