@@ -43,7 +43,11 @@ impl Asked<'_> {
                 let judge = definitions.entry(key).or_insert_with(|| self.judge(&server, application, group));
                 let of_group = result.manifests.iter().filter(|manifest| manifest.group() == group);
                 match judge {
-                    Some(judge) => said.extend(server.answers(judge, of_group)),
+                    Some(judge) => {
+                        let answers = server.answers(judge, of_group);
+                        unknown += answers.iter().filter(|answer| answer.is_unknown_kind).count();
+                        said.extend(answers);
+                    }
                     None => unknown += of_group.count(),
                 }
             }

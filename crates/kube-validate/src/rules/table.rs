@@ -18,6 +18,7 @@ pub(super) const NOT_REQUIRED: &[(&str, &str)] = &[
     ("apps.v1.StatefulSetSpec", "serviceName"),
     ("batch.v1.PodFailurePolicy", "rules"),
     ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status"),
+    ("batch.v1.SuccessPolicy", "rules"),
     ("core.v1.HTTPHeader", "value"),
     ("core.v1.LimitRangeSpec", "limits"),
     ("core.v1.Sysctl", "value"),

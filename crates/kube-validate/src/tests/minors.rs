@@ -175,6 +175,7 @@ const JOBS: &[Case] = &[
     ("managedBy: foo", 32..=37),
     ("managedBy: a.b/c", NEVER),
     ("successPolicy: {rules: [{succeededCount: 1}]}", 31..=37),
+    ("completionMode: Indexed, completions: 2, successPolicy: {}", 31..=37),
     ("completionMode: Indexed, completions: 2, successPolicy: {rules: [{succeededCount: 1}]}", NEVER),
     ("completionMode: Indexed, completions: 2, successPolicy: {rules: [{succeededCount: 3}]}", 31..=37),
     ("completionMode: Indexed, completions: 2, successPolicy: {rules: [{}]}", 31..=37),
