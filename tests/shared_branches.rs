@@ -290,3 +290,56 @@ fn an_object_that_two_dry_branches_bring_in_one_push_goes_to_the_one_that_is_hyd
     assert!(server.git(&["show", "environments/dev:b/manifest.yaml"]).contains("namespace: elsewhere"));
     verified(&server);
 }
+
+/// `main`, which is hydrated first, asks for what `other` has.
+fn take_from_main(clone: &Repo, names: &[&str]) -> Vec<String> {
+    let text: Vec<String> = names.iter().map(|name| config_map(name, "ours")).collect();
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit(&names.join(" "), &[("apps/a/dev/config.yaml", &text.join("---\n"))]);
+    let told = clone.run("git", &["push", "-q", "origin", "main"]);
+    [told.remote().join("\n"), told.stderr].into()
+}
+
+const TAKES_B: &str = "error: `b-dev` of `other` and `a-dev` both render ConfigMap a/b";
+
+#[test]
+fn an_object_is_not_taken_from_a_dry_branch_that_is_hydrated_later() {
+    both(|server| {
+        let clone = to_one_cluster(server);
+        push(&clone);
+        let dev = "environments/dev";
+        for cache in ["true", "false"] {
+            server.git(&["config", "hydrate.cache", cache]);
+            let before = tip(server, dev);
+            let told = take_from_main(&clone, &["a", "kept", "b"]).concat();
+            assert!(told.contains(TAKES_B), "{cache}: {told}");
+            assert_eq!(tip(server, dev), before);
+            take_from_main(&clone, &["a", "kept"]);
+        }
+        server.git(&["config", "hydrate.strict", "touched"]);
+        let before = tip(server, dev);
+        let told = take_from_main(&clone, &["a", "kept", "b"]).concat();
+        assert!(told.contains(TAKES_B), "{told}");
+        assert_eq!(tip(server, dev), before);
+    });
+}
+
+#[test]
+fn an_object_is_not_taken_by_an_application_that_deploys_elsewhere_first() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = to_one_cluster(&server);
+    push(&clone);
+    let dev = "environments/dev";
+    clone.git(&["checkout", "-q", "main"]);
+    let (file, text) = application("a", "dev");
+    let to = |cluster: &str| text.replace("  destination:\n", &format!("  destination:\n    name: {cluster}\n"));
+    clone.commit("elsewhere", &[(&file, &to("d"))]);
+    take_from_main(&clone, &["a", "kept", "b"]);
+    let before = tip(&server, dev);
+    assert!(server.git(&["show", "environments/dev:a/manifest.yaml"]).contains("name: b\n"), "another cluster");
+    clone.commit("here", &[(&file, &to("c"))]);
+    let told = clone.run("git", &["push", "-q", "origin", "main"]).success().remote().join("\n");
+    assert!(told.contains(TAKES_B), "{told}");
+    assert_eq!(tip(&server, dev), before);
+}

@@ -26,7 +26,7 @@ use crate::owners::heads::{BACKLOG_MAX, DryHead};
 use crate::owners::seed_identities::recorded_on;
 use crate::owners::snapshot::{Deleted, Snapshot};
 use crate::owners::standing::{self, Standing};
-use crate::repo::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId};
+use crate::repo::{self, Commit, Mode, Notes, ObjectBuffer, ObjectId, object_id};
 use crate::settings::{Freeze, History, Settings};
 use dry_files::diag::chain;
 use dry_files::path::RepoPath;
@@ -350,6 +350,19 @@ impl Branch {
     pub(crate) fn all_shown(&self) -> BTreeSet<DryPoint> {
         let own = self.dry.map(|dry| DryPoint::new(&self.dry_branch, dry));
         self.progress.earlier.shown.iter().cloned().chain(own).collect()
+    }
+
+    /// The dry commits that it shows of other dry branches, whether or not the run has come to those yet.
+    pub(crate) fn shown_of_others(&self) -> BTreeMap<BranchName, ObjectId> {
+        let mut shown = BTreeMap::new();
+        if let Some(record) = self.before.standing.as_ref().and_then(Standing::record) {
+            shown.clone_from(&record.others);
+            shown.insert(record.dry_branch.clone(), record.dry_commit);
+        }
+        let read = |point: &DryPoint| BranchName::read(&point.dry_branch).ok().zip(object_id(&point.dry_sha));
+        shown.extend(self.progress.earlier.shown.iter().filter_map(read));
+        shown.remove(&self.dry_branch);
+        shown
     }
 
     /// What our newest commit says of itself; nothing of a branch that hydration did not make anything of yet.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::branch::Branch;
 use super::manifest_of::manifest_of;
 use super::output::Output;
 use crate::argo::{Application, BranchName};
@@ -13,12 +12,12 @@ use crate::hydrate::stopped::Stopped;
 use crate::manifest::{self, Key, Source};
 use crate::owners::files::MANIFEST;
 use crate::owners::heads::DryHead;
-use crate::owners::snapshot::Snapshot;
 use crate::render;
-use crate::repo::object_id;
+use crate::repo::ObjectId;
 use crate::repo::publish::HydratedTree;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
+use dry_files::view::View;
 
 /// The objects of a branch, each by its cluster, and who has it there: the dry branch and the Application.
 type Owners = HashMap<(String, Key), (BranchName, Arc<Application>)>;
@@ -34,8 +33,7 @@ impl Run<'_> {
             if self.found.policy.settings.active_paths(name).is_empty() {
                 continue;
             }
-            let Some(branch) = self.branches.get(name) else { continue };
-            let coming = coming(branch, hydration, &self.found)?;
+            let coming = self.coming(name, hydration, rendered, heads)?;
             if coming.is_empty() {
                 continue;
             }
@@ -50,15 +48,74 @@ impl Run<'_> {
         Ok(rendered.hydrations().any(|(_, hydration)| hydration.taken.is_some()))
     }
 
+    /// The objects that come to Applications of a branch.
+    fn coming<'r>(
+        &mut self,
+        name: &BranchName,
+        hydration: &'r Hydration<Done>,
+        rendered: &Rendered,
+        heads: &[DryHead],
+    ) -> Result<Coming<'r>, Stopped> {
+        let mut coming = Coming::new();
+        for (application, output) in hydration.outputs() {
+            let Some(cluster) = application.destination_cluster.as_deref() else { continue };
+            let had = self.had(name, application, output, (rendered, heads))?;
+            let is_new = |key: &&Key| !had.contains(&(cluster.to_owned(), (*key).clone()));
+            let new: Vec<&Key> = output.objects.iter().filter(is_new).collect();
+            if !new.is_empty() {
+                coming.push((application, new));
+            }
+        }
+        Ok(coming)
+    }
+
+    /// The objects that an Application has on a branch. They are where it deployed to then: its document may say something else
+    /// now.
+    fn had(
+        &mut self,
+        name: &BranchName,
+        application: &Application,
+        output: &Output,
+        (rendered, heads): (&Rendered, &[DryHead]),
+    ) -> Result<BTreeSet<(String, Key)>, Stopped> {
+        let Some(branch) = self.branches.get(name) else { return Ok(BTreeSet::new()) };
+        let (Some(tip), dry) = (branch.tip.as_ref().map(|tip| tip.tree), branch.dry) else {
+            return Ok(BTreeSet::new());
+        };
+        let before = match dry.filter(|dry| self.found.setup.repository.has(*dry)) {
+            Some(dry) if !self.is_documented_at(application, dry, rendered)? => {
+                let fed = self.former(name, Some(dry), &rendered.head, heads)?.applications;
+                fed.into_iter().find(|before| before.sync_path == application.sync_path)
+            }
+            // Nothing on the branch is of this dry branch, or nothing is known to have changed.
+            _ if manifest_of(&self.found.tree_of(tip), &application.sync_path)? == Some(output.manifest) => {
+                let cluster = application.destination_cluster.clone().unwrap_or_default();
+                return Ok(output.objects.iter().map(|key| (cluster.clone(), key.clone())).collect());
+            }
+            _ => Some(Arc::new(application.clone())),
+        };
+        let on_branch = self.found.tree_of(tip);
+        Ok(before.map(|before| owned(&before, &on_branch)).transpose()?.unwrap_or_default())
+    }
+
+    /// Whether an Application is as it was at an earlier dry commit, as far as its file shows. What a set or a parent makes, others
+    /// decide.
+    fn is_documented_at(&mut self, application: &Application, dry: ObjectId, now: &Rendered) -> Result<bool, Stopped> {
+        if application.maker.is_some() {
+            return Ok(false);
+        }
+        let then = self.files(self.found.buffer.commit(dry)?.tree);
+        let now = self.files(now.tree);
+        let there = View::new(&*then).content_id(&application.file).ok();
+        Ok(there.is_some() && there == View::new(&*now).content_id(&application.file).ok())
+    }
+
     /// What other dry branches than that of `head` have on a branch.
     fn owners(&mut self, name: &BranchName, head: &DryHead, heads: &[DryHead]) -> Result<Owners, Stopped> {
         let mut owners = Owners::new();
         let Some(branch) = self.branches.get(name) else { return Ok(owners) };
         let Some(tip) = branch.tip.as_ref().map(|tip| tip.tree) else { return Ok(owners) };
-        for shown in branch.all_shown() {
-            let (Ok(dry_branch), Some(dry)) = (BranchName::read(&shown.dry_branch), object_id(&shown.dry_sha)) else {
-                continue;
-            };
+        for (dry_branch, dry) in branch.shown_of_others() {
             let is_other = dry_branch != head.branch && !self.found.has_left(&dry_branch);
             if !is_other || !self.found.setup.repository.has(dry) {
                 continue;
@@ -93,32 +150,6 @@ fn keys_at(application: &Application, path: &RepoPath, tree: &HydratedTree<'_>) 
 
 /// The objects that Applications would have and do not have on the branch yet.
 type Coming<'r> = Vec<(&'r Application, Vec<&'r Key>)>;
-
-fn coming<'r>(branch: &Branch, hydration: &'r Hydration<Done>, found: &Snapshot<'_>) -> Result<Coming<'r>, Stopped> {
-    let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
-    let mut coming = Coming::new();
-    for (application, output) in hydration.outputs() {
-        let new = new_objects(application, output, tree.as_ref())?;
-        if !new.is_empty() && application.destination_cluster.is_some() {
-            coming.push((application, new));
-        }
-    }
-    Ok(coming)
-}
-
-fn new_objects<'r>(
-    application: &Application,
-    output: &'r Output,
-    tree: Option<&HydratedTree<'_>>,
-) -> Result<Vec<&'r Key>, Stopped> {
-    let Some(tree) = tree else { return Ok(output.objects.iter().collect()) };
-    let path = &application.sync_path;
-    if manifest_of(tree, path)? == Some(output.manifest) {
-        return Ok(Vec::new());
-    }
-    let there: BTreeSet<Key> = keys_at(application, path, tree)?.into_iter().collect();
-    Ok(output.objects.iter().filter(|key| !there.contains(key)).collect())
-}
 
 /// The mistake of the first Application that would take an object, and what it would take.
 fn first_taken(coming: &Coming<'_>, owners: &Owners) -> Option<Diagnostic> {
