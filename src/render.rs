@@ -233,20 +233,18 @@ impl Renderers {
     }
 
     /// Renders, and turns each result into something else on the thread that rendered it, so that no more manifests are
-    /// in memory at a time than there are threads. The Applications that are `urgent` are begun before the others. `take` fails
-    /// by the machine alone: what an Application is to blame for, its render says, with all that it looked at.
+    /// in memory at a time than there are threads. The Applications that are `urgent` are begun before the others. What `take` fails
+    /// by names what the render looked at, too.
     pub fn render_into<T: Send>(
         &self,
         applications: &[&Application],
         context: &Context<'_>,
         urgent: &dyn Fn(&Application) -> bool,
-        take: &(dyn Fn(&Application, Rendered) -> Result<T, Error> + Sync),
+        take: &(dyn Fn(&Application, Rendered) -> Result<T, Unrendered> + Sync),
         done: &dyn Fn(usize),
     ) -> Vec<Result<T, Unrendered>> {
         let commit = Commit::new(self, context);
-        let work = |application: &&Application| {
-            take(application, commit.render(application)?).map_err(|error| Failure::from(error).into())
-        };
+        let work = |application: &&Application| take(application, commit.render(application)?);
         // Those of one chart after each other, however many branches they are for: charts are not kept for long.
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
         order.sort_by_cached_key(|(_, application)| (!urgent(application), application.dry.path.clone()));

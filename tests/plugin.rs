@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod calls;
+mod limits;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -4,7 +4,8 @@
 //! So none is rendered again while [`FailedRender::reads`] are confirmed, within a run and, by the cache, from run to run.
 //! That holds for the limits of this machine too: a render that was cut off looked at these files in this order before
 //! the limit was reached, and looks at the same ones again. Only a faster machine, or one with less to do, would get
-//! further, so somebody may ask for another try.
+//! further, so somebody may ask for another try. What found no room beside others is tried again by every run: what fitted is in
+//! the repository then, and takes no room any more.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,6 +25,10 @@ pub(crate) use crate::known::FailureKind;
 /// What a pusher can do about a limit of the server.
 const LIMIT_HINT: &str = "change what it renders, or have an admin raise the limit; \
                           `git hydrate catch-up --retry` on the server tries it again as it is";
+
+/// What a pusher can do about what found no room.
+const ROOM_HINT: &str =
+    "the next push has room for as much again, beside what fitted now; or have an admin raise the limit";
 
 /// One Application that did not render.
 #[derive(Debug, Clone)]
@@ -53,8 +58,12 @@ impl FailedRender {
                 mistakes.into_iter().map(|mistake| application.tells(mistake.of(name.as_str()))).collect(),
             ),
             render::Failure::World(error) if error.is_limit() => {
-                let kind = if error.is_limit_of_commit() { FailureKind::LimitOfCommit } else { FailureKind::Limit };
-                let limit = error.of_limit(application).of(name.as_str()).hint(LIMIT_HINT);
+                let (kind, hint) = match error {
+                    render::Error::NoRoom { .. } => (FailureKind::NoRoom, ROOM_HINT),
+                    _ if error.is_limit_of_commit() => (FailureKind::LimitOfCommit, LIMIT_HINT),
+                    _ => (FailureKind::Limit, LIMIT_HINT),
+                };
+                let limit = error.of_limit(application).of(name.as_str()).hint(hint);
                 (kind, vec![application.tells(limit)])
             }
             render::Failure::World(render::Error::Cancelled) => {
@@ -116,10 +125,10 @@ impl FailedRender {
         }
     }
 
-    /// What the cache keeps of the failure; none when it need not happen again, and was not the limit of a whole
-    /// commit.
+    /// What the cache keeps of the failure; none when it need not happen again, and was not a limit of several Applications
+    /// together.
     pub(crate) fn record(&self, application: &Application) -> Option<Encoded> {
-        if !self.repeats && self.kind != FailureKind::LimitOfCommit {
+        if !self.repeats && !matches!(self.kind, FailureKind::LimitOfCommit | FailureKind::NoRoom) {
             return None;
         }
         let (diagnostics, waits) = (self.diagnostics.clone(), self.waits.clone());
@@ -130,7 +139,8 @@ impl FailedRender {
 
     /// What the cache knows of an Application that did not render, when it would not render here either.
     pub(crate) fn recall(record: Record, view: &View<'_>) -> Option<Self> {
-        let is_repeated = |kind| !matches!(kind, FailureKind::LimitOfCommit | FailureKind::LostObjects);
+        let is_repeated =
+            |kind| !matches!(kind, FailureKind::LimitOfCommit | FailureKind::NoRoom | FailureKind::LostObjects);
         let failure = record.failure.filter(|failure| is_repeated(failure.kind))?;
         let known::Failure { kind, diagnostics, waits } = failure;
         // Of those that do not follow from the dry commit, only limits are kept.
@@ -147,6 +157,11 @@ impl FailedRender {
     /// Whether it says something of the dry commit, and would be found anywhere.
     pub(crate) fn is_of_dry_commit(&self) -> bool {
         self.follows && matches!(self.kind, FailureKind::Mistakes | FailureKind::LostObjects)
+    }
+
+    /// Whether it rendered, and found no room.
+    pub(crate) fn found_no_room(&self) -> bool {
+        self.kind == FailureKind::NoRoom
     }
 
     /// Whether rendering again, in the tree of `view`, would fail in the same way.
@@ -200,6 +215,8 @@ pub(crate) struct FailedBranch {
     pub basis: Basis,
     /// Whether the time for all Applications of the commit was over.
     pub of_commit: bool,
+    /// Whether one of them found no room, which the next run has.
+    pub no_room: bool,
     /// The inputs that its Applications wait for.
     pub waits: Vec<Wanted>,
 }
@@ -216,20 +233,21 @@ impl FailedBranch {
                 FailureKind::Mistakes | FailureKind::LostObjects => {
                     failed.mistakes.extend(render.diagnostics.iter().cloned());
                 }
-                FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::CutOff => {
+                FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::NoRoom | FailureKind::CutOff => {
                     failed.limits.extend(render.diagnostics.iter().cloned());
                 }
             }
         }
         failed.waits = renders.iter().flat_map(|render| render.waits.iter().cloned()).collect();
         failed.of_commit = renders.iter().any(|render| render.kind == FailureKind::LimitOfCommit);
+        failed.no_room = renders.iter().any(FailedRender::found_no_room);
         failed.renders = renders;
         Some(failed)
     }
 
     /// The failure that the cache knows of a branch.
     pub(crate) fn carried(stuck: &known::Stuck) -> Self {
-        let known::Stuck { mistakes, limits, basis, of_commit, waits, .. } = stuck;
+        let known::Stuck { mistakes, limits, basis, of_commit, no_room, waits, .. } = stuck;
         Self {
             mistakes: mistakes.clone(),
             limits: limits.clone(),
@@ -237,6 +255,7 @@ impl FailedBranch {
             carried: true,
             basis: *basis,
             of_commit: *of_commit,
+            no_room: *no_room,
             waits: waits.clone(),
         }
     }

@@ -394,9 +394,9 @@ pub(crate) fn recalled_limit<'s>(
     inputs: Option<&str>,
 ) -> Option<(ObjectId, &'s Stuck)> {
     let stuck = state.head.stuck.iter().find(|stuck| is_as_left(stuck, branch))?;
-    // What it waited for may be here.
+    // What it waited for may be here; and what found no room has room now.
     let waits = !stuck.waits.is_empty() && state.head.inputs.as_deref() != inputs;
-    let stuck = Some(stuck).filter(|_| !waits)?;
+    let stuck = Some(stuck).filter(|stuck| !waits && !stuck.no_room)?;
     let last = object_id(&state.head.dry_commit)?;
     (!stuck.limits.is_empty()).then_some((last, stuck))
 }
@@ -479,6 +479,7 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
         mistakes: mistakes.to_vec(),
         limits: failed.map(|failed| failed.limits.clone()).unwrap_or_default(),
         of_commit: failed.is_some_and(|failed| failed.of_commit),
+        no_room: failed.is_some_and(|failed| failed.no_room),
         of_documents: failed.is_none(),
         basis: failed.map(|failed| failed.basis).unwrap_or_default(),
         waits: failed.map(|failed| failed.waits.clone()).unwrap_or_default(),

@@ -215,6 +215,7 @@ impl Run<'_> {
     }
 
     fn hydrate_head(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
+        self.found.buffer.grow_anew();
         let before = self.tip_before(head);
         let mut planner = Planner::open(self, head, heads)?;
         if let Planner::Everything(planner) = &mut planner {

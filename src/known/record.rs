@@ -33,6 +33,8 @@ pub(crate) enum FailureKind {
     Limit,
     /// All Applications of the dry commit together reached one.
     LimitOfCommit,
+    /// What it renders to found no room beside what else its dry branch added to the repository in that run.
+    NoRoom,
     /// The caller had no time left.
     CutOff,
 }
@@ -152,6 +154,8 @@ pub(super) enum Way<'a> {
     Object(&'a BranchName, Option<&'a str>, &'a Key),
     /// One of its objects defines kinds of this API group.
     Definitions(&'a BranchName, &'a str),
+    /// Something whose content its render looked at: a file, or all of a directory.
+    Content(&'a RepoPath),
     /// A directory of which only the directories were listed.
     Directories(&'a RepoPath),
     /// Its result names the dry commit.
@@ -165,7 +169,8 @@ impl<'a> Way<'a> {
     fn of_read(path: &'a RepoPath, seen: Seen) -> Self {
         match seen {
             Seen::Directories(_) => Self::Directories(path),
-            Seen::Absent | Seen::Present(_) | Seen::Content(_) | Seen::Listed(_) | Seen::Link(_) => Self::Read(path),
+            Seen::Content(_) => Self::Content(path),
+            Seen::Absent | Seen::Present(_) | Seen::Listed(_) | Seen::Link(_) => Self::Read(path),
         }
     }
 
@@ -180,6 +185,7 @@ impl<'a> Way<'a> {
             }
             Way::Name(name) => ["name", name.as_str()].iter().for_each(|text| add(text)),
             Way::Read(path) => ["read", path.as_str()].iter().for_each(|text| add(text)),
+            Way::Content(path) => ["content", path.as_str()].iter().for_each(|text| add(text)),
             Way::Directories(path) => ["directories", path.as_str()].iter().for_each(|text| add(text)),
             Way::Patch(path) => ["patch", path.as_str()].iter().for_each(|text| add(text)),
             Way::NamesTheCommit => add("commit"),

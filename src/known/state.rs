@@ -12,14 +12,15 @@ use serde::{Deserialize, Serialize};
 use super::codec::{Decoder, Encoder, check, checked};
 use super::record::{Encoded, Record, Used, UsedInputs, Way};
 use super::table::{Damaged, Place, Table};
+use crate::argo::set::Only;
 use crate::argo::{AppName, BranchName};
 use crate::manifest::Key;
 
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
 /// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they
 /// are about; before 5, they did not say where Applications are written to; before 6, nothing was known where something is wrong;
-/// before 7, nothing led to those that define kinds.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x07";
+/// before 7, nothing led to those that define kinds; before 8, nothing led to those that look at all of a directory.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x08";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;
@@ -201,6 +202,9 @@ pub(crate) struct Stuck {
     pub limits: Vec<Diagnostic>,
     /// Whether one of them is that of all Applications together, so that others may be the reason.
     pub of_commit: bool,
+    /// Whether something found no room in that run: the next one has as much again.
+    #[serde(default)]
+    pub no_room: bool,
     /// Whether the mistakes are those of documents, found before anything is rendered.
     pub of_documents: bool,
     /// What the mistakes and limits follow from beside the Applications that they are of.
@@ -326,15 +330,24 @@ impl State {
         Ok(found.into_iter().find(|record| record.file == *file && record.index == index))
     }
 
-    /// The Applications whose renders looked at one of these paths, or only at the directories in one of `directories`, and
-    /// those whose results name the dry commit.
+    /// The Applications whose renders looked at one of these paths, at all of a directory above one, or only at the directories in
+    /// one of `directories`, and those whose results name the dry commit.
     pub(crate) fn readers<'p>(
         &self,
         paths: impl IntoIterator<Item = &'p RepoPath>,
         directories: impl IntoIterator<Item = &'p RepoPath>,
     ) -> Result<Vec<Record>, Unusable> {
-        let directories = directories.into_iter().map(Way::Directories);
-        self.along(paths.into_iter().map(Way::Read).chain(directories).chain([Way::NamesTheCommit]))
+        let paths: BTreeSet<&RepoPath> = paths.into_iter().collect();
+        let above = Only::new(paths.iter().copied());
+        let mut ways = vec![Way::NamesTheCommit];
+        for path in &paths {
+            ways.push(Way::Read(path));
+        }
+        for directory in directories {
+            ways.push(Way::Directories(directory));
+        }
+        ways.extend(above.paths().map(Way::Content));
+        self.along(ways)
     }
 
     /// The Applications that write one of these objects to a branch.

@@ -133,6 +133,7 @@ fn head() -> Head {
             mistakes: vec![Diagnostic::error("wrong")],
             limits: vec![Diagnostic::error("too much").hint("less")],
             of_commit: false,
+            no_room: true,
             of_documents: true,
             basis: Basis::Objects,
             waits: Vec::new(),

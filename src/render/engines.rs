@@ -352,8 +352,7 @@ impl ApplicationRender<'_, '_> {
     fn objects(&self, text: &[u8], tool: &str) -> Result<Vec<Manifest>, Failure> {
         let limit = self.commit.renderers.limits.output_bytes_max;
         if limit > 0 && text.len() as u64 > limit {
-            let what = format!("`{}` renders more than {limit} bytes", self.application.name);
-            return Err(Error::TooMuch { what, setting: "hydrate.outputLimit" }.into());
+            return Err(Error::of_output(self.application, limit).into());
         }
         let read = manifest::read_until(text, manifest::Source::Output(tool), self.view.stop());
         read.map_err(|unreadable| Failure::mistake(self.placed(unreadable.into())))

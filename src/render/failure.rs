@@ -51,7 +51,10 @@ pub(super) const RENDER_TIME_LIMIT: &str = "hydrate.renderTimeLimit";
 /// That of the limit for all Applications of one run.
 pub(super) const RUN_TIME_LIMIT: &str = "hydrate.runTimeLimit";
 
-/// That of the bytes that all Applications of one run add to the repository.
+/// That of the bytes that one Application renders to.
+const OUTPUT_LIMIT: &str = "hydrate.outputLimit";
+
+/// That of the bytes that all Applications of one dry branch add to the repository in one run.
 pub(super) const RUN_OUTPUT_LIMIT: &str = "hydrate.runOutputLimit";
 
 /// That of the memory of a run that renders in one process.
@@ -95,6 +98,15 @@ pub enum Error {
         /// The key of the limit.
         setting: &'static str,
     },
+    /// More than an admin lets the Applications of one dry branch add to the repository in one run.
+    #[error(
+        "the Applications of one dry branch add more than {limit} bytes to the repository in one run; git config \
+         hydrate.runOutputLimit sets the limit"
+    )]
+    NoRoom {
+        /// The limit.
+        limit: u64,
+    },
     /// A file of more bytes than an admin lets a render read.
     #[error("{bytes} bytes, more than the limit of {limit} for one file; git config hydrate.fileLimit sets the limit")]
     FileTooLarge {
@@ -130,15 +142,21 @@ impl Error {
         Self::Io { doing: "starting a thread".to_owned(), source: error.kind().into() }
     }
 
-    /// The Applications of one run would add more than `limit` bytes to the repository.
-    pub fn of_run_output(limit: u64) -> Self {
-        let what = format!("the Applications of one run add more than {limit} bytes to the repository");
+    /// One Application would add more to the repository than all of a dry branch may in one run.
+    pub fn of_run_output(application: &Application, limit: u64) -> Self {
+        let what = format!("`{}` alone adds more than {limit} bytes to the repository", application.name);
         Self::TooMuch { what, setting: RUN_OUTPUT_LIMIT }
     }
 
-    /// Whether it is a limit of all Applications of one dry commit or run together, whichever of them took the most.
+    /// One Application renders to more than `limit` bytes.
+    pub fn of_output(application: &Application, limit: u64) -> Self {
+        let what = format!("`{}` renders more than {limit} bytes", application.name);
+        Self::TooMuch { what, setting: OUTPUT_LIMIT }
+    }
+
+    /// Whether it is a limit of several Applications together, whichever of them took the most.
     pub fn is_limit_of_commit(&self) -> bool {
-        matches!(self, Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT | RUN_OUTPUT_LIMIT, .. })
+        matches!(self, Self::NoRoom { .. } | Self::TooMuch { setting: COMMIT_TIME_LIMIT | RUN_TIME_LIMIT, .. })
     }
 
     /// What to say of a limit that `application` has reached: at the file that is too large, so that all Applications that
@@ -159,7 +177,7 @@ impl Error {
     /// Whether one Application wanted too much, so that others can be rendered all the same.
     pub fn is_limit(&self) -> bool {
         match self {
-            Self::Limit(_) | Self::TooMuch { .. } | Self::FileTooLarge { .. } => true,
+            Self::Limit(_) | Self::TooMuch { .. } | Self::NoRoom { .. } | Self::FileTooLarge { .. } => true,
             Self::Program(error) => {
                 matches!(
                     error,

@@ -55,9 +55,9 @@ pub struct Limits {
     pub file_bytes_max: u64,
     /// The size of all plain manifests of one directory; 0 is no limit.
     pub directory_bytes_max: u64,
-    /// The size of what is rendered, as text.
+    /// The size of what is rendered, as text; 0 is no limit.
     pub output_bytes_max: u64,
-    /// What all Applications of one run add to the repository, in bytes on disk; 0 is no limit.
+    /// What all Applications of one dry branch add to the repository in one run, in bytes on disk; 0 is no limit.
     pub run_output_bytes_max: u64,
     /// How many objects are rendered.
     pub objects_max: usize,

@@ -171,8 +171,8 @@ impl<'a> ObjectBuffer<'a> {
         Ok(id)
     }
 
-    /// As [`ObjectBuffer::hold_blob`], where all blobs that it takes and the repository lacks add at most `limit` bytes to it;
-    /// 0 is no limit. None when this one would be too much: it is not held.
+    /// As [`ObjectBuffer::hold_blob`], where all blobs that it takes and the repository lacks add at most `limit` bytes to it,
+    /// since [`ObjectBuffer::grow_anew`]; 0 is no limit. None when this one would be too much: it is not held.
     pub fn hold_blob_within(&self, mut content: Vec<u8>, limit: u64) -> std::result::Result<Option<ObjectId>, Error> {
         content.shrink_to_fit();
         let (id, len) = (self.hash_blob(&content)?, content.len());
@@ -191,6 +191,11 @@ impl<'a> ObjectBuffer<'a> {
         drop(new);
         self.count_blob(len)?;
         Ok(Some(id))
+    }
+
+    /// Begins to count what blobs add: those of before take no room from now on.
+    pub fn grow_anew(&self) {
+        self.new_objects().growth = Growth::default();
     }
 
     /// Counts a blob that is in memory now, and makes room when there are too many.

@@ -184,6 +184,9 @@ fn blobs_that_together_add_too_much_are_not_held_and_those_that_are_there_add_no
     assert!(!holds(b'd', 12_000, 10_000), "too much alone");
     assert!(holds(b'e', 1_000, 10_000), "a small one still fits");
     assert!(holds(b'd', 12_000, 0), "no limit");
+    assert!(holds(b'f', 9_900, 10_000) && !holds(b'g', 10_000, 10_000), "no room for both");
+    buffer.grow_anew();
+    assert!(holds(b'g', 10_000, 10_000), "all of the room again");
 }
 
 #[test]

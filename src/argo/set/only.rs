@@ -28,6 +28,11 @@ impl Only {
         Self { paths: all }
     }
 
+    /// These paths and directories.
+    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        self.paths.iter()
+    }
+
     /// Whether a path is one of the given paths, or a directory above one.
     pub fn has(&self, path: &RepoPath) -> bool {
         self.paths.contains(path)

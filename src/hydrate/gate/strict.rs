@@ -221,7 +221,7 @@ impl<'a> Judge<'a> {
             let diagnostics = render.diagnostics.iter();
             match render.kind {
                 FailureKind::CutOff => self.found.undecided.extend(diagnostics.cloned()),
-                FailureKind::Limit | FailureKind::LimitOfCommit => {
+                FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::NoRoom => {
                     // What is fetched after the push is not its fault.
                     let waits = !render.waits.is_empty();
                     let refused = !waits && (all || self.touches(branch, render)?);

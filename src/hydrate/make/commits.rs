@@ -15,7 +15,7 @@ use super::takeover;
 use super::unnamed_releases::UnnamedReleases;
 use super::untouched::Untouched;
 use crate::argo::BranchName;
-use crate::hydrate::failed_render::FailedBranch;
+use crate::hydrate::failed_render::{FailedBranch, FailedRender};
 use crate::hydrate::plan::moved_applications::held;
 use crate::hydrate::plan::skipped::left_behind;
 use crate::hydrate::plan::{Done, Failing, Hydration, Rendered, Step};
@@ -83,6 +83,7 @@ impl Commits {
                         commits.branches.insert(name.clone(), Becomes::Failed(failing));
                         continue;
                     }
+                    keep_what_fitted(hydration, found);
                     let sync = if branch.lacks_sync() { commits.started(&branch.sync, branches) } else { None };
                     commits.hydrate(branch, sync, hydration, &mut remarks, found)?
                 }
@@ -180,6 +181,14 @@ impl Commits {
             self.warnings.extend(output.warning(application));
         }
         Ok(Becomes::Hydrated(Box::new(made)))
+    }
+}
+
+/// Keeps what rendered on a branch of which something else found no room: it is in the repository then, and takes none of the room
+/// of the next run.
+fn keep_what_fitted(hydration: &Hydration<Done>, found: &Snapshot<'_>) {
+    if hydration.failed().any(FailedRender::found_no_room) {
+        hydration.outputs().for_each(|(_, output)| found.buffer.keep_blob(output.manifest));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::argo::{AppName, Application, Drawn, Variable};
 use crate::known::{Encoded, Record, UsedInputs, used_inputs};
 use crate::manifest::{self, Key};
 use crate::metadata::Writer;
-use crate::render::{self, Rendered};
+use crate::render::{self, Rendered, Unrendered};
 use crate::repo::{ObjectBuffer, ObjectId};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -45,23 +45,27 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Encodes what an Application renders to, and keeps the bytes: all of a run may be `bytes_max`. `server` judges the objects,
-    /// where one shall.
+    /// Encodes what an Application renders to, and keeps the bytes, within `limits`. `server` judges the objects, where one shall.
     pub(crate) fn new(
         application: &Application,
         rendered: Rendered,
         server: Option<Server<'_>>,
         writer: &Writer,
-        (buffer, bytes_max): (&ObjectBuffer<'_>, u64),
-    ) -> Result<Self, render::Error> {
+        (buffer, limits): (&ObjectBuffer<'_>, &render::Limits),
+    ) -> Result<Self, Unrendered> {
         let Rendered { manifests, commands, lost_keys, reads, variables, is_unnamed_release, drawn, .. } = rendered;
         let objects = render::objects(application, &manifests);
         let (count, plain_secrets) = (Some(manifest::count(&manifests)), manifest::plain_secrets_in(&manifests));
         let answers =
             server.map(|server| server.answers(&server.judge(own_crds(&manifests)), &manifests)).unwrap_or_default();
         let unreadable = manifests.iter().find_map(|one| Some((one.key()?, manifest::unreadable(one)?)));
-        let held = buffer.hold_blob_within(writer.manifest(manifests), bytes_max).map_err(render::Error::Store)?;
-        let manifest = held.ok_or_else(|| render::Error::of_run_output(bytes_max))?;
+        let manifest = match hold(application, writer.manifest(manifests), (buffer, limits)) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                let repeats = error.is_limit() && !error.is_limit_of_commit();
+                return Err(Unrendered { failure: error.into(), reads, repeats, follows: false });
+            }
+        };
         let record = Record {
             names_the_commit: variables.into_iter().any(Variable::names_the_commit),
             manifest: ContentId::new(manifest.as_bytes()),
@@ -128,6 +132,23 @@ impl Output {
             record: Some(&self.record),
             drawn: self.drawn.as_ref(),
         }
+    }
+}
+
+/// Keeps the bytes of a manifest, if they are not too many.
+fn hold(
+    application: &Application,
+    manifest: Vec<u8>,
+    (buffer, limits): (&ObjectBuffer<'_>, &render::Limits),
+) -> Result<ObjectId, render::Error> {
+    let (bytes, output_max, run_max) = (manifest.len() as u64, limits.output_bytes_max, limits.run_output_bytes_max);
+    if output_max > 0 && bytes > output_max {
+        return Err(render::Error::of_output(application, output_max));
+    }
+    match buffer.hold_blob_within(manifest, run_max).map_err(render::Error::Store)? {
+        Some(id) => Ok(id),
+        None if bytes > run_max => Err(render::Error::of_run_output(application, run_max)),
+        None => Err(render::Error::NoRoom { limit: run_max }),
     }
 }
 

@@ -70,14 +70,14 @@ fn results<W>(
     let context =
         render::Context { identities: &stage.identities, ..render_context(&found.policy.settings, files, &id) };
     let (settings, writer, buffer) = (&found.policy.settings, &found.policy.writer, &found.buffer);
-    let bytes_max = found.setup.renderers.limits().run_output_bytes_max;
+    let limits = found.setup.renderers.limits();
     let copies = Copies::of(found, &stage.head.branch);
     // A run that died may have died of judging: what only warns is left out then.
     let judges = |server: &Server<'_>| !found.setup.renderers.are_apart() || server.validate == Validate::Refuse;
     let take = |application: &Application, rendered: render::Rendered| {
         let manifests = copies.in_place(application, rendered.manifests);
         let server = Server::of(application, settings).filter(judges);
-        Output::new(application, render::Rendered { manifests, ..rendered }, server, writer, (buffer, bytes_max))
+        Output::new(application, render::Rendered { manifests, ..rendered }, server, writer, (buffer, &limits))
     };
     let before: Vec<TreeFiles<'_>> =
         memory.urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();

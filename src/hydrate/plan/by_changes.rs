@@ -88,7 +88,9 @@ impl ByChanges {
         head: &DryHead,
         heads: &[DryHead],
     ) -> Result<Result<Self, State>, Stopped> {
-        if !run.memory.is_start(&state, head, heads, &run.found) {
+        // What found no room is tried again, whatever changed.
+        let has_room_now = state.head.stuck.iter().any(|stuck| stuck.no_room);
+        if has_room_now || !run.memory.is_start(&state, head, heads, &run.found) {
             return Ok(Err(state));
         }
         let Some((known, commits, branches, lacking)) = start(&state, run, head)? else { return Ok(Err(state)) };
@@ -203,7 +205,8 @@ impl ByChanges {
         let (comes, goes) = (touched.coming().next().is_some(), !touched.gone.is_empty());
         // What one limit for all of them did not let through may go through now.
         let is_nothing = touched.work.is_empty() && !goes;
-        let may_go_through = !is_nothing && head.stuck.iter().any(|stuck| stuck.of_commit);
+        let is_of_others = |stuck: &Stuck| stuck.of_commit || stuck.no_room;
+        let may_go_through = !is_nothing && head.stuck.iter().any(is_of_others);
         // What holds a branch may be what the dry commit allows.
         let is_allowed = head.stuck.iter().any(|stuck| allowed.contains(&stuck.name));
         // What moves draws for the branch that it was on, and what comes where another one left may not.
