@@ -71,6 +71,11 @@ fn records_of_garbage_are_left_alone() {
             let (_, told) = spoil(&server, &clone, name, garbage);
             assert!(told.contains(&format!("`{name}`")), "{name} {garbage:?} {told}");
             assert_eq!(server.git(&["rev-parse", &format!("{DEV}~1")]), before, "{name} {garbage:?} {told}");
+            if name == "refs/hydrate/failures" {
+                let status = server.hydrate(&["status"]).exits(1).stdout;
+                assert!(status.contains("warning: `refs/hydrate/failures` cannot be used: "), "{garbage:?} {status}");
+                assert!(!status.contains("nothing says why"), "{garbage:?} {status}");
+            }
             mend(&server, name);
             assert_eq!(note(&server, DEV), note_of(&tip(&server, "main")), "{name} {garbage:?}");
         }

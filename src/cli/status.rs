@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let setup = Setup::new(&clone.repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
     let destinations = if clone.has_remote() { Vec::new() } else { outbox::standings(&clone.repository)? };
-    let Surveyed { problems, mut pinned } = surveyed(&setup)?;
+    let Surveyed { problems, mut pinned, hides_failures } = surveyed(&setup)?;
     let branches = status(&setup)?;
     // What a branch fails by is not repeated as a warning.
     let failed = |pinned: &Diagnostic| {
@@ -81,6 +81,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             remote: clone.remote(),
             destinations: (!clone.has_remote()).then_some(&found.destinations[..]),
             is_offline,
+            asks_why: !is_offline && !hides_failures,
             is_of_platform: clone.remote().is_none() && has_platform(&clone.repository),
         };
         let branches = text(&found.branches, &here, &mut wrong, screen.paint());
@@ -174,6 +175,8 @@ struct Here<'a> {
     destinations: Option<&'a [Standing]>,
     /// Whether a clone may not fetch.
     is_offline: bool,
+    /// Whether it is said where nothing recorded says why a branch is behind.
+    asks_why: bool,
     /// Whether a platform runs the server.
     is_of_platform: bool,
 }
@@ -237,7 +240,7 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
             text.push_str(&changed(status, paint));
         }
         text.push_str(&misspelt(status, paint));
-        if is_unexplained(status) && !here.is_offline {
+        if is_unexplained(status) && here.asks_why {
             text.push_str(
                 "  nothing says why: a run is going on, or an admin finds the cause with git hydrate doctor\n",
             );
@@ -247,6 +250,7 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
             continue;
         }
         text.push_str(&wrong.of_branch(status, paint));
+        text.push_str(&wrong.of_limits(status, paint));
     }
     text
 }
@@ -278,11 +282,11 @@ fn misspelt(status: &BranchStatus, paint: Paint) -> String {
     format!("  {}\n", paint.by(Style::Warning, &printable(&what)))
 }
 
-/// Whether a branch is behind, and no failure, freeze or hold explains it. What a limit, an input that is waited for or a missing
-/// hook keeps back is recorded nowhere.
+/// Whether a branch is behind, and no failure, limit, freeze or hold explains it. What an input that is waited for or a missing hook
+/// keeps back is recorded nowhere, and what a limit keeps back on its own machine alone.
 fn is_unexplained(status: &BranchStatus) -> bool {
     let is_behind = status.behind.is_some_and(|behind| behind > 0) && status.recorded_tip.is_none();
-    is_behind && status.failures.is_empty() && status.frozen.is_none() && !status.is_left
+    is_behind && status.failures.is_empty() && status.limits.is_empty() && status.frozen.is_none() && !status.is_left
 }
 
 /// That a branch ends with something else than hydration made.

@@ -1,6 +1,7 @@
 //! Where each environment branch is: up to date, behind, failed, changed by others.
 
 mod left;
+mod limits;
 mod near;
 mod noted;
 mod used_inputs;
@@ -23,7 +24,7 @@ use crate::metadata::{Behind, Time};
 use crate::owners::changed_objects::changed_objects;
 use crate::owners::deployed;
 use crate::owners::error::HydrateError;
-use crate::owners::failures::Failure;
+use crate::owners::failures::{FAILURES_REF, Failure};
 use crate::owners::files::METADATA;
 use crate::owners::ledger::Ledger;
 use crate::owners::ours::our_changes;
@@ -103,6 +104,9 @@ pub(crate) struct BranchStatus {
     /// The dry commits that did not hydrate, oldest first: those after its own, and its own where paths are behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// The limits of this machine that the last run reached on it, where that run was here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Diagnostic>,
     /// Where hydration left the branch, when it was moved back since; none when it is there, or further on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_tip: Option<String>,
@@ -251,6 +255,8 @@ pub(crate) struct Surveyed {
     pub problems: Vec<Diagnostic>,
     /// The Applications that no push hydrates, since they name what none moves.
     pub pinned: Vec<Diagnostic>,
+    /// Whether what is recorded of failures cannot be read.
+    pub hides_failures: bool,
 }
 
 /// What is wrong at the tips of the dry branches, and what lasts there, which pushes do not repeat.
@@ -263,11 +269,13 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
         // A clone that fetched none knows how its branches are all the same.
         Err(HydrateError::SettingsMissing { .. }) => return Ok(Surveyed::default()),
         Err(lost @ HydrateError::SettingsLost { .. }) => {
-            return Ok(Surveyed { problems: vec![Diagnostic::error(lost.to_string())], pinned: Vec::new() });
+            return Ok(Surveyed { problems: vec![Diagnostic::error(lost.to_string())], ..Surveyed::default() });
         }
         run => run?,
     };
-    let mut problems = run.report.problems;
+    let faults = run.ledger.faults;
+    let mut problems: Vec<Diagnostic> = faults.unusable(run.found.setup.place.are_guarded()).collect();
+    problems.extend(run.report.problems);
     problems.extend(run.departures);
     for report in run.branches.into_values().flat_map(Branch::into_reports) {
         if let Outcome::Failed { diagnostics, .. } = report.outcome {
@@ -275,7 +283,7 @@ pub(crate) fn surveyed(setup: &Setup<'_>) -> Result<Surveyed, HydrateError> {
         }
     }
     let pinned = run.report.warnings.into_iter().filter(Diagnostic::is_pinned).collect();
-    Ok(Surveyed { problems, pinned })
+    Ok(Surveyed { problems, pinned, hides_failures: !faults.allows(FAILURES_REF) })
 }
 
 /// The status of all branches that hydration made or that the Applications of the dry branches name, by name.
@@ -314,12 +322,14 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
     let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
+    let limits = limits::reached(&found);
     let mut all = Vec::new();
     for (branch, named) in &names {
         for (place, named) in of_each_dry_branch(&found, branch, named).iter().enumerate() {
             let made_from = made_from.get(branch).copied();
             let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
             status.is_named = applications.contains(branch);
+            status.limits = limits::of(&status, &limits);
             // What others did to the branch is shown once.
             if place > 0 {
                 status.changed_by_others.clear();
@@ -436,6 +446,7 @@ fn one(
     Ok(BranchStatus {
         is_left: is_left && state == BranchState::Hydrated,
         is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
+        limits: Vec::new(),
         recorded_tip: recorded_tip.map(|tip| tip.to_string()),
         restorable,
         near: None,

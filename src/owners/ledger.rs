@@ -130,6 +130,8 @@ fn failure(
     }
 }
 
+const DOCTOR: &str = "`git hydrate doctor` on the server explains how to fix it";
+
 /// Which of the refs cannot be used, and why. They are left as they are.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(BTreeMap<&'static str, String>);
@@ -164,16 +166,18 @@ impl Faults {
         self.0.keys().copied()
     }
 
+    /// That the refs cannot be used; with what an admin does where only hydration writes them.
+    pub(crate) fn unusable(&self, are_guarded: bool) -> impl Iterator<Item = Diagnostic> {
+        let said = |(name, why): (&&str, &String)| Diagnostic::warning(format!("`{name}` cannot be used: {why}"));
+        self.0.iter().map(said).map(move |warning| if are_guarded { warning.hint(DOCTOR) } else { warning })
+    }
+
     /// What to report of it; with what an admin does where only hydration writes these refs.
     pub(crate) fn warnings(&self, are_guarded: bool) -> impl Iterator<Item = Diagnostic> {
         self.0.iter().map(move |(name, why)| {
             let what = format!("`{name}` stays as it is, without what this push would add: {why}");
             let warning = Diagnostic::warning(what);
-            if are_guarded {
-                warning.hint("`git hydrate doctor` on the server explains how to fix it")
-            } else {
-                warning
-            }
+            if are_guarded { warning.hint(DOCTOR) } else { warning }
         })
     }
 }

@@ -59,6 +59,20 @@ impl Wrong {
         format!("  {}\n{text}", paint.by(Style::Error, &failed))
     }
 
+    /// The limits of this machine that keep a branch back.
+    pub(super) fn of_limits(&mut self, status: &BranchStatus, paint: Paint) -> String {
+        if status.limits.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("  {}\n", paint.by(Style::Error, "held by a limit of this server"));
+        for cause in causes(status.limits.iter()) {
+            if !self.shown.contains_key(&cause.kind()) {
+                self.show(&cause, &status.branch, "  ", &mut text);
+            }
+        }
+        text
+    }
+
     /// What is wrong and is not about one branch.
     pub(super) fn of_none(&mut self, problems: &[Diagnostic]) -> String {
         let mut text = String::new();
