@@ -1,7 +1,5 @@
 //! `git hydrate doctor --after-move`: what a moved repository lacks, each with a command that brings it.
 
-use std::fs;
-
 use crate::support::{Answer, Lab, Repo};
 
 const DEV: &str = "environments/dev";

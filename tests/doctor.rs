@@ -483,7 +483,6 @@ fn a_clone_has_its_own_checks() {
     assert!(told.lines().all(|line| line.starts_with("good ")), "{told}");
     clone.git(&["config", "hydrate.prepush", "blok"]);
     clone.git(&["config", "hydrate.prePsh", "block"]);
-    let told = clone.hydrate(&["doctor"]).exits(1).stdout;
     clone.git(&["config", "hydrate-check.owner.command", "/etc/none/owner --strict"]);
     clone.git(&["config", "hydrate-check.owner.refuse", "maybe"]);
     clone.git(&["config", "hydrate-check.owner.comand", "x"]);

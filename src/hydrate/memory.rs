@@ -155,6 +155,12 @@ impl Memory {
         self.recalled(&state_name(head, found), found)
     }
 
+    /// What the last run that wrote the branches where `found` reads them left of a dry branch: on a server, for who only asks.
+    pub(crate) fn recall_in_place(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
+        let read = &found.setup.place.read;
+        self.recalled(&named_state((read, read), head), found)
+    }
+
     /// What the last preview left of a dry branch.
     pub(crate) fn recall_results(&self, head: &DryHead, found: &Snapshot<'_>) -> Option<State> {
         self.recalled(&of_previews(&state_name(head, found)), found)
@@ -404,7 +410,11 @@ pub(crate) fn recalled_limit<'s>(
 /// The name of the state of a dry branch: a clone has one for each place that it writes to.
 fn state_name(head: &DryHead, found: &Snapshot<'_>) -> String {
     let refs = &found.setup.place;
-    let text = [&refs.read, &refs.write, head.branch.as_str()].join("\n");
+    named_state((&refs.read, &refs.write), head)
+}
+
+fn named_state((read, write): (&str, &str), head: &DryHead) -> String {
+    let text = [read, write, head.branch.as_str()].join("\n");
     hex(&Sha256::digest(text)[..16])
 }
 

@@ -61,6 +61,10 @@ fn a_push_that_was_too_much_goes_in_once_it_is_corrected() {
     clone.commit("too much", &[("apps/web/dev/config.yaml", &noisy(1, 150_000))]);
     let heard = clone.push().success().remote().join("\n");
     assert!(heard.contains("`web-dev` alone adds more than 102400 bytes"), "{heard}");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    for said in ["held by a limit of this server", "`web-dev` alone adds more than 102400 bytes"] {
+        assert!(status.contains(said) && !status.contains("nothing says why"), "{status}");
+    }
     let last = clone.commit("corrected", &[("apps/web/dev/config.yaml", &config_map("web", "small"))]);
     let heard = clone.push().success().remote().join("\n");
     assert_eq!(note(&server, "environments/dev"), note_of(&last), "{heard}");

@@ -16,7 +16,7 @@ pub(super) fn reached(found: &Snapshot<'_>) -> Reached {
     let memory = Memory::new(found.setup.repository, &Attempt::default());
     let mut reached = Reached::new();
     for head in found.heads() {
-        let stuck = memory.recall(&head, found).map(|state| state.head.stuck).unwrap_or_default();
+        let stuck = memory.recall_in_place(&head, found).map(|state| state.head.stuck).unwrap_or_default();
         let stuck = stuck.into_iter().filter(|stuck| !stuck.limits.is_empty());
         reached.extend(stuck.map(|stuck| ((head.branch.to_string(), stuck.name.clone()), stuck)));
     }
