@@ -59,7 +59,7 @@ fn strict_mode_refuses_for_a_check_that_may_and_for_no_other() {
     server.git(&["config", "hydrate-check.judge.command", "/no/such/program"]);
     let answer = clone.push().exits(1);
     assert!(
-        answer.stderr.contains("check `judge`: it cannot judge: program `/no/such/program` not found"),
+        answer.stderr.contains("check `judge`: it cannot judge: program `/no/such/program` is not there"),
         "{}",
         answer.stderr
     );
