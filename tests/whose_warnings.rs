@@ -1,4 +1,4 @@
-//! What a push is warned of reaches its pusher, also when the process of another push hydrates it, and nobody else.
+//! What a push is warned of reaches its pusher, also when the process of another push hydrates it, and no other pusher.
 
 use crate::push::{application, config_map, healthy};
 use crate::support::{Lab, Repo};

@@ -17,7 +17,7 @@ pub(super) fn note_now_on(found: &Snapshot<'_>, all: &mut [BranchStatus]) {
     }
     let mut trees = DryTrees::default();
     for status in left {
-        // What cannot be read is no reason to say nothing of the branch.
+        // A tree that cannot be read keeps nothing else of the branch from being said.
         status.now_on = now_on(status, &mut trees, found).ok().flatten().unwrap_or_default();
     }
 }
