@@ -38,7 +38,7 @@ use crate::argo::{BranchName, near, unnamed_active_paths};
 use crate::history::BranchStatus;
 use crate::hydrate::{self, Access, Survey};
 use crate::metadata::NOTES_REF;
-use crate::owners::error::HydrateError;
+use crate::owners::error::{HydrateError, held_again};
 use crate::owners::failures::FAILURES_REF;
 use crate::owners::policy::newest_usable;
 use crate::render::Renderers;
@@ -186,10 +186,7 @@ impl<'a> Doctor<'a> {
             Err(HydrateError::SettingsLost { id, branch, holds }) => {
                 let git = self.git_command();
                 let what = format!("{SETTINGS_REF}, the settings that {branch} was hydrated with, is missing");
-                let holds: String = holds
-                    .iter()
-                    .map(|hold| format!("; then, since what was rolled back would go on: {git} {hold}"))
-                    .collect();
+                let holds = held_again(&holds, &git);
                 self.bad(what, format!("{git} update-ref {SETTINGS_REF} {id}{holds}"));
             }
             Err(HydrateError::Settings(error)) => {

@@ -40,7 +40,7 @@ pub enum HydrateError {
     #[error(
         "refs/hydrate/config is missing, and `{branch}` was hydrated with the settings {id}; to restore them: git update-ref \
          refs/hydrate/config {id}{}",
-        .holds.iter().map(|hold| format!("; then, since what was rolled back would go on: git {hold}")).collect::<String>()
+        held_again(.holds, "git")
     )]
     SettingsLost {
         /// The commit of the newest settings that a branch was hydrated with.
@@ -141,4 +141,9 @@ impl HydrateError {
             | Self::Raced(_) => false,
         }
     }
+}
+
+/// What is to be done once lost settings are back: `holds` are commands behind `git`, which is how git is called there.
+pub(crate) fn held_again(holds: &[String], git: &str) -> String {
+    holds.iter().map(|hold| format!("; then, since what was rolled back would go on: {git} {hold}")).collect()
 }

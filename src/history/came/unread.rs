@@ -47,12 +47,12 @@ pub(crate) struct Heard {
 
 impl Heard {
     /// Adds it to what the pusher is shown, where that does not say so already.
-    pub(crate) fn join(self, told: &mut Report) {
-        let warnings = self.warnings.into_iter().filter(|warning| !told.warnings.contains(warning));
+    pub(crate) fn join(self, shown: &mut Report) {
+        let warnings = self.warnings.into_iter().filter(|warning| !shown.warnings.contains(warning));
         let warnings: Vec<Diagnostic> = warnings.collect();
-        told.warnings.extend(warnings);
-        let notes: Vec<String> = self.notes.into_iter().filter(|note| !told.notes.contains(note)).collect();
-        told.notes.extend(notes);
+        shown.warnings.extend(warnings);
+        let notes: Vec<String> = self.notes.into_iter().filter(|note| !shown.notes.contains(note)).collect();
+        shown.notes.extend(notes);
     }
 }
 

@@ -42,13 +42,13 @@ pub fn post_receive(git_dir: &Path, stdin: impl Read, machine: &Machine, patienc
         Ok(Hydrated { report, heard, updates, repository, teller }) => {
             let is_success = report.is_success();
             let pusher = Pusher::new(&updates, &report, &repository);
-            let told = pusher.told().map(|mut told| {
-                heard.join(&mut told);
-                told
+            let shown = pusher.told().map(|mut shown| {
+                heard.join(&mut shown);
+                shown
             });
-            match told {
-                Ok(told) if told.is_empty() => {}
-                Ok(told) => console.print(&summary(&told, Wording::Pusher)),
+            match shown {
+                Ok(shown) if shown.is_empty() => {}
+                Ok(shown) => console.print(&summary(&shown, Wording::Pusher)),
                 Err(error) => {
                     let text = format!("warning: what came of this push is not known: {}", chain(&error));
                     console.print(&wrap(&text, "  "));

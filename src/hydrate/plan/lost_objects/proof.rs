@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::fixed_names;
+use super::fixed_names::{self, KUSTOMIZATIONS};
 use super::renames::{Renamed, Renames};
 use super::text::{count_of_kind, first_difference, is_blank, text};
 use crate::argo::{Application, BranchName};
@@ -263,9 +263,6 @@ impl Files<'_> {
         None
     }
 }
-
-/// The names of what names resources itself.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 fn given<'g>(given: &'g Given, file: &RepoPath) -> &'g [Option<Key>] {
     given.get(file).map_or(&[], Vec::as_slice)
