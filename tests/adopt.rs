@@ -190,7 +190,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "environments/dev   36 of 37 Applications hydrate\n",
         "environments/prod  41 of 62 Applications hydrate\n",
         "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: the proposed rule: `branch`: it uses a value that does not exist: `labels.env`\n",
-        "  git hydrate config set onFailure application",
+        "  onFailure: application  # or 77 Applications wait for others of their branches that fail\n",
         "  git hydrate config set seeds new ",
         "  git push origin refs/hydrate/config",
     ] {
@@ -212,7 +212,6 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     // The server does the same.
     let applications = clone.git(&["rev-parse", "HEAD"]);
     clone.commit("vendor", &[]);
-    clone.hydrate(&["config", "set", "onFailure", "application"]).success();
     clone.hydrate(&["config", "set", "seeds", "new"]).success();
     clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
     let pushed = clone.push().success().remote().join("\n");
@@ -468,6 +467,83 @@ fn applications_without_a_name_that_can_be_read_are_listed_by_their_files() {
     clone.commit("names to be filled in", &[("one.yaml", &one), ("two.yaml", &one)]);
     let told = adopt(&clone, &["--repo-url", URL, "--branch-pattern", "environments/dev"]).exits(1).stdout;
     assert!(told.contains("\n      one.yaml, two.yaml\n"), "{told}");
+}
+
+/// A plain directory with one object, and an Application of it.
+fn plain(name: &str, path: &str) -> (String, String) {
+    let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {path}}}\n");
+    (application(name, "env: dev", &here(path)), object)
+}
+
+/// What `adopt` foretells by application and by branch, and how many the server has hydrated after the same commit.
+fn foretold(lab: &Lab, files: &[(&str, &str)], settings: &[&[&str]]) -> (u64, usize, String) {
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    clone.commit("as it is", files);
+    clone.git(&["push", "-q", "origin", "HEAD:refs/heads/main"]);
+    for words in settings {
+        clone.hydrate(&[&["config", "set"], *words].concat()).success();
+    }
+    let said = adopt(&clone, &["--branch-pattern", "environments/one", "--write"]).exits(1).stdout;
+    let (hydrate, ..) = numbers(&clone, &[]);
+    clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
+    let is_there = !server.git(&["for-each-ref", "refs/heads/environments/one"]).is_empty();
+    let files = if is_there { files_of_branch(&server) } else { 0 };
+    (hydrate, files, said)
+}
+
+fn files_of_branch(server: &Repo) -> usize {
+    files(server, "environments/one").split(' ').filter(|file| file.ends_with("/manifest.yaml")).count()
+}
+
+#[test]
+fn of_two_applications_that_write_one_path_adopt_counts_none_as_the_server_hydrates_none() {
+    let lab = Lab::new();
+    let [(first, a), (second, b), (third, c)] = [plain("web", "a"), plain("web", "b"), plain("other", "c")];
+    let files: [(&str, &str); 6] = [
+        ("clusters/one/web.yaml", &first),
+        ("clusters/two/web.yaml", &second),
+        ("clusters/other.yaml", &third),
+        ("a/object.yaml", &a),
+        ("b/object.yaml", &b),
+        ("c/object.yaml", &c),
+    ];
+    let (hydrate, made, said) = foretold(&lab, &files, &[]);
+    assert_eq!((hydrate, made), (1, 1), "{said}");
+    assert!(said.contains("2 Applications cannot go where they would\n"), "{said}");
+    assert!(said.contains("  onFailure: application  # or 1 Application waits for another one"), "{said}");
+}
+
+#[test]
+fn what_waits_for_an_application_that_lacks_an_input_is_counted_by_what_the_settings_say() {
+    let lab = Lab::new();
+    let (first, a) = plain("web", "a");
+    let chart = "repoURL: 'https://charts.example.com', chart: db, targetRevision: 1.0.0";
+    let lacking = application("db", "env: dev", chart);
+    let files: [(&str, &str); 3] = [("web.yaml", &first), ("db.yaml", &lacking), ("a/object.yaml", &a)];
+    let (hydrate, made, said) = foretold(&lab, &files, &[]);
+    assert_eq!((hydrate, made), (1, 1), "{said}");
+    assert!(said.contains("  onFailure: application  # or 1 Application waits for another one"), "{said}");
+
+    // What an admin has set stays, with what comes of it.
+    let lab = Lab::new();
+    let (hydrate, made, said) = foretold(&lab, &files, &[&["onFailure", "branch"]]);
+    assert_eq!((hydrate, made), (0, 0), "{said}");
+    assert!(said.contains("1 Application waits for another one of its branch, which fails\n      web\n"), "{said}");
+    assert!(said.contains("  git hydrate config set onFailure application"), "{said}");
+}
+
+#[test]
+fn a_placeholder_in_place_of_a_url_is_not_proposed_and_the_rest_is_written() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let (first, a) = plain("web", "a");
+    let template = application("web", "env: dev", "repoURL: REPO_URL, targetRevision: main, path: a");
+    clone.commit("x", &[("web.yaml", &first), ("template.yaml", &template), ("a/object.yaml", &a)]);
+    let said = adopt(&clone, &["--branch-pattern", "environments/one", "--write"]).exits(1).stdout;
+    assert!(said.contains("settings, written\n") && !said.contains("  - REPO_URL"), "{said}");
+    assert!(said.contains(": `REPO_URL` is not an `https://` URL\n"), "{said}");
 }
 
 #[test]

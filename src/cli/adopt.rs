@@ -33,7 +33,7 @@ const NAME_PATTERN: &str = "{{ name }}";
 /// which do not and why, and what to run next; run again, it tells how far you are. Where plain Applications go you
 /// say with --branch-pattern: without it, patterns that fit are shown. Nothing is written without --write, and then
 /// only the settings, which you push when you like them; files are edited with --write-source-hydrator only. Needs no
-/// cluster, no server and no network.
+/// cluster. Where there is a remote, what it has now is fetched first; --offline takes what was fetched last.
 ///
 /// On a server: hydration never writes to a branch that it did not make: one written by Argo CD's hydrator, by a person
 /// or by another server. This adds branches that it may continue to the setting `adopt`, and hydrates them. Files on

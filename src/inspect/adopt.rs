@@ -10,6 +10,7 @@ mod draft;
 mod dry_branches;
 mod hydrators;
 mod inputs;
+mod on_failure;
 mod patterns;
 mod random;
 mod repository;
@@ -117,9 +118,10 @@ pub(crate) fn adopt(
     let capabilities = capabilities::notes(&attempts, tree);
     let clusters = clusters::unknown(&draft, &judged, tree, !capabilities.is_empty());
     notes.extend(capabilities);
-    let conflicts = if draft.has_rules() { units::conflicts(&attempts, &mut found) } else { BTreeMap::new() };
+    let conflicts = if draft.has_rules() { units::conflicts(&judged, &attempts, &mut found) } else { BTreeMap::new() };
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
-    let applications = units::all(&known);
+    let mut applications = units::all(&known);
+    on_failure::propose(&mut draft, &mut applications)?;
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
     let branch_patterns = if needs_rules { patterns::all(&judged, tree) } else { Vec::new() };
@@ -163,7 +165,10 @@ pub(crate) fn drafted(
     if clusters::propose(&mut draft, &judged, tree)? {
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
-    let (judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    let (mut judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
+    if draft.is_proposed("roots") && repository::propose(&mut draft, asked, tree, renderers)? {
+        judged = judged_by(draft.policy()?, tree, renderers)?;
+    }
     if !is_dry_known {
         dry_branches::propose(&mut draft, &judged)?;
     }

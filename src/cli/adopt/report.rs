@@ -8,7 +8,7 @@ use dry_files::diag::{Diagnostic, printable, shell_word};
 
 use crate::argo::BranchName;
 use crate::inspect::{AdoptedApplication, Adoption, Cause};
-use crate::settings::{Mapping, OnFailure, Settings, Value};
+use crate::settings::{Mapping, Settings, Value};
 
 /// What the lines to run next depend on.
 #[derive(Debug, Default)]
@@ -42,7 +42,8 @@ const REASONS_MAX: usize = 12;
 /// What was found, what is proposed, and what to run next.
 pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) -> String {
     let mut text = String::new();
-    if adoption.applications.is_empty() && adoption.unknown.is_empty() {
+    let has_root = adoption.settings.iter().any(|setting| setting.key == "roots");
+    if adoption.applications.is_empty() && adoption.unknown.is_empty() && adoption.notes.is_empty() && !has_root {
         return "there is no Argo CD Application here\nhint: `git hydrate init` writes a small example\n".to_owned();
     }
     settings(&mut text, adoption, written);
@@ -87,10 +88,14 @@ fn patterns(text: &mut String, adoption: &Adoption) {
             1 => "; 1 Application has none".to_owned(),
             count => format!("; {count} Applications have none"),
         };
+        let alike = match found.alike {
+            0 => String::new(),
+            count => format!("; {count} Applications would write over one another"),
+        };
         let _ = writeln!(text, "  {}", shell_word(&printable(&found.pattern)));
         let count = found.branches.len();
         let branches = if count == 1 { "1 branch".to_owned() } else { format!("{count} branches") };
-        let _ = writeln!(text, "      {branches}: {}{more}{without}", names.join(", "));
+        let _ = writeln!(text, "      {branches}: {}{more}{without}{alike}", names.join(", "));
     }
     *text += "\n";
 }
@@ -137,6 +142,9 @@ fn counted(cause: Cause, count: usize) -> String {
         }
         Cause::Unsupported => ("asks for what is not supported", "ask for what is not supported"),
         Cause::Render => ("does not render", "do not render"),
+        Cause::KeptBack => {
+            ("waits for another one of its branch, which fails", "wait for others of their branches, which fail")
+        }
     };
     let todo = if cause == Cause::Input { ": git hydrate vendor" } else { "" };
     match count {
@@ -327,14 +335,14 @@ fn holding(text: &mut String, adoption: &Adoption) {
     );
 }
 
-/// Whether a branch would stay as it is because of Applications that fail, while others of it hydrate.
-fn holds_branches(adoption: &Adoption) -> bool {
-    let settings = Settings::read(&adoption.files).unwrap_or_default();
-    let failed =
-        adoption.applications.iter().filter(|one| one.cause.is_some_and(|cause| cause > Cause::ObjectConflict));
-    let branches: BTreeSet<&String> = failed.filter_map(|one| one.branch.as_ref()).collect();
-    let hydrate = adoption.applications.iter().filter(|one| one.hydrates).filter_map(|one| one.branch.as_ref());
-    settings.on_failure == OnFailure::default() && hydrate.into_iter().any(|branch| branches.contains(branch))
+/// Whether Applications wait for others that would stay behind alone if the settings said so.
+fn waits(adoption: &Adoption) -> bool {
+    let branches = |is_it: fn(&&AdoptedApplication) -> bool| {
+        let found = adoption.applications.iter().filter(is_it);
+        found.filter_map(|one| one.branch.as_ref()).collect::<BTreeSet<_>>()
+    };
+    let waiting = branches(|one| one.cause == Some(Cause::KeptBack));
+    waiting.difference(&branches(|one| one.holds_branch)).next().is_some()
 }
 
 /// Whether random functions are allowed, and there is nothing secret that they draw from.
@@ -373,7 +381,7 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
         lines.push((format!("git hydrate vendor{branch}"), "brings what is needed from elsewhere"));
         lines.push(("git hydrate adopt".to_owned(), "how far it is then"));
     }
-    if holds_branches(adoption) {
+    if waits(adoption) {
         let set = "git hydrate config set onFailure application".to_owned();
         lines.push((set, "hydrates a branch although some of its Applications fail"));
     }

@@ -70,25 +70,48 @@ impl Draft {
         self.settings().map_or(0, |settings| settings.rules.len())
     }
 
+    /// Whether the settings say something of a key, which may be what holds without it.
+    pub(super) fn is_set(&self, key: &str) -> Result<bool, HydrateError> {
+        Ok(edit::get(&self.text(), key)?.is_some())
+    }
+
+    fn text(&self) -> String {
+        self.files.get(SETTINGS_FILE).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default()
+    }
+
     pub(super) fn set(&mut self, key: &'static str, value: Value, why: String) -> Result<(), HydrateError> {
-        let text = self.files.get(SETTINGS_FILE).map(|text| String::from_utf8_lossy(text).into_owned());
-        let text = edit::set(&text.unwrap_or_default(), key, Some(value.clone()))?;
+        let text = edit::set(&self.text(), key, Some(value.clone()))?;
         self.files.insert(SETTINGS_FILE.to_owned(), text.into_bytes());
-        self.proposed.retain(|proposed| proposed.key != key);
-        self.proposed.push(ProposedSetting { key, value, why });
+        let setting = ProposedSetting { key, value, why };
+        match self.proposed.iter_mut().find(|proposed| proposed.key == key) {
+            Some(proposed) => *proposed = setting,
+            None => self.proposed.push(setting),
+        }
         Ok(())
     }
 
     /// What the settings say, with a rule behind all others for Applications that none is for.
     pub(super) fn policy(&self) -> Result<Policy, HydrateError> {
+        self.policy_with(self.settings()?.rules)
+    }
+
+    /// What the settings say, but that no rule leaves an Application out.
+    pub(super) fn policy_of_all(&self) -> Result<Policy, HydrateError> {
+        self.policy_with(Vec::new())
+    }
+
+    fn policy_with(&self, rules: Vec<Rule>) -> Result<Policy, HydrateError> {
         let mut policy = Policy::of(&self.files)?;
-        let rest = Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles");
-        policy.settings.rules.push(rest);
-        let is_proposed = self.proposed.iter().any(|proposed| proposed.key == "rules");
+        policy.settings.rules = rules;
+        policy.settings.rules.push(Rule::of_all(NOWHERE.0, NOWHERE.1).expect("it compiles"));
         let plain = policy.settings.rule_set();
-        policy.plain = if is_proposed { plain.proposed() } else { plain };
+        policy.plain = if self.is_proposed("rules") { plain.proposed() } else { plain };
         policy.makes = Some(policy.settings.made_applications.unwrap_or(true));
         Ok(policy)
+    }
+
+    pub(super) fn is_proposed(&self, key: &str) -> bool {
+        self.proposed.iter().any(|proposed| proposed.key == key)
     }
 
     /// The newest tools, in settings that are new. What was hydrated without any stays as it is.

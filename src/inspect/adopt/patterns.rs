@@ -21,6 +21,8 @@ pub(crate) struct BranchPattern {
     pub branches: Vec<String>,
     /// How many Applications it makes no branch of.
     pub without: usize,
+    /// How many Applications have their name and their branch in common with another one: none of them would hydrate.
+    pub alike: usize,
 }
 
 /// How many patterns are shown, and how many branches one may make.
@@ -77,7 +79,7 @@ pub(super) fn all(judged: &Judged, tree: &Tree<'_>) -> Vec<BranchPattern> {
     found.sort_by_key(|(worth, _)| std::cmp::Reverse(*worth));
     let mut seen = BTreeSet::new();
     let mut patterns: Vec<BranchPattern> = found.into_iter().map(|(_, pattern)| pattern).collect();
-    patterns.retain(|pattern| seen.insert((pattern.branches.clone(), pattern.without)));
+    patterns.retain(|pattern| seen.insert((pattern.branches.clone(), pattern.without, pattern.alike)));
     patterns.truncate(SHOWN_MAX);
     patterns.extend(pattern("environments/main", &objects));
     patterns
@@ -112,17 +114,23 @@ fn label(key: &str) -> String {
 fn pattern(text: &str, objects: &[(Value, RepoPath)]) -> Option<BranchPattern> {
     let rule = Rule::of_all(text, "{{ name }}").ok()?;
     let mut branches = BTreeSet::new();
+    let mut names: BTreeMap<(String, Option<&str>), usize> = BTreeMap::new();
     let mut without = 0;
     for (object, file) in objects {
-        match rule.branch_of(object, file) {
-            Some(branch) => drop(branches.insert(branch.to_string())),
-            None => without += 1,
-        }
+        let Some(branch) = rule.branch_of(object, file) else {
+            without += 1;
+            continue;
+        };
+        let name = object.at(&["metadata", "name"]).and_then(Value::as_str);
+        *names.entry((branch.to_string(), name)).or_default() += 1;
+        branches.insert(branch.to_string());
     }
+    let alike = names.into_values().filter(|count| *count > 1).sum();
     // What a root makes has the root's directory as its file.
     let is_file = |branch: &String| [".yaml", ".yml", ".json"].iter().any(|end| branch.ends_with(end));
     let is_some = !branches.is_empty() && branches.len() <= BRANCHES_MAX && !branches.iter().any(is_file);
-    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches: branches.into_iter().collect(), without })
+    let branches = branches.into_iter().collect();
+    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike })
 }
 
 /// How likely it is that a pattern distinguishes environments: 0 for one that does not.
@@ -138,7 +146,8 @@ fn worth(pattern: &BranchPattern, all: usize) -> usize {
     let environments = pattern.branches.iter().map(name).filter(is_environment).count();
     let of_label = ENVIRONMENTS.iter().take(6).any(|known| pattern.pattern.contains(&format!("labels.{known}")));
     let of_cluster = pattern.pattern.contains("destination.name }}");
-    let covered = 100 * (all - pattern.without) / all;
+    // What a pattern loses counts for more than what its branches are called.
+    let kept = 300 * (all - pattern.without - pattern.alike) / all;
     let few = BRANCHES_MAX - count.min(BRANCHES_MAX);
-    1 + covered + few + 100 * environments / count + 150 * usize::from(of_label) + 40 * usize::from(of_cluster)
+    1 + kept + few + 100 * environments / count + 150 * usize::from(of_label) + 40 * usize::from(of_cluster)
 }

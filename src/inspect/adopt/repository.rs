@@ -6,7 +6,7 @@ use dry_files::view::{Kind, View};
 
 use super::super::check::{Judged, Tree, judged_by};
 use super::{Asked, Draft};
-use crate::argo::is_same_repository;
+use crate::argo::{is_same_repository, may_be_url};
 use crate::owners::error::HydrateError;
 use crate::render::Renderers;
 
@@ -21,24 +21,32 @@ struct Named {
     missing: usize,
 }
 
-/// Adds the URLs by which Applications know the repository: that of the remote, and others whose directories are here.
+/// Adds the URLs by which Applications know the repository: that of the remote, and others whose directories are here. Those
+/// that no rule hydrates count too.
+///
+/// Answers whether the URLs are others than before: what roots make may name more.
 pub(super) fn propose(
     draft: &mut Draft,
     asked: &Asked,
     tree: &Tree<'_>,
     renderers: &Renderers,
-) -> Result<(), HydrateError> {
+) -> Result<bool, HydrateError> {
+    let before = draft.settings()?.repo_urls;
     if !asked.repo_urls.is_empty() {
-        return draft.set("repoURL", asked.repo_urls.clone().into(), "asked for".to_owned());
+        draft.set("repoURL", asked.repo_urls.clone().into(), "asked for".to_owned())?;
+        return Ok(before != asked.repo_urls);
     }
-    if !draft.settings()?.repo_urls.is_empty() {
-        return Ok(());
+    if !before.is_empty() && !draft.is_proposed("repoURL") {
+        return Ok(false);
     }
     // Without any, all repositories are taken for this one.
-    let judged = judged_by(draft.policy()?, tree, renderers)?;
+    let mut policy = draft.policy_of_all()?;
+    policy.settings.repo_urls.clear();
+    let judged = judged_by(policy, tree, renderers)?;
     let named = named(&judged, tree);
     let is_remote = |named: &Named| asked.remote_url.as_ref().is_some_and(|url| is_same_repository(url, &named.url));
-    let is_proven = |named: &Named| named.here > 0 && named.here >= named.missing;
+    // Templates of Applications name what takes the place of a URL.
+    let is_proven = |named: &Named| named.here > 0 && named.here >= named.missing && may_be_url(&named.url);
     let mut ours: Vec<&Named> = named.iter().filter(|named| is_remote(named) || is_proven(named)).collect();
     ours.sort_by_key(|named| (!is_remote(named), std::cmp::Reverse(named.here), &named.url));
     let mut urls: Vec<String> = ours.iter().map(|named| named.url.clone()).collect();
@@ -46,15 +54,16 @@ pub(super) fn propose(
     if urls.is_empty() {
         urls.extend(asked.remote_url.clone());
     }
-    if urls.is_empty() {
-        return Ok(());
+    if urls.is_empty() || urls == before {
+        return Ok(false);
     }
     let why = match sources {
         0 => "the remote; no Application names it".to_owned(),
         1 => "named by 1 source".to_owned(),
         count => format!("named by {count} sources"),
     };
-    draft.set("repoURL", urls.into(), why)
+    draft.set("repoURL", urls.into(), why)?;
+    Ok(true)
 }
 
 /// The git repositories that Applications and generators of sets name, each once, as it was written first.

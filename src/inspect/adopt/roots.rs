@@ -118,8 +118,19 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let written = written(judged, tree);
     let mut makers: Vec<Attempted> = Vec::new();
     let mut placeholders = Vec::new();
-    for ((parent, (_, _, values)), result) in parents.iter().zip(&variants).zip(results) {
-        let Ok(rendered) = result else { continue };
+    let mut failed: BTreeMap<&RepoPath, Diagnostic> = BTreeMap::new();
+    let mut rendering: BTreeSet<&RepoPath> = BTreeSet::new();
+    for ((parent, (path, _, values)), result) in parents.iter().zip(&variants).zip(results) {
+        let rendered = match result {
+            Ok(rendered) => rendered,
+            Err(mistakes) => {
+                if let Some(mistake) = mistakes.first() {
+                    failed.entry(path).or_insert_with(|| of_failed(path, mistake));
+                }
+                continue;
+            }
+        };
+        rendering.insert(*path);
         let made: Vec<&Manifest> = rendered.manifests.iter().filter(|object| is_of_argo(object)).collect();
         let is_new = |object: &&&Manifest| written.get(&name_of(object)) != Some(&spec(object));
         if made.iter().filter(is_new).count() == 0 {
@@ -139,8 +150,9 @@ fn found(judged: &Judged, tree: &Tree<'_>, renderers: &Renderers) -> Result<Cand
     let placeholders = placeholders.into_iter().filter(|(path, _)| seen.insert(path.clone())).map(|(_, note)| note);
     // What an Application of another one renders is not a root.
     makers.retain(|maker| !below.contains(&maker.path));
+    failed.retain(|path, _| !rendering.contains(path) && !below.contains(*path));
     let (roots, notes) = chosen(makers);
-    Ok(Candidates { roots, notes: placeholders.chain(notes).collect(), url })
+    Ok(Candidates { roots, notes: placeholders.chain(notes).chain(failed.into_values()).collect(), url })
 }
 
 /// Each of the directories as it is, and charts with each file of values beside them too.
@@ -154,16 +166,26 @@ fn variants<'s>(
         let source = sources.get(path).copied().unwrap_or(Source::Chart);
         variants.push((path, source, None));
         let Some(entries) = view.list(path).ok().filter(|_| source == Source::Chart) else { continue };
-        let files = entries.iter().filter(|entry| entry.kind == Kind::File && is_values(&entry.name));
-        variants.extend(files.take(VALUE_FILES_MAX).map(|entry| (path, source, Some(entry.name.clone()))));
+        let beside = entries.iter().filter(|entry| entry.kind == Kind::File && is_values(&entry.name));
+        let below = path.child(VALUES_DIRECTORY).ok().and_then(|path| view.list(&path).ok()).unwrap_or_default();
+        let below = below.iter().filter(|entry| entry.kind == Kind::File && is_yaml(&entry.name));
+        let files = beside.map(|entry| entry.name.clone());
+        let files = files.chain(below.map(|entry| format!("{VALUES_DIRECTORY}/{}", entry.name)));
+        variants.extend(files.take(VALUE_FILES_MAX).map(|values| (path, source, Some(values))));
     }
     variants
 }
 
+/// Where charts have their files of values, if not beside `Chart.yaml`.
+const VALUES_DIRECTORY: &str = "values";
+
 /// Whether a file beside a chart has values, by its name; that of the default values is read anyway.
 fn is_values(name: &str) -> bool {
-    let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
-    is_yaml && name != "values.yaml" && name.to_ascii_lowercase().contains("values")
+    is_yaml(name) && name != "values.yaml" && name.to_ascii_lowercase().contains("values")
+}
+
+fn is_yaml(name: &str) -> bool {
+    [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
 }
 
 /// Chooses roots of which no two make Applications of one name; of each chart, the file of values with the most
@@ -246,6 +268,19 @@ fn of_placeholder(path: &RepoPath, placeholder: &str) -> Diagnostic {
         shell_word(&path)
     );
     Diagnostic::warning(text).at(Span::file(RepoPath::new(&path).unwrap_or_default())).hint(hint)
+}
+
+/// What may make Applications and cannot be asked for them.
+fn of_failed(path: &RepoPath, mistake: &Diagnostic) -> Diagnostic {
+    let message = mistake.message.lines().next().unwrap_or_default();
+    let text = format!("`{}` may make Applications, and does not render: {message}", shown(path));
+    let hint =
+        "if the cluster has an Application of it, list it in the setting `roots` with the values that the cluster has";
+    let note = Diagnostic::warning(text).hint(hint);
+    match &mistake.span {
+        Some(span) => note.at(span.clone()),
+        None => note,
+    }
 }
 
 fn shown(path: &RepoPath) -> String {

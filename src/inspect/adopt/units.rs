@@ -44,6 +44,29 @@ pub(crate) enum Cause {
     Unsupported,
     /// Its source does not render.
     Render,
+    /// It renders, and another one of its branch keeps the branch from moving.
+    KeptBack,
+}
+
+impl Cause {
+    /// Whether the server takes it for a failure of an Application that it has to hydrate.
+    pub(super) fn is_failure(self) -> bool {
+        match self {
+            Self::Input
+            | Self::Nondeterministic
+            | Self::Destination
+            | Self::ObjectConflict
+            | Self::Elsewhere
+            | Self::Unsupported
+            | Self::Render => true,
+            Self::NoRule
+            | Self::OtherBranch
+            | Self::Pinned
+            | Self::OtherRepository
+            | Self::Document
+            | Self::KeptBack => false,
+        }
+    }
 }
 
 /// One Application.
@@ -163,11 +186,20 @@ pub(super) fn note(attempts: &[Attempt<'_>], found: &mut Findings) {
 /// The number of an Application, and what it renders.
 type Objects<'a> = (usize, &'a Application, Vec<Key>);
 
-/// Objects that two Applications of a branch render, by the numbers of the later ones.
-pub(super) fn conflicts(attempts: &[Attempt<'_>], found: &mut Findings) -> BTreeMap<usize, Diagnostic> {
+/// Objects that two Applications of a branch render, by the numbers of the later ones. An Application that cannot go where it
+/// would has no part in them.
+pub(super) fn conflicts(
+    judged: &Judged,
+    attempts: &[Attempt<'_>],
+    found: &mut Findings,
+) -> BTreeMap<usize, Diagnostic> {
+    let findings = findings(judged);
     let mut branches: BTreeMap<&BranchName, Vec<Objects<'_>>> = BTreeMap::new();
     for Attempt { index, application, result } in attempts {
         let Ok(rendered) = result else { continue };
+        if findings.get(index).is_some_and(|finding| finding.is_error()) {
+            continue;
+        }
         let objects = render::objects(application, &rendered.manifests);
         branches.entry(application.environment_branch()).or_default().push((*index, application, objects));
     }
@@ -187,6 +219,20 @@ pub(super) fn conflicts(attempts: &[Attempt<'_>], found: &mut Findings) -> BTree
     later
 }
 
+/// What is wrong with Applications beside others, by their numbers; else what is odd.
+fn findings(judged: &Judged) -> BTreeMap<usize, &Diagnostic> {
+    let mut findings: BTreeMap<usize, &Diagnostic> = BTreeMap::new();
+    for finding in &judged.verdict.findings {
+        for index in &finding.applications {
+            let known = findings.entry(*index).or_insert(&finding.diagnostic);
+            if !known.is_error() {
+                *known = &finding.diagnostic;
+            }
+        }
+    }
+    findings
+}
+
 /// What is known of the Applications.
 pub(super) struct Known<'k> {
     pub judged: &'k Judged,
@@ -201,12 +247,7 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
     let Known { judged, attempts, needs, draft, .. } = known;
     let mut results: BTreeMap<usize, &Result<Rendered, Vec<Diagnostic>>> = BTreeMap::new();
     results.extend(attempts.iter().map(|attempt| (attempt.index, &attempt.result)));
-    let mut findings: BTreeMap<usize, &Diagnostic> = BTreeMap::new();
-    for finding in &judged.verdict.findings {
-        for index in &finding.applications {
-            findings.entry(*index).or_insert(&finding.diagnostic);
-        }
-    }
+    let findings = findings(judged);
     let mut inputs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for need in *needs {
         need.applications.iter().for_each(|name| inputs.entry(name).or_default().push(need.input.clone()));
