@@ -431,3 +431,26 @@ fn who_changes_settings_reads_what_came_of_them_and_not_of_a_push_beside() {
     assert!(!told.contains("error"), "{told}");
     assert!(held.release().contains("error: not valid YAML"));
 }
+
+#[test]
+fn who_pushes_settings_where_another_hydrator_wrote_the_branch_reads_that_it_is_not_overwritten() {
+    let lab = Lab::new();
+    let server = lab.bare(&[]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let older = clone.git(&["rev-parse", "HEAD"]);
+    clone.git(&["checkout", "-q", "--orphan", DEV]);
+    clone.git(&["rm", "-qrf", "."]);
+    let metadata = format!("{{\"repoURL\": \"https://git.example.com/dry.git\", \"drySha\": \"{older}\"}}\n");
+    clone.commit("by another hydrator", &[("hydrator.metadata", &metadata)]);
+    clone.git(&["push", "-q", "origin", DEV]);
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("second", &[(WEB, &web("second"))]);
+    clone.push().success();
+
+    server.allow("hydrate.settingsPusher");
+    clone.git(&["fetch", "-q", "origin"]);
+    clone.hydrate(&["config", "set", "dryBranches", "main"]).success();
+    let heard = push(&clone, "refs/hydrate/config");
+    assert!(heard.contains("error: `environments/dev` was not made by hydration, so it is not overwritten"), "{heard}");
+}

@@ -339,9 +339,10 @@ impl Branch {
         DryPoint::new(&self.dry_branch, self.dry_tip)
     }
 
-    /// The dry commits that it showed before the run, of each dry branch.
+    /// The dry commits that it showed before the run, of each dry branch; what another hydrator wrote is no earlier run.
     pub(crate) fn known_before(&self) -> Vec<DryPoint> {
-        let own = self.before.standing.as_ref().and_then(|standing| standing.dry);
+        let standing = self.before.standing.as_ref().filter(|standing| standing.origin != standing::Origin::Foreign);
+        let own = standing.and_then(|standing| standing.dry);
         let own = own.map(|dry| DryPoint::new(&self.dry_branch, dry));
         self.progress.earlier.known.iter().cloned().chain(own).collect()
     }
