@@ -26,7 +26,8 @@ class Syntax:
         """Operators without parentheses."""
         parts = self.operand(depth)
         for _ in self.times(3, 1):
-            parts += [self.pick(OPERATORS), self.pick(SPACES), *self.operand(depth)]
+            operator, space = self.pick(OPERATORS), self.pick(SPACES)
+            parts += [operator, space or " " * (len(operator) - 1), *self.operand(depth)]
         return ["(", *parts, ")"]
 
     def functions(self, depth):
