@@ -284,6 +284,23 @@ fn a_new_application_is_refused_until_there_is_a_seed() {
 }
 
 #[test]
+fn verify_finds_nothing_where_one_that_needs_a_seed_stays_behind_alone() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    server.hydrate(&["config", "set", "onFailure", "application"]).success();
+    let (path, text) = application("plain", DEV);
+    let text = text.replace(", helm: {releaseName: plain}", "");
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n".to_owned();
+    commit(&clone, "feat: nothing random", [(path, text), ("charts/plain/object.yaml".to_owned(), object)]);
+    assert!(told(clone.push()).contains("there is no seed"));
+    assert!(server.git(&["ls-tree", "-r", "--name-only", DEV]).contains("plain/manifest.yaml"));
+    server.hydrate(&["verify"]).success();
+    clone.commit("docs: nothing rendered", &[("NOTES", "text")]);
+    clone.push();
+    server.hydrate(&["verify"]).success();
+}
+
+#[test]
 fn an_upgrade_changes_no_byte_and_names_what_anybody_can_compute() {
     let lab = Lab::new();
     let (server, clone) = of_engine_3(&lab);

@@ -19,9 +19,9 @@ mod settings;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
-use crate::argo::{BranchName, SeedIdentities};
+use crate::argo::BranchName;
 use crate::hydrate::make::branch::initial;
-use crate::hydrate::state::Run;
+use crate::hydrate::state::{Claimed, Run};
 use crate::hydrate::stopped::Stopped;
 use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers};
 use crate::owners::branch_records::Engines;
@@ -93,7 +93,7 @@ impl<'a> Verifier<'a> {
     fn new(setup: &'a Setup<'a>, renderer: Option<RendererName>) -> Result<Self, Stopped> {
         let mut run = Run::new(setup)?;
         run.found.trusts_programs = renderer.is_some();
-        run.claimed = Some(SeedIdentities::new());
+        run.claimed = Some(Claimed::default());
         let notes = run.found.recorded_notes()?;
         let engines = run.found.engines()?;
         let settings_now = run.found.policy.id;

@@ -28,6 +28,7 @@ use crate::owners::standing::rolled_back_to;
 use crate::repo::TreeFiles;
 use crate::repo::{ObjectBuffer, ObjectId, Refs};
 use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use inputs::Wanted;
 
 /// How many dry trees a run without an end keeps: each is asked for again right after it was read.
@@ -87,15 +88,23 @@ pub(crate) struct Run<'a> {
     pub preview: Option<Previewed>,
     /// Whether Applications that name another branch have moved there.
     pub moved: Moved,
-    /// What Applications draw for on the branch of the hydrated commit that is made again, as it says itself; none where none is
-    /// made again.
-    pub claimed: Option<SeedIdentities>,
+    /// What the hydrated commit that is made again says of itself; none where none is made again.
+    pub claimed: Option<Claimed>,
     /// Inputs that can be fetched, each for a dry branch, and that were not tried.
     pub wanted: BTreeSet<(Wanted, BranchName)>,
     /// What was looked at in two dry trees for documents that are gone.
     pub looked_at: BTreeMap<(ObjectId, ObjectId), Looked>,
     /// What dry branches have that has random values on branches which are not among `branches`.
     pub seen_elsewhere: BTreeMap<(BranchName, BranchName), DrawnPaths>,
+}
+
+/// What a hydrated commit says of itself.
+#[derive(Debug, Default)]
+pub(crate) struct Claimed {
+    /// What Applications draw for on its branch.
+    pub identities: SeedIdentities,
+    /// The paths that do not show its dry commit.
+    pub behind: BTreeSet<RepoPath>,
 }
 
 impl<'a> Run<'a> {

@@ -5,7 +5,7 @@ use super::{Hydrated, Verifier};
 use crate::argo::BranchName;
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::Outcome;
-use crate::hydrate::state::Moved;
+use crate::hydrate::state::{Claimed, Moved};
 use crate::hydrate::stopped::Stopped;
 use crate::metadata::{ENGINE_REVISION, Trailers, read_note};
 use crate::owners::heads::{BACKLOG_MAX, DryHead};
@@ -50,7 +50,10 @@ impl<'a> Verifier<'a> {
         let first = || Branch::before_first(name, &head, parent.clone(), settings);
         let resumed = || Branch::resume(name, &head, parent.clone(), dry, settings).renamed_from(renamed_from.clone());
         // Settings and identities are taken for what the commit says: others would make another commit.
-        self.run.claimed = Some(claimed(trailers).of(&trailers.dry_branch));
+        let made = Branch::resume(name, &head, commit.clone(), Some(trailers.dry_commit), settings);
+        let behind =
+            made.tip_metadata(&self.run.found.buffer)?.behind.iter().map(|behind| behind.path.clone()).collect();
+        self.run.claimed = Some(Claimed { identities: claimed(trailers).of(&trailers.dry_branch), behind });
         let identities = identities_at(parent, name, &self.run.found.buffer)?;
         // Where it names nothing of the dry branch before, that one only had another name.
         let was_renamed = |before: &&BranchName| claimed(trailers).of(before).is_empty();

@@ -82,10 +82,11 @@ impl Run<'_> {
 
     /// Makes mistakes of the renders whose random values anybody could compute, unless their Applications had such values when
     /// their branches were hydrated last. Of one whose values were secret then, they are a mistake all the same.
+    ///
+    /// What a hydrated commit was made of was allowed then, but for what stayed behind.
     pub(crate) fn refuse_public(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
         let seeds = self.found.policy.settings.seeds.clone();
-        // What a hydrated commit was made of was allowed then.
-        if seeds.is_set() || self.claimed.is_some() {
+        if seeds.is_set() || self.claimed.as_ref().is_some_and(|claimed| claimed.behind.is_empty()) {
             return Ok(());
         }
         let is_public = |done: &Done| {
@@ -94,6 +95,9 @@ impl Run<'_> {
         };
         if !rendered.work().any(is_public) {
             return Ok(());
+        }
+        if self.claimed.is_some() {
+            return self.refuse_behind(rendered, is_public);
         }
         let known = self.drew_before(&rendered.head)?;
         let earlier = self.seeds_before(&rendered.head);
@@ -111,6 +115,19 @@ impl Run<'_> {
                 false => refused(&done.application, &place),
             };
             fail(done, mistake, &view)?;
+        }
+        Ok(())
+    }
+
+    /// Makes mistakes of the renders that were mistakes when the hydrated commit was made, as it says.
+    fn refuse_behind(&mut self, rendered: &mut Rendered, is_public: impl Fn(&Done) -> bool) -> Result<(), Stopped> {
+        let files = self.files(rendered.tree);
+        let view = View::new(&*files);
+        let (Some(claimed), place) = (&self.claimed, &self.found.setup.place) else { return Ok(()) };
+        for done in rendered.branches.values_mut().flat_map(work_of).filter(|done| is_public(done)) {
+            if claimed.behind.contains(&done.application.sync_path) {
+                fail(done, refused(&done.application, place), &view)?;
+            }
         }
         Ok(())
     }

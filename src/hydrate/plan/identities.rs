@@ -56,7 +56,7 @@ impl Run<'_> {
             return Ok(SeedIdentities::new());
         }
         if let Some(claimed) = &self.claimed {
-            return Ok(claimed.clone());
+            return Ok(claimed.identities.clone());
         }
         let mut identities = self.known_identities(&head.branch);
         let mut arrived: Vec<Arc<Application>> = Vec::new();
