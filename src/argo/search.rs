@@ -8,9 +8,7 @@ use super::cost::LIMITS;
 use dry_files::path::RepoPath;
 use go_std::glob::{BadGlob, Glob};
 use go_yaml::{self as yaml, Node};
-
-/// The names that the file of a kustomization can have, in the order they are looked for.
-pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+use kustomize_build::FILE_NAMES;
 
 /// Whether a file of this name can contain Applications: `*.yaml`, `*.yml` and `*.json`, in lower case as the tools read
 /// them.
@@ -36,7 +34,7 @@ pub(super) fn is_inside_chart(path: &RepoPath, is_chart: impl Fn(&RepoPath) -> b
 
 /// Whether this is the file of a kustomization.
 pub(crate) fn is_kustomization(path: &RepoPath) -> bool {
-    path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
+    path.file_name().is_some_and(|name| FILE_NAMES.contains(&name))
 }
 
 /// The files that a kustomization names as patches; none of one that can't be read, of which Kustomize tells more. `may_take`

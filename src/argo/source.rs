@@ -12,7 +12,6 @@ use serde::Serialize;
 use super::field::{Content, Field, Place};
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
-use super::search::KUSTOMIZATIONS;
 use super::{Application, Directory, DrySource, Helm, Kustomize, Options, Plugin, Profile, decode, read};
 use inputs::{KeptInputs, Unusable};
 
@@ -240,7 +239,7 @@ impl Sources<'_> {
 
     fn detect(&self, profile: Profile) -> Result<Tool, SourceError> {
         let mut kustomization = None;
-        for name in KUSTOMIZATIONS {
+        for name in kustomize_build::FILE_NAMES {
             if kustomization.is_none() && self.file(name)?.is_some() {
                 kustomization = Some(name.to_owned());
             }

@@ -12,6 +12,7 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
 use go_std::json::is_field;
 use go_yaml::{self as yaml, Mapping, Value};
+use kustomize_build::FILE_NAMES;
 
 use super::failure::Failure;
 use super::pattern::{expand, is_pattern};
@@ -19,9 +20,6 @@ use super::release::kube_version;
 use super::value_files::Place;
 use crate::argo::{Kustomize, Patch, Replicas};
 use misfit::{Misfit, place};
-
-/// The names that a kustomization can have, in the order in which one is looked for.
-pub(super) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What is changed before the kustomization is built; checked and resolved.
 #[derive(Debug, Clone, PartialEq, Default)]

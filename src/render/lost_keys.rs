@@ -9,13 +9,13 @@ mod scan;
 use std::collections::{BTreeSet, HashMap};
 
 use super::engines::ApplicationRender;
-use super::kustomization::FILE_NAMES;
 use super::release::Release;
 use crate::manifest::Manifest;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::View;
 use go_yaml::{self as yaml, Data, Dialect, Limits, Mark, Node, Tag, Value};
+use kustomize_build::FILE_NAMES;
 use named::Named;
 
 /// How many keys of one text are named.

@@ -14,8 +14,8 @@ use super::selector;
 use super::text;
 use super::version::{Difference, Switches};
 
-/// The names that a kustomization file may have. A directory has only one of them.
-pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+/// The names that a kustomization file may have, in the order in which one is looked for. A directory has only one of them.
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 pub(crate) const COMPONENT: &str = "Component";
 

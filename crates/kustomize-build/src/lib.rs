@@ -57,6 +57,7 @@ use transform::{Labels, Transformer};
 pub use charts::NativeCharts;
 pub use error::Error;
 pub use generate::helm::request::{ChartRequest, RenderChart, ValuesFile};
+pub use kustomization::FILE_NAMES;
 pub use options::Options;
 pub use options::Reorder;
 pub use remote::{Remote, is_url};

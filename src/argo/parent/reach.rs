@@ -13,10 +13,10 @@ use dry_files::view::{ContentId, Entry, Files, Kind, View};
 
 use super::super::misspelt::MARK;
 use super::super::read::may_be_plain;
-use super::super::search::{KUSTOMIZATIONS, is_kustomization};
+use super::super::search::is_kustomization;
 use super::super::{Application, field};
 use inputs::InputsDir;
-use kustomize_build::Remote;
+use kustomize_build::{FILE_NAMES, Remote};
 
 /// How deep directories are followed, and how many names of other places one directory may have: beyond them, what is below
 /// counts as marked.
@@ -171,7 +171,7 @@ fn may_hold_plain(of: &field::Field) -> bool {
 
 /// The file of a kustomization among the entries of a directory.
 fn kustomization(entries: &[Entry]) -> Option<&Entry> {
-    entries.iter().find(|entry| KUSTOMIZATIONS.contains(&entry.name.as_str()))
+    entries.iter().find(|entry| FILE_NAMES.contains(&entry.name.as_str()))
 }
 
 /// Whether a file may name files or directories outside of its own.

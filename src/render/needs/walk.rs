@@ -206,7 +206,7 @@ impl Walk<'_, '_> {
     }
 
     fn kustomization(&mut self, dir: &RepoPath, repository: Option<&Repository>) {
-        for name in ["kustomization.yaml", "kustomization.yml", "Kustomization"] {
+        for name in kustomize_build::FILE_NAMES {
             let Ok(file) = dir.child(name) else { continue };
             if self.kind(&file) == Some(Kind::File) {
                 self.file(dir, &file, repository);

@@ -5,12 +5,10 @@ use super::renames::is_left_out;
 use crate::argo::near;
 use dry_files::path::RepoPath;
 use dry_files::view::{Kind, View};
-
-/// The names of what names resources itself.
-pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+use kustomize_build::FILE_NAMES;
 
 /// The names of one file each, of which a tool takes the first.
-const FIXED: [&[&str]; 2] = [&KUSTOMIZATIONS, &["values.yaml"]];
+const FIXED: [&[&str]; 2] = [&FILE_NAMES, &["values.yaml"]];
 
 /// A file of a fixed name that a directory had, and the new file beside it that is probably meant to be it.
 pub(super) fn renamed(dir: &RepoPath, (old, new): (&View<'_>, &View<'_>)) -> Option<(RepoPath, RepoPath)> {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::fixed_names::{self, KUSTOMIZATIONS};
+use super::fixed_names;
 use super::renames::{Renamed, Renames};
 use super::text::{count_of_kind, first_difference, is_blank, text};
 use crate::argo::{Application, BranchName};
@@ -21,6 +21,7 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Kind, Overlay, Reads, Seen, View};
 use go_yaml::{self as yaml, Value};
 use inputs::lock_path;
+use kustomize_build::FILE_NAMES;
 
 /// An Application at a dry commit.
 #[derive(Clone, Copy)]
@@ -180,7 +181,7 @@ impl Files<'_> {
     /// A file that is none any more and was not deleted: something else has its name, or it has another name, which is nearly
     /// one that is read.
     fn not_there(&self, file: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
-        let is_kustomization = |path: &RepoPath| path.file_name().is_some_and(|name| KUSTOMIZATIONS.contains(&name));
+        let is_kustomization = |path: &RepoPath| path.file_name().is_some_and(|name| FILE_NAMES.contains(&name));
         let mut read = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
         if read.any(|((path, _), _)| is_kustomization(path)) {
             return None;
