@@ -69,6 +69,24 @@ fn settings_that_change_nothing_that_is_hydrated_are_not_doubted() {
 }
 
 #[test]
+fn settings_that_a_clone_pushed_itself_are_not_doubted_there() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    server.allow("hydrate.settingsPusher");
+    server.git(&["config", "core.hooksPath", "nowhere"]);
+    for branches in ["environments/dev", "environments/none"] {
+        clone.hydrate(&["config", "set", "branches", branches]).success();
+        clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
+        for command in ["status", "diff", "check"] {
+            let heard = clone.hydrate(&[command]).stderr;
+            assert!(!heard.contains("no branch was hydrated with them yet"), "{command}: {heard}");
+        }
+    }
+    let other = server.clone_to("other");
+    assert!(other.hydrate(&["status"]).stderr.contains("no branch was hydrated with them yet"));
+}
+
+#[test]
 fn doctor_of_a_remote_with_hooks_does_not_say_that_anyone_may_have_written_its_settings() {
     let lab = Lab::new();
     let (server, clone) = hydrated(&lab);

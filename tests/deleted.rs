@@ -116,3 +116,22 @@ fn applications_of_a_dry_branch_that_was_deleted_are_not_counted_as_hydrated() {
     let told = clone.hydrate(&["apps"]).success().stdout;
     assert!(told.ends_with("1 of 1 Applications hydrate from main, which does not exist: none is now\n"), "{told}");
 }
+
+#[test]
+fn log_and_explain_in_a_clone_say_that_the_server_has_the_branch_no_more() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let asked = [&["log", DEV] as &[&str], &["explain", &format!("{DEV}:web/manifest.yaml:1")]];
+    let warnings = || asked.map(|args| clone.hydrate(args).success().stderr);
+    assert_eq!(warnings(), ["", ""]);
+    server.git(&["update-ref", "-d", &format!("refs/heads/{DEV}")]);
+    let expected = format!(
+        "warning: origin has no {DEV} any more: what is shown is as it was when last fetched\n  \
+         = hint: to drop what was deleted there: git fetch --prune origin\n"
+    );
+    assert_eq!(warnings(), [&expected[..], &expected]);
+    assert_eq!(clone.hydrate(&["log", DEV, "--offline"]).success().stderr, "");
+}

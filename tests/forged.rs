@@ -275,11 +275,14 @@ fn whose_settings_count_is_told_where_no_branch_was_hydrated_with_them() {
     let told = clone.hydrate(&["status"]).success().stderr;
     assert!(!told.contains("settings"), "{told}");
     forge_settings(&host, "applications: [nothing/**]");
-    for command in ["status", "check", "plan"] {
+    for (command, is_told) in [("check", true), ("plan", false), ("diff", false), ("status", true), ("status", true)] {
         let told = clone.hydrate(&[command]).stderr;
-        assert!(told.contains("no branch was hydrated with them yet"), "{command}: {told}");
-        assert!(told.contains("git config hydrate.settingsRef refs/hydrate/config;"), "{command}: {told}");
+        assert_eq!(told.contains("no branch was hydrated with them yet"), is_told, "{command}: {told}");
+        let cure = "git config hydrate.settingsRef refs/hydrate/config;";
+        assert!(!is_told || told.contains(cure), "{command}: {told}");
     }
+    forge_settings(&host, "# again");
+    assert!(clone.hydrate(&["plan"]).stderr.contains("no branch was hydrated with them yet"));
     clone.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
     assert!(!clone.hydrate(&["check"]).stderr.contains("no branch was hydrated"));
 }

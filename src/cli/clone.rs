@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
-use dry_files::diag::{Diagnostic, printable};
+use dry_files::diag::printable;
 
+use super::deleted;
+use super::doubted::{self, Asked};
 use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
 use crate::argo::{BranchName, without_credentials};
 use crate::history::{self, Line};
-use crate::hydrate;
 use crate::metadata::{NOTES_REF, PROMOTIONS_REF};
 use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
@@ -79,16 +80,14 @@ pub(super) struct Clone {
 impl Clone {
     /// Opens the repository of the working directory and fetches what hydration needs from its remote.
     pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Self> {
-        let clone = Self::fetched(arguments)?.with_settings(arguments)?;
-        clone.doubt()?.iter().for_each(output::warn);
-        Ok(clone)
+        Self::open_for(Asked::Else, arguments)
     }
 
-    /// What is said of settings that may be anyone's.
-    fn doubt(&self) -> anyhow::Result<Option<Diagnostic>> {
-        let renderers = Renderers::from_config(&self.repository, &super::machine()?)?;
-        let setup = Setup::new(&self.repository, self.place.clone(), Wake::Everything, &renderers, wall::now());
-        Ok(settings_named::doubt(&self.repository, &self.place, |settings| hydrate::hydrates_alike(settings, &setup))?)
+    /// Opens the repository of the working directory for what is asked, and fetches what hydration needs from its remote.
+    pub(super) fn open_for(asked: Asked, arguments: &Arguments) -> anyhow::Result<Self> {
+        let clone = Self::fetched(arguments)?.with_settings(arguments)?;
+        doubted::doubt((&clone.repository, &clone.place), asked)?.iter().for_each(output::warn);
+        Ok(clone)
     }
 
     /// Opens the repository of the working directory and fetches what hydration needs, with the settings that the
@@ -339,16 +338,23 @@ impl Clone {
     /// The clone as if it had no more than its remote has: a branch that was deleted there stays in a clone until a fetch prunes it.
     pub(super) fn without_deleted(mut self) -> anyhow::Result<Self> {
         let Some(remote) = &self.remote else { return Ok(self) };
-        let listing = self.repository.git().output(&["ls-remote", "--refs", "--", remote, "refs/heads/*"])?;
-        let listing = String::from_utf8_lossy(&listing);
-        let names = listing.lines().filter_map(|line| line.split_once("\trefs/heads/"));
-        let there: BTreeSet<&str> = names.map(|(_, name)| name).collect();
-        let refs = self.repository.refs()?;
-        let kept = refs.below(&self.place.read).map(|(branch, _)| branch);
-        for branch in kept.filter(|branch| *branch != "HEAD" && !there.contains(branch)) {
+        for branch in deleted::branches(&self.repository, &self.place, remote)? {
             self.repository = self.repository.assuming(&format!("{}{branch}", self.place.read), None);
         }
         Ok(self)
+    }
+
+    /// Warns of those of the named branches that the remote has no more, unless nothing is asked of it.
+    pub(super) fn warn_of_deleted<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+        offline: bool,
+    ) -> anyhow::Result<()> {
+        let Some(remote) = self.remote.as_ref().filter(|_| !offline) else { return Ok(()) };
+        let deleted = deleted::branches(&self.repository, &self.place, remote)?;
+        let names: Vec<&str> = names.filter(|name| deleted.contains(*name)).collect();
+        deleted::warning(remote, &names).iter().for_each(output::warn);
+        Ok(())
     }
 
     /// Refuses to push settings that were changed here before, for another reason.

@@ -53,6 +53,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let explanation = history::explain(&clone.repository, &renderers, &subject).map_err(with_known_paths)?;
+    clone.warn_of_deleted([explanation.branch.as_str()].into_iter(), arguments.clone.offline)?;
     let explained = Explained { held_back: held_back(&clone, &renderers, &explanation), explanation };
     if json {
         output::print_json(&explained)?;

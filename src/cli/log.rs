@@ -91,6 +91,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     if lines.is_empty() && !json {
         output::print(NO_BRANCH)?;
     }
+    clone.warn_of_deleted(lines.iter().map(|line| line.name.as_str()), arguments.clone.offline)?;
     let several = lines.len() > 1;
     let history = History::open(&clone.repository, &clone.place, lines, selection)?;
     let entries = history.take(arguments.max_count.unwrap_or(usize::MAX));

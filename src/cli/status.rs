@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::clone::{self, Clone};
+use super::doubted::Asked;
 use super::screen::Screen;
 use super::{NO_BRANCH, NO_BRANCH_ON_SERVER, Outcome, WrongUse, output, unpushed};
 use crate::history::{BranchState, BranchStatus, Surveyed, status, surveyed};
@@ -41,7 +42,7 @@ pub(super) struct Arguments {
 
 /// Reads the environment branches of the remote, or of this repository when it has none.
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
-    let clone = Clone::open(&arguments.clone)?;
+    let clone = Clone::open_for(Asked::State, &arguments.clone)?;
     let clone = if arguments.clone.offline { clone } else { clone.without_deleted()? };
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let setup = Setup::new(&clone.repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
