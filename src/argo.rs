@@ -242,7 +242,8 @@ impl Application {
 
     /// Whether one of its fields that rules point at is there.
     fn has_place(&self, span: &Span) -> bool {
-        let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to } = &self.places;
+        let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to, paused: _ } =
+            &self.places;
         let places = [name, repo_url, target_revision, dry_path, sync_branch, sync_path];
         places.into_iter().chain(hydrate_to).any(|place| place == span)
     }
@@ -319,8 +320,8 @@ impl Application {
         self.cluster.as_ref().map_or(&[], |cluster| &cluster.api_versions)
     }
 
-    /// An id of everything in the document that rules over all Applications look at, places left out: equal ids, equal
-    /// verdicts.
+    /// An id of everything in the document that rules over all Applications look at, places left out but for that of the
+    /// annotation by which it is paused: equal ids, equal verdicts.
     pub fn placement(&self) -> ContentId {
         let mut hash = Sha256::new();
         let optional = [
@@ -353,6 +354,11 @@ impl Application {
             }
         }
         hash.update([u8::from(self.paused)]);
+        // Where it is paused is reported of it for as long as it is.
+        if let Some(Span { line, column, .. }) = self.places.paused {
+            hash.update(line.to_le_bytes());
+            hash.update(column.to_le_bytes());
+        }
         ContentId::new(&hash.finalize())
     }
 
@@ -443,6 +449,8 @@ pub struct Places {
     pub sync_path: Span,
     /// `hydrateTo.targetBranch`.
     pub hydrate_to: Option<Span>,
+    /// The key of the annotation by which it is paused, without its line.
+    pub paused: Option<Span>,
 }
 
 impl Places {

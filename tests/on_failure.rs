@@ -489,7 +489,8 @@ fn a_paused_application_stays_as_it_is_until_it_is_not_paused() {
         let kept = entries(server, "web");
         clone.commit("pause web", &[(WEB_FILE, &with("\"true\"")), (WEB, &config_map("web", "two"))]);
         let told = clone.push().success().remote().join("\n");
-        assert!(told.contains(&format!("web-dev is paused: web shows {}", &good[..7])), "{told}");
+        let place = format!("git-hydrate/paused at {WEB_FILE}:5:17");
+        assert!(told.contains(&format!("web-dev is paused: web shows {} ({place})", &good[..7])), "{told}");
         assert!(!told.contains("error"), "{told}");
         assert_eq!(
             (entries(server, "web"), behind(server)),
@@ -500,10 +501,10 @@ fn a_paused_application_stays_as_it_is_until_it_is_not_paused() {
         clone.push().success();
         assert_eq!((entries(server, "web"), value(server, "api")), (kept, "two".to_owned()));
         let status = server.hydrate(&["status"]).success();
-        assert!(status.stdout.contains("web-dev is paused: web shows"), "{status:?}");
+        assert!(status.stdout.contains("web-dev is paused: web shows") && status.stdout.contains(&place), "{status:?}");
         server.hydrate(&["catch-up"]).success();
         let apps = clone.hydrate(&["apps"]);
-        assert!(apps.stdout.contains("not hydrated: paused by the annotation `git-hydrate/paused`"), "{apps:?}");
+        assert!(apps.stdout.contains("not hydrated: paused by the annotation `git-hydrate/paused` at "), "{apps:?}");
         verified(server);
         clone.commit("mend it", &[(WEB, &config_map("web", "three"))]);
         clone.push().success();

@@ -13,7 +13,7 @@ use super::field::{Entry, Field, Place};
 use super::maker::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
-use super::pause::is_paused;
+use super::pause::paused_at;
 use super::plain;
 use super::repo_url::checked_url;
 use super::rules::{Placement, RuleSet};
@@ -122,7 +122,7 @@ fn application(
         let text = root.as_text(&entry.field, "metadata.namespace".to_owned()).filter(|text| !text.is_empty())?;
         app_name(root, text, &entry.field.place, "a namespace")
     });
-    let paused = metadata.as_ref().is_some_and(is_paused);
+    let paused = metadata.as_ref().and_then(paused_at);
 
     let spec = root.required_object("spec")?;
     let destinations = rules.destinations();
@@ -162,7 +162,7 @@ fn application(
         index: document.index,
         sync_policy: SyncPolicy::default(),
         deployed: Deployed::default(),
-        paused,
+        paused: paused.is_some(),
         places: Places {
             name: name_place.span(),
             repo_url,
@@ -171,6 +171,7 @@ fn application(
             sync_branch: sync_branch_place.span(),
             sync_path: sync_path_place.span(),
             hydrate_to: hydrate_to.as_ref().map(|(_, place)| place.span()),
+            paused: paused.map(|place| place.span().unquoted()),
         },
         hydrate_to: hydrate_to.map(|(branch, _)| branch),
     })

@@ -110,7 +110,8 @@ JSON:
     held                    what the setting `hold` keeps of it: application, at, reason, until
     frozen                  why it stays as it is for a time: reason, until; all that changes is held back until then
     mistakes                why it fails to render: severity, message, span, application, hint
-    behind                  paths that stay at an earlier dry commit: path, drySha, application, paused
+    behind                  paths that stay at an earlier dry commit: path, drySha, application, paused, pausedAt
+                            (path, line, column, width)
     failures                what is wrong with those of them that are not paused
     like                    what a new environment is most like: branch; word: the words of both names; applications:
                             those that differ, as below; lacks: Applications that it has and the new one has not

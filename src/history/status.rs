@@ -569,7 +569,8 @@ fn paths_behind(
         let held = alone.clone().find(is_held);
         paths.push(BehindPath {
             application: application.map(|(name, _)| name.to_string()),
-            paused: held.is_some() || application.is_some_and(|(_, is_paused)| *is_paused),
+            paused: held.is_some() || application.is_some_and(|(_, paused_at)| paused_at.is_some()),
+            paused_at: application.and_then(|(_, paused_at)| paused_at.clone()),
             held: held.map(|hold| hold.reason.clone()),
             path,
             dry_sha: dry_commit.map(|id| id.to_string()),

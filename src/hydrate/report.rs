@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::whose::{About, Whose};
+use crate::argo::PAUSED;
 use crate::diff::ObjectName;
 use crate::manifest::ChangedObjects;
 use crate::settings::Freeze;
@@ -182,12 +183,16 @@ pub struct BehindPath {
     pub application: Option<String>,
     /// Whether somebody wants it so; else the Application failed.
     pub paused: bool,
+    /// Where the Application says so, without its line; none where that does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Span>,
     /// Why the setting `hold` keeps it as it is; none where that does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
 }
 
-/// `web-prod is behind: web shows 1a2b3c4`, `web is held: it shows 1a2b3c4: outage` of an Application of the name of its path
+/// `web-prod is behind: web shows 1a2b3c4`, `web is held: it shows 1a2b3c4: outage` of an Application of the name of its path,
+/// `web-prod is paused: web shows 1a2b3c4 (git-hydrate/paused at applications/prod/web.yaml:6:5)`
 impl fmt::Display for BehindPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (&self.held, self.paused) {
@@ -204,7 +209,11 @@ impl fmt::Display for BehindPath {
             Some(dry_sha) => write!(f, "{name} is {what}: {shown} shows {dry_sha}")?,
             None => write!(f, "{name} is {what}: nothing is hydrated yet")?,
         }
-        self.held.iter().try_for_each(|reason| write!(f, ": {reason}"))
+        match (&self.held, &self.paused_at) {
+            (Some(reason), _) => write!(f, ": {reason}"),
+            (None, Some(place)) => write!(f, " ({PAUSED} at {place})"),
+            (None, None) => Ok(()),
+        }
     }
 }
 

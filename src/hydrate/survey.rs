@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dry_files::diag::Span;
 use dry_files::path::RepoPath;
 
 use super::dry_tree::DryTrees;
@@ -98,8 +99,8 @@ pub(crate) struct Named {
     pub is_environment: bool,
     /// The staging branches whose sync branch it is.
     pub staging: BTreeSet<BranchName>,
-    /// Which Application writes a path of it, and whether it is paused.
-    pub applications: BTreeMap<RepoPath, (AppName, bool)>,
+    /// Which Application writes a path of it, and where it is paused.
+    pub applications: BTreeMap<RepoPath, (AppName, Option<Span>)>,
 }
 
 impl Named {
@@ -136,7 +137,7 @@ pub(crate) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>,
             named.dry_branch.clone_from(&head.branch);
             named.dry_branches.insert(head.branch.clone());
             named.is_environment = true;
-            let paused = (application.name.clone(), application.paused);
+            let paused = (application.name.clone(), application.places.paused.clone());
             named.applications.insert(application.sync_path.clone(), paused);
             if application.sync_branch != *environment {
                 let unnamed = || Named { is_environment: false, ..Named::environment(&head.branch) };

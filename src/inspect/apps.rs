@@ -151,7 +151,10 @@ pub(crate) fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, Hyd
         let about = |finding: &&crate::argo::Finding| finding.applications.contains(&index);
         let finding = verdict.findings.iter().find(about).map(|finding| finding.diagnostic.message.clone());
         let reason = match standing {
-            Standing::Hydrated if application.paused => Some(format!("paused by the annotation `{PAUSED}`")),
+            Standing::Hydrated if application.paused => {
+                let place = application.places.paused.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+                Some(format!("paused by the annotation `{PAUSED}`{place}"))
+            }
             Standing::Hydrated => finding,
             Standing::OtherBranch => Some(format!("its `targetRevision` is `{}`", application.dry.target_revision)),
             Standing::Pinned | Standing::OtherRepository => finding,

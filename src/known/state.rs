@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use inputs::Wanted;
 use serde::{Deserialize, Serialize};
@@ -175,6 +175,9 @@ pub(crate) struct LeftPath {
     pub application: AppName,
     /// Whether somebody wants it so.
     pub is_paused: bool,
+    /// Where the Application says so.
+    #[serde(default)]
+    pub paused_at: Option<Span>,
     /// Whether the dry commit has the Application; else it does not say what became of it.
     pub is_read: bool,
     /// The cluster that its objects go to.

@@ -11,7 +11,7 @@ use super::*;
 use crate::argo::{AppName, BranchName, Drawn, SeedIdentity};
 use crate::manifest::Key;
 use crate::repo::Shared;
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Kind, Seen};
 
@@ -114,7 +114,8 @@ fn head() -> Head {
                     path: RepoPath::new("web").expect("plain"),
                     dry_commit: Some("4".repeat(40)),
                     application: AppName::new("web").expect("a name"),
-                    is_paused: false,
+                    is_paused: true,
+                    paused_at: Some(Span::at(RepoPath::new("web.yaml").expect("plain"), 4, 5)),
                     is_read: true,
                     cluster: Some(text("in-cluster")),
                     objects: vec![key(1)],

@@ -12,7 +12,7 @@ mod before_render;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 
 use crate::argo::{AppName, Application};
@@ -104,6 +104,8 @@ pub(crate) struct Left {
     pub application: Option<AppName>,
     /// Whether somebody wants it so.
     pub is_paused: bool,
+    /// Where the Application says so.
+    pub paused_at: Option<Span>,
     /// What is there, where that was looked at.
     pub objects: Option<LeftObjects>,
 }
@@ -159,6 +161,7 @@ impl LeftBehind {
                 dry_commit: left.dry_commit.map(|id| id.to_string()),
                 application: left.application.clone()?,
                 is_paused: left.is_paused,
+                paused_at: left.paused_at.clone(),
                 is_read,
                 cluster,
                 objects: keys,
@@ -176,6 +179,7 @@ impl LeftBehind {
             dry_commit: path.dry_commit.as_deref().and_then(object_id),
             application: Some(path.application.clone()),
             is_paused: path.is_paused,
+            paused_at: path.paused_at.clone(),
             objects: Some(LeftObjects {
                 cluster: path.cluster.clone(),
                 keys: path.objects.clone(),

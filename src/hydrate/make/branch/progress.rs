@@ -19,6 +19,7 @@ impl From<&Left> for BehindPath {
             dry_sha: left.dry_commit.map(|id| id.to_string()),
             application: left.application.as_ref().map(ToString::to_string),
             paused: left.is_paused,
+            paused_at: left.paused_at.clone(),
             held: None,
         }
     }

@@ -78,7 +78,8 @@ pub(crate) fn left_behind(
         }
         let (name, cluster) = (application.name.clone(), application.destination_cluster.clone());
         let objects = Some(LeftObjects { cluster, keys, is_read });
-        left.paths.push(Left { path, dry_commit, application: Some(name), is_paused, objects });
+        let paused_at = application.places.paused.clone();
+        left.paths.push(Left { path, dry_commit, application: Some(name), is_paused, paused_at, objects });
     }
     let rendered = hydration.outputs().map(|(application, output)| (application, &*output.objects));
     let all = rendered.chain(objects.iter().map(|(application, objects)| (*application, &objects[..])));
