@@ -14,7 +14,7 @@ use crate::owners::setup::Observer;
 
 pub(crate) use causes::{Cause, causes};
 pub(crate) use console::{Console, Waiting, wrap};
-pub(crate) use log::{Logged, PushedRef, log};
+pub(crate) use log::{Logged, PushedRef, log, unlogged};
 pub(crate) use paint::{Paint, Style, screened, screened_json};
 pub(crate) use text::{GONE_MAX, Wording, counted, diagnostics, summary};
 

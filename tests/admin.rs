@@ -263,12 +263,23 @@ fn outside_of_a_repository_every_command_says_so_as_git_does() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_named_with_its_key() {
+fn a_log_that_cannot_be_written_is_named_with_its_key_and_hinders_no_push_and_no_setting() {
     let lab = Lab::new();
-    let (server, _) = shop(&lab);
+    let (server, clone) = shop(&lab);
     server.git(&["config", "hydrate.log", "missing/log"]);
-    let told = server.hydrate(&["catch-up"]).exits(2).stderr;
-    assert!(told.contains("hydrate.log: ") && told.contains("dry.git/missing/log: "), "{told}");
+    clone.commit("more", &[("NOTES", "more")]);
+    let pushed = clone.push().success().remote().join(" ");
+    for told in [
+        pushed,
+        server.hydrate(&["catch-up"]).success().stderr,
+        server.hydrate(&["config", "set", "history", "tip"]).success().stderr,
+    ] {
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("not logged: hydrate.log: ") && told.contains("dry.git/missing/log: "), "{told}");
+        assert!(told.contains("make its directory: mkdir -p ") && !told.contains("hydration fails"), "{told}");
+    }
+    std::fs::create_dir(server.path.join("missing")).expect("made");
+    assert_eq!(server.hydrate(&["catch-up"]).success().stderr, "");
 }
 
 #[test]

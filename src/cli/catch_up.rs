@@ -155,9 +155,11 @@ fn locked(
     if let Err(error) = Pusher::new(&[], &report, repository).exchange() {
         output::warn(&format!("warning: what is said of pushes is not handed on: {}", chain(&error)));
     }
-    if let Some(path) = Options::read(repository).log {
-        show::log(&path, repository, &Logged { pusher: None, took: started.elapsed(), pushed: &[], report: &report })
-            .with_context(|| format!("hydrated, but not logged: hydrate.log: {}", path.display()))?;
+    let run = Logged { pusher: None, took: started.elapsed(), pushed: &[], report: &report };
+    if let Some(path) = Options::read(repository).log
+        && let Err(error) = show::log(&path, repository, &run)
+    {
+        output::warn(&show::unlogged(&path, &error));
     }
     Ok(report)
 }

@@ -1,11 +1,13 @@
 //! The log: a line of JSON for each run.
 
 use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use dry_files::diag::{Diagnostic, shell_path};
 use rustix::fs::OFlags;
 use serde::Serialize;
 
@@ -72,4 +74,15 @@ pub(crate) fn log(path: &Path, repository: &Repository, run: &Logged<'_>) -> std
     let mut file = OpenOptions::new().create(true).append(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     repository.shared().give(&file)?;
     file.write_all(&line)
+}
+
+/// That a run is not in the log: nothing else of it is hindered by that.
+pub(crate) fn unlogged(path: &Path, error: &std::io::Error) -> Diagnostic {
+    let dir = path.parent().unwrap_or(path);
+    let cure = match error.kind() {
+        ErrorKind::NotFound => format!("make its directory: mkdir -p {}", shell_path(dir)),
+        _ => "let the user that git runs as write there".to_owned(),
+    };
+    let text = format!("hydrated, but not logged: hydrate.log: {}: {error}", path.display());
+    Diagnostic::warning(text).hint(format!("{cure}; or name another file: git config hydrate.log FILE"))
 }

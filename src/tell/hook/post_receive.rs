@@ -349,7 +349,7 @@ impl Push<'_> {
                 show::log(path, &repository, &Logged { pusher, took, pushed: &pushed, report: &report })
             }
         {
-            console.print(&wrap(&format!("warning: hydrate.log: {}: {error}", path.display()), "  "));
+            console.print(&wrap(&show::unlogged(path, &error).to_string(), "  "));
         }
         drop(lock);
         Ok(Hydrated { report, heard, updates, repository, teller: teller.take() })
