@@ -23,7 +23,7 @@ fn a_new_installation_is_in_good_order() {
 #[test]
 fn what_is_broken_is_found() {
     type Break = fn(&Lab, &Repo);
-    let rows: [(&str, Break, &str, &str); 34] = [
+    let rows: [(&str, Break, &str, &str); 36] = [
         (
             "no hook",
             |_, repo| fs::remove_file(repo.path.join(HOOK)).expect("removed"),
@@ -75,6 +75,22 @@ fn what_is_broken_is_found() {
             |_, repo| drop(repo.git(&["config", "hydrate.guard", "false"])),
             "advice   hydrated branches are not guarded: anyone who can push can rewrite them",
             "git -C REPO config hydrate.guard true",
+        ),
+        (
+            "unguarded, with the names of those who alone shall push settings",
+            |_, repo| {
+                repo.git(&["config", "hydrate.guard", "false"]);
+                repo.git(&["config", "hydrate.settingsPusher", "admin"]);
+            },
+            "bad      hydrated branches are not guarded: anyone who can push can rewrite them and the settings; hydrate.settingsPusher \
+             keeps none of them from it",
+            "git -C REPO config hydrate.guard true",
+        ),
+        (
+            "a switch in place of the command that notifies a platform",
+            |_, repo| drop(repo.git(&["config", "hydrate.tell", "true"])),
+            "bad      hydrate.tell is `true`, which is no command: nothing is notified",
+            "git -C REPO config --unset-all hydrate.tell, or set the command that notifies the platform",
         ),
         (
             "not hidden",
@@ -332,7 +348,7 @@ fn what_stands_in_the_way_of_applications_is_found() {
                 clone.commit("break it", &files);
                 clone.push().success();
             },
-            "advice   environments/dev stays behind main, which fails to render",
+            "advice   environments/dev stays behind main, which does not hydrate to it",
         ),
         (
             "a dry branch of the same name",

@@ -584,3 +584,17 @@ fn a_host_that_forgot_what_it_knows_is_told_of_all_branches() {
     assert!(uninstalled.contains("done     hydrate/told: removed\n"), "{uninstalled}");
     assert_eq!(host.file("hydrate/told"), None);
 }
+
+#[test]
+fn where_no_platform_is_known_none_is_said_to_know_the_branches() {
+    let lab = Lab::new();
+    let host = lab.server();
+    let clone = dry(&host, &["web"], &["dev"]);
+    push(&clone);
+    for value in ["true", "", "false"] {
+        host.git(&["config", "hydrate.tell", value]);
+        let told = host.hydrate(&["tell"]).success().stdout;
+        let expected = "no platform is notified: hydrate.tell is false, or it names no command and there is no script of Gitea or Forgejo\n";
+        assert_eq!(told, expected, "{value}");
+    }
+}

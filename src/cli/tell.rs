@@ -21,6 +21,9 @@ pub(super) struct Arguments {
     quiet: bool,
 }
 
+/// What is answered where no platform is known.
+const NO_PLATFORM: &str = "no platform is notified: hydrate.tell is false, or it names no command and there is no script of Gitea or Forgejo\n";
+
 #[derive(serde::Serialize)]
 struct Notified {
     /// The branches of which the platform was to be notified anew.
@@ -46,7 +49,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Ok(Outcome::Found);
     }
     let unknown = forge::branches_unknown(&repository);
+    let is_known = forge::is_known(&repository);
     match (json, arguments.quiet) {
+        (false, false) if !is_known => output::print(NO_PLATFORM)?,
         (true, _) => output::print_json(&Notified { branches })?,
         (false, false) if unknown.is_empty() => output::print("the platform knows all hydrated branches\n")?,
         (false, false) => {

@@ -278,7 +278,15 @@ impl<'a> Doctor<'a> {
         let git = self.git_command();
         if !self.is_guarded() {
             let remedy = format!("{git} config {GUARD} true");
-            self.advise("hydrated branches are not guarded: anyone who can push can rewrite them", remedy);
+            let what = "hydrated branches are not guarded: anyone who can push can rewrite them";
+            let named = [("hydrate.settingsPusher", &access.settings_pushers), ("hydrate.promoter", &access.promoters)];
+            let named: Vec<&str> = named.iter().filter(|(_, names)| !names.is_empty()).map(|(key, _)| *key).collect();
+            match named.is_empty() {
+                true => self.advise(what, remedy),
+                // The admin who set it counts on it.
+                false => self
+                    .bad(format!("{what} and the settings; {} keeps none of them from it", named.join(" or ")), remedy),
+            }
             return;
         }
         let branches = survey.map(|survey| survey.branches.clone()).unwrap_or_default();

@@ -75,6 +75,11 @@ fn not_notified(why: &Error) -> String {
     format!("the platform was not notified of the hydrated branches; the next push does it: {why}")
 }
 
+/// Whether there is a platform to notify.
+pub(crate) fn is_known(repository: &Repository) -> bool {
+    Forge::of(repository).is_some()
+}
+
 /// The branches, by full name, that the platform does not know as they are and of which no process notifies it now; empty where there is
 /// no platform.
 pub(crate) fn branches_unknown(repository: &Repository) -> BTreeSet<String> {

@@ -69,10 +69,12 @@ impl Doctor<'_> {
             let delete = || format!("if nothing deploys it: {git} update-ref -d {git_ref}");
             let remedy = status.misspelt().map_or_else(delete, str::to_owned);
             Finding::advice(format!("no Application names {name} any more, and it stays as it is"), remedy)
+        } else if !status.limits.is_empty() {
+            Finding::advice(format!("{name} is held by a limit of this server"), format!("{git} hydrate status"))
         } else if status.failures.is_empty() {
             Finding::advice(behind(status), format!("{git} hydrate catch-up"))
         } else {
-            let what = format!("{name} stays behind {dry_branch}, which fails to render");
+            let what = format!("{name} stays behind {dry_branch}, which does not hydrate to it");
             Finding::advice(what, format!("{git} hydrate status"))
         })
     }

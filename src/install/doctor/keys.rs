@@ -5,6 +5,7 @@ use std::path::Path;
 use dry_files::diag::{printable, shell_path, shell_word};
 
 use super::Doctor;
+use crate::install::forge::GITEA;
 use crate::install::{Error, is_executable};
 use crate::repo;
 
@@ -165,6 +166,13 @@ impl Doctor<'_> {
             }
             Kind::Word(words) if !words.contains(&value.as_str()) => return self.word(key, &value, words),
             Kind::Word(_) => None,
+            // What switches the script of a platform on is no command.
+            Kind::Command if self.switches_nothing_on(key, &value) => {
+                return self.bad(
+                    format!("{key} is `{}`, which is no command: nothing is notified", printable(&value)),
+                    format!("{}, or set the command that notifies the platform", self.unset(key)),
+                );
+            }
             Kind::Command | Kind::File => return self.place(key, &value, kind),
             Kind::Variable => {
                 let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
@@ -180,6 +188,12 @@ impl Doctor<'_> {
             example => format!("{} config {key} {example}", self.git_command()),
         };
         self.bad(format!("{key} is `{}`: it must be {expected}", printable(&value)), remedy);
+    }
+
+    /// Whether a key switches on what no script of a platform is there for.
+    fn switches_nothing_on(&self, key: &str, value: &str) -> bool {
+        let is_switch = value.is_empty() || self.repository.config_bool(key) == Some(true);
+        key == "hydrate.tell" && is_switch && !is_executable(&self.repository.common_dir().join(GITEA))
     }
 
     /// A value that is none of its words.
