@@ -218,3 +218,15 @@ fn uninstall_names_the_copies_that_argo_cd_follows_and_the_keys_that_it_keeps() 
     server.run("sh", &["-c", line]).success();
     assert!(!server.hydrate(&["uninstall"]).success().stdout.contains("kept"));
 }
+
+#[test]
+fn a_branch_that_is_left_while_its_dry_branch_is_gone_is_not_to_be_emptied_by_a_push_to_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    taken_back(&server);
+    server.git(&["branch", "-m", "main", "trunk"]);
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    let expected = "once main is there again, push a commit to it whose message ends with the line `Hydrate-Allow-Removal: \
+                    environments/deev`\n";
+    assert!(status.contains(expected) && !status.contains("push a commit to main"), "{status}");
+}

@@ -18,16 +18,21 @@ pub(super) fn unnamed(status: &BranchStatus) -> String {
         return format!("  {}\n", printable(hint));
     }
     let (branch, dry_branch) = (printable(&status.branch), printable(&status.dry_branch));
+    // What was hydrated from a dry branch leaves by a push of that one alone.
+    let (by, to) = match status.dry_tip {
+        Some(_) => (format!(" to {dry_branch}"), format!("push a commit to {dry_branch}")),
+        None => (String::new(), format!("once {dry_branch} is there again, push a commit to it")),
+    };
     let back = match &status.now_on[..] {
         [] => String::new(),
         branches => format!(
-            "  what left it is on {} now; to put it back: push a commit to {dry_branch} in which its Applications name {branch} again\n",
+            "  what left it is on {} now; to put it back: push a commit{by} in which its Applications name {branch} again\n",
             printable(&branches.join(", "))
         ),
     };
     format!(
         "{back}  to delete it, if nothing deploys it, on the server: git update-ref -d {}\n  to take all objects off it, if that \
-         is intended: push a commit to {dry_branch} whose message ends with the line `Hydrate-Allow-Removal: {branch}`\n",
+         is intended: {to} whose message ends with the line `Hydrate-Allow-Removal: {branch}`\n",
         shell_word(&ref_of(&status.branch)),
     )
 }
