@@ -110,3 +110,24 @@ fn what_is_not_to_be_had_is_asked_for_once_and_refuses_no_push() {
     assert_eq!(count(&asked), 1, "the index");
     assert!(manifest(&server, "environments/dev", "shop").contains("version: 1.2.3"));
 }
+
+#[test]
+fn a_push_that_waits_for_an_input_is_refused_where_a_check_refuses_pushes() {
+    let lab = Lab::new();
+    let (charts, _, server, clone) = strict(&lab, "touched");
+    clone.push().success();
+    server.git(&["config", "hydrate-check.policy.command", "true"]);
+    server.git(&["config", "hydrate-check.policy.refuse", "true"]);
+    clone.commit("missing", &[("web.yaml", &charted(&charts.url(), "9.9.9"))]);
+    let told = clone.push().exits(1).remote().join("\n");
+    assert!(told.contains("check `policy`, which refuses pushes, cannot judge what waits for an input"), "{told}");
+    assert!(told.contains("`shop` waits for chart web 9.9.9"), "{told}");
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    // What the push leaves as it is keeps no other one back.
+    server.git(&["config", "--unset", "hydrate-check.policy.refuse"]);
+    clone.commit("missing", &[("web.yaml", &charted(&charts.url(), "9.9.9"))]);
+    clone.push().success();
+    server.git(&["config", "hydrate-check.policy.refuse", "true"]);
+    clone.commit("other", &[("NOTES", "text")]);
+    clone.push().success();
+}

@@ -61,6 +61,8 @@ pub(crate) struct Judgement {
     pub warnings: Vec<Diagnostic>,
     /// What could not be judged in the time there was.
     pub undecided: Vec<Diagnostic>,
+    /// Those of `warnings` that are of Applications which the push changes and which wait for an input: no check has seen them.
+    pub waiting: Vec<Diagnostic>,
     /// Inputs that may be fetched, each for a dry branch, and were not tried: without them it is not known what renders.
     pub wanted: BTreeSet<(Wanted, BranchName)>,
 }
@@ -224,7 +226,9 @@ impl<'a> Judge<'a> {
                 FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::NoRoom => {
                     // What is fetched after the push is not its fault.
                     let waits = !render.waits.is_empty();
-                    let refused = !waits && (all || self.touches(branch, render)?);
+                    let is_theirs = all || self.touches(branch, render)?;
+                    self.found.waiting.extend(diagnostics.clone().filter(|_| waits && is_theirs).cloned());
+                    let refused = !waits && is_theirs;
                     let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
                     found.extend(diagnostics.map(|limit| as_warned(limit, refused)));
                 }
