@@ -76,3 +76,35 @@ fn what_patches_and_values_of_a_kustomization_lose_is_named_and_data_of_its_file
     );
     assert!(lines[1].starts_with("apps/api/dev/patch.yaml:") && lines[1].contains("`data` is set twice"), "{check}");
 }
+
+#[test]
+fn a_key_that_is_twice_below_values_object_is_told_with_its_line_and_the_last_one_counts() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    let text = application("web", "dev").1;
+    let helm = "      helm: {releaseName: web, valuesObject: {a: 1, b: [{c: 1, c: 2}], a: 3}}\n    syncSource:";
+    let template = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: web}\ndata: {v: '{{ toJson .Values }}'}\n";
+    std::fs::remove_file(clone.path.join("apps/web/dev/config.yaml")).expect("removed");
+    clone.commit(
+        "Keys that are there twice",
+        &[
+            ("applications/dev/web.yaml", &text.replace("    syncSource:", helm)),
+            ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("apps/web/dev/templates/web.yaml", template),
+        ],
+    );
+    let check = clone.hydrate(&["check"]).success().stdout;
+    let push = clone.push().success().remote().join("\n");
+    for told in [check, push] {
+        for key in ["a", "c"] {
+            assert!(
+                told.contains(&format!("`{key}` is set twice in `valuesObject`: what the first says is lost")),
+                "{told}"
+            );
+        }
+        assert!(told.contains("applications/dev/web.yaml:"), "{told}");
+    }
+    let made = server.git(&["show", "environments/dev:web/manifest.yaml"]);
+    assert!(made.contains(r#"{"a":3,"b":[{"c":2}]}"#), "{made}");
+}

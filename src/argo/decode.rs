@@ -4,7 +4,7 @@ use go_yaml::Value;
 
 use super::field::{Content, Field, Place};
 use super::mistake::Mistake;
-use super::object::Object;
+use super::object::{Object, UNKNOWN_MAX};
 use super::{
     Directory, FileParameter, Helm, HelmParameter, Jsonnet, JsonnetVariable, Kustomize, Options, Patch, PatchTarget,
     Plugin, PluginParameter, PluginVariable, Replicas,
@@ -82,11 +82,32 @@ fn file_parameter(object: &Object<'_>) -> FileParameter {
 fn values_object(object: &Object<'_>) -> Option<Value> {
     let field = &object.entry("valuesObject")?.field;
     match &field.content {
-        Content::Mapping(_) => Some(field.to_value()),
+        Content::Mapping(_) => {
+            lost_values(object, field);
+            Some(field.to_value())
+        }
         Content::Scalar(_) | Content::List(_) => {
             object.wrong_type(field, object.called("valuesObject"), "a mapping");
             None
         }
+    }
+}
+
+/// Warns of keys that are there twice below `valuesObject`, which has no fields of its own. The last one counts.
+fn lost_values(object: &Object<'_>, values: &Field) {
+    let (mut todo, mut lost) = (vec![values], Vec::new());
+    while let Some(field) = todo.pop() {
+        match &field.content {
+            Content::Mapping(entries) => {
+                lost.extend(entries.iter().filter(|entry| entry.twice));
+                todo.extend(entries.iter().map(|entry| &entry.field));
+            }
+            Content::List(items) => todo.extend(items),
+            Content::Scalar(_) => {}
+        }
+    }
+    for entry in lost.into_iter().take(UNKNOWN_MAX) {
+        object.add(Mistake::LostValue { key: entry.key.clone() }, &entry.key_place);
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Mistake {
     Type { field: String, expected: &'static str, found: &'static str },
     #[error("`{field}` is given twice")]
     Twice { field: String },
+    #[error("`{key}` is set twice in `valuesObject`: what the first says is lost")]
+    LostValue { key: String },
     #[error("unknown field `{key}`{}", inside(parent))]
     Unknown { key: String, parent: String, near: Option<&'static str> },
     #[error("unknown field `{key}`{place}, so {what} not hydrated")]
@@ -130,6 +132,7 @@ impl Mistake {
         !matches!(
             self,
             Mistake::OtherKind { .. }
+                | Mistake::LostValue { .. }
                 | Mistake::Unknown { .. }
                 | Mistake::NotHydrated { .. }
                 | Mistake::Fixed { .. }
@@ -189,7 +192,7 @@ impl Mistake {
             Mistake::Missing { field, .. } | Mistake::Empty { field } => return expected(field).map(str::to_owned),
             Mistake::Type { expected: "a text", found: "a number" | "a boolean", .. } => "quote it".to_owned(),
             Mistake::Type { .. } => return None,
-            Mistake::Twice { .. } => "keep one of them: Kubernetes uses the last and ignores the others".to_owned(),
+            Mistake::Twice { .. } | Mistake::LostValue { .. } => "keep one of them: Kubernetes uses the last and ignores the others".to_owned(),
             Mistake::Unknown { near: Some(near), .. } | Mistake::NotHydrated { near, .. } => {
                 format!("did you mean `{near}`?")
             }
