@@ -11,10 +11,11 @@ use crate::settings::Validate;
 /// How many different ones are reported.
 const SENTENCES_MAX: usize = 50;
 
-/// What makes a template choose a version that is served: without them, as in `helm template`, no kind is there.
-const CHOSEN: &str = "a template that asks `.Capabilities.APIVersions` finds no kind unless you name those of the cluster, \
-                      such as `networking.k8s.io/v1/Ingress`: in `helm.apiVersions` of the Application, or in the setting \
-                      `clusters` (git hydrate clusters import --help)";
+/// What makes a template choose a version that is served: without them, as in `helm template`, no kind is there, and the version
+/// is one of Helm's.
+const CHOSEN: &str = "a template that asks `.Capabilities` knows nothing of the cluster unless you say it: name its kinds, such as \
+                      `networking.k8s.io/v1/Ingress`, in `helm.apiVersions` of the Application and its version in \
+                      `helm.kubeVersion`, or both in the setting `clusters` (git hydrate clusters import --help)";
 
 /// What is said of objects of several Applications.
 #[derive(Debug, Default)]
