@@ -349,3 +349,21 @@ Service web: warning: spec.externalName: has no effect where `type` is not Exter
     let refused = clone.hydrate(&["check", "--objects", "objects.yaml", "--kubernetes", "1.12"]).exits(2);
     assert!(refused.stderr.contains("known are 1.30 to 1.37"), "{}", refused.stderr);
 }
+
+#[test]
+fn where_the_applications_are_not_committed_yet_check_says_that_it_looked_at_head() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    clone.commit("nothing yet", &[("README.md", "text\n")]);
+    let (file, text) = crate::push::application("web", "dev");
+    for (path, text) in [(&file[..], &text[..]), ("apps/web/dev/config.yaml", &crate::push::config_map("web", "one"))] {
+        let path = clone.path.join(path);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    let told = clone.hydrate(&["check"]).success().stdout;
+    let expected = "there is no Application with `spec.sourceHydrator` in HEAD\n\
+                    hint: to check files that are not committed: git hydrate check --worktree\n";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(clone.hydrate(&["check", "--worktree"]).success().stdout.contains("1 of 1 Applications"));
+}

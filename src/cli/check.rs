@@ -91,7 +91,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else if json {
         output::print_json(&checked)?;
     } else {
-        show(&site, &checked.findings, &summary(&checked))?;
+        // What is edited here is not looked at, as far as there are edits.
+        let is_committed = arguments.what.is_none() && !arguments.worktree;
+        let has_edits = is_committed && site.repository().is_some_and(|repository| repository.worktree().is_some());
+        show(&site, &checked.findings, &summary(&checked, has_edits))?;
     }
     Ok(if checked.is_success() { Outcome::Done } else { Outcome::Found })
 }
@@ -267,10 +270,11 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-fn summary(checked: &Checked) -> String {
+fn summary(checked: &Checked, has_edits: bool) -> String {
     let Checked { dry_branch, applications, hydrated, rendered, unknown_kinds, findings } = checked;
     if *applications == 0 && findings.is_empty() {
-        return NOTHING.to_owned();
+        let (place, edits) = if has_edits { (" in HEAD", NOT_COMMITTED) } else { ("", "") };
+        return format!("there is no Application with `spec.sourceHydrator`{place}\n{edits}{NOTHING}");
     }
     let others = applications - hydrated;
     let others = if others > 0 { format!(", {others} not hydrated from there") } else { String::new() };
@@ -281,7 +285,8 @@ fn summary(checked: &Checked) -> String {
     format!("{}: {rendered} of {hydrated} Applications of {dry_branch} render{others}{unknown}\n", counts(findings))
 }
 
+const NOT_COMMITTED: &str = "hint: to check files that are not committed: git hydrate check --worktree\n";
+
 const NOTHING: &str = "\
-there is no Application with `spec.sourceHydrator`
 hint: `git hydrate init` writes a small example; `git hydrate adopt` finds what could be hydrated
 ";
