@@ -101,7 +101,7 @@
 //!
 //! | for | begin with | and |
 //! |---|---|---|
-//! | a template function | `crates/go-template/src/funcs` | its cost in `expense.rs` there; if only charts have it, `crates/helm-template/src/functions.rs`; rows in `tests/rows` there |
+//! | a template function | `crates/go-template/src/funcs` | its cost in `crates/go-template/src/expense.rs`; one that charts alone have is named in `funcs/strict.rs` too; one that needs a chart is in `crates/helm-template/src/functions.rs`, with rows in `tests/rows` there |
 //! | a transformer | `crates/kustomize-build/src/transform` | |
 //! | a field of a kustomization | `crates/kustomize-build/src/kustomization.rs` | its use in `transform` there |
 //! | a field of an Application | `argo/options.rs`, `argo/decode.rs` | `render/engines.rs` |
@@ -111,7 +111,7 @@
 //! | a kind of input | [`inputs`] | `crates/git-hydrate-fetch`, [`render::needs`] |
 //! | a setting | [`settings`] | its shape in `settings/shape.rs` |
 //! | what an API server refuses | [`kube_validate`], [`apiserver`] | its rules in `crates/kube-validate/src/rules` |
-//! | a danger of the preview | `diff/danger` | its rows in `tests/cases/dangers` |
+//! | a danger of the preview | one rule a file of `diff/danger`, called in `diff/danger.rs` | its words by `Danger::said`; its rows in `tests/cases/dangers`; `docs/user.md`, "Dangers" |
 //! | a forge that is told of branches | `tell/forge/script.rs` | |
 //! | a check of the doctor | `install/doctor` | |
 //! | a subcommand | `cli`, over an operation of [`inspect`], [`history`], [`preview`], [`install`] or [`tell::worker`] | |
