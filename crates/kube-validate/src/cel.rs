@@ -1,8 +1,8 @@
 //! Expressions of CEL in the schemas of custom resources, `x-kubernetes-validations`, and what is wrong with those that CRDs and
 //! admission policies have.
 //!
-//! Judged are those that the crate `cel` evaluates. What it has no function for, what is too long or could take too long, and
-//! what asks for the object before is left out, and counted: nothing is guessed.
+//! Judged are those that the crate `cel` evaluates; those on how a value may change where the value before is known. What it has no
+//! function for, and what is too long or could take too long, is left out, and counted: nothing is guessed.
 //!
 //! Reference: apiextensions-apiserver 0.36 pkg/apiserver/schema/cel/validation.go.
 
@@ -19,7 +19,7 @@ use cel::objects::{Key, Map};
 use cel::{Context, ExecutionError, Program};
 use go_yaml::{Mapping, Value};
 
-use crate::custom;
+use crate::custom::{self, is_as_before, item_before, keys};
 use crate::fields::{is_true, items, map, text};
 use crate::finding::{Findings, Reason, shown};
 
@@ -52,26 +52,29 @@ impl Expressions {
         program
     }
 
-    /// Judges the rules of a schema, and those of its parts; gives how many could not be.
-    pub(crate) fn judge(&self, schema: &Mapping, value: &Value, out: &mut Findings) -> usize {
-        if value.is_null() {
+    /// Judges the rules of a schema, and those of its parts, where the value is not what it was; gives how many could not be.
+    pub(crate) fn judge(&self, schema: &Mapping, value: &Value, old: Option<&Value>, out: &mut Findings) -> usize {
+        if value.is_null() || is_as_before(value, old, out) {
             return 0;
         }
-        let mut unjudged = self.rules(schema, value, out);
+        let mut unjudged = self.rules(schema, value, old, out);
         match value {
             Value::Mapping(entries) => {
                 let properties = map(schema, "properties");
                 let others = map(schema, "additionalProperties");
                 for (key, entry) in entries {
                     if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
-                        out.within(format_args!(".{key}"), |out| unjudged += self.judge(schema, entry, out));
+                        let old = old.and_then(|old| old.get(key));
+                        out.within(format_args!(".{key}"), |out| unjudged += self.judge(schema, entry, old, out));
                     }
                 }
             }
             Value::Sequence(values) => {
+                let keys = keys(schema);
                 if let Some(schema) = map(schema, "items") {
                     for (index, item) in values.iter().enumerate() {
-                        out.within_item(index, |out| unjudged += self.judge(schema, item, out));
+                        let old = item_before(&keys, item, old, out);
+                        out.within_item(index, |out| unjudged += self.judge(schema, item, old, out));
                     }
                 }
             }
@@ -80,16 +83,18 @@ impl Expressions {
         unjudged
     }
 
-    fn rules(&self, schema: &Mapping, value: &Value, out: &mut Findings) -> usize {
+    fn rules(&self, schema: &Mapping, value: &Value, old: Option<&Value>, out: &mut Findings) -> usize {
         let mut unjudged = 0;
         let mut own = None;
+        let mut before = None;
         for (_, rule) in items(schema, "x-kubernetes-validations") {
             let source = text(rule, "rule");
             if !out.take(1) {
                 break;
             }
             // A rule on how a value may change holds for one that is new.
-            if source.contains("oldSelf") && !is_true(rule, "optionalOldSelf") {
+            let is_of_change = source.contains("oldSelf") && !is_true(rule, "optionalOldSelf");
+            if is_of_change && old.is_none_or(Value::is_null) {
                 continue;
             }
             if own.is_none() {
@@ -103,8 +108,20 @@ impl Expressions {
             if !out.take(left_out.len() as u64) {
                 break;
             }
-            let is_whole = !left_out.iter().any(|name| source.contains(name.as_str()));
-            match own.filter(|_| is_whole).and_then(|own| self.is_met(source, own, out)) {
+            if let Some(old) = old.filter(|_| is_of_change && before.is_none()) {
+                if !out.take(custom::size([old].into_iter())) {
+                    break;
+                }
+                let mut left_out = Vec::new();
+                before = Some((converted(schema, old, &mut left_out), left_out));
+            }
+            let of_change = before.as_ref().filter(|_| is_of_change);
+            let is_named = |name: &String| source.contains(name.as_str());
+            let is_whole =
+                !left_out.iter().any(is_named) && !of_change.is_some_and(|(_, out)| out.iter().any(is_named));
+            let before = of_change.map(|(before, _)| before.as_ref());
+            let known = own.filter(|_| is_whole && before != Some(None));
+            match known.and_then(|own| self.is_met(source, own, before.flatten(), out)) {
                 Some(true) => {}
                 Some(false) => {
                     let message = match text(rule, "message") {
@@ -120,14 +137,18 @@ impl Expressions {
     }
 
     /// Whether a rule is met; `None` if that is not known.
-    fn is_met(&self, source: &str, own: &cel::Value, out: &mut Findings) -> Option<bool> {
+    fn is_met(&self, source: &str, own: &cel::Value, old: Option<&cel::Value>, out: &mut Findings) -> Option<bool> {
         let program = self.program(source, out)?;
-        let (steps, taken) = cost::steps(program.expression(), own);
+        let variables: Vec<(&'static str, &cel::Value)> =
+            [Some(("self", own)), old.map(|old| ("oldSelf", old))].into_iter().flatten().collect();
+        let (steps, taken) = cost::steps(program.expression(), &variables);
         if !out.take(taken) || !out.take(steps.filter(|steps| *steps <= STEPS_MAX.min(out.left()))?) {
             return None;
         }
         let mut context = Context::default();
-        context.add_variable_from_value("self", own.clone());
+        for (name, value) in variables {
+            context.add_variable_from_value(name, value.clone());
+        }
         match unless_it_panics(|| program.execute(&context))? {
             Ok(cel::Value::Bool(is_met)) => Some(is_met),
             Err(ExecutionError::NoSuchKey(_)) => Some(false),

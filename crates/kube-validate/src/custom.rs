@@ -171,9 +171,35 @@ pub(crate) fn set_defaults(schema: &Mapping, value: &mut Value, depth: u32, out:
     }
 }
 
-/// A value against a schema and all choices in it.
-pub(crate) fn value(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findings) {
-    if !out.take(1) || (value.is_null() && is_true(schema, "nullable")) {
+/// Whether a value is what it was, so that a server takes it whatever its schema says now.
+///
+/// Reference: apiextensions-apiserver 0.36 pkg/apiserver/validation/ratcheting.go; kubernetes
+/// docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions, "Validation ratcheting".
+pub(crate) fn is_as_before(value: &Value, old: Option<&Value>, out: &mut Findings) -> bool {
+    old.is_some_and(|old| out.take(size([value].into_iter())) && old == value)
+}
+
+/// The keys by which a server knows the items of a list; none for a list of another sort.
+pub(crate) fn keys(schema: &Mapping) -> Vec<&str> {
+    let is_map = text(schema, "x-kubernetes-list-type") == "map";
+    list(schema, "x-kubernetes-list-map-keys").iter().filter(|_| is_map).filter_map(Value::as_str).collect()
+}
+
+/// The item of a list that has the keys of another one.
+pub(crate) fn item_before<'v>(
+    keys: &[&str],
+    item: &Value,
+    old: Option<&'v Value>,
+    out: &mut Findings,
+) -> Option<&'v Value> {
+    let before = old.filter(|_| !keys.is_empty())?.as_sequence()?;
+    let is_same = |before: &&Value| keys.iter().all(|key| before.get(key) == item.get(key));
+    if out.take(before.len() as u64) { before.iter().find(is_same) } else { None }
+}
+
+/// A value against a schema and all choices in it. Parts that are as they were in `old` hold.
+pub(crate) fn value(schema: &Mapping, value: &Value, old: Option<&Value>, patterns: &Patterns, out: &mut Findings) {
+    if !out.take(1) || (value.is_null() && is_true(schema, "nullable")) || is_as_before(value, old, out) {
         return;
     }
     if let Some(wanted) = wrong_type(schema, value) {
@@ -183,8 +209,8 @@ pub(crate) fn value(schema: &Mapping, value: &Value, patterns: &Patterns, out: &
     match value {
         Value::String(value) => strings(schema, value, patterns, out),
         Value::Int(_) | Value::Uint(_) | Value::Float(_) => numbers(schema, value, out),
-        Value::Sequence(items) => sequence(schema, items, patterns, out),
-        Value::Mapping(entries) => mapping(schema, entries, patterns, out),
+        Value::Sequence(items) => sequence(schema, items, old, patterns, out),
+        Value::Mapping(entries) => mapping(schema, entries, old, patterns, out),
         Value::Null | Value::Bool(_) => {}
     }
     choices(schema, value, patterns, out);
@@ -314,11 +340,13 @@ fn is_multiple(value: &Value, number: f64, factor: f64) -> bool {
     factor > 0.0 && (number / factor).fract() == 0.0
 }
 
-fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Findings) {
+fn sequence(schema: &Mapping, items: &[Value], old: Option<&Value>, patterns: &Patterns, out: &mut Findings) {
     bounds(schema, ("minItems", "maxItems"), i64::try_from(items.len()).unwrap_or(i64::MAX), "items", out);
+    let known = self::keys(schema);
     if let Some(schema) = map(schema, "items") {
         for (index, item) in items.iter().enumerate() {
-            out.within_item(index, |out| value(schema, item, patterns, out));
+            let old = item_before(&known, item, old, out);
+            out.within_item(index, |out| value(schema, item, old, patterns, out));
         }
     }
     let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys").iter().filter_map(Value::as_str).collect();
@@ -342,7 +370,7 @@ fn sequence(schema: &Mapping, items: &[Value], patterns: &Patterns, out: &mut Fi
     }
 }
 
-fn mapping(schema: &Mapping, entries: &Mapping, patterns: &Patterns, out: &mut Findings) {
+fn mapping(schema: &Mapping, entries: &Mapping, old: Option<&Value>, patterns: &Patterns, out: &mut Findings) {
     bounds(schema, ("minProperties", "maxProperties"), i64::try_from(entries.len()).unwrap_or(i64::MAX), "fields", out);
     if !out.take(list(schema, "required").len() as u64) {
         return;
@@ -355,7 +383,8 @@ fn mapping(schema: &Mapping, entries: &Mapping, patterns: &Patterns, out: &mut F
     let others = map(schema, "additionalProperties");
     for (key, entry) in entries {
         if let Some(schema) = properties.and_then(|all| map(all, key)).or(others) {
-            out.within(format_args!(".{key}"), |out| value(schema, entry, patterns, out));
+            let old = old.and_then(|old| old.get(key));
+            out.within(format_args!(".{key}"), |out| value(schema, entry, old, patterns, out));
         }
     }
     if is_true(schema, "x-kubernetes-embedded-resource") {
@@ -390,21 +419,21 @@ fn choices(schema: &Mapping, value: &Value, patterns: &Patterns, out: &mut Findi
         return;
     }
     for each in schemas("allOf") {
-        self::value(each, value, patterns, out);
+        self::value(each, value, None, patterns, out);
     }
     let any = schemas("anyOf");
-    if !any.is_empty() && !any.iter().any(|each| out.is_clean(|out| self::value(each, value, patterns, out))) {
+    if !any.is_empty() && !any.iter().any(|each| out.is_clean(|out| self::value(each, value, None, patterns, out))) {
         out.invalid("", "any-of", "meets none of the schemas of `anyOf`");
     }
     let one = schemas("oneOf");
     if !one.is_empty() {
-        let met = one.iter().filter(|each| out.is_clean(|out| self::value(each, value, patterns, out))).count();
+        let met = one.iter().filter(|each| out.is_clean(|out| self::value(each, value, None, patterns, out))).count();
         if met != 1 {
             out.invalid("", "one-of", format!("meets {met} of the schemas of `oneOf`, and must meet one"));
         }
     }
     if let Some(not) = map(schema, "not")
-        && out.is_clean(|out| self::value(not, value, patterns, out))
+        && out.is_clean(|out| self::value(not, value, None, patterns, out))
     {
         out.invalid("", "not", "meets the schema of `not`");
     }

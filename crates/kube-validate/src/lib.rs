@@ -122,11 +122,24 @@ impl Judge {
 
     /// Judges one object, or each of a `List`.
     pub fn judge(&self, object: &Value) -> Verdict {
+        self.judge_over(object, None)
+    }
+
+    /// Judges an object that takes the place of another one, which the server has. Of a custom resource, parts that are as they were
+    /// hold whatever the schema says, and rules on how a value may change (`oldSelf`) are asked. All else is judged as if it were new.
+    ///
+    /// Reference: kubernetes docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions, "Validation ratcheting",
+    /// "Transition rules".
+    pub fn judge_update(&self, old: &Value, object: &Value) -> Verdict {
+        self.judge_over(object, old.as_mapping())
+    }
+
+    fn judge_over(&self, object: &Value, old: Option<&Mapping>) -> Verdict {
         let mut verdict = Verdict::default();
         let most = self.effort.of_object();
         let mut out = Findings::within_steps(most);
         match object.as_mapping() {
-            Some(object) => self.object(object, &mut verdict, &mut out),
+            Some(object) => self.object(object, old, &mut verdict, &mut out),
             None => walk::mistyped("a mapping", object, &mut out),
         }
         self.effort.spend(most - out.left());
@@ -141,7 +154,7 @@ impl Judge {
         verdict
     }
 
-    fn object(&self, object: &Mapping, verdict: &mut Verdict, out: &mut Findings) {
+    fn object(&self, object: &Mapping, old: Option<&Mapping>, verdict: &mut Verdict, out: &mut Findings) {
         let (api_version, kind) = (fields::text(object, "apiVersion"), fields::text(object, "kind"));
         if api_version.is_empty() || kind.is_empty() {
             let field = if api_version.is_empty() { ".apiVersion" } else { ".kind" };
@@ -150,7 +163,7 @@ impl Judge {
         if (api_version, kind) == ("v1", "List") {
             let items = fields::items(object, "items");
             return items.for_each(|(index, item)| {
-                out.within(format_args!(".items[{index}]"), |out| self.object(item, verdict, out))
+                out.within(format_args!(".items[{index}]"), |out| self.object(item, None, verdict, out))
             });
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -166,7 +179,7 @@ impl Judge {
         let mut read = self.read.borrow_mut();
         let defined = read.group(&self.crds, group, kind);
         if let Some(found) = defined.version(version, kind) {
-            verdict.expressions_unjudged += self.custom(&context, found, object, out);
+            verdict.expressions_unjudged += self.custom(&context, found, (object, old), out);
         } else if let Some(meant) = defined.kind_of_name(kind).filter(|meant| *meant != kind) {
             let text = format!("no kind {} is served in {}; did you mean {}?", shown(kind), shown(group), shown(meant));
             out.refuse(".kind", "not-served", Reason::NotServed, text);
@@ -185,7 +198,13 @@ impl Judge {
         !group.contains('.') || is_reserved && defined.is_empty() && self.schemas.served(kind).next().is_some()
     }
 
-    fn custom(&self, context: &Context<'_>, version: &crds::Version, object: &Mapping, out: &mut Findings) -> usize {
+    fn custom(
+        &self,
+        context: &Context<'_>,
+        version: &crds::Version,
+        (object, old): (&Mapping, Option<&Mapping>),
+        out: &mut Findings,
+    ) -> usize {
         if let Some(text) = &version.deprecation {
             out.warn("", "api-deprecated", text.clone());
         }
@@ -213,9 +232,19 @@ impl Judge {
             object.remove("status");
         }
         custom::set_defaults(schema, &mut whole, 100, out);
-        custom::value(schema, &whole, &self.patterns, out);
+        let mut before = old.map(|old| Value::Mapping(old.clone()));
+        if let Some(before) = &mut before {
+            if !out.take(custom::size([&*before].into_iter())) {
+                return 0;
+            }
+            custom::set_defaults(schema, before, 100, out);
+        }
+        custom::value(schema, &whole, before.as_ref(), &self.patterns, out);
         // A server asks for them where all else holds.
-        if out.all.iter().any(Finding::is_refusal) { 0 } else { self.expressions.judge(schema, &whole, out) }
+        if out.all.iter().any(Finding::is_refusal) {
+            return 0;
+        }
+        self.expressions.judge(schema, &whole, before.as_ref(), out)
     }
 
     /// `defined` is the newest version that a CRD serves the kind in.

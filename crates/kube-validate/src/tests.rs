@@ -17,3 +17,4 @@ fn each_rule_is_of_a_type_and_a_field_that_some_minor_has() {
 mod answers;
 mod effort;
 mod minors;
+mod updates;

@@ -19,10 +19,11 @@ const COMPILE: u64 = 64;
 /// More bytes and repetitions in a pattern than any that is meant.
 const PATTERN_MAX: u64 = 20_000;
 
-/// The steps that an expression takes at most with this value for `self`, `None` if that is not known; and those that it took to
-/// find that.
-pub(super) fn steps(expression: &IdedExpr, own: &Value) -> (Option<u64>, u64) {
-    let mut estimate = Estimate { scope: vec![("self", Part::Known(vec![own]))], visits: VISITS_MAX };
+/// The steps that an expression takes at most with these values for its variables, `None` if that is not known; and those that it
+/// took to find that.
+pub(super) fn steps<'v>(expression: &'v IdedExpr, variables: &[(&'static str, &'v Value)]) -> (Option<u64>, u64) {
+    let scope = variables.iter().map(|(name, value)| (*name, Part::Known(vec![*value]))).collect();
+    let mut estimate = Estimate { scope, visits: VISITS_MAX };
     let found = estimate.expression(expression).map(|(_, work)| work);
     (found, VISITS_MAX - estimate.visits)
 }

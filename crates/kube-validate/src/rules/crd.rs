@@ -339,5 +339,5 @@ fn list_type(schema: &Mapping, out: &mut Findings) {
 fn default(schema: &Mapping, out: &mut Findings) {
     let Some(value) = get(schema, "default") else { return };
     let patterns = Patterns::default();
-    out.within(".default", |out| custom::value(schema, value, &patterns, out));
+    out.within(".default", |out| custom::value(schema, value, None, &patterns, out));
 }
