@@ -97,7 +97,15 @@ impl<'s> Server<'s> {
     }
 
     fn answer(&self, judge: &Judge, manifest: &Manifest) -> Option<Answer> {
-        let verdict = judge.judge(manifest.object());
+        self.answer_over(judge, None, manifest)
+    }
+
+    /// What is said of an object that takes the place of another one.
+    fn answer_over(&self, judge: &Judge, old: Option<&Manifest>, manifest: &Manifest) -> Option<Answer> {
+        let verdict = match old {
+            Some(old) => judge.judge_update(old.object(), manifest.object()),
+            None => judge.judge(manifest.object()),
+        };
         let is_told = |finding: &Finding| !self.silent.iter().any(|name| name == finding.rule);
         let findings = verdict.findings.into_iter().filter(is_told);
         let findings = findings.map(|finding| if is_secret(manifest) { without_value(finding) } else { finding });

@@ -9,32 +9,29 @@ use crate::diff::ObjectName;
 use crate::manifest::Manifest;
 
 impl Server<'_> {
-    /// Leaves out what is said of objects that are as they were, and marks what would have been said of those that changed. Warnings
-    /// of the latter are left out too: each is reported once.
+    /// Leaves out what is said of objects that are as they were, and marks what would have been said of those that changed, by the
+    /// CRDs that there were (`judges`: then, now). Warnings of the latter are left out too: each is reported once.
     pub(crate) fn since(
         &self,
         mut answers: Vec<Answer>,
         (old, new): (&[Manifest], &[Manifest]),
-        judge: &Judge,
+        [then, now]: [&Judge; 2],
     ) -> Vec<Answer> {
         let [old, new] = [old, new].map(by_name);
         answers.retain_mut(|answer| {
             let name = without_version(&answer.object);
             let Some(before) = old.get(&name).copied() else { return true };
-            if new.get(&name).copied() == Some(before) {
-                return false;
+            let Some(after) = new.get(&name).copied().filter(|after| *after != before) else { return false };
+            let findings = |answer: Option<Answer>| answer.into_iter().flat_map(|answer| answer.findings);
+            let known: Vec<Finding> = findings(self.answer(then, before)).map(|said| said.finding).collect();
+            // What was refused is not there, so what comes is new.
+            let is_there = !known.iter().any(Finding::is_refusal);
+            // A create would be refused; what it replaces is as good as not written.
+            let update = stored_over(before, after);
+            if is_there || update.is_some() {
+                let over = Some(before).filter(|_| is_there);
+                answer.findings = findings(self.answer_over(now, over, update.as_ref().unwrap_or(after))).collect();
             }
-            if let Some(update) = new.get(&name).and_then(|after| stored_over(before, after)) {
-                // A create would be refused; what it replaces is as good as not written.
-                let answered = self.answers(judge, [&update]);
-                answer.findings = answered.into_iter().flat_map(|answer| answer.findings).collect();
-            }
-            let known: Vec<Finding> = self
-                .answers(judge, [before])
-                .into_iter()
-                .flat_map(|answer| answer.findings)
-                .map(|said| said.finding)
-                .collect();
             for said in &mut answer.findings {
                 said.was_before = known.iter().any(|known| is_same(known, &said.finding));
             }

@@ -29,7 +29,7 @@ fn only_what_changes_is_said_and_what_was_there_before_is_marked() {
     let (old, new) = ("{port: 80, prot: 1}", "{port: 81}, {port: 80, prot: 1, name: a, targetPrt: 1}");
     let before = manifests(&[service("same", old), service("changed", old), service("gone", old)].concat());
     let after = manifests(&[service("same", old), service("changed", new), service("new", old)].concat());
-    let answers = server.since(server.answers(&judge, &after), (&before, &after), &judge);
+    let answers = server.since(server.answers(&judge, &after), (&before, &after), [&judge; 2]);
     let said = said(&answers);
     assert!(said.contains(&"Service changed: spec.ports[1].prot before".to_owned()), "{said:?}");
     assert!(said.contains(&"Service changed: spec.ports[1].targetPrt".to_owned()), "{said:?}");

@@ -97,7 +97,7 @@ impl<'r> Judging<'r> {
                 self.refused.checked.add(&branch.name, application, output);
             }
             let Some(server) = Server::of(application, &self.found.policy.settings) else { continue };
-            let answers = self.answers(&server, &branch.name, output, before)?;
+            let answers = self.answers(&server, (branch, removals), output, before)?;
             if !answers.is_empty() {
                 let (application, record) = (application.clone(), output.record.clone());
                 let key = (branch.name.clone(), application.sync_path.clone());
@@ -112,27 +112,32 @@ impl<'r> Judging<'r> {
     fn answers(
         &mut self,
         server: &Server<'_>,
-        branch: &BranchName,
+        (branch, removals): (&Branch, &[Removal]),
         output: &Output,
-        before: Option<ObjectId>,
+        manifest_before: Option<ObjectId>,
     ) -> Result<Vec<Answer>, HydrateError> {
         let (custom, plain): (Vec<Answer>, Vec<Answer>) =
             output.answers.iter().cloned().partition(|answer| answer.is_unknown_kind);
         let groups: BTreeSet<&str> = custom.iter().map(Answer::group).collect();
-        let mut texts = Texts { new: output.manifest, old: before, read: None };
+        let mut texts = Texts { new: output.manifest, old: manifest_before, read: None };
         let mut found = Vec::new();
-        if before.is_none() {
+        if manifest_before.is_none() {
             found.extend(plain);
         } else if !plain.is_empty() {
             let (old, new) = texts.read(self.found)?;
-            let judge = server.judge(own_crds(new)).with(&self.definitions.effort);
-            found.extend(server.since(plain, (old, new), &judge));
+            let [then, now] = [old, new].map(|side| server.judge(own_crds(side)).with(&self.definitions.effort));
+            found.extend(server.since(plain, (old, new), [&then, &now]));
         }
         for group in groups {
-            let Some(judge) = self.definitions.judge(server, branch, group)? else { continue };
+            let mut defined = Vec::new();
+            for (application, manifest) in self.definitions.planned(&branch.name, group) {
+                let earlier = before(application, branch, removals, self.found)?;
+                defined.extend(earlier.filter(|earlier| *earlier != manifest));
+            }
+            let Some(judges) = self.definitions.judges(server, &branch.name, group, &defined)? else { continue };
             let (old, new) = texts.read(self.found)?;
             let of_group = new.iter().filter(|manifest| manifest.group() == group);
-            found.extend(server.since(server.answers(judge, of_group), (old, new), judge));
+            found.extend(server.since(server.answers(judges[1], of_group), (old, new), judges));
         }
         found.retain(|answer| !answer.findings.is_empty());
         Ok(found)
